@@ -1,7 +1,7 @@
 //! Properties of the readers of accounting and of machines, for any bytes at all. Used by the
 //! fuzzer, and by the tests: on the kept corpus, and on dumps that are damaged at random.
 
-use drystone_site::{Counting, ImportEffort, ImportObserver, ImportOptions, Site, SiteError, import};
+use drystone_site::{Counting, ImportEffort, ImportObserver, ImportOptions, Site, SiteError, import_files};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ fn imported(files: &[&[u8]], options: &ImportOptions, piece: usize) -> Result<Si
         let at = names.iter().position(|name| name == path).ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(Pieces(Cursor::new(files[at].to_vec()), piece)))
     };
-    import(&names, options, &open, ImportObserver::default())
+    import_files(&names, options, &open, ImportObserver::default())
 }
 
 /// Returns the outcome of an import as text.
@@ -37,7 +37,7 @@ fn words(outcome: &Result<Site, SiteError>) -> String {
     match outcome {
         Ok(site) => {
             let jobs: Vec<String> = site.jobs().map(|job| format!("{job:?}")).collect();
-            format!("{}\n{:?}\n{}", drystone_site::report(&site.manifest), site.losses, jobs.join("\n"))
+            format!("{}\n{:?}\n{}", drystone_site::render_report(&site.manifest), site.losses, jobs.join("\n"))
         }
         Err(error) => error.to_string(),
     }
@@ -149,13 +149,13 @@ fn sound(site: Site) {
     }
     // The largest pool as a log.
     let mut log = Vec::new();
-    assert!(site.log(0).read_to_end(&mut log).is_ok(), "a log that cannot be read");
+    assert!(site.into_log(0).read_to_end(&mut log).is_ok(), "a log that cannot be read");
     let mut reader = match drystone::log::swf::SwfReader::new(log.as_slice(), "log") {
         Ok(reader) => reader,
         Err(error) => panic!("the site as a log: {error}"),
     };
     loop {
-        match reader.read() {
+        match reader.read_record() {
             Ok(Some(_)) => {}
             Ok(None) => break,
             Err(error) => panic!("the site as a log: {error}"),

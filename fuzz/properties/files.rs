@@ -15,12 +15,12 @@ pub(crate) fn hold(bytes: &[u8]) {
         Err(error) => assert!(!error.to_string().is_empty(), "an error says nothing"),
         Ok(priorities) => {
             let workload = workload();
-            let known = priorities.check(&workload).is_ok();
+            let known = priorities.check_workload(&workload).is_ok();
             let found = priorities.for_workload(&workload);
             assert_eq!(found.is_ok(), known, "the check says another thing than what it checks");
             if let Ok(all) = found {
                 for (at, job) in workload.jobs().iter().enumerate() {
-                    let importance = all.importance(drystone::model::JobId(at as u32), job);
+                    let importance = all.job_importance(drystone::model::JobId(at as u32), job);
                     let (user, political) = (importance.user, importance.political);
                     assert!((0.0..=1.0).contains(&user), "a user's priority of {user}");
                     // Below all: only where they delay no other job.
@@ -35,7 +35,7 @@ pub(crate) fn hold(bytes: &[u8]) {
 fn workload() -> Workload {
     let job = |i: i64| {
         let (user, group, queue) = ((i % 3) as i32 + 1, (i % 2) as i32 + 1, (i / 6) as i32 + 1);
-        let mut job = Job::new(Time(i), 1, Span(60)).by(user);
+        let mut job = Job::new(Time(i), 1, Span(60)).with_user(user);
         (job.group, job.queue) = (group, queue);
         job
     };

@@ -6,7 +6,7 @@ use drystone::log::clean::{CleaningStudy, Duplicates, MissingEstimate, NegativeR
 use drystone::log::transform::LoadFactor;
 use drystone::metrics::{JobSelection, Measure, Scheme, Threshold};
 use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
-use drystone::parts::predict::forecast;
+use drystone::parts::predict::parse_forecast;
 use drystone::policy::{NamedCall, PolicySpec, Priorities};
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub(crate) fn hold(bytes: &[u8]) {
         Err(error) => assert!(!error.problem.is_empty(), "an error says nothing"),
         Ok(spec) => understood(&spec),
     }
-    if let Err(error) = forecast(text) {
+    if let Err(error) = parse_forecast(text) {
         assert!(!error.problem.is_empty(), "an error says nothing");
     }
     prints::<LoadFactor>(text);
@@ -48,8 +48,8 @@ fn prints<T: FromStr + Display + Debug + PartialEq>(text: &str) {
 fn understood(spec: &PolicySpec) {
     let again: PolicySpec = spec.text().parse().unwrap_or_else(|e| panic!("{spec} prints as no policy: {e}"));
     assert_eq!(again.parameters(), spec.parameters(), "{spec}");
-    let canonical: PolicySpec = spec.canonical().parse().unwrap_or_else(|e| panic!("{spec}: {e}"));
-    assert_eq!(canonical.canonical(), spec.canonical(), "{spec}");
+    let canonical: PolicySpec = spec.canonical_text().parse().unwrap_or_else(|e| panic!("{spec}: {e}"));
+    assert_eq!(canonical.canonical_text(), spec.canonical_text(), "{spec}");
     // Not here: what takes its time, or many threads.
     let word = |name: &str| spec.parameters().into_iter().find(|p| p.0 == name).map_or(String::new(), |p| p.1);
     if word("budget") != "none" && !word("budget").is_empty() || word("threads").len() > 1 {
@@ -63,8 +63,8 @@ fn understood(spec: &PolicySpec) {
 }
 
 fn simulate(spec: &PolicySpec, workload: &Workload) -> Option<Schedule> {
-    let scheduler = spec.scheduler();
-    if scheduler.fits(workload).is_err() {
+    let scheduler = spec.build_scheduler();
+    if scheduler.check_fit(workload).is_err() {
         return None;
     }
     let mut schedule = Schedule::default();
@@ -87,8 +87,9 @@ fn small(overruns: bool) -> Workload {
         (31, 4, 3, 9, 2),
         (31, 1, 1, 1, 1),
     ];
-    let list =
-        jobs.iter().map(|&(submit, procs, estimate, _, user)| Job::new(Time(submit), procs, Span(estimate)).by(user));
+    let list = jobs
+        .iter()
+        .map(|&(submit, procs, estimate, _, user)| Job::new(Time(submit), procs, Span(estimate)).with_user(user));
     let truth = jobs.iter().enumerate().map(|(i, &(_, _, estimate, run, _))| Truth {
         run: Span(if overruns { run } else { run.min(estimate) }),
         number: i as i64 + 1,

@@ -8,7 +8,7 @@ pub(crate) fn hold(bytes: &[u8]) {
     match PaperStudy::parse(text, "study") {
         Ok(study) => {
             for row in study.tables.iter().flat_map(|table| &table.rows) {
-                assert!(study.log(&row.log).is_some(), "a row of a log that the study has not");
+                assert!(study.find_log(&row.log).is_some(), "a row of a log that the study has not");
             }
         }
         Err(error) => assert!(error.to_string().contains("study"), "an error does not say where: {error}"),

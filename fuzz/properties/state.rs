@@ -29,7 +29,7 @@ pub(crate) fn hold(bytes: &[u8]) {
     let [first, steps, edits @ ..] = bytes else { return };
     let workload = workload();
     let spec = policy(*first);
-    let new = || Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
+    let new = || Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
     let mut state = edits.to_vec();
     if *steps < u8::MAX {
         let mut simulation = new();
@@ -63,7 +63,7 @@ fn policy(first: u8) -> PolicySpec {
 /// Twenty jobs of three users on eight processors: enough that some wait, some run and some have
 /// ended.
 fn workload() -> Workload {
-    let job = |i: i64| Job::new(Time(i * 4), 1 + (i * 5 % 8) as u32, Span(20 + i * 7 % 50)).by((i % 3) as i32);
+    let job = |i: i64| Job::new(Time(i * 4), 1 + (i * 5 % 8) as u32, Span(20 + i * 7 % 50)).with_user((i % 3) as i32);
     let truth = |i: i64| Truth { run: Span(10 + i * 11 % 40), number: i + 1, status: LogStatus::Completed };
     let (jobs, truth) = ((0..20).map(job).collect(), (0..20).map(truth).collect());
     match Workload::new(Machine::new(8), jobs, truth, Provenance::default()) {

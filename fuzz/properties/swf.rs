@@ -26,9 +26,9 @@ type Outcome = Result<(SwfHeader, Vec<SwfRecord>), String>;
 
 fn read(bytes: impl Read, careful: bool) -> Outcome {
     let all = || -> Result<_, LogError> {
-        let mut reader = SwfReader::new(bytes, "log")?.careful(careful);
+        let mut reader = SwfReader::new(bytes, "log")?.with_care(careful);
         let mut records = Vec::new();
-        while let Some(record) = reader.read()? {
+        while let Some(record) = reader.read_record()? {
             records.push(record);
         }
         Ok((reader.into_header().0, records))
@@ -41,17 +41,17 @@ pub(crate) fn hold(bytes: &[u8]) {
     let strict = read(bytes, false);
     assert_eq!(strict, read(bytes, true), "the quick and the careful way differ");
     assert_eq!(strict, read(Pieces(bytes, 7), false), "the size of reads matters");
-    let mut reader = SwfReader::new(bytes, "log").map(|reader| reader.lenient(true));
+    let mut reader = SwfReader::new(bytes, "log").map(|reader| reader.with_leniency(true));
     if let Ok(reader) = &mut reader {
         let records: Result<Vec<SwfRecord>, LogError> = reader.by_ref().collect();
         match &strict {
             Ok((header, expected)) => {
-                assert_eq!(reader.malformed().0, 0, "lenient reading complains of a good log");
+                assert_eq!(reader.malformed_lines().0, 0, "lenient reading complains of a good log");
                 assert_eq!(records.as_ref().ok(), Some(expected));
                 assert_eq!(reader.header(), header);
             }
             Err(error) => {
-                assert!(records.is_err() || reader.malformed().0 > 0, "lenient reading does not see: {error}")
+                assert!(records.is_err() || reader.malformed_lines().0 > 0, "lenient reading does not see: {error}")
             }
         }
         if let Ok(records) = records {
@@ -60,7 +60,7 @@ pub(crate) fn hold(bytes: &[u8]) {
         }
     }
     // Whatever the bytes pretend to be compressed with.
-    if let Ok(source) = source::decompress(Box::new(std::io::Cursor::new(bytes.to_vec())), "log".into()) {
+    if let Ok(source) = source::decompress_log(Box::new(std::io::Cursor::new(bytes.to_vec())), "log".into()) {
         // Bounded, because a few bytes of compressed data may stand for very many.
         let _ = read(source.bytes.take(1 << 20), false);
     }
@@ -70,7 +70,7 @@ pub(crate) fn hold(bytes: &[u8]) {
 fn rewritten(header: &SwfHeader, records: &[SwfRecord]) {
     let write = |header: &SwfHeader, records: &[SwfRecord]| {
         let mut writer = SwfWriter::new(Vec::new());
-        writer.log(header, records).expect("memory takes all");
+        writer.write_log(header, records).expect("memory takes all");
         writer.into_inner()
     };
     let text = write(header, records);
@@ -109,8 +109,8 @@ fn cleaned(header: &SwfHeader, records: &[SwfRecord]) {
             continue;
         };
         assert_eq!(audit.records, records.len() as u64);
-        assert_eq!(audit.jobs + audit.dropped(), audit.records, "a record is unaccounted for");
-        for (rule, count) in audit.counts() {
+        assert_eq!(audit.jobs + audit.dropped_count(), audit.records, "a record is unaccounted for");
+        for (rule, count) in audit.rule_counts() {
             // Several fields of one record are listed one by one, and are one record.
             let lines: BTreeSet<u64> = audit.entries.iter().filter(|e| e.rule == rule).map(|e| e.line).collect();
             assert_eq!(count, lines.len() as u64, "{}: what is counted is not what is listed", rule.name());
@@ -129,10 +129,10 @@ fn cleaned(header: &SwfHeader, records: &[SwfRecord]) {
         }
         let mut writer = SwfWriter::new(Vec::new());
         let mut header = SwfHeader::new();
-        header.set("MaxProcs", &workload.machine().procs.to_string());
+        header.set_field("MaxProcs", &workload.machine().procs.to_string());
         let jobs = workload.jobs().iter().zip(workload.truth());
-        let written: Vec<SwfRecord> = jobs.map(|(job, truth)| SwfRecord::of(job, truth)).collect();
-        writer.log(&header, &written).expect("memory takes all");
+        let written: Vec<SwfRecord> = jobs.map(|(job, truth)| SwfRecord::from_job(job, truth)).collect();
+        writer.write_log(&header, &written).expect("memory takes all");
         let bytes = Box::new(std::io::Cursor::new(writer.into_inner()));
         let source = source::LogFile { bytes, name: "written".into() };
         let again = log::load_from(source, "written", &CleaningOptions::default()).expect("a good log").workload;

@@ -49,13 +49,15 @@ impl Agreement {
 
     /// Returns whether it reaches the bar: every start, 99 % of the plans, an extra start in no
     /// more than 1 % of the passes that is not explained by nodes that were still completing.
-    pub fn holds(&self) -> bool {
-        let unexplained = self.passes_with_extra - self.extra_after_end;
-        self.same_starts == self.starts && self.same_plans * 100 >= self.plans * 99 && unexplained * 100 <= self.passes
+    pub fn reaches_bar(&self) -> bool {
+        let unexplained_passes = self.passes_with_extra - self.extra_after_end;
+        self.same_starts == self.starts
+            && self.same_plans * 100 >= self.plans * 99
+            && unexplained_passes * 100 <= self.passes
     }
 
     /// Counts what was done, of a whole pass or a part of it.
-    pub(super) fn count(&mut self, real: &Deeds, model: &Deeds, whole: bool, after_end: bool) {
+    pub(super) fn count_deeds(&mut self, real: &Deeds, model: &Deeds, whole: bool, after_end: bool) {
         self.passes += usize::from(whole);
         self.starts += real.starts.len();
         self.plans += real.plans.len();
@@ -66,14 +68,14 @@ impl Agreement {
         self.extra_after_end += usize::from(extra && after_end);
         self.extra_plans += model.plans.keys().filter(|id| !real.plans.contains_key(id)).count();
         for (id, nodes) in &real.starts {
-            let found = model.starts.get(id);
-            self.same_starts += usize::from(found.is_some());
-            self.same_nodes += usize::from(found == Some(nodes));
+            let model_start = model.starts.get(id);
+            self.same_starts += usize::from(model_start.is_some());
+            self.same_nodes += usize::from(model_start == Some(nodes));
         }
         for (id, plan) in &real.plans {
-            let found = model.plans.get(id);
-            self.same_plans += usize::from(found.is_some_and(|f| f.0 == plan.0));
-            self.same_plan_nodes += usize::from(found == Some(plan));
+            let model_plan = model.plans.get(id);
+            self.same_plans += usize::from(model_plan.is_some_and(|f| f.0 == plan.0));
+            self.same_plan_nodes += usize::from(model_plan == Some(plan));
         }
     }
 }

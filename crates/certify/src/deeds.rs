@@ -14,7 +14,7 @@ pub(super) struct Deeds {
 }
 
 impl VerdictObserver for Deeds {
-    fn verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
+    fn note_verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
         match verdict {
             PassVerdict::Started(alloc) => drop(self.starts.insert(id, alloc.nodes)),
             // Slurm tells of a plan before it sees that it is beyond the window.
@@ -43,13 +43,13 @@ impl Deeds {
     }
 
     /// The jobs that anything was done about.
-    pub(super) fn jobs(&self) -> impl Iterator<Item = u32> + '_ {
-        let planned = self.plans.keys().map(|&(id, _)| id);
-        self.starts.keys().chain(&self.victims).copied().chain(planned)
+    pub(super) fn affected_jobs(&self) -> impl Iterator<Item = u32> + '_ {
+        let plan_ids = self.plans.keys().map(|&(id, _)| id);
+        self.starts.keys().chain(&self.victims).copied().chain(plan_ids)
     }
 
     /// Describes the actions on a job, in words; times from `base`.
-    pub(super) fn tell(&self, id: u32, base: i64, names: &[ConfNode]) -> String {
+    pub(super) fn describe_job(&self, id: u32, base: i64, names: &[ConfNode]) -> String {
         let name = |node: usize| names.get(node).map_or_else(|| node.to_string(), |node| node.name.clone());
         let list = |nodes: &NodeSet| nodes.iter().map(name).collect::<Vec<_>>().join(",");
         if let Some(nodes) = self.starts.get(&id) {

@@ -52,16 +52,16 @@ impl<'a> Eligibility<'a> {
             return false;
         }
         // `?` between conditions asks for one of them, `,` for all.
-        let any = job.dependency.contains('?');
+        let is_disjunction = job.dependency.contains('?');
         let mut conditions = job.dependency.split([',', '?']).filter(|part| !part.is_empty()).peekable();
         if conditions.peek().is_none() {
             return true;
         }
-        let fulfilled = |condition: &str| self.fulfilled(id, condition, ended);
-        if any { conditions.any(fulfilled) } else { conditions.all(fulfilled) }
+        let is_fulfilled = |condition: &str| self.is_fulfilled(id, condition, ended);
+        if is_disjunction { conditions.any(is_fulfilled) } else { conditions.all(is_fulfilled) }
     }
 
-    fn fulfilled(&self, id: u32, condition: &str, ended: &BTreeMap<u32, EndWay>) -> bool {
+    fn is_fulfilled(&self, id: u32, condition: &str, ended: &BTreeMap<u32, EndWay>) -> bool {
         let Some((kind, places)) = condition.split_once(':') else {
             // The recording does not name jobs: of a singleton it says when it was eligible.
             return true;
@@ -76,12 +76,12 @@ impl<'a> Eligibility<'a> {
             let of = || self.golden.jobs.iter().zip(0_u32..).filter(same);
             let over = of().all(|(_, other)| ended.get(&other).is_some_and(|ended| ended.done));
             let well = of().all(|(job, _)| job.completed);
-            let kept = match kind {
+            let is_met = match kind {
                 "afterok" | "aftercorr" => over && well,
                 "afternotok" => over && !well,
                 _ => over,
             };
-            if !kept {
+            if !is_met {
                 return false;
             }
         }
@@ -96,9 +96,9 @@ impl<'a> Eligibility<'a> {
     }
 
     /// The reservation that a job names, as an index.
-    pub(super) fn reservation(&self, id: u32, names: &[drystone_slurm::model::AdvanceReservation]) -> u32 {
+    pub(super) fn reservation_index(&self, id: u32, names: &[drystone_slurm::model::AdvanceReservation]) -> u32 {
         let name = &self.golden.jobs[id as usize].reservation;
-        let found = names.iter().position(|own| !name.is_empty() && own.name == *name);
-        found.map_or(NONE, |at| at as u32)
+        let position = names.iter().position(|own| !name.is_empty() && own.name == *name);
+        position.map_or(NONE, |at| at as u32)
     }
 }

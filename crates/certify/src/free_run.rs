@@ -5,7 +5,7 @@ use super::golden::Golden;
 use super::pending::Makes;
 use super::recorded::Happening;
 use drystone_slurm::model::Pending;
-use drystone_slurm::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay};
+use drystone_slurm::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay_jobs};
 
 /// Mean waits in seconds: of the recording, and of the model over phases.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,7 +18,7 @@ pub struct FreeRun {
 
 impl FreeRun {
     /// The mean over the phases.
-    pub fn mean(&self) -> f64 {
+    pub fn mean_over_phases(&self) -> f64 {
         self.model.iter().sum::<f64>() / self.model.len().max(1) as f64
     }
 }
@@ -26,13 +26,13 @@ impl FreeRun {
 /// Simulates the jobs of a recording with `phases` phases of the clocks.
 pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     let makes = Makes::new(golden);
-    let machine = makes.cluster().machine;
+    let machine = makes.make_cluster().machine;
     let mut jobs: Vec<Vec<Pending>> = Vec::new();
     let (mut runs, mut real) = (Vec::new(), 0.0);
     // The order of submission in the log is that of the jobs.
     for (at, happening) in &golden.events {
         let Happening::Submit(name, priority) = happening else { continue };
-        for place in golden.meant(*name) {
+        for place in golden.matching_jobs(*name) {
             let job = &golden.jobs[place as usize];
             if job.start < 0 {
                 continue;
@@ -41,7 +41,7 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
             let second = at.div_euclid(1000);
             let submit = if job.submit > second { second } else { job.submit };
             let (id, submit) = (jobs.len() as u32, submit + golden.base);
-            let mut entries = makes.entries(place, (*priority, None), None, &machine);
+            let mut entries = makes.pending_entries(place, (*priority, None), None, &machine);
             entries.retain(|entry| !makes.exceeds_partition(place, entry.part, job.limit * 60));
             if entries.is_empty() {
                 continue;
@@ -54,13 +54,13 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     let count = jobs.len().max(1) as f64;
     let mean = |phase| {
         let rules = SchedulerRules { phase, kills: true, ..SchedulerRules::from_conf(&golden.conf) };
-        let rules = SchedulerRules { test_micros: i64::from(makes.yields()), ..rules };
-        let mut cluster = makes.cluster();
+        let rules = SchedulerRules { test_micros: i64::from(makes.yields_locks()), ..rules };
+        let mut cluster = makes.make_cluster();
         cluster.preempting.suspends = false;
         let priorities = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors());
         let priorities = priorities.map(|rules| JobPriorities::new(rules, golden.accounts.clone()));
         let mut site = ModelSite::new(cluster, rules, priorities);
-        let starts = replay(&mut site, &jobs, &runs, &mut ());
+        let starts = replay_jobs(&mut site, &jobs, &runs, &mut ());
         let waits =
             starts.iter().zip(&jobs).filter_map(|(start, job)| start.map(|start| (start - job[0].submit) as f64));
         waits.sum::<f64>() / count

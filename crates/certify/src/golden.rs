@@ -51,24 +51,24 @@ impl Golden {
     ///
     /// # Errors
     /// A folder or file that cannot be read, a line that is none.
-    pub fn all(dir: &Path) -> Result<Vec<Golden>, GoldenError> {
-        Golden::names(dir)?.iter().map(|name| Golden::read(dir, name)).collect()
+    pub fn read_all(dir: &Path) -> Result<Vec<Golden>, GoldenError> {
+        Golden::list_recordings(dir)?.iter().map(|name| Golden::read_recording(dir, name)).collect()
     }
 
     /// The names of the recordings in a folder and in the folders within it, `FOLDER/NAME.repN`.
     ///
     /// # Errors
     /// A folder that cannot be read.
-    pub fn names(dir: &Path) -> Result<Vec<String>, GoldenError> {
-        let entries = fs::read_dir(dir).map_err(|source| unreadable(dir, source))?;
+    pub fn list_recordings(dir: &Path) -> Result<Vec<String>, GoldenError> {
+        let entries = fs::read_dir(dir).map_err(|source| read_error(dir, source))?;
         let mut names = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(|source| unreadable(dir, source))?;
+            let entry = entry.map_err(|source| read_error(dir, source))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let stem = name.strip_suffix(".gz").unwrap_or(&name).strip_suffix(".events");
             names.extend(stem.map(String::from));
             if entry.path().is_dir() {
-                let below = Golden::names(&entry.path())?;
+                let below = Golden::list_recordings(&entry.path())?;
                 names.extend(below.into_iter().map(|below| format!("{name}/{below}")));
             }
         }
@@ -80,24 +80,24 @@ impl Golden {
     /// One recording, `NAME.repN`.
     ///
     /// # Errors
-    /// As [`Golden::all`].
-    pub fn read(dir: &Path, name: &str) -> Result<Golden, GoldenError> {
+    /// As [`Golden::read_all`].
+    pub fn read_recording(dir: &Path, name: &str) -> Result<Golden, GoldenError> {
         let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario);
-        let conf = SlurmConf::read(dir.join(format!("{scenario}.conf")))?;
+        let conf = SlurmConf::read_file(dir.join(format!("{scenario}.conf")))?;
         let accounts = dir.join(format!("{scenario}.accounts"));
-        let accounts = if accounts.exists() { Accounts::read(&accounts)? } else { Accounts::default() };
+        let accounts = if accounts.exists() { Accounts::read_file(&accounts)? } else { Accounts::default() };
         let csv = dir.join(format!("{name}.csv"));
-        let jobs = jobs(&csv)?;
+        let jobs = read_jobs(&csv)?;
         let file = [".events.gz", ".events"].map(|end| dir.join(format!("{name}{end}")));
         let file = file.iter().find(|f| f.exists()).unwrap_or(&file[0]);
         let names = lines::JobNames::new(&jobs);
         let (mut base, mut events) = (0, Vec::new());
-        for (number, line) in text(file)?.lines().enumerate() {
+        for (number, line) in read_text(file)?.lines().enumerate() {
             let wrong = |problem: String| GoldenError::Line { file: file.clone(), line: number + 1, problem };
             if let Some(epoch) = line.strip_prefix("# base_epoch ") {
                 base = epoch.trim().parse().map_err(|_| wrong(format!("`{epoch}` is no time")))?;
             } else {
-                events.extend(lines::event(line, &names).map_err(wrong)?);
+                events.extend(lines::parse_event(line, &names).map_err(wrong)?);
             }
         }
         submissions_first(&mut events);
@@ -107,7 +107,7 @@ impl Golden {
     }
 
     /// The recording's scenario: its name without the repetition.
-    pub fn scenario(&self) -> &str {
+    pub fn scenario_name(&self) -> &str {
         self.name.rsplit_once(".rep").map_or(&self.name, |(scenario, _)| scenario)
     }
 
@@ -125,7 +125,7 @@ impl Golden {
     }
 
     /// The jobs that a name means.
-    pub fn meant(&self, name: LineJob) -> impl Iterator<Item = u32> + '_ {
+    pub fn matching_jobs(&self, name: LineJob) -> impl Iterator<Item = u32> + '_ {
         let is = move |&id: &u32| match name {
             LineJob::Job(own) => own == id,
             LineJob::Tasks(array) => self.jobs[id as usize].task.is_some_and(|(of, _)| of == array),
@@ -167,29 +167,29 @@ fn submissions_first(events: &mut Vec<(i64, Happening)>) {
     }
 }
 
-fn unreadable(file: &Path, source: std::io::Error) -> GoldenError {
+fn read_error(file: &Path, source: std::io::Error) -> GoldenError {
     GoldenError::Unreadable { file: file.to_path_buf(), source }
 }
 
-fn text(file: &Path) -> Result<String, GoldenError> {
-    let bytes = fs::read(file).map_err(|source| unreadable(file, source))?;
+fn read_text(file: &Path) -> Result<String, GoldenError> {
+    let bytes = fs::read(file).map_err(|source| read_error(file, source))?;
     let mut text = String::new();
-    let read = if file.extension().is_some_and(|e| e == "gz") {
+    let read_result = if file.extension().is_some_and(|e| e == "gz") {
         flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_string(&mut text)
     } else {
         bytes.as_slice().read_to_string(&mut text)
     };
-    read.map(|_| text).map_err(|source| unreadable(file, source))
+    read_result.map(|_| text).map_err(|source| read_error(file, source))
 }
 
-fn jobs(csv: &Path) -> Result<Vec<GoldenJob>, GoldenError> {
-    let text = text(csv)?;
+fn read_jobs(csv: &Path) -> Result<Vec<GoldenJob>, GoldenError> {
+    let text = read_text(csv)?;
     let mut rows = text.lines().zip(1..);
     let table = LineColumns::new(rows.next().map_or("", |(header, _)| header));
     let mut jobs: BTreeMap<(i64, u32), GoldenJob> = BTreeMap::new();
     for (line, number) in rows.filter(|(line, _)| !line.trim().is_empty()) {
         let wrong = |problem: String| GoldenError::Line { file: csv.to_path_buf(), line: number, problem };
-        let (place, job) = table.job(line).map_err(wrong)?;
+        let (place, job) = table.parse_job(line).map_err(wrong)?;
         jobs.insert((place, job.task.map_or(0, |(_, task)| task)), job);
     }
     Ok(jobs.into_values().collect())

@@ -20,5 +20,5 @@ pub use agreement::{Agreement, Difference};
 pub use free_run::{FreeRun, free_run};
 pub use golden::{Golden, GoldenError};
 pub use pass_by_pass::pass_by_pass;
-pub use priorities::{PriorityAgreement, priorities};
+pub use priorities::{PriorityAgreement, compare_priorities};
 pub use recorded::{GoldenJob, GoldenShare, Happening, LineJob};

@@ -10,12 +10,12 @@ pub(super) struct LineColumns {
 }
 
 /// Fields of a line of comma-separated values, some in quotes.
-fn fields(line: &str) -> Vec<String> {
-    let (mut all, mut field, mut quoted) = (Vec::new(), String::new(), false);
+fn split_fields(line: &str) -> Vec<String> {
+    let (mut all, mut field, mut is_quoted) = (Vec::new(), String::new(), false);
     for c in line.chars() {
         match c {
-            '"' => quoted = !quoted,
-            ',' if !quoted => all.push(std::mem::take(&mut field)),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => all.push(std::mem::take(&mut field)),
             c => field.push(c),
         }
     }
@@ -25,15 +25,15 @@ fn fields(line: &str) -> Vec<String> {
 
 impl LineColumns {
     pub(super) fn new(header: &str) -> LineColumns {
-        LineColumns { columns: fields(header).into_iter().zip(0..).collect() }
+        LineColumns { columns: split_fields(header).into_iter().zip(0..).collect() }
     }
 
     /// A job, and the place of its submission.
-    pub(super) fn job(&self, line: &str) -> Result<(i64, GoldenJob), String> {
-        let fields = fields(line);
+    pub(super) fn parse_job(&self, line: &str) -> Result<(i64, GoldenJob), String> {
+        let fields = split_fields(line);
         let text = |name: &str| {
-            let found = self.columns.get(name).and_then(|&at| fields.get(at));
-            found.map(|text| text.trim().to_string()).filter(|text| !text.is_empty())
+            let field = self.columns.get(name).and_then(|&at| fields.get(at));
+            field.map(|text| text.trim().to_string()).filter(|text| !text.is_empty())
         };
         let number = |name: &str| {
             let text = text(name).ok_or_else(|| format!("no value in the column {name}"))?;
@@ -52,12 +52,16 @@ impl LineColumns {
         };
         // Once a job has started in one of its partitions, Slurm shows that one first.
         let partitions_now = list(text("partition"));
-        let submitted = ["partitions", "asked_partitions", "part"].iter().find_map(|name| text(name));
+        let submitted_partitions = ["partitions", "asked_partitions", "part"].iter().find_map(|name| text(name));
         let nodes_of = |names: [&str; 4]| -> Result<Vec<String>, String> {
             names.iter().find_map(|name| text(name)).map_or(Ok(Vec::new()), |list| expand_hostlist(&list))
         };
         let mut job = GoldenJob {
-            partitions: if submitted.is_some() { list(submitted) } else { partitions_now.clone() },
+            partitions: if submitted_partitions.is_some() {
+                list(submitted_partitions)
+            } else {
+                partitions_now.clone()
+            },
             named: (
                 nodes_of(["nodelist", "req_nodes", "reqnodelist", "w"])?,
                 nodes_of(["exclude", "exc_nodes", "excnodelist", "x"])?,
@@ -132,7 +136,7 @@ impl JobNames {
     /// `7`, a task `7_3` with its own number behind it, what is left of an array `7_*` or
     /// `7_[4-9]`, a part `7+1` of a heterogeneous job. `None` for a job that the recording does not
     /// have.
-    fn name(&self, text: &str) -> Result<Option<LineJob>, String> {
+    fn parse_name(&self, text: &str) -> Result<Option<LineJob>, String> {
         let text = text.split('(').next().unwrap_or(text).trim_end_matches('.');
         let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"));
         if let Some((leader, part)) = text.split_once('+') {
@@ -158,10 +162,10 @@ impl JobNames {
         }
     }
 
-    /// As [`JobNames::name`], where Slurm writes a task by its own number alone.
-    fn own(&self, text: &str) -> Result<Option<LineJob>, String> {
+    /// As [`JobNames::parse_name`], where Slurm writes a task by its own number alone.
+    fn parse_own_name(&self, text: &str) -> Result<Option<LineJob>, String> {
         if text.contains('+') {
-            return self.name(text);
+            return self.parse_name(text);
         }
         let id = text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"))?;
         Ok(self.by_id.get(&id).map(|&at| LineJob::Job(at)))
@@ -169,7 +173,7 @@ impl JobNames {
 }
 
 /// `n1:cpus=0-3,6:mem=1000:gres=gpu:a:2(IDX:0-1)` for each node, or for several that are alike.
-fn shares(words: &[&str]) -> Result<Vec<GoldenShare>, String> {
+fn parse_shares(words: &[&str]) -> Result<Vec<GoldenShare>, String> {
     let mut shares = Vec::new();
     for word in words {
         let wrong = || format!("`{word}` does not say what a job has of a node");
@@ -193,7 +197,7 @@ fn shares(words: &[&str]) -> Result<Vec<GoldenShare>, String> {
 }
 
 /// A line of the log; `None` for those that say nothing here.
-pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happening)>, String> {
+pub(super) fn parse_event(line: &str, names: &JobNames) -> Result<Option<(i64, Happening)>, String> {
     let words = line.split_whitespace().collect::<Vec<_>>();
     let [time, what, rest @ ..] = words.as_slice() else {
         return Ok(None);
@@ -213,7 +217,7 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
         "bf_abort" => Some(Happening::Abort),
         "bf_done" => Some(Happening::Done),
         "epilog" => {
-            let of = names.own(word(0)?).ok().flatten();
+            let of = names.parse_own_name(word(0)?).ok().flatten();
             let id = of.and_then(|name| if let LineJob::Job(id) = name { Some(id) } else { None });
             Some(Happening::Epilog(id, word(1)?.to_string()))
         }
@@ -251,15 +255,15 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
     }
     let name =
         if ["prio", "prio_parts", "alloc", "gang_suspend", "gang_resume"].contains(what) && !word(0)?.contains('_') {
-            names.own(word(0)?)?
+            names.parse_own_name(word(0)?)?
         } else {
-            names.name(word(0)?)?
+            names.parse_name(word(0)?)?
         };
     let Some(name) = name else { return Ok(None) };
     let by = |mode: PreemptMode| -> Result<_, String> {
         let by = match word(1)? {
             "0" | "Invalid" => None,
-            by => names.name(by)?,
+            by => names.parse_name(by)?,
         };
         Ok(Some(Happening::Preempted(name, by, mode)))
     };
@@ -284,7 +288,7 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
         "preempt_requeue" => by(PreemptMode::Requeue)?,
         "preempt_cancel" => by(PreemptMode::Cancel)?,
         "preempt_suspend" => by(PreemptMode::Suspend)?,
-        "alloc" => Some(Happening::Has(name, shares(&rest[1..])?)),
+        "alloc" => Some(Happening::Has(name, parse_shares(&rest[1..])?)),
         "gang_suspend" => Some(Happening::Gang(name, true)),
         "gang_resume" => Some(Happening::Gang(name, false)),
         _ => Some(Happening::Grace(name, number(1)?)),
@@ -300,11 +304,11 @@ mod tests {
     fn parts_of_heterogeneous_jobs_are_jobs_of_their_own() {
         let job = |slurm_id| GoldenJob { slurm_id, ..GoldenJob::default() };
         let names = JobNames::new(&[job(24), job(25), job(26)]);
-        assert_eq!(names.name("25+0(25)"), Ok(Some(LineJob::Job(1))));
-        assert_eq!(names.name("25+1(26)"), Ok(Some(LineJob::Job(2))));
-        assert_eq!(names.name("25+2"), Ok(None), "the recording lacks it");
-        assert_eq!(names.own("25+1"), Ok(Some(LineJob::Job(2))));
-        assert!(names.name("x+1").is_err());
+        assert_eq!(names.parse_name("25+0(25)"), Ok(Some(LineJob::Job(1))));
+        assert_eq!(names.parse_name("25+1(26)"), Ok(Some(LineJob::Job(2))));
+        assert_eq!(names.parse_name("25+2"), Ok(None), "the recording lacks it");
+        assert_eq!(names.parse_own_name("25+1"), Ok(Some(LineJob::Job(2))));
+        assert!(names.parse_name("x+1").is_err());
     }
 
     #[test]
@@ -312,7 +316,7 @@ mod tests {
         let job = |slurm_id| GoldenJob { slurm_id, ..GoldenJob::default() };
         let names = JobNames::new(&[job(1), job(2)]);
         for by in ["0", "Invalid"] {
-            let read = event(&format!("26.660 preempt_cancel 1 {by}"), &names);
+            let read = parse_event(&format!("26.660 preempt_cancel 1 {by}"), &names);
             let expected = Happening::Preempted(LineJob::Job(0), None, PreemptMode::Cancel);
             assert_eq!(read, Ok(Some((26_660, expected))));
         }

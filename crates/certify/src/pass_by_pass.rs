@@ -28,8 +28,8 @@ const ANSWERING: i64 = 60;
 pub fn pass_by_pass(golden: &Golden) -> (Agreement, Vec<Difference>) {
     let mut replay = PassReplay::new(golden);
     for (index, (at, happening)) in golden.events.iter().enumerate() {
-        replay.release(*at);
-        replay.take(*at, happening, &golden.events[index + 1..]);
+        replay.release_jobs(*at);
+        replay.take_happening(*at, happening, &golden.events[index + 1..]);
     }
     (replay.agreement, replay.differences)
 }
@@ -93,10 +93,10 @@ struct Stepping {
 
 impl<'a> PassReplay<'a> {
     fn new(golden: &'a Golden) -> PassReplay<'a> {
-        let told = |h: &Happening| matches!(h, Happening::Answer(_) | Happening::Epilog(..));
-        let answers = golden.events.iter().filter(|(_, h)| told(h)).count();
+        let is_answer = |h: &Happening| matches!(h, Happening::Answer(_) | Happening::Epilog(..));
+        let answers = golden.events.iter().filter(|(_, h)| is_answer(h)).count();
         let makes = Makes::new(golden);
-        let cluster = makes.cluster();
+        let cluster = makes.make_cluster();
         PassReplay {
             golden,
             eligibility: Eligibility::new(golden),
@@ -124,10 +124,10 @@ impl<'a> PassReplay<'a> {
         }
     }
 
-    fn take(&mut self, at: i64, happening: &Happening, behind: &[(i64, Happening)]) {
+    fn take_happening(&mut self, at: i64, happening: &Happening, behind: &[(i64, Happening)]) {
         match happening {
             Happening::Submit(name, priority) => {
-                for id in self.golden.meant(*name).collect::<Vec<_>>() {
+                for id in self.golden.matching_jobs(*name).collect::<Vec<_>>() {
                     self.priorities[id as usize] = *priority;
                     if *priority == 0 {
                         self.held.insert(id);
@@ -135,109 +135,110 @@ impl<'a> PassReplay<'a> {
                         self.lowest = self.lowest.min(*priority);
                     }
                     // Of a job that was sent back later, its line has the last submission.
-                    let (now, told) = (self.now(at), self.golden.jobs[id as usize].submit + self.golden.base);
-                    self.submit(id, (told != now && told != now - 1).then_some(now));
+                    let (now, submit_time) =
+                        (self.time_in_seconds(at), self.golden.jobs[id as usize].submit + self.golden.base);
+                    self.submit_job(id, (submit_time != now && submit_time != now - 1).then_some(now));
                 }
             }
-            Happening::Complete(LineJob::Job(id)) => self.complete(*id, at, false),
-            Happening::Timeout(LineJob::Job(id)) => self.complete(*id, at, true),
+            Happening::Complete(LineJob::Job(id)) => self.complete_job(*id, at, false),
+            Happening::Timeout(LineJob::Job(id)) => self.complete_job(*id, at, true),
             Happening::MainPass(full) => self.main(at, *full, behind),
-            Happening::BackfillPass => self.backfill(at, behind),
-            Happening::Test(name, priority, part) => self.test(at, *name, *priority, part.as_deref()),
-            Happening::Tried => self.wake(at),
+            Happening::BackfillPass => self.check_backfill(at, behind),
+            Happening::Test(name, priority, part) => self.test_job(at, *name, *priority, part.as_deref()),
+            Happening::Tried => self.note_wake(at),
             Happening::Yield => {
-                self.wake(at);
-                self.sleeps();
+                self.note_wake(at);
+                self.note_sleep();
             }
-            Happening::MainStart(name, nodes) => self.start(*name, at, nodes),
+            Happening::MainStart(name, nodes) => self.start_job(*name, at, nodes),
             Happening::BackfillStart(name, nodes) => {
-                self.wake(at);
-                self.note(happening);
-                self.start(*name, at, nodes);
+                self.note_wake(at);
+                self.note_action(happening);
+                self.start_job(*name, at, nodes);
             }
             Happening::Plan(..) => {
-                self.wake(at);
-                self.note(happening);
+                self.note_wake(at);
+                self.note_action(happening);
             }
             Happening::Epilog(of, node) => {
-                self.returns(node);
-                self.done(node, true, *of);
+                self.return_node(node);
+                self.complete_node(node, true, *of);
             }
             Happening::Answer(node) => {
-                self.returns(node);
-                self.done(node, false, None);
+                self.return_node(node);
+                self.complete_node(node, false, None);
             }
             Happening::Done => {
-                self.wake(at);
-                self.settle(at);
+                self.note_wake(at);
+                self.compare_last_job(at);
                 self.stepping = None;
             }
             Happening::Abort => {
-                self.settle(at);
+                self.compare_last_job(at);
                 self.stepping = None;
             }
-            Happening::Gang(LineJob::Job(id), true) => drop(self.suspended.insert(*id, self.now(at))),
+            Happening::Gang(LineJob::Job(id), true) => drop(self.suspended.insert(*id, self.time_in_seconds(at))),
             Happening::Gang(LineJob::Job(id), false) => {
                 if let Some(since) = self.suspended.remove(id) {
-                    self.cluster.resume(*id, self.now(at) - since);
+                    self.cluster.resume_job(*id, self.time_in_seconds(at) - since);
                 }
             }
-            Happening::Action(text) => self.act(text, at),
-            Happening::Priority(LineJob::Job(id), priority) => self.prioritise(*id, *priority),
+            Happening::Action(text) => self.apply_command(text, at),
+            Happening::Priority(LineJob::Job(id), priority) => self.prioritise_job(*id, *priority),
             Happening::Factors(LineJob::Job(id), priority, of_part) => {
                 if let Some(of_part) = of_part {
                     self.part_terms.insert(*id, *of_part);
                 }
-                self.prioritise(*id, *priority);
+                self.prioritise_job(*id, *priority);
             }
             Happening::Preempted(LineJob::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
                 if let Some(LineJob::Job(by)) = by {
-                    let now = self.now(at);
-                    self.cluster.preempts(*by, now);
+                    let now = self.time_in_seconds(at);
+                    self.cluster.note_preemption(*by, now);
                 }
-                self.complete(*id, at, true);
+                self.complete_job(*id, at, true);
             }
             Happening::Grace(LineJob::Job(id), seconds) => {
-                let until = self.now(at) + seconds;
+                let until = self.time_in_seconds(at) + seconds;
                 self.cluster.begin_grace(*id, until);
             }
             Happening::Requeued(LineJob::Job(id)) => {
-                self.complete(*id, at, true);
-                let again = self.now(at) + self.makes.requeue_delay;
+                self.complete_job(*id, at, true);
+                let again = self.time_in_seconds(at) + self.makes.requeue_delay;
                 self.later.push((again, *id));
             }
             _ => {}
         }
     }
 
-    fn now(&self, at: i64) -> i64 {
+    fn time_in_seconds(&self, at: i64) -> i64 {
         at.div_euclid(1000) + self.golden.base
     }
 
     /// Jobs that may start again wait again.
-    fn release(&mut self, at: i64) {
-        let now = self.now(at);
+    fn release_jobs(&mut self, at: i64) {
+        let now = self.time_in_seconds(at);
         let ripe: Vec<(i64, u32)> = self.later.iter().copied().filter(|&(when, _)| when <= now).collect();
         self.later.retain(|&(when, _)| when > now);
         for (when, id) in ripe {
-            self.submit(id, Some(when - self.makes.requeue_delay));
+            self.submit_job(id, Some(when - self.makes.requeue_delay));
         }
     }
 
-    fn submit(&mut self, id: u32, again: Option<i64>) {
-        self.cluster.meet(id);
+    fn submit_job(&mut self, id: u32, again: Option<i64>) {
+        self.cluster.note_arrival(id);
         self.outside.push((id, again));
-        for pending in self.entries(id).iter().take(1) {
+        for pending in self.pending_entries(id).iter().take(1) {
             self.cluster.try_submission(pending);
             self.cluster.meet_limits(pending);
         }
     }
 
     /// The job as it waits in each of its partitions.
-    fn entries(&self, id: u32) -> Vec<Pending> {
+    fn pending_entries(&self, id: u32) -> Vec<Pending> {
         let machine = &self.cluster.machine;
         let ranks = (self.priorities[id as usize], self.part_terms.get(&id).copied());
-        let mut entries = self.makes.entries(id, ranks, self.moved.get(&id), machine);
+        let mut entries = self.makes.pending_entries(id, ranks, self.moved.get(&id), machine);
         if let Some(&limit) = self.limits.get(&id) {
             for entry in &mut entries {
                 entry.limit = limit.min(machine.parts[usize::from(entry.part)].max_limit);
@@ -248,50 +249,51 @@ impl<'a> PassReplay<'a> {
 
     /// Returns whether a job's limit is beyond that of all of its partitions.
     fn exceeds_all(&self, id: u32) -> bool {
-        let parts = self.makes.partitions(&self.golden.jobs[id as usize].partitions);
-        self.moved.get(&id).unwrap_or(&parts).iter().all(|&part| self.exceeds(id, part))
+        let parts = self.makes.find_partitions(&self.golden.jobs[id as usize].partitions);
+        self.moved.get(&id).unwrap_or(&parts).iter().all(|&part| self.exceeds_limit(id, part))
     }
 
-    fn exceeds(&self, id: u32, part: u16) -> bool {
+    fn exceeds_limit(&self, id: u32, part: u16) -> bool {
         let limit = self.limits.get(&id).copied().unwrap_or(self.golden.jobs[id as usize].limit * 60);
         self.makes.exceeds_partition(id, part, limit)
     }
 
     /// Jobs that were waiting for something else are looked at from now on.
-    fn admit(&mut self, at: i64) {
+    fn admit_jobs(&mut self, at: i64) {
         for (&id, ended) in self.ended.iter_mut().filter(|(_, ended)| !ended.done) {
             ended.done = !self.completing.iter().any(|&(_, since, _, of)| of == id && since == ended.at);
         }
-        let now = self.now(at);
-        let freed = self.ended.iter().any(|(&id, ended)| {
+        let now = self.time_in_seconds(at);
+        let has_freed_singleton = self.ended.iter().any(|(&id, ended)| {
             ended.done && ended.at >= self.last_pass && self.golden.jobs[id as usize].dependency.contains("singleton")
         });
         self.last_pass = at;
         let mut ripe = Vec::new();
         let beyond: BTreeSet<u32> = self.outside.iter().map(|&(id, _)| id).filter(|&id| self.exceeds_all(id)).collect();
-        let (eligibility, cluster, ended, held) = (&self.eligibility, &self.cluster, &self.ended, &self.held);
+        let (eligibility, cluster, ended_jobs, held_jobs) = (&self.eligibility, &self.cluster, &self.ended, &self.held);
         self.outside.retain(|&(id, again)| {
-            if held.contains(&id) || beyond.contains(&id) {
+            if held_jobs.contains(&id) || beyond.contains(&id) {
                 return true;
             }
-            let own = eligibility.reservation(id, &cluster.reservations);
+            let own = eligibility.reservation_index(id, &cluster.reservations);
             let begin = cluster.reservations.get(own as usize).map(|own| own.begin);
-            let goes = eligibility.may_wait(id, now, begin, ended) && (freed || !eligibility.may_be_early(id, now));
+            let goes = eligibility.may_wait(id, now, begin, ended_jobs)
+                && (has_freed_singleton || !eligibility.may_be_early(id, now));
             if goes {
                 ripe.push((id, again));
             }
             !goes
         });
-        ripe.into_iter().for_each(|(id, again)| self.enqueue(id, again));
+        ripe.into_iter().for_each(|(id, again)| self.enqueue_job(id, again));
         // The jobs of a reservation that is over are held.
         let over: Vec<bool> = self.cluster.reservations.iter().map(|own| own.end <= now).collect();
         self.queue.retain(|job| !over.get(job.reservation as usize).is_some_and(|&over| over));
     }
 
-    fn enqueue(&mut self, id: u32, again: Option<i64>) {
-        let reservation = self.eligibility.reservation(id, &self.cluster.reservations);
-        for mut pending in self.entries(id) {
-            if !self.exceeds(id, pending.part) {
+    fn enqueue_job(&mut self, id: u32, again: Option<i64>) {
+        let reservation = self.eligibility.reservation_index(id, &self.cluster.reservations);
+        for mut pending in self.pending_entries(id) {
+            if !self.exceeds_limit(id, pending.part) {
                 pending.submit = again.unwrap_or(pending.submit);
                 pending.reservation = reservation;
                 self.insert(pending);
@@ -301,20 +303,20 @@ impl<'a> PassReplay<'a> {
 
     fn insert(&mut self, pending: Pending) {
         let machine = &self.cluster.machine;
-        let at = self.queue.partition_point(|p| p.key(machine) <= pending.key(machine));
+        let at = self.queue.partition_point(|p| p.queue_key(machine) <= pending.queue_key(machine));
         self.queue.insert(at, pending);
     }
 
-    fn prioritise(&mut self, id: u32, priority: i64) {
+    fn prioritise_job(&mut self, id: u32, priority: i64) {
         self.priorities[id as usize] = priority;
         self.lowest = self.lowest.min(priority.max(1));
-        let first = self.entries(id);
-        self.reprioritise(id, |job| first.iter().find(|own| own.part == job.part).map(|own| own.priority));
+        let first = self.pending_entries(id);
+        self.update_priorities(id, |job| first.iter().find(|own| own.part == job.part).map(|own| own.priority));
     }
 
     /// Gives entries of a job other priorities. Equal entries stay in the order of its partitions.
-    fn reprioritise(&mut self, id: u32, priority: impl Fn(&Pending) -> Option<i64>) {
-        let order: Vec<u16> = self.entries(id).iter().map(|entry| entry.part).collect();
+    fn update_priorities(&mut self, id: u32, priority: impl Fn(&Pending) -> Option<i64>) {
+        let order: Vec<u16> = self.pending_entries(id).iter().map(|entry| entry.part).collect();
         let mut of: Vec<Pending> = self.queue.iter().filter(|job| job.id == id).cloned().collect();
         self.queue.retain(|job| job.id != id);
         of.sort_by_key(|job| order.iter().position(|&part| part == job.part));
@@ -331,19 +333,19 @@ impl<'a> PassReplay<'a> {
         let entries: Vec<u16> = self.queue.iter().filter(|job| job.id == id).map(|job| job.part).collect();
         let several = self.queue.iter().any(|job| job.id == id && job.several);
         if !several {
-            return self.prioritise(id, priority);
+            return self.prioritise_job(id, priority);
         }
-        let named = |own: &&u16| part.is_some_and(|part| parts[usize::from(**own)].name == part);
-        let Some(&own) = entries.iter().find(named).or(entries.get(nth)) else { return };
-        self.reprioritise(id, |job| (job.part == own).then_some(priority));
+        let is_named = |own: &&u16| part.is_some_and(|part| parts[usize::from(**own)].name == part);
+        let Some(&own) = entries.iter().find(is_named).or(entries.get(nth)) else { return };
+        self.update_priorities(id, |job| (job.part == own).then_some(priority));
     }
 
-    fn complete(&mut self, id: u32, at: i64, killed: bool) {
-        if let Some(gone) = self.cluster.end(id) {
+    fn complete_job(&mut self, id: u32, at: i64, killed: bool) {
+        if let Some(gone) = self.cluster.end_job(id) {
             self.last_end = at;
             self.ended.insert(id, EndWay { at, done: false });
             if let Some(stepping) = &mut self.stepping {
-                stepping.pass.ignore(&gone.alloc.nodes);
+                stepping.pass.ignore_nodes(&gone.alloc.nodes);
             }
             if self.tells_answers {
                 self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at, killed, id)));
@@ -352,11 +354,11 @@ impl<'a> PassReplay<'a> {
     }
 
     /// A node is done with what it had.
-    fn done(&mut self, name: &str, killed: bool, of: Option<u32>) {
-        if let Some(node) = self.golden.conf.node(name) {
+    fn complete_node(&mut self, name: &str, killed: bool, of: Option<u32>) {
+        if let Some(node) = self.golden.conf.find_node(name) {
             let had = self.completing.iter().any(|&(n, ..)| n == node as usize);
             if let Some(stepping) = self.stepping.as_mut().filter(|_| had) {
-                stepping.pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), [node as usize]));
+                stepping.pass.ignore_nodes(&NodeSet::from_members(self.cluster.machine.node_count(), [node as usize]));
             }
             self.completing.retain(|&(n, _, kills, id)| {
                 n != node as usize || (kills && !killed) || (kills && of.is_some_and(|of| of != id))
@@ -364,12 +366,12 @@ impl<'a> PassReplay<'a> {
         }
     }
 
-    fn start(&mut self, name: LineJob, at: i64, nodes: &[String]) {
+    fn start_job(&mut self, name: LineJob, at: i64, nodes: &[String]) {
         let is = |job: &Pending| match name {
             LineJob::Job(id) => job.id == id,
             LineJob::Tasks(array) => self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array),
         };
-        let nodes = self.makes.nodes(nodes);
+        let nodes = self.makes.find_nodes(nodes);
         for node in nodes.iter().collect::<Vec<_>>() {
             if self.out.remove(&node).is_some() {
                 self.count_out();
@@ -380,63 +382,66 @@ impl<'a> PassReplay<'a> {
         let partition = &self.golden.jobs[first as usize].partition;
         // Of several partitions the one that the recording names, else the first with the nodes.
         let fits = |job: &&Pending| job.id == first && nodes.is_subset(&parts[usize::from(job.part)].nodes);
-        let named = |job: &&Pending| fits(job) && parts[usize::from(job.part)].name == *partition;
-        let entry = self.queue.iter().find(named).or(self.queue.iter().find(fits));
+        let is_in_partition = |job: &&Pending| fits(job) && parts[usize::from(job.part)].name == *partition;
+        let entry = self.queue.iter().find(is_in_partition).or(self.queue.iter().find(fits));
         let Some(job) = entry.or(self.queue.iter().find(|job| job.id == first)).cloned() else { return };
         self.queue.retain(|other| other.id != first);
         // The recorder may see the job before slurmctld logs its start.
         let events = &self.golden.events;
         let from = events.partition_point(|&(when, _)| when < at - LOOKED_BEFORE);
-        let told: Option<&[GoldenShare]> = events[from..].iter().find_map(|(_, happening)| match happening {
-            Happening::Has(LineJob::Job(id), shares) if *id == job.id => Some(shares.as_slice()),
-            _ => None,
-        });
-        let alloc = self.makes.share_out(&self.cluster, &job, nodes, told);
+        let recorded_shares: Option<&[GoldenShare]> =
+            events[from..].iter().find_map(|(_, happening)| match happening {
+                Happening::Has(LineJob::Job(id), shares) if *id == job.id => Some(shares.as_slice()),
+                _ => None,
+            });
+        let alloc = self.makes.share_out(&self.cluster, &job, nodes, recorded_shares);
         // The log may tell of a start in the second after it.
-        let told = self.golden.jobs[job.id as usize].start + self.golden.base;
-        let now = self.now(at);
-        self.cluster.start(&job, if told == now - 1 { told } else { now }, alloc);
+        let recorded_start = self.golden.jobs[job.id as usize].start + self.golden.base;
+        let now = self.time_in_seconds(at);
+        self.cluster.start_job(&job, if recorded_start == now - 1 { recorded_start } else { now }, alloc);
     }
 
     fn main(&mut self, at: i64, full: bool, behind: &[(i64, Happening)]) {
-        self.admit(at);
+        self.admit_jobs(at);
         let pass = |h: &Happening| matches!(h, Happening::MainPass(_) | Happening::BackfillPass);
         let mut real = Deeds::default();
         for (_, happening) in behind.iter().take_while(|(_, h)| !pass(h)) {
             match happening {
-                Happening::MainStart(LineJob::Job(id), nodes) => drop(real.starts.insert(*id, self.makes.nodes(nodes))),
+                Happening::MainStart(LineJob::Job(id), nodes) => {
+                    drop(real.starts.insert(*id, self.makes.find_nodes(nodes)))
+                }
                 Happening::Preempted(LineJob::Job(victim), Some(_), _) => drop(real.victims.insert(*victim)),
                 _ => {}
             }
         }
         self.complete_nodes(at, &real);
-        let (mut model, now) = (Deeds::default(), self.now(at));
+        let (mut model, now) = (Deeds::default(), self.time_in_seconds(at));
         let mut trial = self.cluster.clone();
         let deeds = main_pass(&mut trial, &self.queue, now, full, &self.golden.conf.sched, &mut model);
-        self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+        self.cluster.machine.resources.bytes.copy_from(&trial.machine.resources.bytes);
         self.cluster.take_limits(&trial);
         self.cluster.take_preemptors(&trial);
         for victim in deeds.victims.iter().flat_map(|(_, list)| list) {
-            if trial.claim(victim, now) {
+            if trial.claim_place(victim, now) {
                 model.victims.insert(victim.id);
             }
         }
-        self.compare(at, &real, &model, true);
+        self.compare_deeds(at, &real, &model, true);
     }
 
     /// Nodes that Slurm still holds. The answer may be logged later than it counts: a node on which
     /// the pass starts a job is done.
     fn complete_nodes(&mut self, at: i64, real: &Deeds) {
         let slowest = if self.golden.conf.ends.epilog { i64::MAX } else { COMPLETING };
-        let used = |node: usize| real.starts.values().any(|nodes| nodes.contains(node));
-        self.completing.retain(|&(node, since, kills, _)| (kills || at - since < slowest) && !used(node));
-        let nodes = self.cluster.machine.nodes();
-        self.cluster.completing = NodeSet::of(nodes, self.completing.iter().map(|&(node, ..)| node));
+        let is_used = |node: usize| real.starts.values().any(|nodes| nodes.contains(node));
+        self.completing.retain(|&(node, since, kills, _)| (kills || at - since < slowest) && !is_used(node));
+        let nodes = self.cluster.machine.node_count();
+        self.cluster.completing = NodeSet::from_members(nodes, self.completing.iter().map(|&(node, ..)| node));
     }
 
-    fn backfill(&mut self, at: i64, behind: &[(i64, Happening)]) {
+    fn check_backfill(&mut self, at: i64, behind: &[(i64, Happening)]) {
         self.stepping = None;
-        self.admit(at);
+        self.admit_jobs(at);
         let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
         let own: Vec<&(i64, Happening)> = behind.iter().take_while(|(_, h)| !over(h)).collect();
         let mut looks: BTreeMap<u32, usize> = BTreeMap::new();
@@ -447,43 +452,46 @@ impl<'a> PassReplay<'a> {
                 *nth += 1;
             }
         }
-        let now = self.now(at);
+        let now = self.time_in_seconds(at);
         if own.iter().any(|(_, h)| *h == Happening::Yield) {
             self.agreement.passes += 1;
             let mut pass = BackfillPass::new(&self.cluster, now, &self.golden.conf.sched);
             // Nodes that answer during the pass are ignored by it.
             let late = self.completing.iter().filter(|&&(_, since, ..)| at - since < ANSWERING);
-            pass.ignore(&NodeSet::of(self.cluster.machine.nodes(), late.map(|&(node, ..)| node)));
+            pass.ignore_nodes(&NodeSet::from_members(self.cluster.machine.node_count(), late.map(|&(node, ..)| node)));
             self.stepping = Some(Stepping { pass, ..Stepping::default() });
             return;
         }
         let mut real = Deeds::default();
         for (_, happening) in own {
-            self.real(happening, &mut real);
+            self.record_action(happening, &mut real);
         }
         self.complete_nodes(at, &real);
         let (mut model, mut trial) = (Deeds::default(), self.cluster.clone());
         let params = &self.golden.conf.sched;
         let seconds = self.seconds_of_tests(at, behind);
         let when = |job: &Pending| seconds.get(&job.id).copied();
-        let gone = backfill_pass(&mut trial, &self.queue, (now, &when), params, &mut model);
-        self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+        let victims = backfill_pass(&mut trial, &self.queue, (now, &when), params, &mut model);
+        self.cluster.machine.resources.bytes.copy_from(&trial.machine.resources.bytes);
         self.cluster.take_limits(&trial);
         self.cluster.take_preemptors(&trial);
-        model.victims.extend(gone.iter().map(|victim| victim.id));
-        self.compare(at, &real, &model, true);
+        model.victims.extend(victims.iter().map(|victim| victim.id));
+        self.compare_deeds(at, &real, &model, true);
     }
 
     /// The second in which a pass looks at each of its jobs, where that is not the one in which it
     /// begins.
     fn seconds_of_tests(&self, at: i64, behind: &[(i64, Happening)]) -> BTreeMap<u32, i64> {
         let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
-        let late = behind.iter().take_while(|(_, h)| !over(h)).filter(|(when, _)| self.now(*when) > self.now(at));
+        let late = behind
+            .iter()
+            .take_while(|(_, h)| !over(h))
+            .filter(|(when, _)| self.time_in_seconds(*when) > self.time_in_seconds(at));
         let mut seconds = BTreeMap::new();
         for (when, happening) in late {
             if let Happening::Test(name, ..) = happening {
-                for id in self.golden.meant(*name) {
-                    seconds.entry(id).or_insert(self.now(*when));
+                for id in self.golden.matching_jobs(*name) {
+                    seconds.entry(id).or_insert(self.time_in_seconds(*when));
                 }
             }
         }
@@ -491,21 +499,21 @@ impl<'a> PassReplay<'a> {
     }
 
     /// Takes down what a pass that lets go of the locks really did.
-    fn note(&mut self, happening: &Happening) {
+    fn note_action(&mut self, happening: &Happening) {
         if let Some(mut stepping) = self.stepping.take() {
-            self.real(happening, &mut stepping.real);
+            self.record_action(happening, &mut stepping.real);
             self.stepping = Some(stepping);
         }
     }
 
     /// Takes down what backfill really did.
-    fn real(&self, happening: &Happening, real: &mut Deeds) {
+    fn record_action(&self, happening: &Happening, real: &mut Deeds) {
         match happening {
             Happening::BackfillStart(LineJob::Job(id), nodes) => {
-                real.starts.insert(*id, self.makes.nodes(nodes));
+                real.starts.insert(*id, self.makes.find_nodes(nodes));
             }
             Happening::Plan(name, start, end, nodes) => {
-                let plan = (start + self.golden.base, end + self.golden.base, self.makes.nodes(nodes));
+                let plan = (start + self.golden.base, end + self.golden.base, self.makes.find_nodes(nodes));
                 let id = match name {
                     LineJob::Job(id) => Some(*id),
                     LineJob::Tasks(array) => self.next_task(*array, real),
@@ -532,9 +540,9 @@ impl<'a> PassReplay<'a> {
     }
 
     /// A pass that lets go of the locks looks at another job.
-    fn test(&mut self, at: i64, name: LineJob, priority: i64, part: Option<&str>) {
-        self.wake(at);
-        self.settle(at);
+    fn test_job(&mut self, at: i64, name: LineJob, priority: i64, part: Option<&str>) {
+        self.note_wake(at);
+        self.compare_last_job(at);
         let (Some(stepping), LineJob::Job(id)) = (&mut self.stepping, name) else { return };
         let looks = stepping.looks.entry(id).or_default();
         let nth = *looks;
@@ -544,14 +552,14 @@ impl<'a> PassReplay<'a> {
         self.go_on(at);
     }
 
-    fn sleeps(&mut self) {
+    fn note_sleep(&mut self) {
         if let Some(stepping) = &mut self.stepping {
             stepping.asleep = true;
         }
     }
 
     /// Slurm has slept, and has gone on.
-    fn wake(&mut self, at: i64) {
+    fn note_wake(&mut self, at: i64) {
         if self.stepping.as_mut().is_some_and(|stepping| std::mem::take(&mut stepping.asleep)) {
             self.go_on(at);
         }
@@ -563,25 +571,25 @@ impl<'a> PassReplay<'a> {
         let Some(mut stepping) = self.stepping.take() else { return };
         if let Some((id, nth)) = stepping.job.filter(|_| !stepping.done) {
             self.complete_nodes(at, &stepping.real);
-            let now = self.now(at);
+            let now = self.time_in_seconds(at);
             let (mut trial, mut scratch) = (self.cluster.clone(), WillRunScratch::default());
             if let Some(job) = self.queue.iter().filter(|job| job.id == id).nth(nth) {
                 let params = &self.golden.conf.sched;
-                stepping.pass.resume(now, params);
+                stepping.pass.resume_at(now, params);
                 let mut desk = PassInputs { cluster: &mut trial, params, scratch: &mut scratch, pauses: true };
-                let outcome = stepping.pass.look(&mut desk, job, now, &mut stepping.model);
+                let outcome = stepping.pass.look_at(&mut desk, job, now, &mut stepping.model);
                 if let JobVerdict::Preempts(victims) = &outcome {
                     for victim in victims {
-                        if trial.claim(victim, now) {
+                        if trial.claim_place(victim, now) {
                             stepping.model.victims.insert(victim.id);
                         }
                     }
                     if !victims.is_empty() {
-                        self.cluster.preempts(id, now);
+                        self.cluster.note_preemption(id, now);
                     }
                 }
                 stepping.done = outcome != JobVerdict::Paused;
-                self.cluster.machine.resources.bytes.assign(&trial.machine.resources.bytes);
+                self.cluster.machine.resources.bytes.copy_from(&trial.machine.resources.bytes);
                 self.cluster.take_limits(&trial);
             }
         }
@@ -589,19 +597,19 @@ impl<'a> PassReplay<'a> {
     }
 
     /// Compares the result of the last considered job.
-    fn settle(&mut self, at: i64) {
+    fn compare_last_job(&mut self, at: i64) {
         let Some(stepping) = &mut self.stepping else { return };
         let (real, model) = (std::mem::take(&mut stepping.real), std::mem::take(&mut stepping.model));
         (stepping.job, stepping.done, stepping.asleep) = (None, false, false);
-        self.compare(at, &real, &model, false);
+        self.compare_deeds(at, &real, &model, false);
     }
 
-    fn compare(&mut self, at: i64, real: &Deeds, model: &Deeds, whole: bool) {
-        self.agreement.count(real, model, whole, at - self.last_end <= COMPLETING);
-        let jobs: BTreeSet<u32> = real.jobs().chain(model.jobs()).collect();
+    fn compare_deeds(&mut self, at: i64, real: &Deeds, model: &Deeds, whole: bool) {
+        self.agreement.count_deeds(real, model, whole, at - self.last_end <= COMPLETING);
+        let jobs: BTreeSet<u32> = real.affected_jobs().chain(model.affected_jobs()).collect();
         let (base, names) = (self.golden.base, &self.golden.conf.nodes);
         for job in jobs {
-            let (real, model) = (real.tell(job, base, names), model.tell(job, base, names));
+            let (real, model) = (real.describe_job(job, base, names), model.describe_job(job, base, names));
             if real != model {
                 let (nodes, job) = (self.tell_nodes(), self.golden.jobs[job as usize].slurm_id);
                 self.differences.push(Difference { at, job, real, model, nodes });
@@ -611,10 +619,10 @@ impl<'a> PassReplay<'a> {
 
     /// Describes the nodes: `n1 4, n2 0 (completing)`.
     fn tell_nodes(&self) -> String {
-        let one = |(node, at): (&drystone_slurm::conf::ConfNode, usize)| {
+        let describe_node = |(node, at): (&drystone_slurm::conf::ConfNode, usize)| {
             let completing = if self.cluster.completing.contains(at) { " (completing)" } else { "" };
-            format!("{} {}{completing}", node.name, self.cluster.idle.on(at))
+            format!("{} {}{completing}", node.name, self.cluster.idle.idle_on(at))
         };
-        self.golden.conf.nodes.iter().zip(0..).map(one).collect::<Vec<_>>().join(", ")
+        self.golden.conf.nodes.iter().zip(0..).map(describe_node).collect::<Vec<_>>().join(", ")
     }
 }

@@ -5,7 +5,8 @@ use super::recorded::GoldenShare;
 use drystone_core::model::SharedSort;
 use drystone_slurm::conf::{PreemptMode, Sharing};
 use drystone_slurm::model::{
-    AdvanceReservation, Alloc, AllocMore, ModelCluster, ModelMachine, NONE, NodeSet, Pending, Resources, gres, licences,
+    AdvanceReservation, Alloc, AllocMore, ModelCluster, ModelMachine, NONE, NodeSet, Pending, Resources, parse_gres,
+    parse_licences,
 };
 use drystone_slurm::site::Multifactor;
 use std::collections::BTreeMap;
@@ -37,9 +38,9 @@ impl<'a> Makes<'a> {
         for job in &golden.jobs {
             let mut of_parts = Vec::with_capacity(golden.conf.partitions.len());
             for part in &golden.conf.partitions {
-                let (demand, cpus) = super::recorded_demands::demand(golden, job, &machine, part);
+                let (demand, cpus) = super::recorded_demands::find_demand(golden, job, &machine, part);
                 let cores = machine.cpus.clone();
-                let number = if job.tasks.is_some() { machine.resources.intern(demand, &cores) } else { 0 };
+                let number = if job.tasks.is_some() { machine.resources.intern_demand(demand, &cores) } else { 0 };
                 of_parts.push((number, cpus));
             }
             demands.push(of_parts);
@@ -49,7 +50,7 @@ impl<'a> Makes<'a> {
     }
 
     /// The cluster of the recording, without jobs.
-    pub(super) fn cluster(&self) -> ModelCluster {
+    pub(super) fn make_cluster(&self) -> ModelCluster {
         let mut cluster = ModelCluster::from_conf(&self.golden.conf, &self.golden.accounts);
         cluster.machine.resources.clone_from(&self.resources);
         cluster.preempting.suspends = cluster.preempting.mode == PreemptMode::Suspend;
@@ -64,7 +65,7 @@ impl<'a> Makes<'a> {
     }
 
     /// The partitions of these names; the first one for a name that there is not.
-    pub(super) fn partitions(&self, names: &[String]) -> Vec<u16> {
+    pub(super) fn find_partitions(&self, names: &[String]) -> Vec<u16> {
         let find = |name: &String| self.golden.conf.partitions.iter().position(|part| part.name == *name);
         let mut parts: Vec<u16> = names.iter().map(|name| find(name).unwrap_or(0) as u16).collect();
         if parts.is_empty() {
@@ -75,15 +76,15 @@ impl<'a> Makes<'a> {
 
     /// The job as it waits in each of its partitions, or in `parts`. The priority is that of the
     /// partition of this term, else that of the first one.
-    pub(super) fn entries(
+    pub(super) fn pending_entries(
         &self,
         id: u32,
         (priority, term): (i64, Option<i64>),
         parts: Option<&Vec<u16>>,
         machine: &ModelMachine,
     ) -> Vec<Pending> {
-        let submitted = self.partitions(&self.golden.jobs[id as usize].partitions);
-        let parts = parts.unwrap_or(&submitted);
+        let submitted_parts = self.find_partitions(&self.golden.jobs[id as usize].partitions);
+        let parts = parts.unwrap_or(&submitted_parts);
         let several = parts.len() > 1;
         let base = term.unwrap_or(self.part_term(parts[0], machine));
         let entry = |&part: &u16| Pending {
@@ -104,7 +105,7 @@ impl<'a> Makes<'a> {
 
     /// Returns whether backfill lets go of its locks after each job, as in recordings that are to
     /// have long passes.
-    pub(super) fn yields(&self) -> bool {
+    pub(super) fn yields_locks(&self) -> bool {
         self.golden.conf.sched.bf_yield_interval == 1
     }
 
@@ -115,36 +116,36 @@ impl<'a> Makes<'a> {
     }
 
     /// The nodes of these names.
-    pub(super) fn nodes(&self, names: &[String]) -> NodeSet {
-        let index = names.iter().filter_map(|name| self.golden.conf.node(name)).map(|index| index as usize);
-        NodeSet::of(self.golden.conf.nodes.len(), index)
+    pub(super) fn find_nodes(&self, names: &[String]) -> NodeSet {
+        let index = names.iter().filter_map(|name| self.golden.conf.find_node(name)).map(|index| index as usize);
+        NodeSet::from_members(self.golden.conf.nodes.len(), index)
     }
 
     /// The job as it was submitted: by nodes where nodes have one processor, else by processors,
     /// and on one node if it asks for that; recordings that do not say so asked for one node
     /// wherever the job fits on it.
-    pub(super) fn pending(&self, id: u32, priority: i64, machine: &ModelMachine) -> Pending {
-        let part = self.partitions(&self.golden.jobs[id as usize].partitions)[0];
+    pub(super) fn pending_job(&self, id: u32, priority: i64, machine: &ModelMachine) -> Pending {
+        let part = self.find_partitions(&self.golden.jobs[id as usize].partitions)[0];
         self.pending_in(id, part, priority, machine)
     }
 
     fn pending_in(&self, id: u32, part: u16, priority: i64, machine: &ModelMachine) -> Pending {
         let (job, conf) = (&self.golden.jobs[id as usize], &self.golden.conf);
-        let read = &conf.partitions[usize::from(part)];
-        let one = job.one.unwrap_or(job.n <= self.widest);
-        let named = super::recorded_demands::named_nodes(job).len() as u32;
+        let conf_part = &conf.partitions[usize::from(part)];
+        let is_one_node = job.one.unwrap_or(job.n <= self.widest);
+        let named_count = super::recorded_demands::named_nodes(job).len() as u32;
         let (min_nodes, max_nodes) = match (self.widest, job.nodes) {
             (1, _) if job.tasks.is_none() => (job.n, job.n),
             (_, Some(nodes)) => (nodes, job.max_nodes.unwrap_or(nodes)),
-            _ if one => (1, 1),
+            _ if is_one_node => (1, 1),
             _ => (1, u32::MAX),
         };
-        let (min_nodes, max_nodes) = (min_nodes.max(named), max_nodes.max(named));
+        let (min_nodes, max_nodes) = (min_nodes.max(named_count), max_nodes.max(named_count));
         // sbatch asks for no more nodes than tasks.
         let tasks = job.tasks.map_or(0, |(tasks, _)| tasks);
         let min_nodes = if tasks == 0 { min_nodes } else { min_nodes.min(tasks) };
         let (demand, cpus) = self.demands[id as usize][usize::from(part)];
-        let limit = read.max_minutes.map_or(job.limit, |max| max.min(job.limit));
+        let limit = conf_part.max_minutes.map_or(job.limit, |max| max.min(job.limit));
         let accounts = &self.golden.accounts;
         let assoc = accounts.find_in(&job.account, &job.user, &job.partition);
         let default = assoc.and_then(|assoc| accounts.assocs[assoc].default_qos);
@@ -152,12 +153,12 @@ impl<'a> Makes<'a> {
         let index = |index: Option<usize>| index.map_or(NONE, |index| index as u32);
         let mut pending = Pending {
             part,
-            user: number(&job.user),
-            account: number(&job.account),
+            user: number_from_name(&job.user),
+            account: number_from_name(&job.account),
             min_nodes,
             max_nodes,
             whole: job.exclusive || machine.parts[usize::from(part)].whole,
-            exclusive: job.exclusive || read.sharing == Sharing::Exclusive,
+            exclusive: job.exclusive || conf_part.sharing == Sharing::Exclusive,
             priority,
             submit: job.submit + self.golden.base,
             accrue: self.accrues_from(job) + self.golden.base,
@@ -175,17 +176,17 @@ impl<'a> Makes<'a> {
 
     /// Returns the time since which a job's age counts: since it is eligible.
     fn accrues_from(&self, job: &super::GoldenJob) -> i64 {
-        if self.golden.conf.priority.has("ACCRUE_ALWAYS") {
+        if self.golden.conf.priority.has_flag("ACCRUE_ALWAYS") {
             return job.submit;
         }
         job.eligible.filter(|_| job.restarts == 0).map_or(job.submit, |eligible| eligible.max(job.submit))
     }
 
     /// Returns a job's allocation according to the recording.
-    fn told(&self, shares: &[GoldenShare], machine: &ModelMachine) -> Option<Alloc> {
+    fn recorded_allocation(&self, shares: &[GoldenShare], machine: &ModelMachine) -> Option<Alloc> {
         let mut of: Vec<(usize, &GoldenShare)> = Vec::new();
         for share in shares {
-            of.push((self.golden.conf.node(&share.node)? as usize, share));
+            of.push((self.golden.conf.find_node(&share.node)? as usize, share));
         }
         of.sort_shared_by_key(|&(node, _)| node);
         let mut more = AllocMore::default();
@@ -194,20 +195,20 @@ impl<'a> Makes<'a> {
         }
         more.cores = of.iter().map(|(_, share)| share.cores).collect();
         for (node, share) in &of {
-            for (name, kind, count) in gres(&share.gres) {
-                let mut left = count;
+            for (name, kind, count) in parse_gres(&share.gres) {
+                let mut remaining = count;
                 let kinds = machine.resources.kinds_of(&name, &kind);
                 for at in (0..machine.resources.kinds.len()).filter(|at| kinds >> at & 1 == 1) {
-                    let here = left.min(machine.resources.gres[at][*node]);
-                    if here > 0 {
-                        more.gres.push((at as u16, *node as u32, here));
-                        left -= here;
+                    let node_count = remaining.min(machine.resources.gres[at][*node]);
+                    if node_count > 0 {
+                        more.gres.push((at as u16, *node as u32, node_count));
+                        remaining -= node_count;
                     }
                 }
             }
         }
         Some(Alloc {
-            nodes: NodeSet::of(machine.nodes(), of.iter().map(|&(node, _)| node)),
+            nodes: NodeSet::from_members(machine.node_count(), of.iter().map(|&(node, _)| node)),
             cpus: of.iter().map(|(_, share)| share.cpus).collect(),
             more: (!machine.resources.is_plain()).then(|| Box::new(more)),
         })
@@ -215,35 +216,35 @@ impl<'a> Makes<'a> {
 
     /// A reservation as `scontrol create reservation` makes it; `None` where it does not say when
     /// it begins or ends.
-    pub(super) fn reservation(&self, name: &str, words: &BTreeMap<String, &str>) -> Option<AdvanceReservation> {
+    pub(super) fn parse_reservation(&self, name: &str, words: &BTreeMap<String, &str>) -> Option<AdvanceReservation> {
         let word = |key: &str| words.get(key).copied().unwrap_or_default();
-        let begin = instant(word("starttime"))?;
-        let minutes = |text: &str| drystone_slurm::conf::seconds(text).ok().flatten();
-        let end = instant(word("endtime")).or_else(|| Some(begin + minutes(word("duration"))?))?;
+        let begin = parse_instant(word("starttime"))?;
+        let minutes = |text: &str| drystone_slurm::conf::parse_seconds(text).ok().flatten();
+        let end = parse_instant(word("endtime")).or_else(|| Some(begin + minutes(word("duration"))?))?;
         let flags = word("flags").to_ascii_uppercase();
         let has = |flag: &str| flags.split(',').any(|own| own == flag);
         let conf = &self.golden.conf;
-        let all = word("nodes").eq_ignore_ascii_case("all");
+        let is_whole_machine = word("nodes").eq_ignore_ascii_case("all");
         let part = conf.partitions.iter().position(|part| part.name == word("partitionname"));
-        let nodes = if all {
+        let nodes = if is_whole_machine {
             NodeSet::full(conf.nodes.len())
         } else if let (true, Some(part)) = (word("nodes").is_empty(), part) {
-            NodeSet::of(conf.nodes.len(), conf.partitions[part].nodes.iter().map(|&node| node as usize))
+            NodeSet::from_members(conf.nodes.len(), conf.partitions[part].nodes.iter().map(|&node| node as usize))
         } else {
-            self.nodes(&drystone_slurm::conf::expand_hostlist(word("nodes")).unwrap_or_default())
+            self.find_nodes(&drystone_slurm::conf::expand_hostlist(word("nodes")).unwrap_or_default())
         };
         let place = |own: &str| self.resources.licences.iter().position(|(name, _)| name == own);
-        let held = licences(word("licenses"));
+        let reserved_licences = parse_licences(word("licenses"));
         Some(AdvanceReservation {
             name: name.to_string(),
             begin,
             end,
             nodes,
-            all,
+            all: is_whole_machine,
             maint: has("MAINT"),
             overlap: has("OVERLAP"),
             part: part.filter(|_| has("PART_NODES")).map_or(NONE, |part| part as u32),
-            licences: held.iter().filter_map(|(own, count)| Some((place(own)? as u16, *count))).collect(),
+            licences: reserved_licences.iter().filter_map(|(own, count)| Some((place(own)? as u16, *count))).collect(),
         })
     }
 
@@ -263,30 +264,31 @@ impl<'a> Makes<'a> {
         told: Option<&[GoldenShare]>,
     ) -> Alloc {
         let machine = &cluster.machine;
-        let told = told.and_then(|told| self.told(told, machine));
-        if let Some(alloc) = told.filter(|alloc| alloc.nodes == nodes) {
+        let recorded_alloc = told.and_then(|told| self.recorded_allocation(told, machine));
+        if let Some(alloc) = recorded_alloc.filter(|alloc| alloc.nodes == nodes) {
             return alloc;
         }
         if job.whole || self.widest == 1 {
             return Alloc { nodes, ..Alloc::default() };
         }
-        if let Some(alloc) = cluster.idle.place(job, &nodes, machine).filter(|alloc| alloc.nodes == nodes) {
+        if let Some(alloc) = cluster.idle.place_job(job, &nodes, machine).filter(|alloc| alloc.nodes == nodes) {
             return alloc;
         }
-        let (mut left, mut behind) = (job.cpus, nodes.count() as u32);
+        let (mut remaining_cpus, mut behind) = (job.cpus, nodes.count_nodes() as u32);
         let mut cpus = Vec::new();
         for node in nodes.iter() {
             behind -= 1;
-            let here = cluster.idle.on(node).min(left.saturating_sub(behind).max(1)).min(machine.cpus[node]);
-            left = left.saturating_sub(here);
-            cpus.push(here);
+            let node_cpus =
+                cluster.idle.idle_on(node).min(remaining_cpus.saturating_sub(behind).max(1)).min(machine.cpus[node]);
+            remaining_cpus = remaining_cpus.saturating_sub(node_cpus);
+            cpus.push(node_cpus);
         }
         Alloc { nodes, cpus, more: None }
     }
 }
 
 /// `2026-11-26T17:14:51` in seconds from the Unix epoch, as the recorder's clock had it: UTC.
-fn instant(text: &str) -> Option<i64> {
+fn parse_instant(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
     let part =
         |text: &str, separator: char| text.split(separator).map(|n| n.parse().ok()).collect::<Option<Vec<i64>>>();
@@ -301,6 +303,6 @@ fn instant(text: &str) -> Option<i64> {
 }
 
 /// A number for a name: users and accounts are only told apart.
-fn number(name: &str) -> i32 {
+fn number_from_name(name: &str) -> i32 {
     name.bytes().fold(7_i32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte)))
 }

@@ -20,44 +20,47 @@ pub struct PriorityAgreement {
 
 /// Compares every priority of a recording; `None` where they are first come, first served, or where
 /// the recording does not say what they depend on.
-pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
+pub fn compare_priorities(golden: &Golden) -> Option<PriorityAgreement> {
     let makes = Makes::new(golden);
     let rules = Multifactor::from_conf(&golden.conf).filter(|_| makes.has_factors())?;
-    let machine = makes.cluster().machine;
+    let machine = makes.make_cluster().machine;
     let mut model = JobPriorities::new(rules, golden.accounts.clone());
     let second = |at: i64| at.div_euclid(1000) + golden.base;
-    let calculated = |h: &(i64, Happening)| matches!(h.1, Happening::Priority(..));
-    let mut next = golden.events.iter().find(|h| calculated(h)).map(|h| second(h.0));
+    let is_calculated = |h: &(i64, Happening)| matches!(h.1, Happening::Priority(..));
+    let mut next = golden.events.iter().find(|h| is_calculated(h)).map(|h| second(h.0));
     let period = model.rules.period;
     // Calculations were made before the first one that was reported.
     if let (Some(first), Some((start, _))) = (&mut next, golden.events.first()) {
         *first -= (*first - second(*start)).div_euclid(period) * period;
     }
     // Newer recordings say when that was.
-    let told = golden.events.iter().any(|h| h.1 == Happening::Calculation);
+    let has_calculations = golden.events.iter().any(|h| h.1 == Happening::Calculation);
     let mut last = None;
-    if told {
+    if has_calculations {
         next = None;
     }
-    let (mut agreement, mut running) = (PriorityAgreement::default(), BTreeMap::<u32, Charged>::new());
-    let (mut waiting, mut unseen) = (BTreeMap::<u32, u32>::new(), BTreeSet::<u32>::new());
-    let pending = |id: u32| -> Pending { makes.pending(id, 0, &machine) };
+    let (mut agreement, mut running_jobs) = (PriorityAgreement::default(), BTreeMap::<u32, Charged>::new());
+    let (mut waiting_assocs, mut unseen) = (BTreeMap::<u32, u32>::new(), BTreeSet::<u32>::new());
+    let pending = |id: u32| -> Pending { makes.pending_job(id, 0, &machine) };
     for (at, happening) in &golden.events {
         let now = second(*at);
-        while let Some(when) = next.filter(|&when| when < now || (when == now && calculated(&(*at, happening.clone()))))
+        while let Some(when) =
+            next.filter(|&when| when < now || (when == now && is_calculated(&(*at, happening.clone()))))
         {
-            let (runs, waits) =
-                (running.values().copied().collect::<Vec<_>>(), waiting.iter().map(|(&id, &assoc)| (id, assoc)));
-            model.calculate(when, &runs, &waits.collect::<Vec<_>>());
+            let (runs, waits) = (
+                running_jobs.values().copied().collect::<Vec<_>>(),
+                waiting_assocs.iter().map(|(&id, &assoc)| (id, assoc)),
+            );
+            model.calculate_use(when, &runs, &waits.collect::<Vec<_>>());
             next = Some(when + period);
         }
         match happening {
             // The log tells of one more than once, the second time perhaps in the midst of it.
             Happening::Calculation if last.is_some_and(|last| now - last < 2) => {}
             Happening::Calculation => {
-                let runs = running.values().copied().collect::<Vec<_>>();
-                let waits = waiting.iter().map(|(&id, &assoc)| (id, assoc)).collect::<Vec<_>>();
-                model.calculate(now, &runs, &waits);
+                let runs = running_jobs.values().copied().collect::<Vec<_>>();
+                let waits = waiting_assocs.iter().map(|(&id, &assoc)| (id, assoc)).collect::<Vec<_>>();
+                model.calculate_use(now, &runs, &waits);
                 last = Some(now);
             }
             Happening::MainPass(_) | Happening::BackfillPass => unseen.clear(),
@@ -66,9 +69,9 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
                 unseen.insert(*id);
                 // One that is submitted held has none yet.
                 if *told > 0 {
-                    compare(&mut agreement, model.of(&job, now, &machine), *told);
+                    compare_priority(&mut agreement, model.priority_of(&job, now, &machine), *told);
                 }
-                waiting.insert(*id, job.assoc);
+                waiting_assocs.insert(*id, job.assoc);
             }
             Happening::Priority(LineJob::Job(id), told) => {
                 let when = last.or(next.map(|next| next - period)).unwrap_or(now);
@@ -78,22 +81,23 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
                     // A job has no age before a pass has looked at it.
                     job.accrue = when;
                 }
-                compare(&mut agreement, model.of(&job, when, &machine), *told);
+                compare_priority(&mut agreement, model.priority_of(&job, when, &machine), *told);
             }
             Happening::MainStart(LineJob::Job(id), nodes) | Happening::BackfillStart(LineJob::Job(id), nodes) => {
                 let job = pending(*id);
                 let cpus = if machine.cpus.iter().all(|&c| c == 1) { nodes.len() as u32 } else { job.cpus };
-                let asked = Pending { cpus, ..job.clone() };
-                let billed = machine.billed_as_asked(&asked, nodes.len() as u64) as f64 * model.usage_factor(job.qos);
-                waiting.remove(id);
+                let requested_job = Pending { cpus, ..job.clone() };
+                let billing =
+                    machine.billed_as_asked(&requested_job, nodes.len() as u64) as f64 * model.usage_factor(job.qos);
+                waiting_assocs.remove(id);
                 // The log may tell of a start in the second after it.
-                let told = golden.jobs[*id as usize].start + golden.base;
-                let start = if told == now - 1 { told } else { now };
-                running.insert(*id, Charged { id: *id, assoc: job.assoc, billed, start });
+                let recorded_start = golden.jobs[*id as usize].start + golden.base;
+                let start = if recorded_start == now - 1 { recorded_start } else { now };
+                running_jobs.insert(*id, Charged { id: *id, assoc: job.assoc, billed: billing, start });
             }
             Happening::Complete(LineJob::Job(id)) | Happening::Timeout(LineJob::Job(id)) => {
-                if let Some(job) = running.remove(id).filter(|_| model.rules.charges_ends) {
-                    model.fair.charge(job.assoc as usize, job.billed, job.start, now);
+                if let Some(job) = running_jobs.remove(id).filter(|_| model.rules.charges_ends) {
+                    model.fair.charge_use(job.assoc as usize, job.billed, job.start, now);
                 }
             }
             _ => {}
@@ -102,7 +106,7 @@ pub fn priorities(golden: &Golden) -> Option<PriorityAgreement> {
     Some(agreement)
 }
 
-fn compare(agreement: &mut PriorityAgreement, model: i64, real: i64) {
+fn compare_priority(agreement: &mut PriorityAgreement, model: i64, real: i64) {
     agreement.all += 1;
     agreement.same += usize::from(model == real);
     agreement.largest = agreement.largest.max((model - real).abs());

@@ -3,16 +3,16 @@
 use super::golden::Golden;
 use super::recorded::GoldenJob;
 use drystone_slurm::conf::{ConfPartition, SlurmConf};
-use drystone_slurm::model::{GpuDemand, JobDemand, MemoryDemand, ModelMachine, Resources, gres, licences};
+use drystone_slurm::model::{GpuDemand, JobDemand, MemoryDemand, ModelMachine, Resources, parse_gres, parse_licences};
 
 /// A key of a partition, else of the whole configuration, as a number.
-fn limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {
+fn find_limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {
     let own = part.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str());
-    own.or_else(|| conf.setting(key)).and_then(|text| text.parse().ok()).filter(|&mb| mb > 0)
+    own.or_else(|| conf.setting_value(key)).and_then(|text| text.parse().ok()).filter(|&mb| mb > 0)
 }
 
 /// A job's demand, and the processors that it needs at least.
-pub(super) fn demand(
+pub(super) fn find_demand(
     golden: &Golden,
     job: &GoldenJob,
     machine: &ModelMachine,
@@ -25,20 +25,20 @@ pub(super) fn demand(
     let mut demand = JobDemand {
         tasks: if tasks == 0 { nodes } else { tasks },
         cpus_per_task: cpus_per_task.max(1),
-        gpus: gpus(job, resources),
+        gpus: find_gpus(job, resources),
         features: job.constraint.clone(),
         licences: wanted_licences(&job.licences, resources),
-        named: (numbers(conf, named_nodes(job)), numbers(conf, &job.named.1)),
+        named: (node_numbers(conf, named_nodes(job)), node_numbers(conf, &job.named.1)),
         ..JobDemand::default()
     };
-    let (first, others) = per_node(&job.gres[0], resources);
+    let (first, other_gres) = per_node(&job.gres[0], resources);
     if let (None, Some((kinds, count))) = (&demand.gpus, first) {
-        let each = job.each_gpu.0;
-        demand.gpus = Some(GpuDemand { kinds, per_node: count, cpus_each: each, ..GpuDemand::default() });
+        let cpus_per_gpu = job.each_gpu.0;
+        demand.gpus = Some(GpuDemand { kinds, per_node: count, cpus_each: cpus_per_gpu, ..GpuDemand::default() });
     }
-    demand.gres = others;
+    demand.gres = other_gres;
     if !resources.memory.is_empty() {
-        remember(&mut demand, job, conf, part, machine);
+        set_memory(&mut demand, job, conf, part, machine);
     }
     let cpus = demand.tasks.saturating_mul(demand.cpus_per_task).max(nodes);
     (demand, cpus)
@@ -51,25 +51,25 @@ pub(super) fn named_nodes(job: &GoldenJob) -> &[String] {
 }
 
 /// The nodes of these names.
-fn numbers(conf: &SlurmConf, names: &[String]) -> Vec<u32> {
-    names.iter().filter_map(|name| conf.node(name)).collect()
+fn node_numbers(conf: &SlurmConf, names: &[String]) -> Vec<u32> {
+    names.iter().filter_map(|name| conf.find_node(name)).collect()
 }
 
 /// The memory of a job. Above `MaxMemPerCPU` memory becomes processors.
-fn remember(demand: &mut JobDemand, job: &GoldenJob, conf: &SlurmConf, part: &ConfPartition, machine: &ModelMachine) {
+fn set_memory(demand: &mut JobDemand, job: &GoldenJob, conf: &SlurmConf, part: &ConfPartition, machine: &ModelMachine) {
     let of_gpus = job.each_gpu.1.filter(|_| demand.gpus.is_some());
     demand.memory = match (job.memory, of_gpus) {
         (_, Some(mb)) => MemoryDemand::PerGpu(mb),
         ((Some(0), _), _) => MemoryDemand::WholeNode,
         ((Some(mb), _), _) => MemoryDemand::PerNode(mb),
         ((_, Some(mb)), _) => MemoryDemand::PerCpu(mb),
-        _ => match (limit(conf, part, "DefMemPerCPU"), limit(conf, part, "DefMemPerNode")) {
+        _ => match (find_limit(conf, part, "DefMemPerCPU"), find_limit(conf, part, "DefMemPerNode")) {
             (Some(mb), _) => MemoryDemand::PerCpu(mb),
             (None, Some(mb)) => MemoryDemand::PerNode(mb),
             (None, None) => MemoryDemand::WholeNode,
         },
     };
-    let Some(most) = limit(conf, part, "MaxMemPerCPU") else { return };
+    let Some(most) = find_limit(conf, part, "MaxMemPerCPU") else { return };
     match demand.memory {
         MemoryDemand::PerCpu(mb) if mb > most => {
             let times = mb.div_ceil(most);
@@ -87,44 +87,44 @@ fn remember(demand: &mut JobDemand, job: &GoldenJob, conf: &SlurmConf, part: &Co
 }
 
 /// GPUs by `--gpus`, `--gpus-per-node` and `--gpus-per-task`.
-fn gpus(job: &GoldenJob, resources: &Resources) -> Option<GpuDemand> {
-    let mut found = None::<GpuDemand>;
+fn find_gpus(job: &GoldenJob, resources: &Resources) -> Option<GpuDemand> {
+    let mut demand = None::<GpuDemand>;
     for (at, text) in job.gres.iter().enumerate().skip(1).filter(|(_, text)| !text.is_empty()) {
         // `2`, or `a:2`.
-        for (name, kind, count) in gres(&format!("gpu:{text}")) {
-            let asked = found.get_or_insert_with(|| GpuDemand {
+        for (name, kind, count) in parse_gres(&format!("gpu:{text}")) {
+            let gpu_demand = demand.get_or_insert_with(|| GpuDemand {
                 kinds: resources.kinds_of(&name, &kind),
                 cpus_each: job.each_gpu.0,
                 ..GpuDemand::default()
             });
             match at {
-                1 => asked.per_job = count,
-                2 => asked.per_node = count,
-                _ => asked.per_task = count,
+                1 => gpu_demand.per_job = count,
+                2 => gpu_demand.per_node = count,
+                _ => gpu_demand.per_task = count,
             }
         }
     }
-    found
+    demand
 }
 
 /// `--gres`: GPUs, and everything else.
 #[expect(clippy::type_complexity, reason = "GPUs and a list of the rest")]
 fn per_node(text: &str, resources: &Resources) -> (Option<(u64, u32)>, Vec<(u64, u32)>) {
-    let (mut gpus, mut others) = (None, Vec::new());
-    for (name, kind, count) in gres(text) {
-        let asked = (resources.kinds_of(&name, &kind), count);
+    let (mut gpus, mut other_gres) = (None, Vec::new());
+    for (name, kind, count) in parse_gres(text) {
+        let request = (resources.kinds_of(&name, &kind), count);
         if name == "gpu" && gpus.is_none() {
-            gpus = Some(asked);
+            gpus = Some(request);
         } else {
-            others.push(asked);
+            other_gres.push(request);
         }
     }
-    (gpus, others)
+    (gpus, other_gres)
 }
 
 fn wanted_licences(text: &str, resources: &Resources) -> Vec<(u16, u32)> {
     let place = |name: &str| resources.licences.iter().position(|(own, _)| own == name);
     // A licence that the cluster does not have is never free.
-    let one = |(name, count): (String, u32)| (place(&name).map_or(u16::MAX, |at| at as u16), count);
-    licences(text).into_iter().map(one).collect()
+    let numbered_licence = |(name, count): (String, u32)| (place(&name).map_or(u16::MAX, |at| at as u16), count);
+    parse_licences(text).into_iter().map(numbered_licence).collect()
 }

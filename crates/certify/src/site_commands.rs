@@ -2,7 +2,7 @@
 
 use super::golden::Golden;
 use super::recorded::Happening;
-use drystone_slurm::conf::{expand_hostlist, seconds};
+use drystone_slurm::conf::{expand_hostlist, parse_seconds};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Service of nodes.
@@ -40,7 +40,7 @@ pub(super) enum SiteCommand {
 impl SiteCommand {
     /// Reads `scontrol hold 7 9`, `scancel 7`, `scontrol update nodename=n1 state=drain` and their
     /// like; `None` for other commands and for those that were refused.
-    pub(super) fn read(text: &str, golden: &Golden) -> Option<SiteCommand> {
+    pub(super) fn parse_command(text: &str, golden: &Golden) -> Option<SiteCommand> {
         let (command, answer) = text.split_once("->").unwrap_or((text, ""));
         if !answer.trim().is_empty() {
             return None;
@@ -50,12 +50,12 @@ impl SiteCommand {
         let rest = &words[at + 1..];
         if words[at] == "scancel" {
             let is_other = |word: &&str| word.starts_with('-');
-            return (!rest.iter().any(is_other)).then(|| SiteCommand::Cancel(jobs(rest, golden)));
+            return (!rest.iter().any(is_other)).then(|| SiteCommand::Cancel(parse_jobs(rest, golden)));
         }
         match rest {
-            ["hold" | "uhold", jobs_of @ ..] => Some(SiteCommand::Hold(jobs(jobs_of, golden))),
-            ["release", jobs_of @ ..] => Some(SiteCommand::Release(jobs(jobs_of, golden))),
-            ["update", changes @ ..] => update(changes, golden),
+            ["hold" | "uhold", jobs_of @ ..] => Some(SiteCommand::Hold(parse_jobs(jobs_of, golden))),
+            ["release", jobs_of @ ..] => Some(SiteCommand::Release(parse_jobs(jobs_of, golden))),
+            ["update", changes @ ..] => parse_update(changes, golden),
             _ => None,
         }
     }
@@ -63,7 +63,7 @@ impl SiteCommand {
     /// The jobs that are held or released at any time of a recording.
     pub(super) fn held_jobs(golden: &Golden) -> BTreeSet<u32> {
         let commands = golden.events.iter().filter_map(|(_, happening)| match happening {
-            Happening::Action(text) => SiteCommand::read(text, golden),
+            Happening::Action(text) => SiteCommand::parse_command(text, golden),
             _ => None,
         });
         let jobs_of_holds = commands.filter_map(|command| match command {
@@ -75,7 +75,7 @@ impl SiteCommand {
 }
 
 /// The jobs of numbers such as `7`, `7,9` and `8_3`; the number of an array means all of its tasks.
-fn jobs(words: &[&str], golden: &Golden) -> BTreeSet<u32> {
+fn parse_jobs(words: &[&str], golden: &Golden) -> BTreeSet<u32> {
     let mut all = BTreeSet::new();
     for text in words.iter().flat_map(|word| word.split(',')).filter(|text| !text.is_empty()) {
         let (number, task) =
@@ -95,7 +95,7 @@ fn jobs(words: &[&str], golden: &Golden) -> BTreeSet<u32> {
     all
 }
 
-fn update(words: &[&str], golden: &Golden) -> Option<SiteCommand> {
+fn parse_update(words: &[&str], golden: &Golden) -> Option<SiteCommand> {
     let pairs = words.iter().filter_map(|word| word.split_once('='));
     let pairs: BTreeMap<String, &str> = pairs.map(|(key, value)| (key.to_ascii_lowercase(), value)).collect();
     let pair = |names: &[&str]| names.iter().find_map(|name| pairs.get(*name).copied());
@@ -107,18 +107,18 @@ fn update(words: &[&str], golden: &Golden) -> Option<SiteCommand> {
             "resume" | "undrain" | "idle" => NodeService::Up,
             _ => return None,
         };
-        let all = || golden.conf.nodes.iter().map(|node| node.name.clone()).collect();
-        let nodes = if nodes.eq_ignore_ascii_case("all") { all() } else { expand_hostlist(nodes).ok()? };
+        let node_names = || golden.conf.nodes.iter().map(|node| node.name.clone()).collect();
+        let nodes = if nodes.eq_ignore_ascii_case("all") { node_names() } else { expand_hostlist(nodes).ok()? };
         return Some(SiteCommand::Nodes(nodes, service));
     }
     if let Some(partition) = pair(&["partitionname", "partition"]).filter(|_| pair(&["jobid", "job"]).is_none()) {
         let is_up = matches!(state.as_str(), "up" | "drain");
         return (!state.is_empty()).then(|| SiteCommand::Partition(partition.to_string(), is_up));
     }
-    let jobs_of = jobs(&[pair(&["jobid", "job"])?], golden);
+    let jobs_of = parse_jobs(&[pair(&["jobid", "job"])?], golden);
     let split = |text: &str| text.split(',').map(String::from).collect();
     let change = JobChange {
-        limit: pair(&["timelimit"]).and_then(|text| seconds(text).ok().flatten()),
+        limit: pair(&["timelimit"]).and_then(|text| parse_seconds(text).ok().flatten()),
         partitions: pair(&["partition"]).map(split),
         priority: pair(&["priority"]).and_then(|text| text.parse().ok()),
     };
@@ -133,19 +133,19 @@ impl Golden {
     /// that were asked for.
     pub(super) fn find_partitions(&mut self) {
         let default = self.conf.partitions.iter().rfind(|part| part.default).map(|part| part.name.clone());
-        let moved = |command| match command {
+        let jobs_to_move = |command| match command {
             SiteCommand::Change(jobs, JobChange { partitions: Some(_), .. }) => jobs,
             _ => BTreeSet::new(),
         };
         let commands = self.events.iter().filter_map(|(_, happening)| match happening {
-            Happening::Action(text) => SiteCommand::read(text, self),
+            Happening::Action(text) => SiteCommand::parse_command(text, self),
             _ => None,
         });
-        let moved: BTreeSet<u32> = commands.flat_map(moved).collect();
+        let moved_jobs: BTreeSet<u32> = commands.flat_map(jobs_to_move).collect();
         let mut tried_parts: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for (_, happening) in &self.events {
             let (Happening::Behind(name, part) | Happening::Test(name, _, Some(part))) = happening else { continue };
-            for id in self.meant(*name) {
+            for id in self.matching_jobs(*name) {
                 let parts = tried_parts.entry(id).or_default();
                 if !parts.contains(part) && self.conf.partitions.iter().any(|own| own.name == *part) {
                     parts.push(part.clone());
@@ -157,7 +157,7 @@ impl Golden {
             if job.partitions.len() > 1 {
                 continue;
             }
-            if moved.contains(&id) {
+            if moved_jobs.contains(&id) {
                 // It has been moved since, and the column has where to.
                 let first = parts.into_iter().next().or_else(|| default.clone());
                 job.partitions = first.into_iter().collect();
@@ -172,9 +172,9 @@ impl Golden {
     /// Commands of the recorder that have succeeded and are not followed.
     pub fn unread_commands(&self) -> Vec<&str> {
         let is_unread = |text: &&str| {
-            let (said, answer) = text.split_once("->").unwrap_or((text, ""));
-            let reserves = said.to_ascii_lowercase().contains("reservation");
-            answer.trim().is_empty() && !reserves && SiteCommand::read(text, self).is_none()
+            let (request, answer) = text.split_once("->").unwrap_or((text, ""));
+            let reserves = request.to_ascii_lowercase().contains("reservation");
+            answer.trim().is_empty() && !reserves && SiteCommand::parse_command(text, self).is_none()
         };
         let texts = self.events.iter().filter_map(|(_, happening)| match happening {
             Happening::Action(text) => Some(text.as_str()),
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn commands_name_jobs_nodes_and_partitions() {
         let golden = golden();
-        let parse = |text: &str| SiteCommand::read(text, &golden);
+        let parse = |text: &str| SiteCommand::parse_command(text, &golden);
         assert_eq!(parse("scontrol hold 7,8 -> "), Some(SiteCommand::Hold(BTreeSet::from([0, 1, 2]))));
         assert_eq!(parse("scancel 8_2 -> "), Some(SiteCommand::Cancel(BTreeSet::from([2]))));
         assert_eq!(parse("scancel --signal=USR1 7 -> "), None, "it goes on");

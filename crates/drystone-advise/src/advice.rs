@@ -1,18 +1,18 @@
 //! The advice: what to change, what that is worth on periods that were not used to find it, and how
 //! sure that is.
 
-use crate::conf::{ConfEdit, contradictions, edits};
+use crate::conf::{ConfEdit, conf_edits, find_contradictions};
 use crate::figure::GoalFigure;
-use crate::goal::relative;
+use crate::goal::relative_change;
 use crate::interval::CONFIDENCE;
 use crate::options::KnobChange;
-use crate::search::{AdviceSettings, Chosen, best_known, known_settings, settings, single};
+use crate::search::{AdviceSettings, Chosen, best_known, choose_single, known_settings, search_settings};
 use crate::study::{AdviceCandidate, AdviceStudy, CandidateSimulator};
 use crate::unseen::{UnseenTest, change_estimates, test_unseen};
 use drystone::inference::{Estimate, NoEstimate};
 use drystone::metrics::MetricUnit;
 use drystone::policy::goal::GoalMeasure;
-use drystone_whatif::halves;
+use drystone_whatif::draw_halves;
 use serde::Serialize;
 
 /// Least share of the judgements in which a recommendation must be better.
@@ -167,59 +167,62 @@ pub struct Tried {
 ///
 /// # Errors
 /// The error of the bench.
-pub fn advise<B: CandidateSimulator>(
+pub fn give_advice<B: CandidateSimulator>(
     study: &mut AdviceStudy<'_>,
     bench: &mut B,
     plan: AdviceSettings,
 ) -> Result<Option<Advice>, B::Error> {
-    let baseline = [AdviceStudy::baseline()];
+    let baseline = [AdviceStudy::baseline_candidate()];
     let phases = study.phases;
-    study.learn(bench, &baseline, 1, "the site as it is")?;
-    if study.sums(&AdviceStudy::baseline()).is_empty() {
+    study.learn_results(bench, &baseline, 1, "the site as it is")?;
+    if study.candidate_sums(&AdviceStudy::baseline_candidate()).is_empty() {
         return Ok(None);
     }
-    let periods = &study.filled()[..];
+    let periods = &study.filled_periods()[..];
     let live: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
     let (first, rest) = in_two(study);
     // Live policies come first: they cost little.
-    study.learn(bench, &live, 1, "live policies")?;
-    first_look(study, periods, "first look").iter().for_each(|text| bench.tell(text));
-    study.learn(bench, &first, 1, "a first look")?;
-    first_look(study, periods, "first look").iter().filter(|_| !first.is_empty()).for_each(|text| bench.tell(text));
-    study.learn(bench, &rest, 1, "single changes")?;
-    study.learn(bench, &baseline, phases, "clock phases of the site as it is")?;
-    first_look(study, periods, "every single change").iter().for_each(|text| bench.tell(text));
-    let divisions = halves(periods, plan.splits, plan.seed);
+    study.learn_results(bench, &live, 1, "live policies")?;
+    first_look(study, periods, "first look").iter().for_each(|text| bench.report_progress(text));
+    study.learn_results(bench, &first, 1, "a first look")?;
+    first_look(study, periods, "first look")
+        .iter()
+        .filter(|_| !first.is_empty())
+        .for_each(|text| bench.report_progress(text));
+    study.learn_results(bench, &rest, 1, "single changes")?;
+    study.learn_results(bench, &baseline, phases, "clock phases of the site as it is")?;
+    first_look(study, periods, "every single change").iter().for_each(|text| bench.report_progress(text));
+    let divisions = draw_halves(periods, plan.splits, plan.seed);
     let mut directions: Vec<&[usize]> = divisions.iter().flatten().map(Vec::as_slice).collect();
     directions.push(periods);
-    let mut chosen = settings(study, bench, &directions, plan.knobs)?;
+    let mut choices = search_settings(study, bench, &directions, plan.knobs)?;
     // What is chosen on all periods is judged by the choices on halves, so it may come from any of
     // their searches.
-    let own = chosen.pop().flatten();
+    let own = choices.pop().flatten();
     let best = best_known(study, periods).or(own);
     let judging = Judging { divisions: &divisions, periods, weekly: plan.weekly };
-    let settings = answer(study, (best, &chosen), &known_settings(study), &judging);
-    let all: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
-    let mut chosen = single(study, &all, &directions);
-    let best = chosen.pop().flatten();
-    let live = answer(study, (best, &chosen), &all, &judging);
-    let all: Vec<AdviceCandidate> = (0..study.limits.len()).map(AdviceCandidate::Limit).collect();
-    study.learn(bench, &all, phases, "limits of partitions and QOS")?;
-    let mut chosen = single(study, &all, &directions);
-    let best = chosen.pop().flatten();
-    let limits = answer(study, (best, &chosen), &all, &judging);
-    let tried = tried(study, periods);
+    let settings = answer_way(study, (best, &choices), &known_settings(study), &judging);
+    let candidates: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
+    let mut choices = choose_single(study, &candidates, &directions);
+    let best = choices.pop().flatten();
+    let live = answer_way(study, (best, &choices), &candidates, &judging);
+    let candidates: Vec<AdviceCandidate> = (0..study.limits.len()).map(AdviceCandidate::Limit).collect();
+    study.learn_results(bench, &candidates, phases, "limits of partitions and QOS")?;
+    let mut choices = choose_single(study, &candidates, &directions);
+    let best = choices.pop().flatten();
+    let limits = answer_way(study, (best, &choices), &candidates, &judging);
+    let trials = list_tried(study, periods);
     let longest = study.figures.iter().position(|figure| *figure == GoalFigure::Goal(GoalMeasure::MaxWait));
     Ok(Some(Advice {
         phases,
-        simulations: study.simulations(),
+        simulations: study.count_simulations(),
         periods: periods.len(),
-        spread: study.spread(periods),
+        spread: study.phase_spread(periods),
         settings,
         live,
         limits,
-        front: front(&tried, longest),
-        tried,
+        front: trade_off_front(&trials, longest),
+        tried: trials,
     }))
 }
 
@@ -241,18 +244,19 @@ fn in_two(study: &AdviceStudy<'_>) -> (Vec<AdviceCandidate>, Vec<AdviceCandidate
 
 /// Returns the best of each kind so far; `None` before anything is tried.
 fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> Option<String> {
-    let all = study.tried();
+    let candidates = study.tried_candidates();
     let is_live = |candidate: &&AdviceCandidate| matches!(candidate, AdviceCandidate::Live(_));
-    let tried_live = all.iter().any(|candidate| is_live(&candidate));
-    let tried_settings = all.iter().any(|candidate| !is_live(&candidate) && *candidate != AdviceStudy::baseline());
+    let tried_live = candidates.iter().any(|candidate| is_live(&candidate));
+    let tried_settings =
+        candidates.iter().any(|candidate| !is_live(&candidate) && *candidate != AdviceStudy::baseline_candidate());
     let best = |live: bool| {
-        let judged = all.iter().filter(|candidate| is_live(candidate) == live).filter_map(|candidate| {
-            let (change, keeps) = study.judge(candidate, periods)?;
+        let judgements = candidates.iter().filter(|candidate| is_live(candidate) == live).filter_map(|candidate| {
+            let (change, keeps) = study.judge_candidate(candidate, periods)?;
             keeps.then_some((candidate, change))
         });
-        let best = judged.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, change)| *change < 0.0);
+        let best = judgements.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, change)| *change < 0.0);
         best.map_or("nothing better".to_string(), |(candidate, change)| {
-            format!("{} ({:+.1} %)", study.name(candidate), change * 100.0)
+            format!("{} ({:+.1} %)", study.candidate_name(candidate), change * 100.0)
         })
     };
     let mut parts = Vec::new();
@@ -278,14 +282,14 @@ impl Judging<'_> {
     }
 }
 
-fn answer(
+fn answer_way(
     study: &AdviceStudy<'_>,
     (best, chosen): (Option<Chosen>, &[Option<Chosen>]),
     candidates: &[AdviceCandidate],
     judging: &Judging<'_>,
 ) -> AdvisedWay {
     let &Judging { divisions, periods, .. } = judging;
-    let judged = judgement(study, chosen, divisions);
+    let judged = judge_halves(study, chosen, divisions);
     let mut answer = AdvisedWay {
         reason: if divisions.is_empty() { AdviceReason::TooFewPeriods } else { AdviceReason::NothingBetter },
         best: None,
@@ -298,118 +302,128 @@ fn answer(
         judged,
     };
     let Some(Chosen { candidate, promised }) = best else { return answer };
-    let (old, new) = (study.sums(&AdviceStudy::baseline()), study.sums(&candidate));
-    let found = change_estimates(study, (&old, &new), periods);
-    answer.interval = found.first().and_then(|goal| Some(goal.ok()?.interval(CONFIDENCE)));
+    let (old, new) = (study.candidate_sums(&AdviceStudy::baseline_candidate()), study.candidate_sums(&candidate));
+    let estimates = change_estimates(study, (&old, &new), periods);
+    answer.interval = estimates.first().and_then(|goal| Some(goal.ok()?.change_interval(CONFIDENCE)));
     answer.unseen = test_unseen(study, candidates, periods);
     let (before, after) = study.before_and_after(&candidate, periods).unwrap_or_default();
-    answer.figures = figured(study, &before, &after, &found);
-    let better = |period: &&usize| study.judge(&candidate, std::slice::from_ref(*period)).is_some_and(|(c, _)| c < 0.0);
+    answer.figures = figure_changes(study, &before, &after, &estimates);
+    let better = |period: &&usize| {
+        study.judge_candidate(&candidate, std::slice::from_ref(*period)).is_some_and(|(c, _)| c < 0.0)
+    };
     answer.better_periods.0 = periods.iter().filter(better).count();
     answer.reason = match old.len() < study.phases as usize {
         true => AdviceReason::Unfinished,
-        false => reason(&answer, study.spread(periods), judging.has_too_few()),
+        false => find_reason(&answer, study.phase_spread(periods), judging.has_too_few()),
     };
     if let AdviceCandidate::Slurm(changes) = &candidate {
         let changes: Vec<&KnobChange> = changes.iter().map(|&at| &study.changes[at]).collect();
         let conf = study.site.conf.as_ref().map(|(_, conf)| conf);
-        answer.edits = edits(conf, &changes);
-        answer.contradictions = contradictions(conf, study.site.longest, &changes);
+        answer.edits = conf_edits(conf, &changes);
+        answer.contradictions = find_contradictions(conf, study.site.longest, &changes);
     }
-    answer.best = Some(one(study, &candidate, (promised, true), after));
+    answer.best = Some(tried_candidate(study, &candidate, (promised, true), after));
     answer
 }
 
-fn figured(
+fn figure_changes(
     study: &AdviceStudy<'_>,
     before: &[f64],
     after: &[f64],
     found: &[Result<Estimate, NoEstimate>],
 ) -> Vec<Figured> {
-    let mut all: Vec<Figured> = Vec::new();
+    let mut figures: Vec<Figured> = Vec::new();
     for (at, figure) in study.figures.iter().enumerate() {
         if study.figures[..at].contains(figure) {
             continue;
         }
         let estimate = found.get(at + 1).copied().unwrap_or(Err(NoEstimate::TooFew));
-        all.push(Figured {
+        figures.push(Figured {
             figure: figure.to_string(),
             name: figure.name(),
             unit: Some(figure.unit()),
             before: before[at],
             after: after[at],
-            change: relative(before[at], after[at]),
-            interval: estimate.ok().map(|estimate| estimate.interval(CONFIDENCE)),
+            change: relative_change(before[at], after[at]),
+            interval: estimate.ok().map(|estimate| estimate.change_interval(CONFIDENCE)),
             no_interval: estimate.err().filter(|_| !figure.is_maximum()),
         });
     }
-    all
+    figures
 }
 
-fn reason(answer: &AdvisedWay, spread: f64, few: bool) -> AdviceReason {
-    let judged = &answer.judged;
+fn find_reason(answer: &AdvisedWay, spread: f64, few: bool) -> AdviceReason {
+    let judgement = &answer.judged;
     if few {
         return AdviceReason::TooFewPeriods;
     }
-    if (judged.better as f64) < SURE * judged.of as f64 {
+    if (judgement.better as f64) < SURE * judgement.of as f64 {
         return AdviceReason::NotHeld;
     }
-    if judged.got.is_none_or(|got| got >= -spread) {
+    if judgement.got.is_none_or(|got| got >= -spread) {
         return AdviceReason::WithinSpread;
     }
     if answer.unseen.decided { AdviceReason::Recommended } else { AdviceReason::Unclear }
 }
 
 /// Judges each choice on the half that it was not made on.
-fn judgement(study: &AdviceStudy<'_>, chosen: &[Option<Chosen>], divisions: &[[Vec<usize>; 2]]) -> HalfJudgement {
+fn judge_halves(study: &AdviceStudy<'_>, chosen: &[Option<Chosen>], divisions: &[[Vec<usize>; 2]]) -> HalfJudgement {
     let mut judged = HalfJudgement::default();
-    let others = divisions.iter().flat_map(|[one, other]| [other, one]);
-    let (mut promised, mut got) = (Vec::new(), Vec::new());
+    let reversed_halves = divisions.iter().flat_map(|[one, other]| [other, one]);
+    let (mut promised_changes, mut actual_changes) = (Vec::new(), Vec::new());
     let mut names: Vec<(String, usize)> = Vec::new();
-    for (chosen, other) in chosen.iter().zip(others) {
+    for (chosen, other) in chosen.iter().zip(reversed_halves) {
         judged.of += 1;
-        let name = chosen.as_ref().map_or("as it is".to_string(), |chosen| study.name(&chosen.candidate));
+        let name = chosen.as_ref().map_or("as it is".to_string(), |chosen| study.candidate_name(&chosen.candidate));
         match names.iter_mut().find(|(known, _)| *known == name) {
             Some((_, times)) => *times += 1,
             None => names.push((name, 1)),
         }
-        let judge = chosen.as_ref().and_then(|chosen| Some((chosen.promised, study.judge(&chosen.candidate, other)?)));
+        let judge = chosen
+            .as_ref()
+            .and_then(|chosen| Some((chosen.promised, study.judge_candidate(&chosen.candidate, other)?)));
         let Some((promise, (worth, keeps))) = judge else {
             judged.left += 1;
-            got.push(0.0);
+            actual_changes.push(0.0);
             continue;
         };
         judged.better += usize::from(worth < 0.0 && keeps);
         judged.kept += usize::from(keeps);
         judged.half += usize::from(worth <= promise / 2.0);
-        promised.push(promise);
-        got.push(worth);
+        promised_changes.push(promise);
+        actual_changes.push(worth);
         judged.pairs.push((promise, worth));
     }
     let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
-    (judged.promised, judged.got) = (mean(&promised), mean(&got));
-    got.sort_unstable_by(f64::total_cmp);
-    judged.between = got.len().checked_sub(1).map(|last| (got[last / 20], got[last - last / 20]));
+    (judged.promised, judged.got) = (mean(&promised_changes), mean(&actual_changes));
+    actual_changes.sort_unstable_by(f64::total_cmp);
+    judged.between =
+        actual_changes.len().checked_sub(1).map(|last| (actual_changes[last / 20], actual_changes[last - last / 20]));
     names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     judged.chosen = names;
     judged
 }
 
-fn one(study: &AdviceStudy<'_>, candidate: &AdviceCandidate, (change, keeps): (f64, bool), values: Vec<f64>) -> Tried {
+fn tried_candidate(
+    study: &AdviceStudy<'_>,
+    candidate: &AdviceCandidate,
+    (change, keeps): (f64, bool),
+    values: Vec<f64>,
+) -> Tried {
     Tried {
-        name: study.name(candidate),
-        policy: study.policy(candidate, 0),
+        name: study.candidate_name(candidate),
+        policy: study.candidate_policy(candidate, 0),
         live: matches!(candidate, AdviceCandidate::Live(_)),
         change,
         keeps,
-        phases: study.sums(candidate).len(),
+        phases: study.candidate_sums(candidate).len(),
         values,
     }
 }
 
 /// Goes from the best goal to the longest wait: each is better in the longest wait than all before
 /// it. `tried` is in the order of the goal.
-fn front(tried: &[Tried], longest: Option<usize>) -> Vec<String> {
+fn trade_off_front(tried: &[Tried], longest: Option<usize>) -> Vec<String> {
     let Some(at) = longest else { return Vec::new() };
     let mut best = f64::INFINITY;
     let mut front = Vec::new();
@@ -424,17 +438,17 @@ fn front(tried: &[Tried], longest: Option<usize>) -> Vec<String> {
 }
 
 /// Everything of which something is known.
-fn tried(study: &AdviceStudy<'_>, periods: &[usize]) -> Vec<Tried> {
-    let mut all: Vec<Tried> = study
-        .tried()
+fn list_tried(study: &AdviceStudy<'_>, periods: &[usize]) -> Vec<Tried> {
+    let mut trials: Vec<Tried> = study
+        .tried_candidates()
         .into_iter()
         .filter_map(|candidate| {
-            let judged = study.judge(&candidate, periods)?;
-            Some(one(study, &candidate, judged, study.values(&candidate, periods)?))
+            let judgement = study.judge_candidate(&candidate, periods)?;
+            Some(tried_candidate(study, &candidate, judgement, study.candidate_values(&candidate, periods)?))
         })
         .collect();
-    all.sort_by(|a, b| a.change.total_cmp(&b.change).then_with(|| a.name.cmp(&b.name)));
-    all
+    trials.sort_by(|a, b| a.change.total_cmp(&b.change).then_with(|| a.name.cmp(&b.name)));
+    trials
 }
 
 #[cfg(test)]
@@ -460,7 +474,7 @@ mod tests {
             one("d", 0.0, 50.0),
             one("e", 0.1, 20.0),
         ];
-        assert_eq!(front(&all, Some(1)), ["a", "c", "e"]);
-        assert_eq!(front(&all, None), Vec::<String>::new());
+        assert_eq!(trade_off_front(&all, Some(1)), ["a", "c", "e"]);
+        assert_eq!(trade_off_front(&all, None), Vec::<String>::new());
     }
 }

@@ -17,7 +17,7 @@ pub struct ConfEdit {
 
 /// The lines to change, in the order of the changes; everything about `SchedulerParameters` is one
 /// line, which keeps what it has.
-pub fn edits(conf: Option<&SlurmConf>, changes: &[&KnobChange]) -> Vec<ConfEdit> {
+pub fn conf_edits(conf: Option<&SlurmConf>, changes: &[&KnobChange]) -> Vec<ConfEdit> {
     let mut words: Vec<(&'static str, &str)> = Vec::new();
     let mut lines: Vec<(&'static str, String)> = Vec::new();
     for (param, value) in changes.iter().flat_map(|change| &change.set) {
@@ -30,33 +30,33 @@ pub fn edits(conf: Option<&SlurmConf>, changes: &[&KnobChange]) -> Vec<ConfEdit>
     }
     let mut all = Vec::new();
     if conf.is_some_and(|conf| !conf.backfill) && words.iter().any(|(name, _)| name.starts_with("bf_")) {
-        all.push(edit(conf, "SchedulerType", "sched/backfill"));
+        all.push(conf_edit(conf, "SchedulerType", "sched/backfill"));
     }
     if !words.is_empty() {
-        let now = conf.and_then(|conf| conf.setting("SchedulerParameters")).unwrap_or_default();
-        all.push(edit(conf, "SchedulerParameters", &merge_parameters(now, &words)));
+        let now = conf.and_then(|conf| conf.setting_value("SchedulerParameters")).unwrap_or_default();
+        all.push(conf_edit(conf, "SchedulerParameters", &merge_parameters(now, &words)));
     }
-    all.extend(lines.iter().map(|(key, value)| edit(conf, key, value)));
+    all.extend(lines.iter().map(|(key, value)| conf_edit(conf, key, value)));
     all
 }
 
 /// Sentences on settings that do not go together after some changes and did before: a
 /// recommendation that the remarks on a configuration contradict. `longest` is the longest limit of
 /// the log's jobs, in minutes.
-pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&KnobChange]) -> Vec<String> {
+pub(crate) fn find_contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[&KnobChange]) -> Vec<String> {
     let mut sched = conf.map_or_else(SchedParams::default, |conf| conf.sched.clone());
     let mut window = None;
     let mut backfills = conf.is_none_or(|conf| conf.backfill);
     for (param, value) in changes.iter().flat_map(|change| &change.set) {
         let (name, _) = in_slurm(param);
-        let Some(knob) = Knob::named(name) else { continue };
+        let Some(knob) = Knob::find_knob(name) else { continue };
         let number = match value.as_str() {
             "yes" => Some(1),
             "no" => Some(0),
             number => number.parse().ok(),
         };
         if let Some(number) = number {
-            knob.set(&mut sched, number);
+            knob.set_value(&mut sched, number);
             window = window.or((name == "bf_window").then_some(number));
         }
         backfills |= name.starts_with("bf_");
@@ -64,8 +64,8 @@ pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[
     let mut all = Vec::new();
     if let Some(conf) = conf {
         let before = conf.contradictions();
-        let changed = SlurmConf { sched, backfill: backfills, ..conf.clone() };
-        all.extend(changed.contradictions().into_iter().filter(|text| !before.contains(text)));
+        let changed_conf = SlurmConf { sched, backfill: backfills, ..conf.clone() };
+        all.extend(changed_conf.contradictions().into_iter().filter(|text| !before.contains(text)));
     }
     if let Some(window) = window.filter(|&window| backfills && window < longest && all.is_empty()) {
         all.push(format!(
@@ -76,7 +76,7 @@ pub(crate) fn contradictions(conf: Option<&SlurmConf>, longest: i64, changes: &[
     all
 }
 
-fn edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> ConfEdit {
+fn conf_edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> ConfEdit {
     let now = conf.and_then(|conf| conf.settings.get(&key.to_ascii_lowercase()));
     ConfEdit {
         line: format!("{key}={value}"),
@@ -100,7 +100,7 @@ mod tests {
         let window = change(&[("bf_window", "2880")]);
         let off = change(&[("bf_continue", "no")]);
         let depth = change(&[("bf_max_job_test", "1000")]);
-        let all = edits(Some(&conf), &[&window, &off, &depth]);
+        let all = conf_edits(Some(&conf), &[&window, &off, &depth]);
         assert_eq!(all.len(), 1);
         assert_eq!(
             all[0].line,
@@ -109,18 +109,18 @@ mod tests {
         assert_eq!(all[0].replaces.as_deref(), Some("etc/slurm.conf:2"));
         let small =
             change(&[("priorityweightjobsize", "5"), ("priorityfavorsmall", "yes"), ("priorityweightage", "20")]);
-        let lines: Vec<String> = edits(Some(&conf), &[&small]).into_iter().map(|edit| edit.line).collect();
+        let lines: Vec<String> = conf_edits(Some(&conf), &[&small]).into_iter().map(|edit| edit.line).collect();
         assert_eq!(lines, ["PriorityWeightJobSize=5", "PriorityFavorSmall=YES", "PriorityWeightAge=20"]);
     }
 
     #[test]
     fn without_a_configuration_lines_are_new() {
         let on = change(&[("bf_continue", "yes")]);
-        let all = edits(None, &[&on]);
+        let all = conf_edits(None, &[&on]);
         assert_eq!((all[0].line.as_str(), all[0].replaces.as_deref()), ("SchedulerParameters=bf_continue", None));
         let conf = SlurmConf::parse("SchedulerType=sched/builtin\n", "slurm.conf").expect("valid");
         let lines: Vec<String> =
-            edits(Some(&conf), &[&change(&[("bf_interval", "30")])]).into_iter().map(|edit| edit.line).collect();
+            conf_edits(Some(&conf), &[&change(&[("bf_interval", "30")])]).into_iter().map(|edit| edit.line).collect();
         assert_eq!(lines, ["SchedulerType=sched/backfill", "SchedulerParameters=bf_interval=30"]);
     }
 
@@ -133,16 +133,16 @@ mod tests {
         let conf = SlurmConf::parse(text, "slurm.conf").expect("a configuration");
         let [half, week, other] =
             [("bf_window", "720"), ("bf_window", "10080"), ("bf_interval", "60")].map(|set| change(&[set]));
-        let found = contradictions(Some(&conf), 600, &[&half]);
+        let found = find_contradictions(Some(&conf), 600, &[&half]);
         assert!(found.len() == 1 && found[0].contains("bf_window=720 min is below MaxTime=1440 min"), "{found:?}");
-        assert!(contradictions(Some(&conf), 600, &[&week]).is_empty());
-        assert!(contradictions(Some(&conf), 600, &[&other]).is_empty());
+        assert!(find_contradictions(Some(&conf), 600, &[&week]).is_empty());
+        assert!(find_contradictions(Some(&conf), 600, &[&other]).is_empty());
         // Without a configuration the longest limit of the jobs stands for it.
-        let found = contradictions(None, 1_000, &[&half]);
+        let found = find_contradictions(None, 1_000, &[&half]);
         assert!(
             found.len() == 1 && found[0].contains("the longest limit of the jobs of this log, 1000 min"),
             "{found:?}"
         );
-        assert!(contradictions(None, 720, &[&half]).is_empty());
+        assert!(find_contradictions(None, 720, &[&half]).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use drystone::metrics::MeasureObjective;
 use drystone::metrics::MetricUnit;
 use drystone::model::{EndedJob, Job, Span};
 use drystone::policy::goal::GoalMeasure;
-use drystone::text::nearest;
+use drystone::text::find_nearest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -52,7 +52,7 @@ impl ClassOf {
     const ALL: [ClassOf; 4] = [ClassOf::Partition, ClassOf::Account, ClassOf::User, ClassOf::Qos];
 
     /// Returns the word that names it.
-    pub fn word(self) -> &'static str {
+    pub fn format_word(self) -> &'static str {
         match self {
             ClassOf::Partition => "partition",
             ClassOf::Account => "account",
@@ -61,7 +61,7 @@ impl ClassOf {
         }
     }
 
-    fn number(self, job: &Job) -> i32 {
+    fn class_number(self, job: &Job) -> i32 {
         match self {
             ClassOf::Partition => job.partition,
             ClassOf::Account => job.group,
@@ -118,7 +118,7 @@ impl GoalFigure {
 
     /// Smaller differences count as none: no user notices them, however large they are beside what
     /// there is.
-    pub fn negligible(&self) -> f64 {
+    pub fn negligible_change(&self) -> f64 {
         match self.unit() {
             MetricUnit::Seconds => 30.0,
             MetricUnit::Share => 0.000_5,
@@ -141,7 +141,7 @@ impl GoalFigure {
                 format!("{} {}", if objective.maximum { "largest" } else { "mean" }, objective.measure.name())
             }
             GoalFigure::Class { of, name, longest, .. } => {
-                format!("{} wait of the {} {name}", if *longest { "longest" } else { "mean" }, of.word())
+                format!("{} wait of the {} {name}", if *longest { "longest" } else { "mean" }, of.format_word())
             }
             GoalFigure::Widths { above, most, longest } => {
                 let widths = match (above, most) {
@@ -156,8 +156,8 @@ impl GoalFigure {
     }
 
     /// The value of one job and its weight; `None` where the job does not count in it.
-    pub(crate) fn of(&self, ended: &EndedJob<'_>, thresholds: Thresholds) -> Option<(f64, f64)> {
-        self.of_job(ended.job, (ended.wait(), ended.outcome.ran), thresholds)
+    pub(crate) fn job_value(&self, ended: &EndedJob<'_>, thresholds: Thresholds) -> Option<(f64, f64)> {
+        self.of_job(ended.job, (ended.wait_time(), ended.outcome.ran), thresholds)
     }
 
     /// The value of a job by its wait and the time that it ran, and its weight.
@@ -182,13 +182,13 @@ impl GoalFigure {
             }
             GoalFigure::Goal(GoalMeasure::Unused | GoalMeasure::Fair(_) | GoalMeasure::ShareArea(_)) => return None,
             GoalFigure::Class { of, number, .. } => {
-                return (*number == Some(of.number(job))).then_some((seconds, 1.0));
+                return (*number == Some(of.class_number(job))).then_some((seconds, 1.0));
             }
             GoalFigure::Widths { above, most, .. } => {
                 return (job.procs > *above && job.procs <= *most).then_some((seconds, 1.0));
             }
             GoalFigure::Catalogue(objective) => {
-                let value = objective.measure.of(wait, ran);
+                let value = objective.measure.value_of(wait, ran);
                 return (!value.is_nan()).then_some((value, 1.0));
             }
         })
@@ -201,7 +201,7 @@ impl fmt::Display for GoalFigure {
             GoalFigure::Goal(measure) => measure.fmt(f),
             GoalFigure::Catalogue(objective) => objective.fmt(f),
             GoalFigure::Class { of, name, longest, .. } => {
-                write!(f, "{}({}={name})", if *longest { "maxW" } else { "avgW" }, of.word())
+                write!(f, "{}({}={name})", if *longest { "maxW" } else { "avgW" }, of.format_word())
             }
             GoalFigure::Widths { above, most, longest } => {
                 let name = if *longest { "maxW" } else { "avgW" };
@@ -222,7 +222,7 @@ impl FromStr for GoalFigure {
     /// `special(queue=2)`, or a mean or maximum of the catalogue such as `bounded_slowdown_mean`.
     fn from_str(text: &str) -> Result<GoalFigure, String> {
         let text = text.trim();
-        if let Some(widths) = widths(text) {
+        if let Some(widths) = parse_widths(text) {
             return widths;
         }
         if let Ok(objective) = text.to_ascii_lowercase().parse::<MeasureObjective>() {
@@ -232,27 +232,28 @@ impl FromStr for GoalFigure {
         match text.parse::<GoalMeasure>() {
             Ok(GoalMeasure::Unused | GoalMeasure::Fair(_)) => Err(format!(
                 "`{text}` is about the jobs that wait at one instant, and has no sum over weeks; expected {}",
-                expected()
+                expected_forms()
             )),
             Ok(GoalMeasure::ShareArea(_)) => Err(format!(
                 "`{text}` weighs jobs by shares of resources, which only the policy `goal` does; take areaW, which weighs them by \
                  processors, or another of {}",
-                expected()
+                expected_forms()
             )),
             Ok(measure) => Ok(GoalFigure::Goal(measure)),
             Err(problem) if GOALS.iter().any(|known| known.eq_ignore_ascii_case(name)) => Err(problem),
             Err(_) => {
-                let catalogue = catalogue();
-                let known = GOALS.into_iter().chain(catalogue.iter().map(String::as_str));
-                let near = nearest(name, known).map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
-                Err(format!("`{text}` is no measure.{near} Expected {}", expected()))
+                let catalogue = catalogue_names();
+                let known_names = GOALS.into_iter().chain(catalogue.iter().map(String::as_str));
+                let near =
+                    find_nearest(name, known_names).map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
+                Err(format!("`{text}` is no measure.{near} Expected {}", expected_forms()))
             }
         }
     }
 }
 
 /// `avgW(>64)`, `maxW(<=8)`, `avgW(>8<=32)`; `None` where the text is nothing of the kind.
-fn widths(text: &str) -> Option<Result<GoalFigure, String>> {
+fn parse_widths(text: &str) -> Option<Result<GoalFigure, String>> {
     let (name, inside) = text.strip_suffix(')')?.split_once('(')?;
     let longest = match name.trim().to_ascii_lowercase().as_str() {
         "avgw" => false,
@@ -260,11 +261,11 @@ fn widths(text: &str) -> Option<Result<GoalFigure, String>> {
         _ => return None,
     };
     let inside = inside.trim();
-    if let Some(class) = class(inside, longest) {
+    if let Some(class) = parse_class(inside, longest) {
         return Some(class);
     }
     let number = |text: &str| text.trim().parse::<u32>().ok();
-    let found = match (inside.strip_prefix('>'), inside.strip_prefix("<=")) {
+    let width_range = match (inside.strip_prefix('>'), inside.strip_prefix("<=")) {
         (Some(above), _) => match above.split_once("<=") {
             Some((above, most)) => number(above).zip(number(most)),
             None => number(above).map(|above| (above, u32::MAX)),
@@ -272,7 +273,7 @@ fn widths(text: &str) -> Option<Result<GoalFigure, String>> {
         (None, Some(most)) => number(most).map(|most| (0, most)),
         (None, None) => None,
     };
-    Some(match found.filter(|(above, most)| above < most) {
+    Some(match width_range.filter(|(above, most)| above < most) {
         Some((above, most)) => Ok(GoalFigure::Widths { above, most, longest }),
         None => Err(format!(
             "`{text}`: expected the widths of jobs in brackets, such as {name}(>64), {name}(<=8) or {name}(>8<=32) processors"
@@ -281,11 +282,11 @@ fn widths(text: &str) -> Option<Result<GoalFigure, String>> {
 }
 
 /// `partition=gpu`; `None` where the text has no `=` of its own.
-fn class(inside: &str, longest: bool) -> Option<Result<GoalFigure, String>> {
+fn parse_class(inside: &str, longest: bool) -> Option<Result<GoalFigure, String>> {
     let (word, name) =
         inside.split_once('=').filter(|(word, _)| !word.trim_end().ends_with('<') && !word.contains('>'))?;
     let (word, name) = (word.trim(), name.trim());
-    let of = ClassOf::ALL.into_iter().find(|of| of.word().eq_ignore_ascii_case(word));
+    let of = ClassOf::ALL.into_iter().find(|of| of.format_word().eq_ignore_ascii_case(word));
     let Some(of) = of.filter(|_| !name.is_empty()) else {
         let problem = format!("`{inside}`: expected partition=NAME, account=NAME, user=NAME or qos=NAME in brackets");
         return Some(Err(problem));
@@ -296,12 +297,12 @@ fn class(inside: &str, longest: bool) -> Option<Result<GoalFigure, String>> {
 }
 
 /// Means and maxima of the catalogue by name.
-fn catalogue() -> Vec<String> {
-    let both = |measure| [false, true].map(|maximum| MeasureObjective { measure, maximum }.to_string());
-    drystone::metrics::Measure::ALL.into_iter().flat_map(both).collect()
+fn catalogue_names() -> Vec<String> {
+    let mean_and_maximum = |measure| [false, true].map(|maximum| MeasureObjective { measure, maximum }.to_string());
+    drystone::metrics::Measure::ALL.into_iter().flat_map(mean_and_maximum).collect()
 }
 
-fn expected() -> String {
+fn expected_forms() -> String {
     "maxW, Tw, Tw(50h), maxTw, avgW, avgW(>64), avgW(partition=gpu), avgX, areaW, late(24h), special(user=1), or a mean or maximum such as bounded_slowdown_mean"
         .to_string()
 }

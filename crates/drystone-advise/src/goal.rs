@@ -3,7 +3,7 @@
 use crate::figure::GoalFigure;
 use drystone::metrics::MetricUnit;
 use drystone::policy::NamedCall;
-use drystone::text::nearest;
+use drystone::text::find_nearest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,16 +30,17 @@ impl AdviceGoal {
     /// trade-off is the mean of the relative changes of its figures; a lexical goal is the first
     /// change of at least 1 %, and 0 without one. What no user notices, less than a second or a
     /// hundredth of a slowdown, is no change.
-    pub fn change(&self, baseline: &[f64], values: &[f64]) -> f64 {
+    pub fn goal_change(&self, baseline: &[f64], values: &[f64]) -> f64 {
         self.change_beyond(baseline, values, 0.0)
     }
 
-    /// As [`AdviceGoal::change`], where a mean excess that differs by less than so many seconds is
-    /// no change as well: it may be a tiny part of what jobs wait, and its ratio then says nothing.
+    /// As [`AdviceGoal::goal_change`], where a mean excess that differs by less than so many
+    /// seconds is no change as well: it may be a tiny part of what jobs wait, and its ratio then
+    /// says nothing.
     pub(crate) fn change_beyond(&self, baseline: &[f64], values: &[f64], excess: f64) -> f64 {
         let places = 0..self.figures.len().min(baseline.len()).min(values.len());
         let mut changes = places.map(|at| match self.is_noticed(at, baseline, values, excess) {
-            true => relative(baseline[at], values[at]),
+            true => relative_change(baseline[at], values[at]),
             false => 0.0,
         });
         if self.lexical {
@@ -51,24 +52,27 @@ impl AdviceGoal {
 
     fn is_noticed(&self, at: usize, baseline: &[f64], values: &[f64], excess: f64) -> bool {
         let figure = &self.figures[at];
-        let least = if figure.is_mean_excess() { excess.max(figure.negligible()) } else { figure.negligible() };
+        let least =
+            if figure.is_mean_excess() { excess.max(figure.negligible_change()) } else { figure.negligible_change() };
         (values[at] - baseline[at]).abs() >= least
     }
 
     /// Places of the figures that make the change: all of a trade-off that change noticeably, and
     /// the first of a lexical goal that changes by at least 1 %.
-    pub(crate) fn counting(&self, baseline: &[f64], values: &[f64], excess: f64) -> Vec<usize> {
+    pub(crate) fn counting_figures(&self, baseline: &[f64], values: &[f64], excess: f64) -> Vec<usize> {
         let mut counting = (0..self.figures.len()).filter(|&at| self.is_noticed(at, baseline, values, excess));
         match self.lexical {
-            true => counting.find(|&at| relative(baseline[at], values[at]).abs() >= RELAXED).into_iter().collect(),
+            true => {
+                counting.find(|&at| relative_change(baseline[at], values[at]).abs() >= RELAXED).into_iter().collect()
+            }
             false => counting.collect(),
         }
     }
 
     /// The policy that searches for this goal at every decision, where there is one.
-    pub fn policy(&self) -> Option<String> {
-        let searched = self.figures.iter().all(|figure| matches!(figure, GoalFigure::Goal(_)));
-        (searched
+    pub fn search_policy(&self) -> Option<String> {
+        let is_searchable = self.figures.iter().all(|figure| matches!(figure, GoalFigure::Goal(_)));
+        (is_searchable
             && self.text.contains('(')
             && NamedCall::parse(&self.text).is_ok_and(|call| MODELS.contains(&call.name.as_str())))
         .then(|| format!("goal({})", self.text))
@@ -76,7 +80,7 @@ impl AdviceGoal {
 }
 
 /// A change of a figure. From nothing to something is a change by 1.
-pub(crate) fn relative(old: f64, new: f64) -> f64 {
+pub(crate) fn relative_change(old: f64, new: f64) -> f64 {
     if old > 0.0 {
         new / old - 1.0
     } else if new > 0.0 {
@@ -102,7 +106,7 @@ impl FromStr for AdviceGoal {
     fn from_str(text: &str) -> Result<AdviceGoal, String> {
         let text = text.trim();
         let name = text.split('(').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let parsed = |list: &str, between: char| -> Result<Vec<GoalFigure>, String> {
+        let parse_figures = |list: &str, between: char| -> Result<Vec<GoalFigure>, String> {
             let figures = list.split(between).map(str::parse).collect::<Result<Vec<GoalFigure>, String>>();
             let figures = figures.map_err(|problem| format!("{problem}; {EXAMPLE}"))?;
             if figures.len() > MOST {
@@ -117,10 +121,10 @@ impl FromStr for AdviceGoal {
             if let Ok(figure) = text.parse::<GoalFigure>() {
                 return Ok(AdviceGoal { lexical: false, figures: vec![figure], text: figure.to_string() });
             }
-            if let Some(near) = nearest(&name, MODELS).filter(|_| text.contains('(')) {
+            if let Some(near) = find_nearest(&name, MODELS).filter(|_| text.contains('(')) {
                 return Err(format!("`{text}` is no goal. Did you mean `{near}`? {EXAMPLE}"));
             }
-            return Err(parsed(text, ':').err().unwrap_or_else(|| format!("`{text}` is no goal; {EXAMPLE}")));
+            return Err(parse_figures(text, ':').err().unwrap_or_else(|| format!("`{text}` is no goal; {EXAMPLE}")));
         }
         let call = NamedCall::parse(text).map_err(|error| format!("{}; {EXAMPLE}", error.problem))?;
         let [(None, list)] = call.args.as_slice() else {
@@ -128,7 +132,7 @@ impl FromStr for AdviceGoal {
         };
         let lexical = name == "lexical";
         let between = if lexical { '>' } else { ':' };
-        let figures = parsed(list, between)?;
+        let figures = parse_figures(list, between)?;
         let words: Vec<String> = figures.iter().map(ToString::to_string).collect();
         let text = format!("{name}({})", words.join(&between.to_string()));
         Ok(AdviceGoal { lexical, figures, text })
@@ -153,13 +157,13 @@ pub struct GoalGuard {
 
 impl GoalGuard {
     /// Returns whether it is kept.
-    pub fn keeps(&self, baseline: f64, value: f64) -> bool {
+    pub fn is_kept(&self, baseline: f64, value: f64) -> bool {
         // A last digit is no breach.
-        value <= self.most(baseline) * (1.0 + 1e-12)
+        value <= self.largest_allowed(baseline) * (1.0 + 1e-12)
     }
 
     /// The largest value that keeps it.
-    pub fn most(&self, baseline: f64) -> f64 {
+    pub fn largest_allowed(&self, baseline: f64) -> f64 {
         match self.bound {
             Bound::Relative(more) => baseline * (1.0 + more),
             Bound::Absolute(most) => most,
@@ -222,7 +226,7 @@ mod tests {
         let guard: GoalGuard = "avgW(>64)<+10%".parse().expect("a guard");
         assert_eq!(guard.figure, GoalFigure::Widths { above: 64, most: u32::MAX, longest: false });
         assert_eq!(guard.to_string(), "avgW(>64)<+10%");
-        assert!(guard.keeps(100.0, 110.0) && !guard.keeps(100.0, 111.0));
+        assert!(guard.is_kept(100.0, 110.0) && !guard.is_kept(100.0, 111.0));
         assert_eq!("maxW(<=8)<48h".parse::<GoalGuard>().map(|g| g.to_string()).as_deref(), Ok("maxW(<=8)<172800s"));
         assert!("avgW(>64)".parse::<GoalGuard>().is_err());
     }
@@ -250,30 +254,30 @@ mod tests {
             assert!(error.contains(part), "{text}: {error}");
         }
         assert_eq!(
-            "tradeoff(Tw:avgX)".parse::<AdviceGoal>().ok().and_then(|g| g.policy()).as_deref(),
+            "tradeoff(Tw:avgX)".parse::<AdviceGoal>().ok().and_then(|g| g.search_policy()).as_deref(),
             Some("goal(tradeoff(Tw:avgX))")
         );
-        assert_eq!("avgX".parse::<AdviceGoal>().ok().and_then(|g| g.policy()), None);
-        assert_eq!("tradeoff(wait_mean)".parse::<AdviceGoal>().ok().and_then(|g| g.policy()), None);
+        assert_eq!("avgX".parse::<AdviceGoal>().ok().and_then(|g| g.search_policy()), None);
+        assert_eq!("tradeoff(wait_mean)".parse::<AdviceGoal>().ok().and_then(|g| g.search_policy()), None);
     }
 
     #[test]
     fn changes_are_weighed_as_the_goal_says() {
         let tradeoff: AdviceGoal = "tradeoff(Tw:avgX)".parse().expect("valid");
-        assert!((tradeoff.change(&[100.0, 10.0], &[50.0, 11.0]) + 0.2).abs() < 1e-12);
+        assert!((tradeoff.goal_change(&[100.0, 10.0], &[50.0, 11.0]) + 0.2).abs() < 1e-12);
         assert!(
-            (tradeoff.change(&[0.0, 10.0], &[50.0, 10.0]) - 0.5).abs() < 1e-12,
+            (tradeoff.goal_change(&[0.0, 10.0], &[50.0, 10.0]) - 0.5).abs() < 1e-12,
             "from nothing to something counts as all"
         );
-        assert!(tradeoff.change(&[1.0, 1.005], &[0.1, 1.0]).abs() < 1e-12, "no user notices that");
+        assert!(tradeoff.goal_change(&[1.0, 1.005], &[0.1, 1.0]).abs() < 1e-12, "no user notices that");
         let lexical: AdviceGoal = "lexical(maxW>avgW)".parse().expect("valid");
-        assert!((lexical.change(&[10_000.0, 100.0], &[10_090.0, 50.0]) + 0.5).abs() < 1e-12, "0.9 % is no change");
-        assert!(lexical.change(&[10_000.0, 100.0], &[10_100.0, 50.0]) > 0.0);
-        assert!(lexical.change(&[1.0, 1.0], &[1.0, 1.0]).abs() < 1e-12);
+        assert!((lexical.goal_change(&[10_000.0, 100.0], &[10_090.0, 50.0]) + 0.5).abs() < 1e-12, "0.9 % is no change");
+        assert!(lexical.goal_change(&[10_000.0, 100.0], &[10_100.0, 50.0]) > 0.0);
+        assert!(lexical.goal_change(&[1.0, 1.0], &[1.0, 1.0]).abs() < 1e-12);
         // 90 s more of excess are a tripling of 40 s, and nothing beside waits of hours.
-        assert!((tradeoff.change(&[40.0, 20.0], &[130.0, 14.0]) - 0.975).abs() < 1e-12);
+        assert!((tradeoff.goal_change(&[40.0, 20.0], &[130.0, 14.0]) - 0.975).abs() < 1e-12);
         assert!((tradeoff.change_beyond(&[40.0, 20.0], &[130.0, 14.0], 250.0) + 0.15).abs() < 1e-12);
-        assert_eq!(tradeoff.counting(&[40.0, 20.0], &[130.0, 14.0], 250.0), [1]);
+        assert_eq!(tradeoff.counting_figures(&[40.0, 20.0], &[130.0, 14.0], 250.0), [1]);
     }
 
     #[test]
@@ -286,8 +290,8 @@ mod tests {
             ("avgX<10", "avgX<10", 10.0),
         ] {
             let guard: GoalGuard = text.parse().expect(text);
-            assert_eq!((guard.to_string().as_str(), guard.most(100.0).round()), (printed, most));
-            assert!(guard.keeps(100.0, most) && !guard.keeps(100.0, most * 1.01));
+            assert_eq!((guard.to_string().as_str(), guard.largest_allowed(100.0).round()), (printed, most));
+            assert!(guard.is_kept(100.0, most) && !guard.is_kept(100.0, most * 1.01));
         }
         for (text, part) in [
             ("maxW", "no guard"),

@@ -68,77 +68,83 @@ const FEW: f64 = 0.001;
 const COMMON: f64 = 0.05;
 const DAY: i64 = 1_440;
 
-fn evidence(name: &'static str, value: f64, unit: &'static str) -> Evidence {
+fn build_evidence(name: &'static str, value: f64, unit: &'static str) -> Evidence {
     Evidence { name, value, unit }
 }
 
 /// Looks at every setting. Each finding has its numbers; a setting that is fine is said to be.
 ///
 /// Cost: O(n log n) for n jobs.
-pub fn health(case: &HealthCase<'_>) -> Vec<HealthRemark> {
-    let over_time = OverTime::of(case);
-    let mut all = Vec::new();
+pub fn check_health(case: &HealthCase<'_>) -> Vec<HealthRemark> {
+    let over_time = OverTime::from_case(case);
+    let mut remarks = Vec::new();
     if !case.conf.backfill {
-        all.push(HealthRemark {
+        remarks.push(HealthRemark {
             setting: "SchedulerType",
             change: true,
             text: "sched/builtin starts jobs in their order alone: no job is backfilled".to_string(),
             evidence: Vec::new(),
             set: Some("SchedulerType=sched/backfill".to_string()),
         });
-        all.push(held(case, &over_time));
-        all.extend(weights(case));
-        return all;
+        remarks.push(check_held_jobs(case, &over_time));
+        remarks.extend(check_weights(case));
+        return remarks;
     }
-    all.push(window(case));
-    all.push(depth(case, &over_time));
-    all.push(goes_on(case, &over_time));
-    all.push(interval(case, &over_time));
-    all.push(resolution(case));
-    all.push(held(case, &over_time));
-    all.extend(weights(case));
-    all
+    remarks.push(check_window(case));
+    remarks.push(check_depth(case, &over_time));
+    remarks.push(goes_on(case, &over_time));
+    remarks.push(check_interval(case, &over_time));
+    remarks.push(check_resolution(case));
+    remarks.push(check_held_jobs(case, &over_time));
+    remarks.extend(check_weights(case));
+    remarks
 }
 
 /// The window against the longest limit that is used.
-fn window(case: &HealthCase<'_>) -> HealthRemark {
+fn check_window(case: &HealthCase<'_>) -> HealthRemark {
     let window = case.conf.sched.bf_window;
     let beyond = |job: &&RecordedJob| job.limit > window * 60;
     let jobs = case.jobs.len().max(1) as f64;
     let work = |job: &RecordedJob| (job.end - job.start).max(0) as f64 * f64::from(job.procs);
-    let (count, lost) = case.jobs.iter().filter(beyond).fold((0.0, 0.0), |all, job| (all.0 + 1.0, all.1 + work(job)));
-    let all: f64 = case.jobs.iter().map(work).sum();
+    let (count, lost_work) =
+        case.jobs.iter().filter(beyond).fold((0.0, 0.0), |all, job| (all.0 + 1.0, all.1 + work(job)));
+    let total_work: f64 = case.jobs.iter().map(work).sum();
     let longest = case.jobs.iter().map(|job| job.limit).max().unwrap_or(0);
     // Limits that hardly any job asks for are no reason for a window.
     let mut limits: Vec<i64> = case.jobs.iter().map(|job| job.limit).collect();
     limits.sort_unstable();
-    let used = limits.get(((limits.len() as f64 * (1.0 - FEW)).ceil() as usize).clamp(1, limits.len().max(1)) - 1);
-    let used = used.copied().unwrap_or(0);
-    let wanted = ((used + 59) / 60 + DAY - 1) / DAY * DAY;
-    let change = used > window * 60;
+    let limit_in_use =
+        limits.get(((limits.len() as f64 * (1.0 - FEW)).ceil() as usize).clamp(1, limits.len().max(1)) - 1);
+    let limit_in_use = limit_in_use.copied().unwrap_or(0);
+    let wanted_window = ((limit_in_use + 59) / 60 + DAY - 1) / DAY * DAY;
+    let change = limit_in_use > window * 60;
     HealthRemark {
         setting: "bf_window",
         change,
         text: match change {
             true => format!(
                 "plans reach {} ahead, but limits of up to {} are in use: jobs behind those can be delayed again and again",
-                length(window),
-                length((used + 59) / 60)
+                format_minutes(window),
+                format_minutes((limit_in_use + 59) / 60)
             ),
-            false => format!("plans reach {} ahead, as far as the limits that are in use", length(window)),
+            false => format!("plans reach {} ahead, as far as the limits that are in use", format_minutes(window)),
         },
         evidence: vec![
-            evidence("jobs with longer limits", count / jobs, "share of jobs"),
-            evidence("their work", if all > 0.0 { lost / all } else { 0.0 }, "share of processor-hours"),
-            evidence("longest limit in use", used as f64 / 3_600.0, "hours, of 99.9% of the jobs"),
-            evidence("longest limit of any job", longest as f64 / 3_600.0, "hours"),
+            build_evidence("jobs with longer limits", count / jobs, "share of jobs"),
+            build_evidence(
+                "their work",
+                if total_work > 0.0 { lost_work / total_work } else { 0.0 },
+                "share of processor-hours",
+            ),
+            build_evidence("longest limit in use", limit_in_use as f64 / 3_600.0, "hours, of 99.9% of the jobs"),
+            build_evidence("longest limit of any job", longest as f64 / 3_600.0, "hours"),
         ],
-        set: change.then(|| format!("bf_window={wanted}")),
+        set: change.then(|| format!("bf_window={wanted_window}")),
     }
 }
 
 /// Minutes, in the unit that people use.
-fn length(minutes: i64) -> String {
+fn format_minutes(minutes: i64) -> String {
     match minutes {
         m if m >= 2 * DAY && m % DAY == 0 => format!("{} days", m / DAY),
         m if m >= 120 && m % 60 == 0 => format!("{} h", m / 60),
@@ -147,10 +153,10 @@ fn length(minutes: i64) -> String {
 }
 
 /// The number of jobs that a pass tests against the queue that is common.
-fn depth(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
+fn check_depth(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
     let depth = case.conf.sched.bf_max_job_test;
     let share = over_time.share_above(depth);
-    let common = over_time.queue(1.0 - COMMON);
+    let common = over_time.queue_quantile(1.0 - COMMON);
     let change = share > COMMON;
     HealthRemark {
         setting: "bf_max_job_test",
@@ -163,9 +169,9 @@ fn depth(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
             false => format!("a pass tests {depth} jobs; more wait {:.1}% of the time", share * 100.0),
         },
         evidence: vec![
-            evidence("time with more jobs waiting", share, "share of the time"),
-            evidence("queue that is reached 5 % of the time", common as f64, "jobs"),
-            evidence("longest queue", over_time.queue(1.0) as f64, "jobs"),
+            build_evidence("time with more jobs waiting", share, "share of the time"),
+            build_evidence("queue that is reached 5 % of the time", common as f64, "jobs"),
+            build_evidence("longest queue", over_time.queue_quantile(1.0) as f64, "jobs"),
         ],
         set: change.then(|| format!("bf_max_job_test={}", rounded_up(common))),
     }
@@ -183,8 +189,8 @@ fn rounded_up(count: i64) -> i64 {
 /// Returns the remark on passes that continue after they let go of the locks.
 fn goes_on(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
     let sched = &case.conf.sched;
-    let tested = over_time.queue(1.0 - COMMON).min(sched.bf_max_job_test);
-    let micros = tested.saturating_mul(i64::from(case.cost.micros)).max(case.cycle_micros.unwrap_or(0) as i64);
+    let tested_jobs = over_time.queue_quantile(1.0 - COMMON).min(sched.bf_max_job_test);
+    let micros = tested_jobs.saturating_mul(i64::from(case.cost.micros)).max(case.cycle_micros.unwrap_or(0) as i64);
     let on = sched.bf_continue != 0;
     let change = !on && micros > sched.bf_yield_interval;
     HealthRemark {
@@ -201,18 +207,19 @@ fn goes_on(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
             (_, false) => "it is not set; passes end before they would release the locks".to_string(),
         },
         evidence: vec![
-            evidence("pass over the common queue", micros as f64 / 1e6, "seconds"),
-            evidence("locks are kept for", sched.bf_yield_interval as f64 / 1e6, "seconds"),
+            build_evidence("pass over the common queue", micros as f64 / 1e6, "seconds"),
+            build_evidence("locks are kept for", sched.bf_yield_interval as f64 / 1e6, "seconds"),
         ],
         set: change.then(|| "bf_continue".to_string()),
     }
 }
 
 /// The time between passes against the time that they take.
-fn interval(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
+fn check_interval(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
     let sched = &case.conf.sched;
-    let tested = over_time.queue(1.0 - COMMON).min(sched.bf_max_job_test);
-    let micros = case.cycle_micros.map_or(tested.saturating_mul(i64::from(case.cost.micros)), |cycle| cycle as i64);
+    let tested_jobs = over_time.queue_quantile(1.0 - COMMON).min(sched.bf_max_job_test);
+    let micros =
+        case.cycle_micros.map_or(tested_jobs.saturating_mul(i64::from(case.cost.micros)), |cycle| cycle as i64);
     let seconds = micros as f64 / 1e6;
     let most = if sched.bf_max_time > 0 { sched.bf_max_time } else { sched.bf_interval };
     let change = seconds > most as f64;
@@ -226,15 +233,15 @@ fn interval(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
             false => format!("a pass takes {seconds:.1} s; it may take {most} s"),
         },
         evidence: vec![
-            evidence("duration of a pass", seconds, "seconds"),
-            evidence("it may take", most as f64, "seconds"),
+            build_evidence("duration of a pass", seconds, "seconds"),
+            build_evidence("it may take", most as f64, "seconds"),
         ],
         set: change.then(|| format!("bf_max_time={}", (seconds * 1.5).ceil())),
     }
 }
 
 /// The grid of plans against the limits.
-fn resolution(case: &HealthCase<'_>) -> HealthRemark {
+fn check_resolution(case: &HealthCase<'_>) -> HealthRemark {
     let grid = case.conf.sched.bf_resolution;
     let below = case.jobs.iter().filter(|job| job.limit > 0 && job.limit < 2 * grid).count() as f64;
     let share = below / case.jobs.len().max(1) as f64;
@@ -251,7 +258,7 @@ fn resolution(case: &HealthCase<'_>) -> HealthRemark {
                 format!("plans have steps of {grid} s; {:.1}% of the jobs ask for less than two", share * 100.0)
             }
         },
-        evidence: vec![evidence("jobs with limits below two steps", share, "share of jobs")],
+        evidence: vec![build_evidence("jobs with limits below two steps", share, "share of jobs")],
         set: change.then(|| "bf_resolution=60".to_string()),
     }
 }
@@ -263,20 +270,20 @@ fn is_limit(reason: &str) -> bool {
 }
 
 /// Jobs that limits hold back while processors are idle.
-fn held(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
-    let known = case.jobs.iter().filter(|job| !job.reason.is_empty()).count();
-    let held: Vec<&RecordedJob> =
+fn check_held_jobs(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
+    let reason_count = case.jobs.iter().filter(|job| !job.reason.is_empty()).count();
+    let held_jobs: Vec<&RecordedJob> =
         case.jobs.iter().filter(|job| is_limit(&job.reason) && job.start > job.submit).collect();
-    let waited: f64 = held.iter().map(|job| (job.start - job.submit) as f64).sum();
-    let idle: f64 = held.iter().map(|job| over_time.idle_for(job)).sum();
+    let held_wait: f64 = held_jobs.iter().map(|job| (job.start - job.submit) as f64).sum();
+    let idle: f64 = held_jobs.iter().map(|job| over_time.idle_for(job)).sum();
     let sum = || case.jobs.iter().map(|job| (job.start - job.submit).max(0) as f64).sum();
-    let all: f64 = case.waited.unwrap_or_else(sum);
-    let share = if all > 0.0 { idle / all } else { 0.0 };
+    let total_wait: f64 = case.waited.unwrap_or_else(sum);
+    let share = if total_wait > 0.0 { idle / total_wait } else { 0.0 };
     let change = share > COMMON;
     HealthRemark {
         setting: "limits of QOS and accounts",
         change,
-        text: match (known, change) {
+        text: match (reason_count, change) {
             (0, _) => "no reasons for waiting are recorded, so the cost of limits is unknown".to_string(),
             (_, true) => {
                 format!("limits hold jobs back while enough processors are idle: {:.0}% of all waiting", share * 100.0)
@@ -287,53 +294,59 @@ fn held(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
             ),
         },
         evidence: vec![
-            evidence("jobs with a recorded reason", known as f64, "jobs"),
-            evidence("jobs whose last reason was a limit", held.len() as f64, "jobs"),
-            evidence("they waited", waited / 3_600.0, "hours"),
-            evidence("of that while enough was idle", idle / 3_600.0, "hours"),
+            build_evidence("jobs with a recorded reason", reason_count as f64, "jobs"),
+            build_evidence("jobs whose last reason was a limit", held_jobs.len() as f64, "jobs"),
+            build_evidence("they waited", held_wait / 3_600.0, "hours"),
+            build_evidence("of that while enough was idle", idle / 3_600.0, "hours"),
         ],
         set: None,
     }
 }
 
 /// Weights that cannot change any order.
-fn weights(case: &HealthCase<'_>) -> Vec<HealthRemark> {
+fn check_weights(case: &HealthCase<'_>) -> Vec<HealthRemark> {
     let own = &case.conf.priority;
-    let any = [own.age, own.fair_share, own.size, own.partition, own.qos, own.assoc].iter().any(|weight| *weight > 0.0);
+    let has_weights =
+        [own.age, own.fair_share, own.size, own.partition, own.qos, own.assoc].iter().any(|weight| *weight > 0.0);
     let remark = |setting, text: &str, name, value| HealthRemark {
         setting,
         change: true,
         text: text.to_string(),
-        evidence: vec![evidence(name, value, "")],
+        evidence: vec![build_evidence(name, value, "")],
         set: None,
     };
-    let mut all = Vec::new();
-    if any && !own.multifactor {
-        all.push(remark("PriorityType", "weights are set, but priority/basic ignores them", "weights that count", 0.0));
-        return all;
+    let mut remarks = Vec::new();
+    if has_weights && !own.multifactor {
+        remarks.push(remark(
+            "PriorityType",
+            "weights are set, but priority/basic ignores them",
+            "weights that count",
+            0.0,
+        ));
+        return remarks;
     }
     let factors: BTreeSet<u32> = case.conf.partitions.iter().map(|partition| partition.job_factor).collect();
     if own.partition > 0.0 && factors.len() < 2 {
         let text = "it has no effect: every partition has the same PriorityJobFactor";
-        all.push(remark("PriorityWeightPartition", text, "distinct factors", factors.len() as f64));
+        remarks.push(remark("PriorityWeightPartition", text, "distinct factors", factors.len() as f64));
     }
     if own.qos > 0.0 && case.qos < 2 {
         let text = "it has no effect: all jobs are of one QOS";
-        all.push(remark("PriorityWeightQOS", text, "QOS in use", case.qos as f64));
+        remarks.push(remark("PriorityWeightQOS", text, "QOS in use", case.qos as f64));
     }
     if own.fair_share > 0.0 && !case.conf.has_database() {
         let text = "it has no effect: without a database (AccountingStorageType) there are no shares";
-        all.push(remark("PriorityWeightFairshare", text, "databases", 0.0));
+        remarks.push(remark("PriorityWeightFairshare", text, "databases", 0.0));
     }
     if own.age > 0.0 && own.max_age > 0 {
         let within = case.jobs.iter().map(|job| job.start - job.submit).max().unwrap_or(0);
         let most = own.age * within as f64 / own.max_age as f64;
         if own.multifactor && most < 1.0 {
             let text = "it has no effect: no job waits long enough to gain a point of priority";
-            all.push(remark("PriorityWeightAge", text, "points of the longest wait", most));
+            remarks.push(remark("PriorityWeightAge", text, "points of the longest wait", most));
         }
     }
-    all
+    remarks
 }
 
 /// Queue and idle processors over time.
@@ -346,7 +359,7 @@ struct OverTime {
 }
 
 impl OverTime {
-    fn of(case: &HealthCase<'_>) -> OverTime {
+    fn from_case(case: &HealthCase<'_>) -> OverTime {
         let mut events: Vec<(i64, i64, i64)> = Vec::with_capacity(3 * case.jobs.len());
         for job in case.jobs {
             events.push((job.submit, 1, 0));
@@ -356,12 +369,12 @@ impl OverTime {
             }
         }
         events.sort_unstable();
-        let (mut waiting, mut busy) = (0, 0);
+        let (mut waiting_jobs, mut busy) = (0, 0);
         let mut steps: Vec<(i64, i64, i64)> = Vec::new();
         for (at, queued, used) in events {
-            waiting += queued;
+            waiting_jobs += queued;
             busy += used;
-            let step = (at, waiting, (i64::from(case.procs) - busy).max(0));
+            let step = (at, waiting_jobs, (i64::from(case.procs) - busy).max(0));
             match steps.last_mut() {
                 Some(last) if last.0 == at => *last = step,
                 _ => steps.push(step),
@@ -369,8 +382,8 @@ impl OverTime {
         }
         let mut lengths: Vec<(i64, i64)> = steps.windows(2).map(|pair| (pair[0].1, pair[1].0 - pair[0].0)).collect();
         lengths.sort_unstable();
-        let all = lengths.iter().map(|(_, time)| time).sum();
-        OverTime { steps, lengths, all }
+        let total_time = lengths.iter().map(|(_, time)| time).sum();
+        OverTime { steps, lengths, all: total_time }
     }
 
     /// The share of the time at which more jobs wait.
@@ -380,12 +393,12 @@ impl OverTime {
     }
 
     /// The queue that is not exceeded for this share of the time.
-    fn queue(&self, share: f64) -> i64 {
-        let wanted = share * self.all as f64;
-        let mut passed = 0.0;
+    fn queue_quantile(&self, share: f64) -> i64 {
+        let wanted_time = share * self.all as f64;
+        let mut passed_time = 0.0;
         for (length, time) in &self.lengths {
-            passed += *time as f64;
-            if passed >= wanted {
+            passed_time += *time as f64;
+            if passed_time >= wanted_time {
                 return *length;
             }
         }
@@ -419,8 +432,16 @@ mod tests {
     }
 
     fn remarks(text: &str, jobs: &[RecordedJob]) -> Vec<HealthRemark> {
-        let (conf, cost) = (conf(text), PassCost::given(1_000));
-        health(&HealthCase { conf: &conf, jobs, procs: 16, waited: None, cost: &cost, cycle_micros: None, qos: 1 })
+        let (conf, cost) = (conf(text), PassCost::from_micros(1_000));
+        check_health(&HealthCase {
+            conf: &conf,
+            jobs,
+            procs: 16,
+            waited: None,
+            cost: &cost,
+            cycle_micros: None,
+            qos: 1,
+        })
     }
 
     fn of<'a>(all: &'a [HealthRemark], setting: &str) -> &'a HealthRemark {
@@ -457,8 +478,8 @@ mod tests {
         assert_eq!(found.set.as_deref(), Some("bf_max_job_test=4"));
         // Four tests of a millisecond are no reason for bf_continue, and of a second they are.
         assert!(!of(&all, "bf_continue").change);
-        let (conf, cost) = (conf(""), PassCost::given(1_000_000));
-        let slow = health(&HealthCase {
+        let (conf, cost) = (conf(""), PassCost::from_micros(1_000_000));
+        let slow = check_health(&HealthCase {
             conf: &conf,
             jobs: &jobs,
             procs: 16,

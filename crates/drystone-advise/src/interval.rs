@@ -2,7 +2,7 @@
 
 use crate::figure::GoalFigure;
 use crate::study::PeriodFigures;
-use drystone::inference::{Estimate, EstimateBasis, LEAST_UNITS, NoEstimate, blocks_of, jackknife};
+use drystone::inference::{Estimate, EstimateBasis, LEAST_UNITS, NoEstimate, blocks_of, jackknife_estimates};
 use std::ops::Range;
 
 /// Probability that an interval holds the true change.
@@ -10,7 +10,7 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Estimates of the results of `measures` on the figures before and after, relative changes, over
 /// `periods` in the order of time. Both sides are means over their phases, which add to the doubt.
-pub(crate) fn estimates(
+pub(crate) fn estimate_measures(
     (old, new): (&[&PeriodFigures], &[&PeriodFigures]),
     figures: &[GoalFigure],
     periods: &[usize],
@@ -19,14 +19,14 @@ pub(crate) fn estimates(
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
-    let mut one = Vec::new();
+    let mut buffer = Vec::new();
     let mut mean = |sums: &[&PeriodFigures], kept: &[usize], left: Option<usize>| {
         let mut mean = vec![0.0; figures.len()];
-        let used: Vec<&&PeriodFigures> =
+        let kept_sums: Vec<&&PeriodFigures> =
             sums.iter().enumerate().filter(|(at, _)| Some(*at) != left).map(|(_, s)| s).collect();
-        for sums in &used {
-            sums.values(figures, kept, &mut one);
-            mean.iter_mut().zip(&one).for_each(|(mean, value)| *mean += value / used.len() as f64);
+        for sums in &kept_sums {
+            sums.collect_values(figures, kept, &mut buffer);
+            mean.iter_mut().zip(&buffer).for_each(|(mean, value)| *mean += value / kept_sums.len() as f64);
         }
         mean
     };
@@ -49,11 +49,11 @@ pub(crate) fn estimates(
     if new.len() > 1 {
         add((0..new.len()).map(|phase| logarithms(&before, &mean(new, periods, Some(phase)))).collect());
     }
-    jackknife(periods.len(), &phases, |left| match left {
+    jackknife_estimates(periods.len(), &phases, |left| match left {
         None => whole.clone(),
         Some(left) => {
-            let kept = all_but(periods, left);
-            logarithms(&mean(old, &kept, None), &mean(new, &kept, None))
+            let kept_periods = all_but(periods, left);
+            logarithms(&mean(old, &kept_periods, None), &mean(new, &kept_periods, None))
         }
     })
 }
@@ -71,11 +71,11 @@ pub(crate) fn all_gone(
     periods: &[usize],
 ) -> Result<Estimate, NoEstimate> {
     let blocks = blocks_of(periods.len());
-    let mut one = Vec::new();
+    let mut buffer = Vec::new();
     let mut has_some = |block: &&Range<usize>| {
         old.iter().any(|sums| {
-            sums.values(figures, &periods[(*block).clone()], &mut one);
-            one[at] > 0.0
+            sums.collect_values(figures, &periods[(*block).clone()], &mut buffer);
+            buffer[at] > 0.0
         })
     };
     if blocks.iter().filter(|block| has_some(block)).count() < LEAST_UNITS {

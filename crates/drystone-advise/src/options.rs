@@ -22,16 +22,16 @@ pub struct SiteKnobs {
 
 impl SiteKnobs {
     /// The policy text of this site after some changes, in a phase of its clocks.
-    pub fn policy(&self, changes: &[&KnobChange], phase: u32) -> String {
-        let mut words: Vec<String> = self.conf.iter().map(|(path, _)| quoted(path)).collect();
+    pub fn policy_text(&self, changes: &[&KnobChange], phase: u32) -> String {
+        let mut words: Vec<String> = self.conf.iter().map(|(path, _)| quote_value(path)).collect();
         let own = self.more.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let changed = changes.iter().flat_map(|change| change.set.iter()).map(|(key, value)| (*key, value.as_str()));
+        let new_values = changes.iter().flat_map(|change| change.set.iter()).map(|(key, value)| (*key, value.as_str()));
         let mut set: Vec<(&str, &str)> = Vec::new();
-        for (key, value) in own.chain(changed) {
+        for (key, value) in own.chain(new_values) {
             set.retain(|(known, _)| *known != key);
             set.push((key, value));
         }
-        words.extend(set.into_iter().map(|(key, value)| format!("{key}={}", quoted(value))));
+        words.extend(set.into_iter().map(|(key, value)| format!("{key}={}", quote_value(value))));
         words.push(format!("test-us={}", if self.instantaneous { 0 } else { self.cost.micros }));
         words.push(format!("phase={phase}"));
         format!("slurm({})", words.join(","))
@@ -52,13 +52,13 @@ impl SiteKnobs {
         self.conf.as_ref().map_or_else(SchedParams::default, |(_, conf)| conf.sched.clone())
     }
 
-    fn backfills(&self) -> bool {
+    fn has_backfill(&self) -> bool {
         self.conf.as_ref().is_none_or(|(_, conf)| conf.backfill)
     }
 }
 
 /// A value as a policy text has it.
-fn quoted(value: &str) -> String {
+fn quote_value(value: &str) -> String {
     let plain = !value.contains(|c: char| c.is_whitespace() || "(),=\"".contains(c));
     if plain { value.to_string() } else { format!("\"{value}\"") }
 }
@@ -73,7 +73,7 @@ pub struct KnobChange {
 }
 
 impl KnobChange {
-    fn one(knob: &'static str, value: impl ToString) -> KnobChange {
+    fn for_knob(knob: &'static str, value: impl ToString) -> KnobChange {
         KnobChange { knob, set: vec![(knob, value.to_string())] }
     }
 
@@ -106,21 +106,21 @@ const DAY: i64 = 1_440;
 
 /// The single changes to try, and the policies to run live. They depend on the configuration and on
 /// the longest limit, never on what simulations say.
-pub fn options(site: &SiteKnobs, goal: &AdviceGoal) -> (Vec<KnobChange>, Vec<LivePolicy>) {
+pub fn list_options(site: &SiteKnobs, goal: &AdviceGoal) -> (Vec<KnobChange>, Vec<LivePolicy>) {
     let mut changes = Vec::new();
-    if site.backfills() {
-        changes.extend(backfill(site));
+    if site.has_backfill() {
+        changes.extend(backfill_changes(site));
     } else {
-        changes.push(KnobChange::one("bf_interval", 30));
+        changes.push(KnobChange::for_knob("bf_interval", 30));
     }
     let params = site.params();
-    changes.extend(numbers("default_queue_depth", &[20, 100, 500, 1_000], &params));
-    changes.extend(priorities(site));
-    (changes, live(goal))
+    changes.extend(number_changes("default_queue_depth", &[20, 100, 500, 1_000], &params));
+    changes.extend(priority_changes(site));
+    (changes, live_policies(goal))
 }
 
 /// Settings of the backfill scheduler.
-fn backfill(site: &SiteKnobs) -> Vec<KnobChange> {
+fn backfill_changes(site: &SiteKnobs) -> Vec<KnobChange> {
     let params = site.params();
     // The manual asks for a window as long as the longest limit; whole days are easier to remember.
     let longest = (site.longest.max(1) + DAY - 1) / DAY * DAY;
@@ -134,11 +134,11 @@ fn backfill(site: &SiteKnobs) -> Vec<KnobChange> {
         ("bf_max_job_test", &[100, 500, 1_000, 2_000, 5_000]),
         ("bf_max_job_user", &[0, 5, 10, 20, 50]),
     ];
-    let mut all: Vec<KnobChange> =
-        lists.into_iter().flat_map(|(knob, values)| numbers(knob, values, &params)).collect();
-    all.push(KnobChange::one("bf_continue", if params.bf_continue == 0 { "yes" } else { "no" }));
-    all.extend(opened_together(&params, longest));
-    all
+    let mut changes: Vec<KnobChange> =
+        lists.into_iter().flat_map(|(knob, values)| number_changes(knob, values, &params)).collect();
+    changes.push(KnobChange::for_knob("bf_continue", if params.bf_continue == 0 { "yes" } else { "no" }));
+    changes.extend(opened_together(&params, longest));
+    changes
 }
 
 /// The knob of limits that are opened together.
@@ -171,16 +171,16 @@ fn opened_together(params: &SchedParams, longest: i64) -> Vec<KnobChange> {
 }
 
 /// The values of a knob that it has not yet.
-fn numbers(knob: &'static str, values: &[i64], params: &SchedParams) -> Vec<KnobChange> {
-    let now = Knob::named(knob).map(|knob| knob.get(params));
-    values.iter().filter(|&&value| Some(value) != now).map(|value| KnobChange::one(knob, value)).collect()
+fn number_changes(knob: &'static str, values: &[i64], params: &SchedParams) -> Vec<KnobChange> {
+    let now = Knob::find_knob(knob).map(|knob| knob.get(params));
+    values.iter().filter(|&&value| Some(value) != now).map(|value| KnobChange::for_knob(knob, value)).collect()
 }
 
 /// Weight of size and age if nothing has a weight.
 const WEIGHT: i64 = 1_000;
 
 /// Weights of priorities and the half-life of past use.
-fn priorities(site: &SiteKnobs) -> Vec<KnobChange> {
+fn priority_changes(site: &SiteKnobs) -> Vec<KnobChange> {
     let conf = site.conf.as_ref().map(|(_, conf)| conf);
     let own = conf.map(|conf| conf.priority.clone()).unwrap_or_default();
     if !own.multifactor {
@@ -197,42 +197,44 @@ fn priorities(site: &SiteKnobs) -> Vec<KnobChange> {
         return vec![by_size("yes"), by_size("no")];
     }
     let has_database = conf.is_some_and(SlurmConf::has_database);
-    let mut all = Vec::new();
-    for (knob, weight, of) in weights(&own) {
+    let mut changes = Vec::new();
+    for (knob, weight, of) in priority_weights(&own) {
         if of == "fair share" && !has_database {
             continue;
         }
         if weight >= 1.0 {
-            all.push(KnobChange::one(knob, whole(weight * 4.0)));
-            all.push(KnobChange::one(knob, whole((weight / 4.0).max(1.0))));
-        } else if raises(site, of) {
+            changes.push(KnobChange::for_knob(knob, format_weight(weight * 4.0)));
+            changes.push(KnobChange::for_knob(knob, format_weight((weight / 4.0).max(1.0))));
+        } else if is_worth_raising(site, of) {
             // A weight of 0 hides what it weighs: it is raised to the heaviest, and above it.
-            let heaviest = weights(&own).into_iter().map(|(_, weight, _)| weight).fold(0.0, f64::max);
+            let heaviest = priority_weights(&own).into_iter().map(|(_, weight, _)| weight).fold(0.0, f64::max);
             let heaviest = if heaviest >= 1.0 { heaviest } else { WEIGHT as f64 };
-            all.extend([1.0, 10.0].map(|times| KnobChange::one(knob, whole(heaviest * times))));
+            changes.extend([1.0, 10.0].map(|times| KnobChange::for_knob(knob, format_weight(heaviest * times))));
         }
     }
     if own.size >= 1.0 {
-        all.push(KnobChange::one("priorityfavorsmall", if own.favor_small { "no" } else { "yes" }));
+        changes.push(KnobChange::for_knob("priorityfavorsmall", if own.favor_small { "no" } else { "yes" }));
     } else {
-        let heaviest = weights(&own).into_iter().map(|(_, weight, _)| weight).fold(1.0, f64::max);
-        all.extend(["yes", "no"].map(|favoured| KnobChange {
+        let heaviest = priority_weights(&own).into_iter().map(|(_, weight, _)| weight).fold(1.0, f64::max);
+        changes.extend(["yes", "no"].map(|favoured| KnobChange {
             knob: "priorityweightjobsize",
             set: vec![
-                ("priorityweightjobsize", whole((heaviest / 2.0).max(1.0))),
+                ("priorityweightjobsize", format_weight((heaviest / 2.0).max(1.0))),
                 ("priorityfavorsmall", favoured.to_string()),
             ],
         }));
     }
     if has_database && own.half_life > 0 {
-        all.extend([4, 1].map(|times| KnobChange::one("prioritydecayhalflife", time(own.half_life / 2 * times))));
+        changes.extend(
+            [4, 1].map(|times| KnobChange::for_knob("prioritydecayhalflife", format_time(own.half_life / 2 * times))),
+        );
     }
-    all
+    changes
 }
 
 /// Returns whether a weight of 0 is worth raising: what it weighs differs between jobs. Size has
 /// changes of its own.
-fn raises(site: &SiteKnobs, of: &str) -> bool {
+fn is_worth_raising(site: &SiteKnobs, of: &str) -> bool {
     match of {
         "QOS" => site.ranks_qos,
         "partition" => site.conf.as_ref().is_some_and(|(_, conf)| {
@@ -244,7 +246,7 @@ fn raises(site: &SiteKnobs, of: &str) -> bool {
     }
 }
 
-fn weights(own: &PriorityType) -> [(&'static str, f64, &'static str); 5] {
+fn priority_weights(own: &PriorityType) -> [(&'static str, f64, &'static str); 5] {
     [
         ("priorityweightage", own.age, "age"),
         ("priorityweightfairshare", own.fair_share, "fair share"),
@@ -254,12 +256,12 @@ fn weights(own: &PriorityType) -> [(&'static str, f64, &'static str); 5] {
     ]
 }
 
-fn whole(weight: f64) -> String {
+fn format_weight(weight: f64) -> String {
     format!("{:.0}", weight.min(f64::from(u32::MAX)))
 }
 
 /// Seconds as `slurm.conf` has them: `7-0`, `0-12:30:00`.
-fn time(seconds: i64) -> String {
+fn format_time(seconds: i64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     match rest {
         0 => format!("{days}-0"),
@@ -281,9 +283,9 @@ const LIVE: [&str; 10] = [
     "easy(order=f1,backfill=f1)",
 ];
 
-fn live(goal: &AdviceGoal) -> Vec<LivePolicy> {
-    let named = LIVE.into_iter().map(String::from).chain(goal.policy());
-    named.map(|policy| LivePolicy { policy }).collect()
+fn live_policies(goal: &AdviceGoal) -> Vec<LivePolicy> {
+    let policy_names = LIVE.into_iter().map(String::from).chain(goal.search_policy());
+    policy_names.map(|policy| LivePolicy { policy }).collect()
 }
 
 /// Slurm's own name of a parameter of the policy, and whether it belongs into
@@ -300,9 +302,9 @@ pub(crate) fn in_slurm(param: &str) -> (&'static str, bool) {
         ("prioritydecayhalflife", "PriorityDecayHalfLife"),
         ("priorityfavorsmall", "PriorityFavorSmall"),
     ];
-    let other = OTHERS.iter().find(|(ours, _)| *ours == param).map(|(_, theirs)| (*theirs, false));
+    let counterpart = OTHERS.iter().find(|(ours, _)| *ours == param).map(|(_, theirs)| (*theirs, false));
     let knob = || KNOBS.iter().find(|knob| knob.name == param).map(|knob| (knob.name, true));
-    other.or_else(knob).unwrap_or(("", false))
+    counterpart.or_else(knob).unwrap_or(("", false))
 }
 
 #[cfg(test)]
@@ -317,7 +319,7 @@ mod tests {
         SiteKnobs {
             conf: Some(("slurm.conf".to_string(), conf.expect("valid"))),
             more: Vec::new(),
-            cost: PassCost::given(7),
+            cost: PassCost::from_micros(7),
             instantaneous: false,
             longest: 2_000,
             ranks_qos: false,
@@ -325,7 +327,7 @@ mod tests {
     }
 
     fn names(site: &SiteKnobs) -> Vec<String> {
-        options(site, &"avgX".parse().expect("valid")).0.iter().map(KnobChange::name).collect()
+        list_options(site, &"avgX".parse().expect("valid")).0.iter().map(KnobChange::name).collect()
     }
 
     #[test]
@@ -370,14 +372,14 @@ mod tests {
     #[test]
     fn policies_of_sites_are_texts_that_say_all() {
         let mut site = site("");
-        let window = KnobChange::one("bf_window", 2_880);
-        assert_eq!(site.policy(&[&window], 3), "slurm(slurm.conf,bf_window=2880,test-us=7,phase=3)");
+        let window = KnobChange::for_knob("bf_window", 2_880);
+        assert_eq!(site.policy_text(&[&window], 3), "slurm(slurm.conf,bf_window=2880,test-us=7,phase=3)");
         site.conf.as_mut().expect("there").0 = "a,b/slurm.conf".to_string();
-        assert_eq!(site.policy(&[], 0), "slurm(\"a,b/slurm.conf\",test-us=7,phase=0)");
+        assert_eq!(site.policy_text(&[], 0), "slurm(\"a,b/slurm.conf\",test-us=7,phase=0)");
         assert!(!site.passes_matter(1_000) && site.passes_matter(400_000), "7 ms, and 2.8 s");
         site.instantaneous = true;
-        assert!(site.policy(&[], 1).ends_with("test-us=0,phase=1)"));
-        assert_eq!(time(86_400 * 3 + 1_800), "3-00:30:00");
+        assert!(site.policy_text(&[], 1).ends_with("test-us=0,phase=1)"));
+        assert_eq!(format_time(86_400 * 3 + 1_800), "3-00:30:00");
     }
 
     /// One limit shows nothing while another one binds: those that bind are opened together. A
@@ -414,10 +416,10 @@ mod tests {
     /// Nothing that knows run times or suspends jobs is ever recommended.
     #[test]
     fn what_is_tried_live_can_be_run() {
-        for live in options(&site(""), &"tradeoff(Tw:avgX)".parse().expect("valid")).1 {
+        for live in list_options(&site(""), &"tradeoff(Tw:avgX)".parse().expect("valid")).1 {
             let spec: drystone::policy::PolicySpec = live.policy.parse().expect("a policy");
-            let scheduler = spec.scheduler();
-            assert!(!scheduler.forecast.predictor.clairvoyant(), "{spec}");
+            let scheduler = spec.build_scheduler();
+            assert!(!scheduler.forecast.predictor.is_clairvoyant(), "{spec}");
             assert!(!spec.text().contains("perfect") && !["ss", "tss", "is"].contains(&spec.kind().name), "{spec}");
         }
     }

@@ -43,12 +43,12 @@ const USUAL: u32 = 600;
 
 impl PassCost {
     /// Makes a cost of this many microseconds, given by the user.
-    pub fn given(micros: u32) -> PassCost {
+    pub fn from_micros(micros: u32) -> PassCost {
         PassCost { micros: micros.max(1), source: "as given".to_string(), measured_here: true }
     }
 
     /// Returns the cost assumed for an unknown site.
-    pub fn usual() -> PassCost {
+    pub fn for_unknown_site() -> PassCost {
         PassCost { micros: USUAL, source: "not measured at the site".to_string(), measured_here: false }
     }
 
@@ -91,11 +91,11 @@ fn from_text(text: &str) -> Result<(u64, u64), SdiagError> {
     let lines = || text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with("Backfilling stats"));
     let find = |names: &[&'static str]| {
         let of = |name: &'static str| {
-            let found = lines().find_map(|(at, line)| {
+            let number_line = lines().find_map(|(at, line)| {
                 let (key, value) = line.split_once(':')?;
                 key.trim().eq_ignore_ascii_case(name).then_some((at, line, value))
             })?;
-            let (at, line, value) = found;
+            let (at, line, value) = number_line;
             let wrong = || SdiagError::NoNumber { line: at + 1, text: line.trim().to_string(), name };
             Some(value.trim().parse::<u64>().map_err(|_| wrong()))
         };
@@ -114,8 +114,8 @@ fn from_text(text: &str) -> Result<(u64, u64), SdiagError> {
 fn from_json(json: &Value) -> Result<(u64, u64), SdiagError> {
     let statistics = &json["statistics"];
     let number = |names: &[&str], name: &'static str| {
-        let found = names.iter().find_map(|name| statistics[*name].as_u64());
-        found.ok_or(SdiagError::NotSdiag(name))
+        let micros = names.iter().find_map(|name| statistics[*name].as_u64());
+        micros.ok_or(SdiagError::NotSdiag(name))
     };
     let cycle = number(&["bf_cycle_mean"], "statistics.bf_cycle_mean")?;
     Ok((cycle, number(&["bf_depth_mean_try", "bf_depth_mean"], "statistics.bf_depth_mean_try")?))

@@ -55,7 +55,7 @@ struct Climb<'a> {
 ///
 /// # Errors
 /// The error of the bench.
-pub(crate) fn settings<B: CandidateSimulator>(
+pub(crate) fn search_settings<B: CandidateSimulator>(
     study: &mut AdviceStudy<'_>,
     bench: &mut B,
     directions: &[&[usize]],
@@ -63,12 +63,12 @@ pub(crate) fn settings<B: CandidateSimulator>(
 ) -> Result<Vec<Option<Chosen>>, B::Error> {
     let mut climbs: Vec<Climb<'_>> = directions.iter().map(|periods| Climb::new(study, periods)).collect();
     for step in 1..knobs.max(1) {
-        let next = |climb: &Climb<'_>| climb.ranked.get(step).map(|&change| with(&climb.turned, change));
-        let asked: Vec<AdviceCandidate> = climbs.iter().filter_map(next).collect();
-        study.learn(bench, &asked, 1, "combining changes")?;
+        let next = |climb: &Climb<'_>| climb.ranked.get(step).map(|&change| with_change(&climb.turned, change));
+        let next_candidates: Vec<AdviceCandidate> = climbs.iter().filter_map(next).collect();
+        study.learn_results(bench, &next_candidates, 1, "combining changes")?;
         for climb in &mut climbs {
             let Some(candidate) = next(climb) else { continue };
-            let Some((change, true)) = study.judge(&candidate, climb.periods) else { continue };
+            let Some((change, true)) = study.judge_candidate(&candidate, climb.periods) else { continue };
             if change < climb.change - WORTH
                 && let AdviceCandidate::Slurm(turned) = candidate
             {
@@ -77,64 +77,74 @@ pub(crate) fn settings<B: CandidateSimulator>(
         }
     }
     let finalists: Vec<Vec<AdviceCandidate>> = climbs.iter().map(Climb::finalists).collect();
-    let mut all: Vec<AdviceCandidate> = finalists.iter().flatten().cloned().collect();
-    all.sort();
-    all.dedup();
+    let mut candidates: Vec<AdviceCandidate> = finalists.iter().flatten().cloned().collect();
+    candidates.sort();
+    candidates.dedup();
     let phases = study.phases;
-    study.learn(bench, &all, phases, "clock phases")?;
-    let held = |(climb, finalists): (&Climb<'_>, &Vec<AdviceCandidate>)| best(study, finalists.clone(), climb.periods);
-    let mut chosen: Vec<Option<Chosen>> = climbs.iter().zip(&finalists).map(held).collect();
+    study.learn_results(bench, &candidates, phases, "clock phases")?;
+    let best_finalist =
+        |(climb, finalists): (&Climb<'_>, &Vec<AdviceCandidate>)| choose_best(study, finalists.clone(), climb.periods);
+    let mut choices: Vec<Option<Chosen>> = climbs.iter().zip(&finalists).map(best_finalist).collect();
     for round in 0..ROUNDS {
         let further =
             |((climb, finalists), chosen): ((&Climb<'_>, &Vec<AdviceCandidate>), &Option<Chosen>)| match chosen {
                 Some(_) => Vec::new(),
-                None => climb.further(study, finalists).skip(round * MORE).take(MORE).collect(),
+                None => climb.further_candidates(study, finalists).skip(round * MORE).take(MORE).collect(),
             };
-        let further: Vec<Vec<AdviceCandidate>> = climbs.iter().zip(&finalists).zip(&chosen).map(further).collect();
-        let mut all: Vec<AdviceCandidate> = further.iter().flatten().cloned().collect();
-        all.sort();
-        all.dedup();
-        study.learn(bench, &all, phases, "more clock phases")?;
-        for ((climb, further), chosen) in climbs.iter().zip(further).zip(&mut chosen) {
+        let further: Vec<Vec<AdviceCandidate>> = climbs.iter().zip(&finalists).zip(&choices).map(further).collect();
+        let mut candidates: Vec<AdviceCandidate> = further.iter().flatten().cloned().collect();
+        candidates.sort();
+        candidates.dedup();
+        study.learn_results(bench, &candidates, phases, "more clock phases")?;
+        for ((climb, further), chosen) in climbs.iter().zip(further).zip(&mut choices) {
             if chosen.is_none() {
-                *chosen = best(study, further, climb.periods);
+                *chosen = choose_best(study, further, climb.periods);
             }
         }
     }
-    Ok(chosen)
+    Ok(choices)
 }
 
 /// The best of all settings that were simulated in every phase, whichever search asked for them.
 pub(crate) fn best_known(study: &AdviceStudy<'_>, periods: &[usize]) -> Option<Chosen> {
-    best(study, known_settings(study), periods)
+    choose_best(study, known_settings(study), periods)
 }
 
 /// All settings that were simulated in every phase, the simplest first.
 pub(crate) fn known_settings(study: &AdviceStudy<'_>) -> Vec<AdviceCandidate> {
-    let known = |candidate: &AdviceCandidate| study.sums(candidate).len() == study.phases as usize;
-    let turned =
+    let is_known = |candidate: &AdviceCandidate| study.candidate_sums(candidate).len() == study.phases as usize;
+    let has_changes =
         |candidate: &AdviceCandidate| matches!(candidate, AdviceCandidate::Slurm(changes) if !changes.is_empty());
-    let mut all: Vec<AdviceCandidate> = study.tried().into_iter().filter(turned).filter(known).collect();
-    all.sort_by_key(|candidate| if let AdviceCandidate::Slurm(changes) = candidate { changes.len() } else { 0 });
-    all
+    let mut candidates: Vec<AdviceCandidate> =
+        study.tried_candidates().into_iter().filter(has_changes).filter(is_known).collect();
+    candidates.sort_by_key(|candidate| if let AdviceCandidate::Slurm(changes) = candidate { changes.len() } else { 0 });
+    candidates
 }
 
-/// As [`settings`], among candidates that are not combined: policies to run live, limits.
-pub(crate) fn single(study: &AdviceStudy<'_>, all: &[AdviceCandidate], directions: &[&[usize]]) -> Vec<Option<Chosen>> {
-    directions.iter().map(|periods| best(study, all.to_vec(), periods)).collect()
+/// As [`search_settings`], among candidates that are not combined: policies to run live, limits.
+pub(crate) fn choose_single(
+    study: &AdviceStudy<'_>,
+    all: &[AdviceCandidate],
+    directions: &[&[usize]],
+) -> Vec<Option<Chosen>> {
+    directions.iter().map(|periods| choose_best(study, all.to_vec(), periods)).collect()
 }
 
 /// The candidate that serves the goal best and keeps the guards, if it is better than the site as
 /// it is by more than its clocks.
-pub(crate) fn best(study: &AdviceStudy<'_>, candidates: Vec<AdviceCandidate>, periods: &[usize]) -> Option<Chosen> {
-    let spread = study.spread(periods);
-    let judged = candidates.into_iter().filter_map(|candidate| {
-        let (promised, keeps) = study.judge(&candidate, periods)?;
-        (keeps && promised < -spread).then_some(Chosen { candidate, promised })
+pub(crate) fn choose_best(
+    study: &AdviceStudy<'_>,
+    candidates: Vec<AdviceCandidate>,
+    periods: &[usize],
+) -> Option<Chosen> {
+    let spread = study.phase_spread(periods);
+    let judgements = candidates.into_iter().filter_map(|candidate| {
+        let (promised_change, keeps) = study.judge_candidate(&candidate, periods)?;
+        (keeps && promised_change < -spread).then_some(Chosen { candidate, promised: promised_change })
     });
     // Of equals the first, which is the simpler; each limit that is opened besides has to pay.
     let price = |chosen: &Chosen| chosen.promised + WORTH * opened_besides(study, &chosen.candidate) as f64;
-    judged.min_by(|a, b| price(a).total_cmp(&price(b)))
+    judgements.min_by(|a, b| price(a).total_cmp(&price(b)))
 }
 
 /// Number of limits that a candidate opens beyond one for each of its changes.
@@ -146,42 +156,42 @@ fn opened_besides(study: &AdviceStudy<'_>, candidate: &AdviceCandidate) -> usize
 }
 
 /// These changes and one more.
-fn with(turned: &[usize], change: usize) -> AdviceCandidate {
-    let mut all = turned.to_vec();
-    all.push(change);
-    all.sort_unstable();
-    AdviceCandidate::Slurm(all)
+fn with_change(turned: &[usize], change: usize) -> AdviceCandidate {
+    let mut changes = turned.to_vec();
+    changes.push(change);
+    changes.sort_unstable();
+    AdviceCandidate::Slurm(changes)
 }
 
 impl<'a> Climb<'a> {
     fn new(study: &AdviceStudy<'_>, periods: &'a [usize]) -> Climb<'a> {
-        let judged = (0..study.changes.len()).filter_map(|at| {
-            let (change, keeps) = study.judge(&AdviceCandidate::Slurm(vec![at]), periods)?;
+        let judgements = (0..study.changes.len()).filter_map(|at| {
+            let (change, keeps) = study.judge_candidate(&AdviceCandidate::Slurm(vec![at]), periods)?;
             (keeps && change < -WORTH).then_some((at, change))
         });
-        let mut judged: Vec<(usize, f64)> = judged.collect();
+        let mut judgements: Vec<(usize, f64)> = judgements.collect();
         let price = |&(at, change): &(usize, f64)| change + WORTH * study.changes[at].opened_besides() as f64;
-        judged.sort_by(|a, b| price(a).total_cmp(&price(b)).then(a.0.cmp(&b.0)));
-        let mut ranked: Vec<usize> = Vec::new();
-        for &(at, _) in &judged {
-            let same = |&other: &usize| conflict(study, other, at);
-            if !ranked.iter().any(same) {
-                ranked.push(at);
+        judgements.sort_by(|a, b| price(a).total_cmp(&price(b)).then(a.0.cmp(&b.0)));
+        let mut ranking: Vec<usize> = Vec::new();
+        for &(at, _) in &judgements {
+            let same = |&other: &usize| is_conflict(study, other, at);
+            if !ranking.iter().any(same) {
+                ranking.push(at);
             }
         }
-        let change = judged.first().map_or(0.0, |first| first.1);
-        let turned = ranked.first().copied().into_iter().collect();
-        Climb { periods, helping: judged, ranked, turned, change }
+        let change = judgements.first().map_or(0.0, |first| first.1);
+        let turned_changes = ranking.first().copied().into_iter().collect();
+        Climb { periods, helping: judgements, ranked: ranking, turned: turned_changes, change }
     }
 
     /// Single changes that are worth more than clock phases make and are not among the finalists,
     /// best first.
-    fn further<'b>(
+    fn further_candidates<'b>(
         &'b self,
         study: &AdviceStudy<'_>,
         finalists: &'b [AdviceCandidate],
     ) -> impl Iterator<Item = AdviceCandidate> + 'b {
-        let spread = study.spread(self.periods);
+        let spread = study.phase_spread(self.periods);
         let worth = self.helping.iter().filter(move |&&(_, change)| change < -spread);
         let candidates = worth.map(|&(at, _)| AdviceCandidate::Slurm(vec![at]));
         candidates.filter(|candidate| !finalists.contains(candidate))
@@ -189,18 +199,19 @@ impl<'a> Climb<'a> {
 
     /// The simplest first: the two best single changes, and what is turned in the end.
     fn finalists(&self) -> Vec<AdviceCandidate> {
-        let mut all: Vec<AdviceCandidate> =
+        let mut candidates: Vec<AdviceCandidate> =
             self.ranked.iter().take(2).map(|&at| AdviceCandidate::Slurm(vec![at])).collect();
-        let combined = AdviceCandidate::Slurm(self.turned.clone());
-        if !self.turned.is_empty() && !all.contains(&combined) {
-            all.push(combined);
+        let combination = AdviceCandidate::Slurm(self.turned.clone());
+        if !self.turned.is_empty() && !candidates.contains(&combination) {
+            candidates.push(combination);
         }
-        all
+        candidates
     }
 }
 
 /// Returns whether two changes set the same parameter.
-fn conflict(study: &AdviceStudy<'_>, one: usize, other: usize) -> bool {
-    let (one, other) = (&study.changes[one], &study.changes[other]);
-    one.knob == other.knob || one.set.iter().any(|(key, _)| other.set.iter().any(|(known, _)| known == key))
+fn is_conflict(study: &AdviceStudy<'_>, one: usize, other: usize) -> bool {
+    let (one_change, other_change) = (&study.changes[one], &study.changes[other]);
+    one_change.knob == other_change.knob
+        || one_change.set.iter().any(|(key, _)| other_change.set.iter().any(|(known, _)| known == key))
 }

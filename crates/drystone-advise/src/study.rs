@@ -37,14 +37,14 @@ pub struct PeriodFigures {
 }
 
 impl PeriodFigures {
-    pub(crate) fn empty(periods: usize, figures: usize) -> PeriodFigures {
+    pub(crate) fn with_size(periods: usize, figures: usize) -> PeriodFigures {
         PeriodFigures { figures, cells: vec![FigureSum::default(); periods * figures], jobs: vec![0; periods] }
     }
 
     /// Sums of jobs that are given one by one: values by period, then by figure, each of weight 1.
     pub fn of_values(periods: &[Vec<Vec<f64>>]) -> PeriodFigures {
         let figures = periods.first().map_or(0, Vec::len);
-        let mut sums = PeriodFigures::empty(periods.len(), figures);
+        let mut sums = PeriodFigures::with_size(periods.len(), figures);
         for (period, of_period) in periods.iter().enumerate() {
             for (figure, values) in of_period.iter().enumerate() {
                 values.iter().for_each(|&value| sums.of_mut(period, figure).push(value, 1.0));
@@ -61,9 +61,9 @@ impl PeriodFigures {
         periods: &Periods,
         jobs: impl Iterator<Item = (&'a Job, Span, Span)>,
     ) -> PeriodFigures {
-        let mut sums = PeriodFigures::empty(periods.count(), figures.len());
+        let mut sums = PeriodFigures::with_size(periods.period_count(), figures.len());
         for (job, wait, ran) in jobs {
-            let Some(period) = periods.place(job.submit) else { continue };
+            let Some(period) = periods.find_period(job.submit) else { continue };
             for (at, figure) in figures.iter().enumerate() {
                 if let Some((value, weight)) = figure.of_job(job, (wait, ran), thresholds) {
                     sums.of_mut(period, at).push(value, weight);
@@ -88,20 +88,20 @@ impl PeriodFigures {
     }
 
     /// The figures over these periods, where a period may be there several times.
-    pub(crate) fn values(&self, figures: &[GoalFigure], periods: &[usize], out: &mut Vec<f64>) {
+    pub(crate) fn collect_values(&self, figures: &[GoalFigure], periods: &[usize], out: &mut Vec<f64>) {
         out.clear();
         for (at, figure) in figures.iter().enumerate() {
-            let mut all = FigureSum::default();
+            let mut total = FigureSum::default();
             for &period in periods {
                 let cell = self.cells[period * self.figures + at];
-                all.sum += cell.sum;
-                all.weight += cell.weight;
-                all.max = all.max.max(cell.max);
+                total.sum += cell.sum;
+                total.weight += cell.weight;
+                total.max = total.max.max(cell.max);
             }
-            out.push(match all.weight > 0.0 {
+            out.push(match total.weight > 0.0 {
                 false => 0.0,
-                true if figure.is_maximum() => all.max,
-                true => all.sum / all.weight,
+                true if figure.is_maximum() => total.max,
+                true => total.sum / total.weight,
             });
         }
     }
@@ -121,7 +121,7 @@ pub trait CandidateSimulator {
     fn simulate(&mut self, policies: &[String], stage: &str) -> Result<Vec<Option<PeriodFigures>>, Self::Error>;
 
     /// Something is known already.
-    fn tell(&mut self, text: &str);
+    fn report_progress(&mut self, text: &str);
 }
 
 /// A mean excess that differs by less than this part of the mean wait is no change.
@@ -171,8 +171,8 @@ impl<'a> AdviceStudy<'a> {
     ) -> AdviceStudy<'a> {
         let mut figures: Vec<GoalFigure> =
             goal.figures().iter().copied().chain(guards.iter().map(|guard| guard.figure)).collect();
-        let shown = [GoalMeasure::Wait, GoalMeasure::MaxWait].map(GoalFigure::Goal);
-        let missing = shown.into_iter().filter(|figure| !figures.contains(figure)).collect::<Vec<_>>();
+        let shown_figures = [GoalMeasure::Wait, GoalMeasure::MaxWait].map(GoalFigure::Goal);
+        let missing = shown_figures.into_iter().filter(|figure| !figures.contains(figure)).collect::<Vec<_>>();
         figures.extend(missing);
         let classes = SHOWN_WIDTHS.map(|(above, most)| GoalFigure::Widths { above, most, longest: false });
         let missing = classes.into_iter().filter(|figure| !figures.contains(figure)).collect::<Vec<_>>();
@@ -192,11 +192,11 @@ impl<'a> AdviceStudy<'a> {
     }
 
     /// The site as it is.
-    pub fn baseline() -> AdviceCandidate {
+    pub fn baseline_candidate() -> AdviceCandidate {
         AdviceCandidate::Slurm(Vec::new())
     }
 
-    pub fn name(&self, candidate: &AdviceCandidate) -> String {
+    pub fn candidate_name(&self, candidate: &AdviceCandidate) -> String {
         match candidate {
             AdviceCandidate::Slurm(changes) if changes.is_empty() => "as it is".to_string(),
             AdviceCandidate::Slurm(changes) => {
@@ -209,14 +209,14 @@ impl<'a> AdviceStudy<'a> {
     }
 
     /// The policy that is simulated for it in a phase.
-    pub fn policy(&self, candidate: &AdviceCandidate, phase: u32) -> String {
+    pub fn candidate_policy(&self, candidate: &AdviceCandidate, phase: u32) -> String {
         match candidate {
             AdviceCandidate::Slurm(changes) => {
                 let changes: Vec<&KnobChange> = changes.iter().map(|&at| &self.changes[at]).collect();
-                self.site.policy(&changes, phase)
+                self.site.policy_text(&changes, phase)
             }
             AdviceCandidate::Live(at) => self.live[*at].policy.clone(),
-            AdviceCandidate::Limit(at) => format!("{}\n{}", self.site.policy(&[], phase), self.limits[*at]),
+            AdviceCandidate::Limit(at) => format!("{}\n{}", self.site.policy_text(&[], phase), self.limits[*at]),
         }
     }
 
@@ -230,7 +230,7 @@ impl<'a> AdviceStudy<'a> {
     ///
     /// # Errors
     /// The error of the bench.
-    pub fn learn<B: CandidateSimulator>(
+    pub fn learn_results<B: CandidateSimulator>(
         &mut self,
         bench: &mut B,
         candidates: &[AdviceCandidate],
@@ -241,7 +241,7 @@ impl<'a> AdviceStudy<'a> {
         self.asked.extend(candidates.iter().cloned());
         for candidate in candidates {
             let phases = if matches!(candidate, AdviceCandidate::Live(_)) { 1 } else { phases };
-            for policy in (0..phases).map(|phase| self.policy(candidate, phase)) {
+            for policy in (0..phases).map(|phase| self.candidate_policy(candidate, phase)) {
                 if !self.known.contains_key(&policy) && !todo.contains(&policy) {
                     todo.push(policy);
                 }
@@ -250,50 +250,50 @@ impl<'a> AdviceStudy<'a> {
         if todo.is_empty() {
             return Ok(());
         }
-        let found = bench.simulate(&todo, stage)?;
-        self.known.extend(todo.into_iter().zip(found).filter_map(|(policy, sums)| Some((policy, sums?))));
+        let results = bench.simulate(&todo, stage)?;
+        self.known.extend(todo.into_iter().zip(results).filter_map(|(policy, sums)| Some((policy, sums?))));
         Ok(())
     }
 
     /// Returns the results of a candidate, phase by phase.
-    pub fn sums(&self, candidate: &AdviceCandidate) -> Vec<&PeriodFigures> {
+    pub fn candidate_sums(&self, candidate: &AdviceCandidate) -> Vec<&PeriodFigures> {
         let phases = if matches!(candidate, AdviceCandidate::Live(_)) { 1 } else { self.phases };
-        (0..phases).filter_map(|phase| self.known.get(&self.policy(candidate, phase))).collect()
+        (0..phases).filter_map(|phase| self.known.get(&self.candidate_policy(candidate, phase))).collect()
     }
 
     /// Every candidate that was asked for.
-    pub(crate) fn tried(&self) -> Vec<AdviceCandidate> {
+    pub(crate) fn tried_candidates(&self) -> Vec<AdviceCandidate> {
         self.asked.iter().cloned().collect()
     }
 
     /// The periods in which jobs were submitted that count; none as long as the site as it is was
     /// not simulated.
-    pub fn filled(&self) -> Vec<usize> {
-        let sums = self.sums(&AdviceStudy::baseline());
+    pub fn filled_periods(&self) -> Vec<usize> {
+        let sums = self.candidate_sums(&AdviceStudy::baseline_candidate());
         let jobs = sums.first().map(|sums| sums.jobs.as_slice()).unwrap_or_default();
         (0..jobs.len()).filter(|&period| jobs[period] > 0).collect()
     }
 
-    pub fn simulations(&self) -> usize {
+    pub fn count_simulations(&self) -> usize {
         self.known.len()
     }
 
     /// The figures of a candidate over these periods, means over the phases that are known; `None`
     /// where none is.
-    pub fn values(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<Vec<f64>> {
-        mean_values(&self.sums(candidate), &self.figures, periods)
+    pub fn candidate_values(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<Vec<f64>> {
+        mean_values(&self.candidate_sums(candidate), &self.figures, periods)
     }
 
     /// Returns the change of a candidate against the present state, and true if it keeps the
     /// guards. Both are taken in the phases that are known of the candidate: a setting that changes
     /// nothing then makes no difference.
-    pub fn judge(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<(f64, bool)> {
+    pub fn judge_candidate(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<(f64, bool)> {
         let (old, new) = self.before_and_after(candidate, periods)?;
-        Some((self.change(&old, &new), self.keeps(&old, &new)))
+        Some((self.goal_change(&old, &new), self.keeps_guards(&old, &new)))
     }
 
     /// The change of the goal between two lists of the study's figures.
-    pub(crate) fn change(&self, old: &[f64], new: &[f64]) -> f64 {
+    pub(crate) fn goal_change(&self, old: &[f64], new: &[f64]) -> f64 {
         self.goal.change_beyond(old, new, self.least_excess(old))
     }
 
@@ -305,27 +305,31 @@ impl<'a> AdviceStudy<'a> {
 
     /// The figures of the site as it is, and those of a candidate.
     pub fn before_and_after(&self, candidate: &AdviceCandidate, periods: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
-        let (old, new) = (self.sums(&AdviceStudy::baseline()), self.sums(candidate));
-        let known = if matches!(candidate, AdviceCandidate::Live(_)) { old.len() } else { new.len().min(old.len()) };
-        let old = mean_values(&old[..known], &self.figures, periods)?;
+        let (old, new) = (self.candidate_sums(&AdviceStudy::baseline_candidate()), self.candidate_sums(candidate));
+        let known_phases =
+            if matches!(candidate, AdviceCandidate::Live(_)) { old.len() } else { new.len().min(old.len()) };
+        let old = mean_values(&old[..known_phases], &self.figures, periods)?;
         Some((old, mean_values(&new, &self.figures, periods)?))
     }
 
     /// Returns whether every guard is kept.
-    pub fn keeps(&self, old: &[f64], new: &[f64]) -> bool {
+    pub fn keeps_guards(&self, old: &[f64], new: &[f64]) -> bool {
         let from = self.goal.figures().len();
-        self.guards.iter().zip(old[from..].iter().zip(&new[from..])).all(|(guard, (&old, &new))| guard.keeps(old, new))
+        self.guards
+            .iter()
+            .zip(old[from..].iter().zip(&new[from..]))
+            .all(|(guard, (&old, &new))| guard.is_kept(old, new))
     }
 
     /// Returns the spread of the present state over the phases of its clocks: the largest change of
     /// the goal of one phase against the mean of all.
-    pub fn spread(&self, periods: &[usize]) -> f64 {
-        let sums = self.sums(&AdviceStudy::baseline());
+    pub fn phase_spread(&self, periods: &[usize]) -> f64 {
+        let sums = self.candidate_sums(&AdviceStudy::baseline_candidate());
         let Some(mean) = mean_values(&sums, &self.figures, periods) else { return 0.0 };
-        let mut one = Vec::new();
+        let mut buffer = Vec::new();
         let changes = sums.iter().map(|sums| {
-            sums.values(&self.figures, periods, &mut one);
-            self.change(&mean, &one).abs()
+            sums.collect_values(&self.figures, periods, &mut buffer);
+            self.goal_change(&mean, &buffer).abs()
         });
         changes.fold(0.0, f64::max)
     }
@@ -334,10 +338,10 @@ impl<'a> AdviceStudy<'a> {
 /// Means over phases.
 pub(crate) fn mean_values(sums: &[&PeriodFigures], figures: &[GoalFigure], periods: &[usize]) -> Option<Vec<f64>> {
     let mut mean = vec![0.0; figures.len()];
-    let mut one = Vec::new();
+    let mut buffer = Vec::new();
     for sums in sums {
-        sums.values(figures, periods, &mut one);
-        mean.iter_mut().zip(&one).for_each(|(mean, value)| *mean += value);
+        sums.collect_values(figures, periods, &mut buffer);
+        mean.iter_mut().zip(&buffer).for_each(|(mean, value)| *mean += value);
     }
     let count = sums.len() as f64;
     (!sums.is_empty()).then(|| mean.into_iter().map(|sum| sum / count).collect())

@@ -1,9 +1,9 @@
 //! Test of a choice where it was not made: each block of periods is judged by what is chosen on the
 //! others, so that it counts as one test however many candidates there were.
 
-use crate::goal::relative;
-use crate::interval::{CONFIDENCE, all_but, all_gone, estimates};
-use crate::search::best;
+use crate::goal::relative_change;
+use crate::interval::{CONFIDENCE, all_but, all_gone, estimate_measures};
+use crate::search::choose_best;
 use crate::study::{AdviceCandidate, AdviceStudy, PeriodFigures, mean_values};
 use drystone::inference::{Estimate, NoEstimate, WeekSigns, blocks_of, correct_family};
 use serde::Serialize;
@@ -32,8 +32,8 @@ pub struct UnseenTest {
 
 /// Tests what is chosen among these candidates.
 pub(crate) fn test_unseen(study: &AdviceStudy<'_>, candidates: &[AdviceCandidate], periods: &[usize]) -> UnseenTest {
-    let old = study.sums(&AdviceStudy::baseline());
-    let Some(composite) = composite(study, candidates, periods) else { return UnseenTest::default() };
+    let old = study.candidate_sums(&AdviceStudy::baseline_candidate());
+    let Some(composite) = compose_periods(study, candidates, periods) else { return UnseenTest::default() };
     let new: Vec<&PeriodFigures> = composite.iter().collect();
     let (Some(before), Some(after)) =
         (mean_values(&old, &study.figures, periods), mean_values(&new, &study.figures, periods))
@@ -44,20 +44,22 @@ pub(crate) fn test_unseen(study: &AdviceStudy<'_>, candidates: &[AdviceCandidate
     let goal = estimates.first().and_then(|goal| goal.ok());
     let mut signs = WeekSigns::default();
     for &period in periods {
-        let one = [period];
-        let both = mean_values(&old, &study.figures, &one).zip(mean_values(&new, &study.figures, &one));
-        match both.map_or(Ordering::Equal, |(old, new)| study.change(&old, &new).total_cmp(&0.0)) {
+        let single_period = [period];
+        let before_and_after_means =
+            mean_values(&old, &study.figures, &single_period).zip(mean_values(&new, &study.figures, &single_period));
+        match before_and_after_means.map_or(Ordering::Equal, |(old, new)| study.goal_change(&old, &new).total_cmp(&0.0))
+        {
             Ordering::Less => signs.shorter += 1,
             Ordering::Greater => signs.longer += 1,
             Ordering::Equal => signs.equal += 1,
         }
     }
-    let change = study.change(&before, &after);
+    let change = study.goal_change(&before, &after);
     let by_goal = goal.is_some_and(|goal| goal.logarithm < 0.0 && goal.p_value() < 1.0 - CONFIDENCE);
-    let by_signs = change < 0.0 && signs.decided() == Some(Ordering::Less);
+    let by_signs = change < 0.0 && signs.decided_direction() == Some(Ordering::Less);
     UnseenTest {
         change: Some(change),
-        interval: goal.map(|goal| goal.interval(CONFIDENCE)),
+        interval: goal.map(|goal| goal.change_interval(CONFIDENCE)),
         p: goal.map(|goal| goal.p_value()),
         signs,
         decided: by_goal || by_signs || by_figures(study, &estimates, (&before, &after)),
@@ -72,10 +74,10 @@ pub(crate) fn change_estimates(
     periods: &[usize],
 ) -> Vec<Result<Estimate, NoEstimate>> {
     let measures = |old: &[f64], new: &[f64]| {
-        let goal = study.change(old, new);
-        std::iter::once(goal).chain(old.iter().zip(new).map(|(&old, &new)| relative(old, new))).collect()
+        let goal = study.goal_change(old, new);
+        std::iter::once(goal).chain(old.iter().zip(new).map(|(&old, &new)| relative_change(old, new))).collect()
     };
-    let mut all = estimates((old, new), &study.figures, periods, measures);
+    let mut all = estimate_measures((old, new), &study.figures, periods, measures);
     let after = mean_values(new, &study.figures, periods).unwrap_or_default();
     for (at, value) in after.iter().enumerate() {
         if let Some(estimate) = all.get_mut(at + 1).filter(|one| *value == 0.0 && one.is_err()) {
@@ -97,27 +99,32 @@ fn by_figures(
     estimates: &[Result<Estimate, NoEstimate>],
     (before, after): (&[f64], &[f64]),
 ) -> bool {
-    let counting = study.goal.counting(before, after, study.least_excess(before));
-    let not_worse = |&at: &usize| relative(before[at], after[at]) <= 0.0;
-    let known: Vec<Estimate> = counting.iter().filter_map(|&at| estimates.get(at + 1)?.ok()).collect();
-    let corrected = correct_family(&known.iter().map(Estimate::p_value).collect::<Vec<f64>>());
-    let better = known.iter().zip(corrected).any(|(one, p)| one.logarithm < 0.0 && p < 1.0 - CONFIDENCE);
+    let counting = study.goal.counting_figures(before, after, study.least_excess(before));
+    let not_worse = |&at: &usize| relative_change(before[at], after[at]) <= 0.0;
+    let known_estimates: Vec<Estimate> = counting.iter().filter_map(|&at| estimates.get(at + 1)?.ok()).collect();
+    let corrected_values = correct_family(&known_estimates.iter().map(Estimate::p_value).collect::<Vec<f64>>());
+    let better =
+        known_estimates.iter().zip(corrected_values).any(|(one, p)| one.logarithm < 0.0 && p < 1.0 - CONFIDENCE);
     counting.iter().all(not_worse) && better
 }
 
 /// The figures of each block of periods under what is chosen on all others, phase by phase; `None`
 /// where there is nothing to choose from, or nothing is chosen at all.
-fn composite(study: &AdviceStudy<'_>, candidates: &[AdviceCandidate], periods: &[usize]) -> Option<Vec<PeriodFigures>> {
+fn compose_periods(
+    study: &AdviceStudy<'_>,
+    candidates: &[AdviceCandidate],
+    periods: &[usize],
+) -> Option<Vec<PeriodFigures>> {
     let blocks = blocks_of(periods.len());
     let choices: Vec<Option<AdviceCandidate>> = blocks
         .iter()
-        .map(|block| best(study, candidates.to_vec(), &all_but(periods, block)).map(|chosen| chosen.candidate))
+        .map(|block| choose_best(study, candidates.to_vec(), &all_but(periods, block)).map(|chosen| chosen.candidate))
         .collect();
-    let baseline = AdviceStudy::baseline();
-    let phases = choices.iter().flatten().map(|candidate| study.sums(candidate).len()).max()?;
+    let baseline = AdviceStudy::baseline_candidate();
+    let phases = choices.iter().flatten().map(|candidate| study.candidate_sums(candidate).len()).max()?;
     let of_phase = |phase: usize| -> Option<PeriodFigures> {
         let of = |candidate: &AdviceCandidate| {
-            let sums = study.sums(candidate);
+            let sums = study.candidate_sums(candidate);
             sums.get(phase % sums.len().max(1)).map(|sums| (*sums).clone())
         };
         let mut all = of(&baseline)?;

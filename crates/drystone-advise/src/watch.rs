@@ -28,12 +28,12 @@ impl<'a> PeriodObserver<'a> {
         periods: &'a Periods,
         selection: JobSelection,
     ) -> PeriodObserver<'a> {
-        let sums = PeriodFigures::empty(periods.count(), figures.len());
+        let sums = PeriodFigures::with_size(periods.period_count(), figures.len());
         PeriodObserver { figures, thresholds, periods, selection, uncounted: None, sums }
     }
 
     /// Without these jobs, of which it is not known how long they ran.
-    pub fn without(self, uncounted: Option<&'a BTreeSet<JobId>>) -> PeriodObserver<'a> {
+    pub fn without_jobs(self, uncounted: Option<&'a BTreeSet<JobId>>) -> PeriodObserver<'a> {
         PeriodObserver { uncounted, ..self }
     }
 
@@ -45,13 +45,13 @@ impl<'a> PeriodObserver<'a> {
 /// Returns whether a job counts, by its submission, its status and its outcome.
 fn is_counted(ended: &EndedJob<'_>, selection: JobSelection, uncounted: Option<&BTreeSet<JobId>>) -> bool {
     let submit = ended.job.submit;
-    let selected = match selection {
+    let is_selected = match selection {
         JobSelection::Completed => ended.truth.status == LogStatus::Completed,
         JobSelection::Submitted { from, until } => submit >= from && submit < until,
         // The periods begin and end with the window.
         JobSelection::All | JobSelection::Tsafrir | JobSelection::Window { .. } => true,
     };
-    selected && ended.outcome.found.is_none() && !uncounted.is_some_and(|jobs| jobs.contains(&ended.id))
+    is_selected && ended.outcome.found.is_none() && !uncounted.is_some_and(|jobs| jobs.contains(&ended.id))
 }
 
 /// Keeps the jobs of a simulation that count, to sum them up once thresholds are known.
@@ -79,9 +79,9 @@ impl<'a> EndedJobs<'a> {
 impl Observer for EndedJobs<'_> {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         if is_counted(ended, self.selection, self.uncounted) {
-            self.jobs.push((ended.job.clone(), ended.wait(), ended.outcome.ran));
+            self.jobs.push((ended.job.clone(), ended.wait_time(), ended.outcome.ran));
         }
     }
 }
@@ -89,14 +89,14 @@ impl Observer for EndedJobs<'_> {
 impl Observer for PeriodObserver<'_> {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let submit = ended.job.submit;
         if !is_counted(ended, self.selection, self.uncounted) {
             return;
         }
-        let Some(period) = self.periods.place(submit) else { return };
+        let Some(period) = self.periods.find_period(submit) else { return };
         for (at, figure) in self.figures.iter().enumerate() {
-            if let Some((value, weight)) = figure.of(ended, self.thresholds) {
+            if let Some((value, weight)) = figure.job_value(ended, self.thresholds) {
                 self.sums.of_mut(period, at).push(value, weight);
             }
         }

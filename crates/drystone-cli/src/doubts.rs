@@ -13,35 +13,35 @@ const FAR: f64 = 1.25;
 /// Says how much work was lost with jobs that are wider than the machine.
 pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
     if let Some(said) = &audit.beyond {
-        message::warning(said);
+        message::print_warning(said);
     }
-    let dropped = audit.count(CleaningRule::TooWide);
-    let both = workload.jobs().iter().zip(workload.truth());
-    let kept: f64 = both.map(|(job, truth)| f64::from(job.procs) * truth.run.as_f64()).sum();
-    let lost = audit.too_wide_work as f64;
-    let share = lost / (kept + lost).max(1.0);
-    if dropped == 0 || share < WORTH_A_WARNING {
+    let dropped_jobs = audit.count_touched(CleaningRule::TooWide);
+    let job_truths = workload.jobs().iter().zip(workload.truth());
+    let kept_work: f64 = job_truths.map(|(job, truth)| f64::from(job.procs) * truth.run.as_f64()).sum();
+    let lost_work = audit.too_wide_work as f64;
+    let share = lost_work / (kept_work + lost_work).max(1.0);
+    if dropped_jobs == 0 || share < WORTH_A_WARNING {
         return;
     }
-    message::warning(&format!(
+    message::print_warning(&format!(
         "{} wider than the machine of {}, with {} of the log's work, {} left out; --procs N sets the size of the machine",
-        number::plural(dropped, "job"),
-        number::plural(u64::from(workload.machine().procs), "processor"),
-        number::percent(Some(share), 1),
-        if dropped == 1 { "is" } else { "are" }
+        number::format_plural(dropped_jobs, "job"),
+        number::format_plural(u64::from(workload.machine().procs), "processor"),
+        number::format_percent(Some(share), 1),
+        if dropped_jobs == 1 { "is" } else { "are" }
     ));
 }
 
 /// Says where the size given for the machine is far from the header's.
 pub(crate) fn say_where_sizes_differ(header: &SwfHeader, given: u32) {
-    let stated = header.max_procs().or_else(|| header.max_nodes()).filter(|&procs| procs > 0);
-    let Some(stated) = stated else { return };
+    let stated_procs = header.max_procs().or_else(|| header.max_nodes()).filter(|&procs| procs > 0);
+    let Some(stated) = stated_procs else { return };
     let ratio = f64::from(given) / stated as f64;
     if !(1.0 / FAR..=FAR).contains(&ratio) {
-        message::warning(&format!(
+        message::print_warning(&format!(
             "--procs {} is far from the header's {}: the offered load is {:.2} times what it was",
-            number::count(u64::from(given)),
-            number::count(stated.unsigned_abs()),
+            number::format_count(u64::from(given)),
+            number::format_count(stated.unsigned_abs()),
             1.0 / ratio
         ));
     }

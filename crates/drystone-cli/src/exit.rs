@@ -54,17 +54,17 @@ pub enum CommandFailure {
 
 impl CommandFailure {
     /// Wrong usage, input or output.
-    pub(crate) fn usage(text: impl Display) -> CommandFailure {
+    pub(crate) fn usage_error(text: impl Display) -> CommandFailure {
         CommandFailure::Message { code: USAGE, text: text.to_string() }
     }
 
     /// Wrong usage, input or output, for this reason.
-    pub(crate) fn because(error: impl std::error::Error + Send + Sync + 'static) -> CommandFailure {
+    pub(crate) fn caused_by(error: impl std::error::Error + Send + Sync + 'static) -> CommandFailure {
         CommandFailure::Because { code: USAGE, text: error.to_string(), error: Box::new(error) }
     }
 
     /// Returns the message.
-    pub fn text(&self) -> &str {
+    pub fn message(&self) -> &str {
         match self {
             CommandFailure::PipeClosed => "the output is closed",
             CommandFailure::Message { text, .. } | CommandFailure::Because { text, .. } => text,
@@ -72,7 +72,7 @@ impl CommandFailure {
     }
 
     /// The error behind it, where there is one of this type.
-    pub fn error<E: std::error::Error + 'static>(&self) -> Option<&E> {
+    pub fn find_error<E: std::error::Error + 'static>(&self) -> Option<&E> {
         match self {
             CommandFailure::Because { error, .. } => error.downcast_ref(),
             _ => None,
@@ -80,15 +80,15 @@ impl CommandFailure {
     }
 
     /// Writing to `name` failed.
-    pub(crate) fn write(name: &str, error: &io::Error) -> CommandFailure {
+    pub(crate) fn write_error(name: &str, error: &io::Error) -> CommandFailure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return CommandFailure::PipeClosed;
         }
-        CommandFailure::usage(format_args!("{name}: cannot be written: {error}"))
+        CommandFailure::usage_error(format_args!("{name}: cannot be written: {error}"))
     }
 
     /// A simulation of `policy` failed.
-    pub(crate) fn simulation(policy: &str, error: SimulationError) -> CommandFailure {
+    pub(crate) fn simulation_error(policy: &str, error: SimulationError) -> CommandFailure {
         let (code, text) = match &error {
             SimulationError::Thrashing { .. }
             | SimulationError::TooFew { .. }
@@ -108,15 +108,15 @@ impl CommandFailure {
     }
 
     /// An experiment with `policy` came to nothing.
-    pub(crate) fn experiment(policy: &str, error: ExperimentError) -> CommandFailure {
+    pub(crate) fn experiment_error(policy: &str, error: ExperimentError) -> CommandFailure {
         match error {
-            ExperimentError::Simulation(error) => CommandFailure::simulation(policy, error),
-            other => CommandFailure::usage(format_args!("policy {policy}: {other}")),
+            ExperimentError::Simulation(error) => CommandFailure::simulation_error(policy, error),
+            other => CommandFailure::usage_error(format_args!("policy {policy}: {other}")),
         }
     }
 
     /// Returns the exit code.
-    pub fn code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self {
             CommandFailure::PipeClosed => DONE,
             CommandFailure::Message { code, .. } | CommandFailure::Because { code, .. } => *code,
@@ -124,9 +124,9 @@ impl CommandFailure {
     }
 
     /// Tells the user, on the standard error.
-    pub(crate) fn report(&self) {
+    pub(crate) fn print_message(&self) {
         if !matches!(self, CommandFailure::PipeClosed) {
-            crate::output::message::error(self.text());
+            crate::output::message::print_error(self.message());
         }
     }
 }
@@ -143,7 +143,7 @@ macro_rules! wrong_usage {
     ($($error:ty),+) => {
         $(impl From<$error> for CommandFailure {
             fn from(error: $error) -> CommandFailure {
-                CommandFailure::because(error)
+                CommandFailure::caused_by(error)
             }
         })+
     };
@@ -161,20 +161,20 @@ mod tests {
     fn a_broken_contract_has_its_own_code() {
         let problem = "starts twice".to_string();
         let violation = PolicyViolation { at: Time(5), job: Some(JobId(3)), problem };
-        let failure = CommandFailure::simulation("easy", violation.into());
-        assert_eq!(failure.code(), VIOLATION);
-        assert!(failure.error::<SimulationError>().is_some(), "programs want to know which job");
-        let text = failure.text();
+        let failure = CommandFailure::simulation_error("easy", violation.into());
+        assert_eq!(failure.exit_code(), VIOLATION);
+        assert!(failure.find_error::<SimulationError>().is_some(), "programs want to know which job");
+        let text = failure.message();
         assert!(text.contains("policy easy") && text.contains("starts twice") && text.contains("#3"), "{text}");
         let starved = SimulationError::Starved { waiting: 1, suspended: 0, first: JobId(0) };
-        assert_eq!(CommandFailure::simulation("easy", starved).code(), VIOLATION);
+        assert_eq!(CommandFailure::simulation_error("easy", starved).exit_code(), VIOLATION);
     }
 
     #[test]
     fn a_closed_pipe_is_no_failure() {
         let closed = io::Error::from(io::ErrorKind::BrokenPipe);
-        assert_eq!(CommandFailure::write("standard output", &closed).code(), DONE);
+        assert_eq!(CommandFailure::write_error("standard output", &closed).exit_code(), DONE);
         let full = io::Error::from(io::ErrorKind::StorageFull);
-        assert_eq!(CommandFailure::write("out.csv", &full).code(), USAGE);
+        assert_eq!(CommandFailure::write_error("out.csv", &full).exit_code(), USAGE);
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn time_is_up() -> bool {
 }
 
 /// The exit code of work that was stopped in order.
-pub(crate) fn code() -> u8 {
+pub(crate) fn exit_code() -> u8 {
     CODE.load(Ordering::SeqCst)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn stop_with_parent() {
     const SIGTERM: u8 = 15;
     let watch = || {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        stop(SIGTERM);
+        stop_on_signal(SIGTERM);
     };
     // Where no thread can be had, it works to its end.
     let _ = std::thread::Builder::new().name("parent".to_string()).spawn(watch);
@@ -82,7 +82,7 @@ pub(crate) fn is_orphan_of(_parent: u32) -> bool {
 
 /// A signal came: work that stops in order does so; anything else ends here, without a temporary
 /// file left.
-fn stop(signal: u8) {
+fn stop_on_signal(signal: u8) {
     let code = SIGNAL + signal;
     if ORDERLY.load(Ordering::SeqCst) && !ASKED.load(Ordering::SeqCst) {
         CODE.store(code, Ordering::SeqCst);
@@ -95,17 +95,17 @@ fn stop(signal: u8) {
 /// From now on Ctrl-C, SIGTERM and SIGHUP remove temporary files before the program exits with code
 /// 130, 143 or 129. Where SIGHUP is ignored it stays so: that is how `nohup` works.
 #[cfg(unix)]
-pub(crate) fn watch() {
+pub(crate) fn watch_signals() {
     use signal_hook::consts::signal;
     use signal_hook::iterator::Signals;
     let (ready, wait) = std::sync::mpsc::sync_channel(1);
     let watch = move || {
-        let hup = (!ignored(signal::SIGHUP)).then_some(signal::SIGHUP);
+        let hup = (!is_ignored(signal::SIGHUP)).then_some(signal::SIGHUP);
         let signals = Signals::new([signal::SIGINT, signal::SIGTERM].into_iter().chain(hup));
         let _ = ready.send(());
         let Ok(mut signals) = signals else { return };
         for number in signals.forever() {
-            stop(u8::try_from(number).unwrap_or(SIGINT));
+            stop_on_signal(u8::try_from(number).unwrap_or(SIGINT));
         }
     };
     // Where no thread or no handler can be had, stopping works as the system has it: handlers are
@@ -118,7 +118,7 @@ pub(crate) fn watch() {
 /// Returns whether this signal was ignored when the program began. Linux says so; elsewhere it
 /// cannot be known without `unsafe`, and the signal is left alone.
 #[cfg(unix)]
-fn ignored(signal: i32) -> bool {
+fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
@@ -129,5 +129,5 @@ fn ignored(signal: i32) -> bool {
 #[cfg(not(unix))]
 pub(crate) fn watch() {
     // Where no handler can be set, interrupting works as the system has it.
-    let _ = ctrlc::set_handler(|| stop(SIGINT));
+    let _ = ctrlc::set_handler(|| stop_on_signal(SIGINT));
 }

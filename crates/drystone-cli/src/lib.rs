@@ -4,14 +4,14 @@
 //! compared, swept, explained and listed as the built-in ones are:
 //!
 //! ```no_run
-//! use drystone::policy::{Backfill, BackfillChoices, PolicyKind, register};
+//! use drystone::policy::{Backfill, BackfillChoices, PolicyKind, register_policy};
 //! use std::process::ExitCode;
 //!
 //! static MINE: PolicyKind =
 //!     PolicyKind::new("mine", "one line for people", &|_| Ok(Box::new(Backfill::new(BackfillChoices::default()))));
 //!
 //! fn main() -> ExitCode {
-//!     register(&MINE).expect("a new name");
+//!     register_policy(&MINE).expect("a new name");
 //!     drystone_cli::main()
 //! }
 //! ```
@@ -49,48 +49,48 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// The program to begin where the command is to run in another process.
 #[cfg(feature = "sweep")]
-fn program() -> Result<PathBuf, exit::CommandFailure> {
-    let own = || std::env::current_exe().map_err(|e| exit::CommandFailure::usage(format_args!("drystone: {e}")));
+fn own_program() -> Result<PathBuf, exit::CommandFailure> {
+    let own = || std::env::current_exe().map_err(|e| exit::CommandFailure::usage_error(format_args!("drystone: {e}")));
     PROGRAM.get().cloned().map_or_else(own, Ok)
 }
 
 /// Runs the program with these arguments, the name of the program first.
 fn run_with(args: Vec<OsString>) -> u8 {
-    let mut args = args::spelled(args);
-    let all = args::asks_for_all(&mut args);
+    let mut args = args::normalise_spelling(args);
+    let is_all = args::asks_for_all(&mut args);
     args::choose_color_early(&args);
-    interrupt::watch();
+    interrupt::watch_signals();
     if let Err(failure) = library::register_policies() {
-        return end(Err(failure));
+        return end_program(Err(failure));
     }
-    let parsed = args::command(all).try_get_matches_from(args);
-    let cli = match parsed.and_then(|found| <args::Cli as clap::FromArgMatches>::from_arg_matches(&found)) {
+    let matches = args::build_command(is_all).try_get_matches_from(args);
+    let cli = match matches.and_then(|found| <args::Cli as clap::FromArgMatches>::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {
                 let _ = error.print();
                 return exit::USAGE;
             }
-            return end(help(&error));
+            return end_program(print_help(&error));
         }
     };
-    end(commands::run(cli))
+    end_program(commands::run(cli))
 }
 
 /// Help and version are data, and a success where they can be written.
-fn help(error: &clap::Error) -> exit::CommandOutcome {
+fn print_help(error: &clap::Error) -> exit::CommandOutcome {
     let text = error.render();
     let text = if output::stdout::is_styled() { text.ansi().to_string() } else { text.to_string() };
-    output::stdout::write(text.as_bytes())?;
+    output::stdout::write_bytes(text.as_bytes())?;
     Ok(exit::DONE)
 }
 
-fn end(outcome: exit::CommandOutcome) -> u8 {
+fn end_program(outcome: exit::CommandOutcome) -> u8 {
     match outcome {
         Ok(code) => code,
         Err(failure) => {
-            failure.report();
-            failure.code()
+            failure.print_message();
+            failure.exit_code()
         }
     }
 }

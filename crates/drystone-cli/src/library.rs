@@ -11,21 +11,21 @@ mod sites;
 #[cfg(any(feature = "evolve", feature = "reproduce", feature = "sites"))]
 mod studies;
 
-pub use self::more::{LibraryOutput, gantt, headroom, predict};
+pub use self::more::{LibraryOutput, bracket_headroom, draw_gantt, test_predictors};
 #[cfg(feature = "sites")]
-pub use self::sites::{fidelity, foresee, import, whatif, when};
+pub use self::sites::{check_fidelity, forecast_starts, import_files, score_forecasts, simulate_changes};
 #[cfg(feature = "evolve")]
-pub use self::studies::evolve;
+pub use self::studies::evolve_orders;
 #[cfg(feature = "reproduce")]
-pub use self::studies::reproduce;
+pub use self::studies::reproduce_papers;
 #[cfg(feature = "sites")]
-pub use self::studies::{advise, waits};
+pub use self::studies::{advise_changes, read_waits};
 use crate::args::{
     Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs, SourceArgs, WorkloadArgs, WorkloadCommand,
 };
-use crate::commands::compare::{JudgedComparison, judged};
-use crate::commands::explain::story;
-use crate::commands::run::{RunOutcome, WantedData, ran};
+use crate::commands::compare::{JudgedComparison, judge_comparison};
+use crate::commands::explain::tell_story;
+use crate::commands::run::{RunOutcome, WantedData, run_policy};
 pub use crate::exit::CommandFailure;
 pub use crate::input::WorkloadInput;
 use crate::output::{excess, message};
@@ -53,18 +53,18 @@ pub struct WithNotes<T> {
     pub messages: Vec<String>,
 }
 
-fn overheard<T>(work: impl FnOnce() -> Result<T, CommandFailure>) -> Result<WithNotes<T>, CommandFailure> {
-    let (what, messages) = message::overhear(work);
-    Ok(WithNotes { what: what?, messages })
+fn collect_notes<T>(work: impl FnOnce() -> Result<T, CommandFailure>) -> Result<WithNotes<T>, CommandFailure> {
+    let (result, messages) = message::overhear_messages(work);
+    Ok(WithNotes { what: result?, messages })
 }
 
 /// The arguments of a command, from its words.
-fn parsed(words: &[String]) -> Result<Command, CommandFailure> {
+fn parse_command(words: &[String]) -> Result<Command, CommandFailure> {
     let words = ["drystone".to_string()].into_iter().chain(words.iter().cloned());
     let cli = <Cli as clap::Parser>::try_parse_from(words).map_err(|error| {
         let text = error.render().to_string();
-        let told = text.split("\n\n").next().unwrap_or_default();
-        CommandFailure::usage(told.strip_prefix("error: ").unwrap_or(told).trim())
+        let problem_text = text.split("\n\n").next().unwrap_or_default();
+        CommandFailure::usage_error(problem_text.strip_prefix("error: ").unwrap_or(problem_text).trim())
     })?;
     Ok(cli.command)
 }
@@ -72,38 +72,38 @@ fn parsed(words: &[String]) -> Result<Command, CommandFailure> {
 /// The arguments of a command without the name of the program, from its words.
 #[cfg(feature = "sites")]
 pub(crate) fn of_words(words: &[&str]) -> Result<Command, CommandFailure> {
-    parsed(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
+    parse_command(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 
-fn command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, CommandFailure> {
+fn build_command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, CommandFailure> {
     let mut words = vec![name.to_string()];
     words.extend(fixed.iter().map(ToString::to_string));
     words.extend_from_slice(options);
-    parsed(&words)
+    parse_command(&words)
 }
 
 /// The options of `run` that shape a workload.
-fn shaping(options: &[String]) -> Result<SimulationArgs, CommandFailure> {
-    match command("run", &["--policy=easy"], options)? {
+fn shaping_args(options: &[String]) -> Result<SimulationArgs, CommandFailure> {
+    match build_command("run", &["--policy=easy"], options)? {
         Command::Run(args) => Ok(args.common),
-        _ => Err(CommandFailure::usage("no options of a log")),
+        _ => Err(CommandFailure::usage_error("no options of a log")),
     }
 }
 
 /// An input as it is simulated under these policies: of a site each pool has its own.
-fn localised<'a>(input: &'a WorkloadInput, specs: &[PolicySpec]) -> Cow<'a, WorkloadInput> {
+fn localise_input<'a>(input: &'a WorkloadInput, specs: &[PolicySpec]) -> Cow<'a, WorkloadInput> {
     if input.site.is_none() {
         return Cow::Borrowed(input);
     }
     let mut own = input.clone();
-    own.site.iter_mut().for_each(|site| site.localise(specs));
+    own.site.iter_mut().for_each(|site| site.localise_policies(specs));
     Cow::Owned(own)
 }
 
 /// Refuses several pools, for a question about one machine.
 fn one_machine(input: &WorkloadInput, what: &str) -> Result<(), CommandFailure> {
-    match input.division() {
-        Some(_) => Err(CommandFailure::usage(format_args!(
+    match input.pool_division() {
+        Some(_) => Err(CommandFailure::usage_error(format_args!(
             "{what} is about one machine, and the site has several pools; SITE#POOL names one"
         ))),
         None => Ok(()),
@@ -113,14 +113,14 @@ fn one_machine(input: &WorkloadInput, what: &str) -> Result<(), CommandFailure> 
 /// Names the folder of a site that was read before: its own Slurm is the baseline.
 fn from_site(source: &mut SourceArgs, input: &WorkloadInput) {
     if let Some(site) = &input.site {
-        *source = SourceArgs::of(site.folder());
+        *source = SourceArgs::from_path(site.folder());
     }
 }
 
 /// Refuses jobs of several sizes and power, for a question about jobs of one size each.
 fn one_size(input: Option<&WorkloadInput>, what: &str) -> Result<(), CommandFailure> {
     match input.is_some_and(WorkloadInput::is_shaped) {
-        true => Err(CommandFailure::usage(format_args!(
+        true => Err(CommandFailure::usage_error(format_args!(
             "{what} is about jobs of one size each, and these have several, or power is counted; take the log without shapes"
         ))),
         false => Ok(()),
@@ -135,8 +135,8 @@ impl WorkloadInput {
     /// # Errors
     /// A file that cannot be read, is no log or breaks a rule; options that are wrong.
     pub fn load(path: &Path, options: &[String], plain: bool) -> Result<WithNotes<WorkloadInput>, CommandFailure> {
-        let args = SimulationArgs { source: SourceArgs::of(path), ..shaping(options)? };
-        overheard(|| WorkloadInput::simulated(&args, true, plain))
+        let args = SimulationArgs { source: SourceArgs::from_path(path), ..shaping_args(options)? };
+        collect_notes(|| WorkloadInput::read_for_simulation(&args, true, plain))
     }
 
     /// Loads a workload from bytes that were opened elsewhere; `title` is its name.
@@ -148,9 +148,9 @@ impl WorkloadInput {
         title: &str,
         options: &[String],
     ) -> Result<WithNotes<WorkloadInput>, CommandFailure> {
-        let args = shaping(options)?;
-        let read = |log: &crate::args::LogArgs| {
-            let options = CleaningOptions { records: true, ..log.options() };
+        let args = shaping_args(options)?;
+        let read_log = |log: &crate::args::LogArgs| {
+            let options = CleaningOptions { records: true, ..log.cleaning_options() };
             let log::LoadedLog { workload, audit, header, records } = log::load_from(source, title, &options)?;
             let input = WorkloadInput {
                 workload,
@@ -163,22 +163,22 @@ impl WorkloadInput {
                 series: None,
             };
             input.say_what_is_odd(log);
-            input.furnished(log)
+            input.with_asked_resources(log)
         };
-        let (log, cut) = args.protocol();
-        overheard(|| {
-            let input = WorkloadInput::arranged(read, None, (&log, &cut, &args.real))?;
-            input.with_shapes(&args.shape, log.options().overrun)
+        let (log, cut) = args.study_protocol();
+        collect_notes(|| {
+            let input = WorkloadInput::arrange_input(read_log, None, (&log, &cut, &args.real))?;
+            input.with_shapes(&args.shape, log.cleaning_options().overrun)
         })
     }
 
     /// A workload that was made by a program.
-    pub fn of(workload: Workload) -> WorkloadInput {
+    pub fn from_workload(workload: Workload) -> WorkloadInput {
         let mut header = crate::input::synthetic_header(&workload);
-        header.set("MaxJobs", &workload.len().to_string());
-        header.set("MaxRecords", &workload.len().to_string());
+        header.set_field("MaxJobs", &workload.len().to_string());
+        header.set_field("MaxRecords", &workload.len().to_string());
         let jobs = workload.jobs().iter().zip(workload.truth());
-        let records = jobs.map(|(job, truth)| SwfRecord::of(job, truth)).collect();
+        let records = jobs.map(|(job, truth)| SwfRecord::from_job(job, truth)).collect();
         let mut audit = Audit::default();
         (audit.records, audit.jobs) = (workload.len() as u64, workload.len() as u64);
         WorkloadInput {
@@ -214,10 +214,10 @@ impl WorkloadInput {
 
     /// Some of the jobs at the times that they have, with what is known of them; `records` are
     /// theirs.
-    pub fn some(&self, workload: Workload, records: Option<Vec<SwfRecord>>) -> WorkloadInput {
+    pub fn with_some_jobs(&self, workload: Workload, records: Option<Vec<SwfRecord>>) -> WorkloadInput {
         let mut site = self.site.clone();
         if let (Some(site), Some(records)) = (&mut site, &records) {
-            site.places = crate::site::places(records);
+            site.places = crate::site::site_places(records);
         }
         WorkloadInput {
             workload,
@@ -235,22 +235,27 @@ impl WorkloadInput {
     ///
     /// # Errors
     /// A site of which more than the jobs was taken: what its pools lacked was at other times.
-    pub fn moved(&self, workload: Workload, records: Option<Vec<SwfRecord>>) -> Result<WorkloadInput, CommandFailure> {
+    pub fn with_moved_jobs(
+        &self,
+        workload: Workload,
+        records: Option<Vec<SwfRecord>>,
+    ) -> Result<WorkloadInput, CommandFailure> {
         if self.site.as_ref().is_some_and(|site| !site.plain) {
-            return Err(CommandFailure::usage(
+            return Err(CommandFailure::usage_error(
                 "the jobs of a site do not move: the initial jobs and the missing capacity belong to these times; \
                  read(SITE, plain=True) \
                  takes the jobs alone, and read(SITE, load=1.1) moves them",
             ));
         }
-        let times = [self.workload.submits(), workload.submits()].map(|submits| submits.map(|(first, _)| first));
-        let mut input = self.some(workload, records);
+        let times =
+            [self.workload.submit_range(), workload.submit_range()].map(|submits| submits.map(|(first, _)| first));
+        let mut input = self.with_some_jobs(workload, records);
         // Shifted jobs take the series along; at another load it stays.
         let moves = &input.workload.provenance.moves;
         let is_shifted =
             moves.len() > self.workload.provenance.moves.len() && matches!(moves.last(), Some(TimeMove::Earlier(_)));
         if let (Some(series), [Some(before), Some(now)], true) = (&self.series, times, is_shifted) {
-            input.series = Some(Arc::new(series.earlier(before - now)));
+            input.series = Some(Arc::new(series.shift_earlier(before - now)));
         }
         Ok(input)
     }
@@ -260,13 +265,13 @@ impl WorkloadInput {
     ///
     /// # Errors
     /// Options that are wrong; a site, which is more than its jobs; resources beyond processors.
-    pub fn reshaped(&self, options: &[String]) -> Result<WithNotes<WorkloadInput>, CommandFailure> {
+    pub fn with_drawn_sizes(&self, options: &[String]) -> Result<WithNotes<WorkloadInput>, CommandFailure> {
         let Command::Workload(WorkloadArgs { command: WorkloadCommand::Reshape(args), .. }) =
-            command("workload", &["reshape", "LOG", "--out=shapes.csv"], options)?
+            build_command("workload", &["reshape", "LOG", "--out=shapes.csv"], options)?
         else {
-            return Err(CommandFailure::usage("no options of a reshaping"));
+            return Err(CommandFailure::usage_error("no options of a reshaping"));
         };
-        overheard(|| self.clone().drawn_shapes(&args.reshape()))
+        collect_notes(|| self.clone().drawn_shapes(&args.build_reshape()))
     }
 
     /// With carbon and prices over time.
@@ -276,7 +281,7 @@ impl WorkloadInput {
     }
 
     /// Returns carbon and prices over time.
-    pub fn series(&self) -> Option<&PowerSeries> {
+    pub fn power_series(&self) -> Option<&PowerSeries> {
         self.series.as_deref()
     }
 
@@ -288,8 +293,8 @@ impl WorkloadInput {
     /// Names the data beyond the jobs, where the jobs alone are not the whole workload: several
     /// pools, lost capacity, circumstances.
     pub fn beyond_jobs(&self) -> Option<&'static str> {
-        let lacks = self.site.as_ref().is_some_and(|site| site.lacks());
-        match (self.division(), self.workload.circumstances()) {
+        let lacks = self.site.as_ref().is_some_and(|site| site.lacks_capacity());
+        match (self.pool_division(), self.workload.circumstances()) {
             (Some(_), _) => Some("several pools side by side"),
             _ if lacks => Some("capacity that is out"),
             (_, Some(_)) => Some("knowledge of jobs beyond the log"),
@@ -302,7 +307,7 @@ impl WorkloadInput {
     ///
     /// # Errors
     /// An ending that says nothing, a place that cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), CommandFailure> {
+    pub fn write_log(&self, path: &Path) -> Result<(), CommandFailure> {
         crate::commands::workload::write_jobs(self, path)
     }
 }
@@ -316,27 +321,27 @@ impl LibraryRun {
     ///
     /// # Errors
     /// Options that are wrong, a policy that does not fit or breaks its contract.
-    pub fn of(
+    pub fn from_input(
         input: &WorkloadInput,
         options: &[String],
         stop: &AtomicBool,
     ) -> Result<Option<WithNotes<LibraryRun>>, CommandFailure> {
-        let Command::Run(args) = command("run", &[], options)? else {
-            return Err(CommandFailure::usage("no options of a run"));
+        let Command::Run(args) = build_command("run", &[], options)? else {
+            return Err(CommandFailure::usage_error("no options of a run"));
         };
         let args: RunArgs = *args;
-        let told = overheard(|| {
-            let excessive = excess::fixed(&args.common.excess)?;
-            let wanted = WantedData { rows: true, segments: false, details: args.common.details, excessive };
+        let outcome = collect_notes(|| {
+            let excessive = excess::fixed_thresholds(&args.common.excess)?;
+            let wanted_data = WantedData { rows: true, segments: false, details: args.common.details, excessive };
             let spec = crate::input::in_study(&crate::commands::run::asked_policy(&args)?, args.common.log.study)?;
-            ran(&args, &localised(input, &[spec]), wanted, Some(stop))
+            run_policy(&args, &localise_input(input, &[spec]), wanted_data, Some(stop))
         })?;
-        Ok(told.what.map(|ran| WithNotes { what: LibraryRun(ran), messages: told.messages }))
+        Ok(outcome.what.map(|ran| WithNotes { what: LibraryRun(ran), messages: outcome.messages }))
     }
 
     /// Sizes of each job over its life, by the log's numbers; `None` where every job has one.
-    pub fn sizes(&self) -> Option<&BTreeMap<i64, SizedJob>> {
-        self.0.sizes().map(|sizes| &sizes.jobs)
+    pub fn job_sizes(&self) -> Option<&BTreeMap<i64, SizedJob>> {
+        self.0.size_report().map(|sizes| &sizes.jobs)
     }
 
     /// A row per job, in the order of arrival.
@@ -350,12 +355,12 @@ impl LibraryRun {
     /// A result that is no JSON.
     pub fn results(&self) -> Result<Results, CommandFailure> {
         use crate::output::Printable;
-        self.0.result.results()
+        self.0.result.plot_results()
     }
 
     /// As the command prints it.
-    pub fn text(&self) -> String {
-        crate::output::reports::text(&self.0.result)
+    pub fn render_text(&self) -> String {
+        crate::output::reports::render_text(&self.0.result)
     }
 
     /// Writes the schedule job by job, byte for byte as `drystone run --jobs` does.
@@ -382,22 +387,23 @@ impl LibraryComparison {
     /// Simulates and judges; `None` on cancellation. `options` are those of `drystone compare`.
     ///
     /// # Errors
-    /// As [`LibraryRun::of`].
-    pub fn of(
+    /// As [`LibraryRun::from_input`].
+    pub fn from_input(
         input: &WorkloadInput,
         options: &[String],
         stop: &AtomicBool,
     ) -> Result<Option<WithNotes<LibraryComparison>>, CommandFailure> {
-        let Command::Compare(args) = command("compare", &[], options)? else {
-            return Err(CommandFailure::usage("no options of a comparison"));
+        let Command::Compare(args) = build_command("compare", &[], options)? else {
+            return Err(CommandFailure::usage_error("no options of a comparison"));
         };
         let mut args: CompareArgs = *args;
         from_site(&mut args.common.source, input);
-        let told = overheard(|| {
-            let specs = if input.site.is_some() { crate::commands::compare::asked(&args)? } else { Vec::new() };
-            judged(&args, &localised(input, &specs), stop)
+        let outcome = collect_notes(|| {
+            let specs =
+                if input.site.is_some() { crate::commands::compare::policies_to_compare(&args)? } else { Vec::new() };
+            judge_comparison(&args, &localise_input(input, &specs), stop)
         })?;
-        Ok(told.what.map(|judged| WithNotes { what: LibraryComparison(judged), messages: told.messages }))
+        Ok(outcome.what.map(|judged| WithNotes { what: LibraryComparison(judged), messages: outcome.messages }))
     }
 
     /// As [`LibraryRun::results`].
@@ -409,8 +415,8 @@ impl LibraryComparison {
     }
 
     /// As the command prints it.
-    pub fn text(&self) -> String {
-        self.0.text()
+    pub fn render_text(&self) -> String {
+        self.0.render_text()
     }
 
     /// As [`LibraryRun::write_report`].
@@ -425,17 +431,17 @@ impl LibraryComparison {
 /// Explains the start of a job: in words, and as JSON. `options` are those of `drystone explain`.
 ///
 /// # Errors
-/// As [`LibraryRun::of`]; no such job.
-pub fn explain(input: &WorkloadInput, options: &[String]) -> Result<WithNotes<(String, String)>, CommandFailure> {
-    let Command::Explain(args) = command("explain", &[], options)? else {
-        return Err(CommandFailure::usage("no options of an explanation"));
+/// As [`LibraryRun::from_input`]; no such job.
+pub fn explain_start(input: &WorkloadInput, options: &[String]) -> Result<WithNotes<(String, String)>, CommandFailure> {
+    let Command::Explain(args) = build_command("explain", &[], options)? else {
+        return Err(CommandFailure::usage_error("no options of an explanation"));
     };
     let mut args: ExplainArgs = *args;
     from_site(&mut args.source, input);
     one_machine(input, "an explanation")?;
-    overheard(|| {
-        let told = story(&args, input)?;
-        Ok((told.text, String::from_utf8_lossy(&told.json).into_owned()))
+    collect_notes(|| {
+        let job_story = tell_story(&args, input)?;
+        Ok((job_story.text, String::from_utf8_lossy(&job_story.json).into_owned()))
     })
 }
 
@@ -446,14 +452,14 @@ pub fn explain(input: &WorkloadInput, options: &[String]) -> Result<WithNotes<(S
 /// A program that has registered a policy of its own under one of their names.
 pub fn register_policies() -> Result<(), CommandFailure> {
     static DONE: OnceLock<Result<(), String>> = OnceLock::new();
-    drystone::log::source::register(crate::input::as_log);
+    drystone::log::source::register_opener(crate::input::as_log);
     #[cfg(feature = "sweep")]
     {
         drystone_sweep::set_build(crate::meta::VERSION);
         drystone_sweep::set_localiser(crate::site::localised_policy);
     }
-    let done = DONE.get_or_init(crate::site::register_policies);
-    done.clone().map_err(CommandFailure::usage)
+    let registration = DONE.get_or_init(crate::site::register_policies);
+    registration.clone().map_err(CommandFailure::usage_error)
 }
 
 /// Runs the command with these arguments as [`main`](crate::main) does, and answers its exit code.

@@ -6,8 +6,8 @@ use drystone::model::Span;
 use drystone_report::{Material, PlotDetails, Watcher};
 
 /// Returns the choice of measurements, `excessive` waits among it; `detailed` measures what
-/// [`details`] takes.
-pub(crate) fn config(
+/// [`plot_details`] takes.
+pub(crate) fn metrics_config(
     args: &SimulationArgs,
     selection: JobSelection,
     excessive: &[Span],
@@ -33,7 +33,7 @@ const DETAILED: [Scheme; 2] = [Scheme::Chiang, Scheme::User];
 
 /// Returns the data of plots from a report and observations. Takes out of the report the categories
 /// that only plots need, and leaves its rows.
-pub(crate) fn details(
+pub(crate) fn plot_details(
     args: &SimulationArgs,
     report: &mut Report,
     (baseline, batch): (Option<&[JobRow]>, usize),
@@ -47,7 +47,7 @@ pub(crate) fn details(
         classes: find(Scheme::Chiang),
         users: find(Scheme::User),
     };
-    let mut details = PlotDetails::of(material, watched);
+    let mut details = PlotDetails::from_material(material, watched);
     details.power = report.sizes.as_mut().and_then(|sizes| sizes.timeline.take());
     report.categories.retain(|c| args.by.contains(&c.scheme));
     details

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// its threads.
 pub(crate) static AROUND: OnceLock<fn(&mut (dyn FnMut() + Send))> = OnceLock::new();
 
-fn around(mut work: impl FnMut() + Send) {
+fn run_wrapped(mut work: impl FnMut() + Send) {
     match AROUND.get() {
         Some(around) => around(&mut work),
         None => work(),
@@ -17,9 +17,9 @@ fn around(mut work: impl FnMut() + Send) {
 /// thread that is free takes the next item; which thread does what does not show.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn(usize, T) -> R + Sync) -> Vec<R> {
     let threads = threads.clamp(1, items.len().max(1));
-    let mut done = Vec::with_capacity(items.len());
+    let mut indexed_results = Vec::with_capacity(items.len());
     let todo = Mutex::new(items.into_iter().enumerate());
-    let results = Mutex::new(&mut done);
+    let results = Mutex::new(&mut indexed_results);
     let take = || {
         // The lock is let go before the work begins.
         let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -32,12 +32,12 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn
         for _ in 1..threads {
             // A thread that cannot be started for want of memory is one fewer: this thread works as
             // well.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, || around(take));
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || run_wrapped(take));
         }
         take();
     });
-    done.sort_by_key(|&(at, _)| at);
-    done.into_iter().map(|(_, result)| result).collect()
+    indexed_results.sort_by_key(|&(at, _)| at);
+    indexed_results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]

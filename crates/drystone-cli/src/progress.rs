@@ -2,10 +2,10 @@
 
 use crate::output::file::OutputFile;
 use crate::output::message;
-use crate::output::number::{count, speed};
+use crate::output::number::{format_count, format_speed};
 use drystone::engine::Observer;
 use drystone::model::EndedJob;
-use drystone_report::document::visible;
+use drystone_report::document::make_visible;
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::collections::VecDeque;
@@ -52,15 +52,15 @@ impl ProgressLines {
         }
         let ProgressLines { what, unit, .. } = self;
         let Some(total) = self.total.filter(|&total| total >= done && done > 0) else {
-            return message::note(&format!("{what}: {} {unit} in {minutes} min", count(done)));
+            return message::print_note(&format!("{what}: {} {unit} in {minutes} min", format_count(done)));
         };
-        let left = spent.as_secs_f64() / done as f64 * (total - done) as f64;
-        message::note(&format!(
+        let remaining_seconds = spent.as_secs_f64() / done as f64 * (total - done) as f64;
+        message::print_note(&format!(
             "{what}: {} of {} {unit}, {} min so far, about {:.0} min left",
-            count(done),
-            count(total),
+            format_count(done),
+            format_count(total),
             minutes,
-            (left / 60.0).ceil()
+            (remaining_seconds / 60.0).ceil()
         ));
     }
 }
@@ -97,7 +97,7 @@ impl WorkProgress {
     }
 
     /// Of records that are written. Nothing is shown where they go to a terminal themselves.
-    pub(crate) fn writing(records: usize, out: &OutputFile) -> WorkProgress {
+    pub(crate) fn for_writing(records: usize, out: &OutputFile) -> WorkProgress {
         let progress = WorkProgress::new("writing", "records", Some(records as u64));
         if out.is_terminal() {
             progress.settled.store(true, Ordering::Relaxed);
@@ -106,19 +106,19 @@ impl WorkProgress {
     }
 
     /// Counts things as they pass.
-    pub(crate) fn over<I: IntoIterator>(&self, things: I) -> impl Iterator<Item = I::Item> {
-        let mut passed = 0;
+    pub(crate) fn count_items<I: IntoIterator>(&self, things: I) -> impl Iterator<Item = I::Item> {
+        let mut item_count = 0;
         things.into_iter().inspect(move |_| {
-            passed += 1;
-            if passed % STRIDE == 0 {
-                self.add(STRIDE);
+            item_count += 1;
+            if item_count % STRIDE == 0 {
+                self.add_done(STRIDE);
             }
         })
     }
 
     /// Says something behind the bar.
-    pub(crate) fn say(&self, text: String) {
-        self.bar.set_message(visible(&text).into_owned());
+    pub(crate) fn set_message(&self, text: String) {
+        self.bar.set_message(make_visible(&text).into_owned());
     }
 
     /// Returns whether the work takes long enough to be watched.
@@ -128,24 +128,28 @@ impl WorkProgress {
     }
 
     /// Says a line of its own, above the bar, of work that takes long enough to be watched.
-    pub(crate) fn tell(&self, text: &str) {
+    pub(crate) fn print_notice(&self, text: &str) {
         if self.since.elapsed() >= PATIENCE {
-            self.bar.suspend(|| message::note(text));
+            self.bar.suspend(|| message::print_note(text));
         }
     }
 
     /// Says how long the rest will take, where no bar says it and that is more than half a minute:
     /// so many of all the `things` are done.
     #[cfg(feature = "sites")]
-    pub(crate) fn foretell(&self, done: u64, all: u64, things: &str) {
-        let left = self.since.elapsed().as_secs_f64() / done.max(1) as f64 * all.saturating_sub(done) as f64;
-        if nobody_watches() && left >= 30.0 {
-            message::note(&format!("about {} for {all} {things}", HumanDuration(Duration::from_secs_f64(left))));
+    pub(crate) fn forecast_remaining(&self, done: u64, all: u64, things: &str) {
+        let remaining_seconds =
+            self.since.elapsed().as_secs_f64() / done.max(1) as f64 * all.saturating_sub(done) as f64;
+        if nobody_watches() && remaining_seconds >= 30.0 {
+            message::print_note(&format!(
+                "about {} for {all} {things}",
+                HumanDuration(Duration::from_secs_f64(remaining_seconds))
+            ));
         }
     }
 
     /// Some more is done.
-    pub(crate) fn add(&self, done: u64) {
+    pub(crate) fn add_done(&self, done: u64) {
         self.bar.inc(done);
         if let Some(lines) = &self.lines {
             lines.print_line(self.bar.position(), self.since.elapsed());
@@ -174,24 +178,24 @@ impl Phases {
     }
 
     /// This is what is done now.
-    pub(crate) fn enter(&self, phase: &str) {
+    pub(crate) fn enter_phase(&self, phase: &str) {
         if nobody_watches() {
             return;
         }
-        let shown = |state: &ProgressState, out: &mut dyn Write| {
+        let write_elapsed = |state: &ProgressState, out: &mut dyn Write| {
             if state.elapsed() >= PATIENCE {
                 let _ = write!(out, "{:#}", HumanDuration(state.elapsed()));
             }
         };
         // A line that says nothing yet is empty.
-        let phase = visible(phase).into_owned();
-        let named = move |state: &ProgressState, out: &mut dyn Write| {
+        let phase = make_visible(phase).into_owned();
+        let write_phase = move |state: &ProgressState, out: &mut dyn Write| {
             if state.elapsed() >= PATIENCE {
                 let _ = write!(out, "{phase}, ");
             }
         };
         if let Ok(style) = ProgressStyle::with_template("{phase}{time}") {
-            self.bar.set_style(style.with_key("phase", named).with_key("time", shown));
+            self.bar.set_style(style.with_key("phase", write_phase).with_key("time", write_elapsed));
         }
         self.bar.reset_elapsed();
         self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
@@ -231,7 +235,7 @@ impl RecentRate {
         RecentRate { shown, seen: VecDeque::new() }
     }
 
-    fn note(&mut self, now: Instant, done: u64) {
+    fn note_progress(&mut self, now: Instant, done: u64) {
         if self.seen.back().is_some_and(|(then, _)| now.saturating_duration_since(*then) < APART) {
             return;
         }
@@ -242,7 +246,7 @@ impl RecentRate {
     }
 
     /// Per second; 0 where nothing is known yet.
-    fn rate(&self) -> f64 {
+    fn work_rate(&self) -> f64 {
         let (Some(first), Some(last)) = (self.seen.front(), self.seen.back()) else { return 0.0 };
         let seconds = last.0.saturating_duration_since(first.0).as_secs_f64();
         if seconds > 0.0 { last.1.saturating_sub(first.1) as f64 / seconds } else { 0.0 }
@@ -250,8 +254,8 @@ impl RecentRate {
 
     /// Returns the time for this much work at this rate; `None` where there is no progress any
     /// more.
-    fn left(&self, work: u64) -> Option<Duration> {
-        Duration::try_from_secs_f64((work as f64 / self.rate()).ceil()).ok()
+    fn remaining_time(&self, work: u64) -> Option<Duration> {
+        Duration::try_from_secs_f64((work as f64 / self.work_rate()).ceil()).ok()
     }
 }
 
@@ -261,7 +265,7 @@ impl ProgressTracker for RecentRate {
     }
 
     fn tick(&mut self, state: &ProgressState, now: Instant) {
-        self.note(now, state.pos());
+        self.note_progress(now, state.pos());
     }
 
     fn reset(&mut self, _state: &ProgressState, _now: Instant) {
@@ -270,10 +274,10 @@ impl ProgressTracker for RecentRate {
 
     fn write(&self, state: &ProgressState, out: &mut dyn Write) {
         let text = match self.shown {
-            RateText::Rate => speed(self.rate()),
+            RateText::Rate => format_speed(self.work_rate()),
             RateText::Left => {
-                let left = self.left(state.len().unwrap_or(0).saturating_sub(state.pos()));
-                left.map_or_else(|| "?".to_string(), |time| format!("{:#}", HumanDuration(time)))
+                let remaining_time = self.remaining_time(state.len().unwrap_or(0).saturating_sub(state.pos()));
+                remaining_time.map_or_else(|| "?".to_string(), |time| format!("{:#}", HumanDuration(time)))
             }
         };
         let _ = out.write_str(&text);
@@ -294,16 +298,16 @@ pub(crate) struct EndCounter<'a> {
 }
 
 impl EndCounter<'_> {
-    pub(crate) fn on(progress: &WorkProgress) -> EndCounter<'_> {
+    pub(crate) fn for_progress(progress: &WorkProgress) -> EndCounter<'_> {
         EndCounter { progress, ended: 0 }
     }
 }
 
 impl Observer for EndCounter<'_> {
-    fn ended(&mut self, _: &EndedJob<'_>) {
+    fn note_end(&mut self, _: &EndedJob<'_>) {
         self.ended += 1;
         if self.ended == STRIDE {
-            self.progress.add(std::mem::take(&mut self.ended));
+            self.progress.add_done(std::mem::take(&mut self.ended));
         }
     }
 }
@@ -316,9 +320,9 @@ pub(crate) struct CountedReader<R> {
 
 impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        self.progress.add(read as u64);
-        Ok(read)
+        let byte_count = self.input.read(buffer)?;
+        self.progress.add_done(byte_count as u64);
+        Ok(byte_count)
     }
 }
 
@@ -330,14 +334,14 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "some instant or other")]
     fn the_time_left_follows_what_is_slow_now() {
         let (start, mut recent) = (Instant::now(), RecentRate::new(RateText::Left));
-        assert_eq!((recent.rate(), recent.left(5)), (0.0, None));
+        assert_eq!((recent.work_rate(), recent.remaining_time(5)), (0.0, None));
         // A million a second for ten seconds, then ten.
-        (0..=10).for_each(|s| recent.note(start + Duration::from_secs(s), s * 1_000_000));
-        assert_eq!((recent.rate(), recent.left(3_000_000)), (1e6, Some(Duration::from_secs(3))));
-        (11..=30).for_each(|s| recent.note(start + Duration::from_secs(s), 10_000_000 + (s - 10) * 10));
-        assert_eq!((recent.rate(), recent.left(3_000)), (10.0, Some(Duration::from_secs(300))));
+        (0..=10).for_each(|s| recent.note_progress(start + Duration::from_secs(s), s * 1_000_000));
+        assert_eq!((recent.work_rate(), recent.remaining_time(3_000_000)), (1e6, Some(Duration::from_secs(3))));
+        (11..=30).for_each(|s| recent.note_progress(start + Duration::from_secs(s), 10_000_000 + (s - 10) * 10));
+        assert_eq!((recent.work_rate(), recent.remaining_time(3_000)), (10.0, Some(Duration::from_secs(300))));
         // Nothing moves.
-        (31..=40).for_each(|s| recent.note(start + Duration::from_secs(s), 10_000_200));
-        assert_eq!(recent.left(3_000), None);
+        (31..=40).for_each(|s| recent.note_progress(start + Duration::from_secs(s), 10_000_200));
+        assert_eq!(recent.remaining_time(3_000), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::exit::CommandFailure;
 use crate::meta::FileMeta;
-use crate::output::format::without;
+use crate::output::format::missing_feature_error;
 use drystone::experiment::PoolDivision;
 use drystone::log::LogError;
 use drystone::log::source::LogFile;
@@ -41,7 +41,7 @@ pub(crate) fn is_site(_path: &Path) -> bool {
 }
 
 /// Returns `None`: no path names a site.
-pub(crate) fn folder(_path: &Path) -> Option<(PathBuf, Option<String>)> {
+pub(crate) fn split_site_path(_path: &Path) -> Option<(PathBuf, Option<String>)> {
     None
 }
 
@@ -62,17 +62,17 @@ pub(crate) fn path_of_job(path: &Path, _job: &str) -> std::path::PathBuf {
 }
 
 /// Returns `None`: no path names a site.
-pub(crate) fn window(_path: &Path) -> Option<drystone::model::Span> {
+pub(crate) fn recorded_window(_path: &Path) -> Option<drystone::model::Span> {
     None
 }
 
 /// Returns `None`: no path names a site.
-pub(crate) fn counted(_path: &Path) -> Option<Result<LogFile, LogError>> {
+pub(crate) fn open_counted_log(_path: &Path) -> Option<Result<LogFile, LogError>> {
     None
 }
 
 /// Returns the places of jobs in their site, none.
-pub(crate) fn places(_records: &[SwfRecord]) -> Vec<u32> {
+pub(crate) fn site_places(_records: &[SwfRecord]) -> Vec<u32> {
     Vec::new()
 }
 
@@ -87,27 +87,27 @@ pub(crate) fn register_policies() -> Result<(), String> {
 /// Refuses the folder of a site, which this build cannot read.
 pub(crate) fn refuse_folder(path: &Path) -> Result<(), CommandFailure> {
     match path.join("site.json").is_file() {
-        true => Err(without(&path.display().to_string(), "sites")),
+        true => Err(missing_feature_error(&path.display().to_string(), "sites")),
         false => Ok(()),
     }
 }
 
 /// Does nothing: no log is a site.
-pub(crate) fn beside(_log: &Path, _out: &Path) -> Result<(), CommandFailure> {
+pub(crate) fn write_tables_beside(_log: &Path, _out: &Path) -> Result<(), CommandFailure> {
     Ok(())
 }
 
 impl SiteInput {
     /// Returns the proof that no site exists.
-    pub(crate) fn never(&self) -> Infallible {
+    pub(crate) fn prove_absent(&self) -> Infallible {
         match self.never {}
     }
 
-    pub(crate) fn outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), CommandFailure> {
+    pub(crate) fn read_outages(&self) -> Result<(Outages, Option<FileMeta>, Option<FileMeta>), CommandFailure> {
         match self.never {}
     }
 
-    pub(crate) fn window(&self) -> Option<drystone::model::Span> {
+    pub(crate) fn recorded_window(&self) -> Option<drystone::model::Span> {
         match self.never {}
     }
 
@@ -115,19 +115,19 @@ impl SiteInput {
         match self.never {}
     }
 
-    pub(crate) fn lacks(&self) -> bool {
+    pub(crate) fn lacks_capacity(&self) -> bool {
         match self.never {}
     }
 
-    pub(crate) fn division(&self) -> Option<&PoolDivision> {
+    pub(crate) fn pool_division(&self) -> Option<&PoolDivision> {
         match self.never {}
     }
 
-    pub(crate) fn localise<'a>(&mut self, _specs: impl IntoIterator<Item = &'a PolicySpec>) {
+    pub(crate) fn localise_policies<'a>(&mut self, _specs: impl IntoIterator<Item = &'a PolicySpec>) {
         match self.never {}
     }
 
-    pub(crate) fn policy(&self, _spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
+    pub(crate) fn simulated_policy(&self, _spec: &PolicySpec) -> Result<PolicySpec, CommandFailure> {
         match self.never {}
     }
 
@@ -135,7 +135,7 @@ impl SiteInput {
         match self.never {}
     }
 
-    pub(crate) fn assumed(&self) -> String {
+    pub(crate) fn describe_assumptions(&self) -> String {
         match self.never {}
     }
 }

@@ -5,7 +5,7 @@ mod resource_waits;
 
 use crate::exit::CommandFailure;
 use crate::input::WorkloadInput;
-use crate::output::number::percent;
+use crate::output::number::format_percent;
 use drystone::engine::{Levels, Observer};
 use drystone::experiment::Experiment;
 use drystone::metrics::JobSelection;
@@ -61,7 +61,7 @@ struct HoldObserver<'a> {
 }
 
 impl HoldObserver<'_> {
-    fn end(&mut self, now: Time, id: JobId) {
+    fn end_wait(&mut self, now: Time, id: JobId) {
         let Some((from, cause)) = self.holds.remove(&id) else { return };
         let part = (now - from).as_f64().max(0.0);
         match cause {
@@ -71,8 +71,8 @@ impl HoldObserver<'_> {
         }
     }
 
-    fn hold(&mut self, now: Time, id: JobId, cause: HoldCause) {
-        self.end(now, id);
+    fn begin_hold(&mut self, now: Time, id: JobId, cause: HoldCause) {
+        self.end_wait(now, id);
         self.holds.insert(id, (now, cause));
     }
 }
@@ -80,12 +80,12 @@ impl HoldObserver<'_> {
 impl Observer for HoldObserver<'_> {
     const NOTES: bool = false;
 
-    fn arrived(&mut self, now: Time, id: JobId) {
+    fn note_arrival(&mut self, now: Time, id: JobId) {
         self.since.insert(id, now);
         self.queue.iter_mut().for_each(|queue| queue.note_wait(id));
     }
 
-    fn adopted(&mut self, _: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, _: Time, id: JobId, adopted: &Adopted) {
         match adopted {
             Adopted::Running { .. } => self.queue.iter_mut().for_each(|queue| queue.note_start(id)),
             Adopted::Held | Adopted::Suspended { .. } => self.queue.iter_mut().for_each(|queue| queue.note_leave(id)),
@@ -93,52 +93,52 @@ impl Observer for HoldObserver<'_> {
         }
     }
 
-    fn held(&mut self, now: Time, id: JobId) {
+    fn note_hold(&mut self, now: Time, id: JobId) {
         self.queue.iter_mut().for_each(|queue| queue.note_leave(id));
-        self.hold(now, id, HoldCause::Other);
+        self.begin_hold(now, id, HoldCause::Other);
     }
 
-    fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
-        self.hold(now, id, HoldCause::Limit(limit.family.clone()));
+    fn note_limit(&mut self, now: Time, id: JobId, limit: &JobLimit) {
+        self.begin_hold(now, id, HoldCause::Limit(limit.family.clone()));
     }
 
-    fn short(&mut self, now: Time, id: JobId, resource: &str, _: (&str, &str)) {
-        self.hold(now, id, HoldCause::Resource(resource.to_string()));
+    fn note_shortage(&mut self, now: Time, id: JobId, resource: &str, _: (&str, &str)) {
+        self.begin_hold(now, id, HoldCause::Resource(resource.to_string()));
     }
 
-    fn released(&mut self, now: Time, id: JobId) {
-        self.end(now, id);
+    fn note_release(&mut self, now: Time, id: JobId) {
+        self.end_wait(now, id);
         self.queue.iter_mut().for_each(|queue| queue.note_wait(id));
     }
 
-    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _why: StartReason) {
         if let Some(since) = self.since.remove(&id) {
             self.waited += (now - since).as_f64();
         }
         self.queue.iter_mut().for_each(|queue| queue.note_start(id));
     }
 
-    fn requeued(&mut self, _: Time, id: JobId, _: Procs, _: Span) {
+    fn note_requeue(&mut self, _: Time, id: JobId, _: Procs, _: Span) {
         if let Some(queue) = &mut self.queue {
             queue.note_stop(id);
             queue.note_wait(id);
         }
     }
 
-    fn cancelled(&mut self, _: Time, id: JobId) {
+    fn note_withdrawal(&mut self, _: Time, id: JobId) {
         self.queue.iter_mut().for_each(|queue| queue.note_leave(id));
     }
 
-    fn lost(&mut self, ended: &EndedJob<'_>) {
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
         self.queue.iter_mut().for_each(|queue| queue.note_stop(ended.id));
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.queue.iter_mut().for_each(|queue| queue.note_stop(ended.id));
     }
 
-    fn settled(&mut self, now: Time, levels: Levels) {
-        self.queue.iter_mut().for_each(|queue| queue.settle(now, levels));
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
+        self.queue.iter_mut().for_each(|queue| queue.settle_levels(now, levels));
     }
 }
 
@@ -148,43 +148,44 @@ impl HeldWaits {
     ///
     /// # Errors
     /// As a simulation.
-    pub(crate) fn measure(
+    pub(crate) fn measure_waits(
         input: &WorkloadInput,
         (outages, feedback): (&Outages, bool),
         stop: &AtomicBool,
     ) -> Result<Option<HeldWaits>, CommandFailure> {
-        let queue = ResourceWaits::of(&input.workload);
+        let queue = ResourceWaits::for_workload(&input.workload);
         if input.workload.circumstances().is_none_or(|known| known.limits.is_empty()) && queue.is_none() {
             return Ok(None);
         }
         let spec: PolicySpec = POLICY.parse()?;
         let mut watch = HoldObserver { queue, ..HoldObserver::default() };
-        let done = Experiment::new(&spec, &input.workload)
-            .losing(Some(outages))
-            .divided(input.division())
+        let outcome = Experiment::new(&spec, &input.workload)
+            .with_outages(Some(outages))
+            .with_division(input.pool_division())
             .feeding_back(feedback)
-            .finding(&[], JobSelection::All)
-            .until(stop)
+            .for_metrics(&[], JobSelection::All)
+            .with_stop(stop)
             .run(&mut watch)
-            .map_err(|error| CommandFailure::experiment(POLICY, error))?;
-        Ok(done.and_then(|_| watch.shares()))
+            .map_err(|error| CommandFailure::experiment_error(POLICY, error))?;
+        Ok(outcome.and_then(|_| watch.compute_shares()))
     }
 
     /// The sentence for people; `None` where hardly any waiting is of this kind. `site` is the path
     /// of the site.
-    pub(crate) fn sentence(&self, site: &str) -> Option<String> {
+    pub(crate) fn format_sentence(&self, site: &str) -> Option<String> {
         let mut parts: Vec<String> = (self.limits.iter().take(NAMED))
             .filter(|(_, share)| *share >= WORTH)
-            .map(|(family, share)| format!("{} of the waiting is a limit of {family}", percent(Some(*share), 0)))
+            .map(|(family, share)| format!("{} of the waiting is a limit of {family}", format_percent(Some(*share), 0)))
             .collect();
         let limits = !parts.is_empty();
         if self.others >= WORTH {
-            let share = percent(Some(self.others), 0);
+            let share = format_percent(Some(self.others), 0);
             parts.push(format!("{share} of the waiting is for other jobs, a time to begin or a release"));
         }
         let advice = if limits { format!(": `drystone advise {site} --only limits`") } else { String::new() };
-        let fixed = (!parts.is_empty()).then(|| format!("{}, which no policy changes{advice}", parts.join("; ")));
-        let mut sentences: Vec<String> = fixed.into_iter().chain(self.resource_sentence(site)).collect();
+        let limits_sentence =
+            (!parts.is_empty()).then(|| format!("{}, which no policy changes{advice}", parts.join("; ")));
+        let mut sentences: Vec<String> = limits_sentence.into_iter().chain(self.resource_sentence(site)).collect();
         let largest = |shares: &[(String, f64)]| shares.first().map_or(0.0, |(_, share)| *share);
         if largest(&self.resources) > largest(&self.limits).max(self.others) {
             sentences.reverse();
@@ -196,7 +197,7 @@ impl HeldWaits {
     fn resource_sentence(&self, site: &str) -> Option<String> {
         let parts: Vec<String> = (self.resources.iter().take(NAMED))
             .filter(|(_, share)| *share >= WORTH)
-            .map(|(name, share)| format!("{} of the waiting is for {name}", percent(Some(*share), 0)))
+            .map(|(name, share)| format!("{} of the waiting is for {name}", format_percent(Some(*share), 0)))
             .collect();
         let (first, _) = self.resources.first().filter(|_| !parts.is_empty())?;
         Some(format!(
@@ -207,19 +208,19 @@ impl HeldWaits {
 }
 
 impl HoldObserver<'_> {
-    fn shares(mut self) -> Option<HeldWaits> {
-        let all = self.waited;
+    fn compute_shares(mut self) -> Option<HeldWaits> {
+        let total_seconds = self.waited;
         for (name, seconds) in self.queue.take().map(ResourceWaits::finish).into_iter().flatten() {
             *self.resources.entry(name).or_default() += seconds;
         }
         let shares = |seconds: BTreeMap<String, f64>| {
             let mut shares: Vec<(String, f64)> =
-                seconds.into_iter().map(|(name, seconds)| (name, seconds / all)).collect();
+                seconds.into_iter().map(|(name, seconds)| (name, seconds / total_seconds)).collect();
             shares.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
             shares
         };
         let (limits, resources) = (shares(self.limits), shares(self.resources));
-        (all > 0.0).then(|| HeldWaits { limits, resources, others: self.others / all })
+        (total_seconds > 0.0).then(|| HeldWaits { limits, resources, others: self.others / total_seconds })
     }
 }
 
@@ -243,17 +244,17 @@ mod tests {
         };
         let mut watch = HoldObserver::default();
         for id in [JobId(0), JobId(1)] {
-            watch.arrived(Time(0), id);
+            watch.note_arrival(Time(0), id);
         }
-        watch.held(Time(0), JobId(0));
-        watch.limited(Time(0), JobId(0), &limit);
-        watch.released(Time(30), JobId(0));
-        watch.started(Time(40), JobId(0), StartReason::Head);
-        watch.started(Time(60), JobId(1), StartReason::Head);
-        let shares = watch.shares().expect("jobs waited");
+        watch.note_hold(Time(0), JobId(0));
+        watch.note_limit(Time(0), JobId(0), &limit);
+        watch.note_release(Time(30), JobId(0));
+        watch.note_start(Time(40), JobId(0), StartReason::Head);
+        watch.note_start(Time(60), JobId(1), StartReason::Head);
+        let shares = watch.compute_shares().expect("jobs waited");
         assert_eq!(shares, HeldWaits { limits: vec![("the QOS normal".to_string(), 0.3)], ..HeldWaits::default() });
         assert_eq!(
-            shares.sentence("site").as_deref(),
+            shares.format_sentence("site").as_deref(),
             Some(
                 "30% of the waiting is a limit of the QOS normal, which no policy changes: `drystone advise site --only limits`"
             )
@@ -270,11 +271,11 @@ mod tests {
         let rows = [(0, 1, 60, 2), (10, 1, 10, 1), (110, 1, 20, 2), (230, 4, 60, 0), (240, 1, 10, 1)];
         let (mut jobs, mut truth) = (Vec::new(), Vec::new());
         let mut table = ResourceTableBuilder::new();
-        let cad = table.resource(Resource::new("license:cad", ResourceUnit::Count, 2)).expect("new");
+        let cad = table.add_resource(Resource::new("license:cad", ResourceUnit::Count, 2)).expect("new");
         for (number, (submit, procs, run, licences)) in (1..).zip(rows) {
             let mut job = Job::new(Time(submit), procs, Span(run));
             let totals = if licences > 0 { vec![(cad, licences)] } else { Vec::new() };
-            job.demand = table.intern(Demand { totals, shape: None }).expect("known");
+            job.demand = table.intern_demand(Demand { totals, shape: None }).expect("known");
             jobs.push(job);
             truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
         }
@@ -284,14 +285,14 @@ mod tests {
             Workload::with_resources(Machine::new(4), Some(table.into()), jobs, truth, Provenance::default());
         let workload = workload.expect("possible");
         let spec: PolicySpec = POLICY.parse().expect("a policy");
-        let mut watch = HoldObserver { queue: ResourceWaits::of(&workload), ..HoldObserver::default() };
+        let mut watch = HoldObserver { queue: ResourceWaits::for_workload(&workload), ..HoldObserver::default() };
         Experiment::new(&spec, &workload).run(&mut watch).expect("simulated").expect("to its end");
-        let shares = watch.shares().expect("jobs waited");
+        let shares = watch.compute_shares().expect("jobs waited");
         assert_eq!((shares.limits.len(), shares.others), (0, 0.0));
         let [(name, share)] = &shares.resources[..] else { panic!("{shares:?}") };
         assert_eq!((name.as_str(), *share), ("license:cad", 140.0 / 190.0));
         assert_eq!(
-            shares.sentence("log.swf").as_deref(),
+            shares.format_sentence("log.swf").as_deref(),
             Some(
                 "74% of the waiting is for license:cad: try more of license:cad with \
                  `drystone whatif log.swf --change 'supply license:cad=AMOUNT'` and the same options"

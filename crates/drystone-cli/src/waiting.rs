@@ -18,11 +18,11 @@ impl WaitingNote {
         if nobody_watches() {
             return WaitingNote { over: None, thread: None };
         }
-        WaitingNote::after(PATIENCE, what)
+        WaitingNote::start_after(PATIENCE, what)
     }
 
     /// The thread says in the end whether anything was shown.
-    fn after(patience: Duration, what: &str) -> WaitingNote {
+    fn start_after(patience: Duration, what: &str) -> WaitingNote {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(&format!("{what}, {{elapsed}}")) {
             bar.set_style(style);
@@ -42,7 +42,7 @@ impl WaitingNote {
         WaitingNote { over: Some(over), thread: Some(thread) }
     }
 
-    fn end(&mut self) -> bool {
+    fn end_note(&mut self) -> bool {
         drop(self.over.take());
         self.thread.take().is_some_and(|thread| thread.join().unwrap_or(false))
     }
@@ -50,7 +50,7 @@ impl WaitingNote {
 
 impl Drop for WaitingNote {
     fn drop(&mut self) {
-        self.end();
+        self.end_note();
     }
 }
 
@@ -60,11 +60,11 @@ mod tests {
 
     #[test]
     fn only_what_takes_long_is_shown() {
-        assert!(!WaitingNote::after(Duration::from_secs(3_600), "long").end());
-        let mut waiting = WaitingNote::after(Duration::ZERO, "short");
+        assert!(!WaitingNote::start_after(Duration::from_secs(3_600), "long").end_note());
+        let mut waiting = WaitingNote::start_after(Duration::ZERO, "short");
         thread::sleep(Duration::from_millis(200));
-        assert!(waiting.end());
+        assert!(waiting.end_note());
         // Tests have no terminal.
-        assert!(!WaitingNote::new("unseen").end());
+        assert!(!WaitingNote::new("unseen").end_note());
     }
 }

@@ -23,10 +23,10 @@ pub fn read_clock_length(text: &str) -> Option<i64> {
         return Some(UNLIMITED);
     }
     let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (Some(whole(days)?), rest),
+        Some((days, rest)) => (Some(parse_whole_number(days)?), rest),
         None => (None, text),
     };
-    let parts: Vec<i64> = rest.split(':').map(whole).collect::<Option<_>>()?;
+    let parts: Vec<i64> = rest.split(':').map(parse_whole_number).collect::<Option<_>>()?;
     let (hours, minutes, seconds) = match (days, &parts[..]) {
         (_, &[hours, minutes, seconds]) => (hours, minutes, seconds),
         (Some(_), &[hours, minutes]) => (hours, minutes, 0),
@@ -39,7 +39,7 @@ pub fn read_clock_length(text: &str) -> Option<i64> {
 }
 
 /// A whole number of digits alone.
-fn whole(text: &str) -> Option<i64> {
+fn parse_whole_number(text: &str) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }

@@ -123,7 +123,7 @@ struct SnapshotHeader {
 }
 
 /// A state behind its header.
-pub(crate) fn write<T: Serialize>(contents: Contents, state: &T) -> Result<Vec<u8>, SnapshotError> {
+pub(crate) fn write_state<T: Serialize>(contents: Contents, state: &T) -> Result<Vec<u8>, SnapshotError> {
     let version = env!("CARGO_PKG_VERSION").to_string();
     let header = SnapshotHeader { contents: contents.code(), layout: LAYOUT, version };
     let bytes = postcard::to_extend(&header, MAGIC.to_vec())?;
@@ -131,18 +131,18 @@ pub(crate) fn write<T: Serialize>(contents: Contents, state: &T) -> Result<Vec<u
 }
 
 /// The state behind a header, if it is of this kind and layout.
-pub(crate) fn read<T: DeserializeOwned>(contents: Contents, bytes: &[u8]) -> Result<T, SnapshotError> {
-    let expected = contents.name();
-    let rest = bytes.strip_prefix(&MAGIC).ok_or(SnapshotError::NoState { expected })?;
+pub(crate) fn read_state<T: DeserializeOwned>(contents: Contents, bytes: &[u8]) -> Result<T, SnapshotError> {
+    let expected_name = contents.name();
+    let rest = bytes.strip_prefix(&MAGIC).ok_or(SnapshotError::NoState { expected: expected_name })?;
     let (header, rest) = postcard::take_from_bytes::<SnapshotHeader>(rest)?;
     if header.layout != LAYOUT {
         return Err(SnapshotError::OtherLayout { found: header.layout, version: header.version });
     }
     if header.contents != contents.code() {
-        let found = Contents::ALL.into_iter().find(|c| c.code() == header.contents);
+        let stored_contents = Contents::ALL.into_iter().find(|c| c.code() == header.contents);
         return Err(SnapshotError::OtherContents {
-            found: found.map_or("something unknown", Contents::name),
-            expected,
+            found: stored_contents.map_or("something unknown", Contents::name),
+            expected: expected_name,
         });
     }
     Ok(postcard::from_bytes(rest)?)
@@ -154,16 +154,19 @@ mod tests {
 
     #[test]
     fn what_is_no_state_of_this_kind_and_layout_is_refused() {
-        let good = write(Contents::Session, &7u32).expect("saves");
-        assert_eq!(read::<u32>(Contents::Session, &good), Ok(7));
-        let other = read::<u32>(Contents::Simulation, &good).expect_err("another kind");
+        let good = write_state(Contents::Session, &7u32).expect("saves");
+        assert_eq!(read_state::<u32>(Contents::Session, &good), Ok(7));
+        let other = read_state::<u32>(Contents::Simulation, &good).expect_err("another kind");
         assert_eq!(other.to_string(), "saved state: it is that of a session, not of a simulation");
         for bad in [&b""[..], b"DRYSTON", b"\0\0\0\0\0\0\0\0\0\0", &good[1..]] {
-            let error = read::<u32>(Contents::Session, bad).expect_err("no state");
+            let error = read_state::<u32>(Contents::Session, bad).expect_err("no state");
             assert_eq!(error, SnapshotError::NoState { expected: "session" });
         }
         for end in MAGIC.len()..good.len() {
-            assert!(matches!(read::<u32>(Contents::Session, &good[..end]), Err(SnapshotError::Unreadable(_))), "{end}");
+            assert!(
+                matches!(read_state::<u32>(Contents::Session, &good[..end]), Err(SnapshotError::Unreadable(_))),
+                "{end}"
+            );
         }
     }
 
@@ -171,7 +174,7 @@ mod tests {
     fn a_state_of_another_version_names_it() {
         let header = SnapshotHeader { contents: b's', layout: LAYOUT + 1, version: "0.9.1".into() };
         let bytes = postcard::to_extend(&header, MAGIC.to_vec()).expect("saves");
-        let error = read::<u32>(Contents::Session, &bytes).expect_err("another layout").to_string();
+        let error = read_state::<u32>(Contents::Session, &bytes).expect_err("another layout").to_string();
         assert!(error.contains(&format!("Drystone 0.9.1 wrote it in layout {}", LAYOUT + 1)), "{error}");
     }
 }

@@ -120,24 +120,24 @@ impl AgentDesk {
     }
 
     /// A pass begins.
-    pub(crate) fn begin(&mut self, view: &View<'_>) {
-        self.free = view.free();
+    pub(crate) fn begin_pass(&mut self, view: &View<'_>) {
+        self.free = view.free_processors();
         self.started.clear();
         (self.waits, self.put_off, self.wake) = (false, None, None);
     }
 
     /// Returns the latest time of the next pass.
-    pub(crate) fn wake(&self) -> Option<Time> {
+    pub(crate) fn wake_time(&self) -> Option<Time> {
         self.wake
     }
 
     /// A job has left the queue otherwise.
     pub(crate) fn remove(&mut self, id: JobId) {
-        if let Some(at) = self.queue.place(id) {
+        if let Some(at) = self.queue.find_position(id) {
             self.queue.remove(at);
             self.looked = None;
         }
-        self.forget(id);
+        self.forget_rejections(id);
         if self.blocked.is_some_and(|blocked| blocked.job == id) {
             self.blocked = None;
         }
@@ -148,13 +148,13 @@ impl AgentDesk {
         self.looked = None;
     }
 
-    fn forget(&mut self, id: JobId) {
+    fn forget_rejections(&mut self, id: JobId) {
         self.rejected.retain(|&(job, _)| job != id.0);
     }
 
     /// Returns whether the agent is asked now. If not, all that there is to do at this pass has
     /// been done.
-    pub(crate) fn asks(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
+    pub(crate) fn is_agent_asked(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         if let Some(blocked) = self.blocked {
             if blocked.procs > self.free {
                 self.fill_around(blocked, view, actions);
@@ -162,26 +162,26 @@ impl AgentDesk {
             }
             self.blocked = None;
             self.looked = None;
-            if let Some(at) = self.queue.place(blocked.job) {
-                self.start(at, StartReason::Head, view, actions);
+            if let Some(at) = self.queue.find_position(blocked.job) {
+                self.start_job(at, StartReason::Head, view, actions);
             }
         }
         match self.act {
             Act::Pick => !self.queue.is_empty(),
             Act::StartOrWait => !self.waits && self.queue.jobs.iter().any(|job| job.procs <= self.free),
-            Act::Accept => self.proposes(view, actions),
+            Act::Accept => self.propose_job(view, actions),
         }
     }
 
     /// The order's first job, put into the first row; starts what is no question.
-    fn proposes(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
+    fn propose_job(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         loop {
-            let Some(at) = self.first(view) else { return false };
+            let Some(at) = self.find_first(view) else { return false };
             let DeskJob { id, procs, .. } = self.queue.jobs[at];
             let id = JobId(id);
             if procs > self.free {
-                let blocked = BlockedJob { job: id, procs, shadow: None };
-                self.fill_around(blocked, view, actions);
+                let blocked_job = BlockedJob { job: id, procs, shadow: None };
+                self.fill_around(blocked_job, view, actions);
                 return false;
             }
             if self.put_off == Some(id) {
@@ -195,18 +195,18 @@ impl AgentDesk {
                 self.rows.truncate(self.window);
                 return true;
             }
-            self.start(at, StartReason::Head, view, actions);
+            self.start_job(at, StartReason::Head, view, actions);
         }
     }
 
     /// The place of the first job in the base order.
-    fn first(&self, view: &View<'_>) -> Option<usize> {
+    fn find_first(&self, view: &View<'_>) -> Option<usize> {
         let places = 0..self.queue.len();
         if self.base == Order::Fcfs {
             return places.into_iter().next();
         }
         let machine = f64::from(view.machine().procs);
-        let now = (view.now() - view.origin()).as_f64();
+        let now = (view.current_time() - view.first_submit()).as_f64();
         let load = (machine - f64::from(self.free)) / machine;
         let moment = Moment { now, load, waiting: self.queue.len() as f64, shares: None };
         let key = |&at: &usize| {
@@ -218,7 +218,7 @@ impl AgentDesk {
                     run: prediction.as_f64(),
                     estimate: job.estimate.as_f64(),
                     procs: f64::from(procs),
-                    submit: (job.submit - view.origin()).as_f64(),
+                    submit: (job.submit - view.first_submit()).as_f64(),
                     user: job.user,
                     group: job.group,
                     queue: job.queue,
@@ -228,12 +228,12 @@ impl AgentDesk {
             };
             match &self.base {
                 Order::Lxf => {
-                    let waited = (view.now().0 - submit) as f64;
+                    let wait_seconds = (view.current_time().0 - submit) as f64;
                     // The largest expansion first; in units that keep the order of close ones.
-                    (-(waited / prediction.as_f64().max(1.0)) * 1e6) as i64
+                    (-(wait_seconds / prediction.as_f64().max(1.0)) * 1e6) as i64
                 }
-                Order::Formula(formula) => formula.place(&facts(), &moment),
-                order => order.key(procs, prediction, id, facts),
+                Order::Formula(formula) => formula.key_at_moment(&facts(), &moment),
+                order => order.queue_key(procs, prediction, id, facts),
             }
         };
         places.min_by_key(|at| (key(at), *at))
@@ -263,7 +263,7 @@ impl AgentDesk {
                 rows.sort_unstable();
             }
             Rows::ShortestAndSmallest => {
-                let mut taken = vec![false; jobs];
+                let mut is_chosen = vec![false; jobs];
                 order.clear();
                 order.extend(queue.jobs.iter().map(|job| job.prediction).zip(0..));
                 order.sort_unstable();
@@ -271,7 +271,7 @@ impl AgentDesk {
                 narrow.sort_unstable();
                 for (&(_, short), &(_, small)) in order.iter().zip(&narrow) {
                     for at in [short, small] {
-                        if rows.len() < window && !std::mem::replace(&mut taken[at as usize], true) {
+                        if rows.len() < window && !std::mem::replace(&mut is_chosen[at as usize], true) {
                             rows.push(at);
                         }
                     }
@@ -281,14 +281,14 @@ impl AgentDesk {
     }
 
     /// Brings the rows up to date for a question. Where jobs are proposed they are already.
-    pub(crate) fn prepare(&mut self) {
+    pub(crate) fn prepare_rows(&mut self) {
         if self.act != Act::Accept {
             self.choose_rows();
         }
     }
 
     /// Writes which actions are possible.
-    pub(crate) fn mask(&self, view: &View<'_>, mask: &mut [bool]) {
+    pub(crate) fn write_mask(&self, view: &View<'_>, mask: &mut [bool]) {
         match self.act {
             Act::Pick => {
                 let (jobs, empty) = mask.split_at_mut(self.rows.len());
@@ -311,12 +311,12 @@ impl AgentDesk {
 
     /// Returns whether anything will happen without the agent; otherwise jobs would wait for ever.
     fn can_wait(&self, view: &View<'_>) -> bool {
-        !view.running().is_empty() || !self.started.is_empty()
+        !view.running_jobs().is_empty() || !self.started.is_empty()
     }
 
     /// Writes what there is to see; `before` rows were written there the last time. Returns how
     /// many are now.
-    pub(crate) fn show(
+    pub(crate) fn write_observation(
         &self,
         scale: &Scale,
         view: &View<'_>,
@@ -324,20 +324,27 @@ impl AgentDesk {
         jobs: &mut [f32],
         machine: &mut [f32],
     ) -> usize {
-        scale.rows(&self.queue, &self.rows, view.now(), self.free, before, jobs);
+        scale.write_rows(&self.queue, &self.rows, view.current_time(), self.free, before, jobs);
         debug_assert_eq!(machine.len(), MACHINE);
-        scale.machine(self.queue.len(), self.window, view.now(), self.free, view.running(), machine);
+        scale.write_machine(
+            self.queue.len(),
+            self.window,
+            view.current_time(),
+            self.free,
+            view.running_jobs(),
+            machine,
+        );
         self.rows.len()
     }
 
     /// The agent's answer.
-    pub(crate) fn answer(&mut self, action: usize, view: &View<'_>, actions: &mut Actions) -> DeskAnswer {
+    pub(crate) fn apply_answer(&mut self, action: usize, view: &View<'_>, actions: &mut Actions) -> DeskAnswer {
         match self.act {
             Act::Pick => {
                 let Some(&at) = self.rows.get(action) else { return DeskAnswer::Impossible };
                 let DeskJob { id, procs, .. } = self.queue.jobs[at as usize];
                 if procs <= self.free {
-                    self.start(at as usize, StartReason::Head, view, actions);
+                    self.start_job(at as usize, StartReason::Head, view, actions);
                 } else {
                     self.blocked = Some(BlockedJob { job: JobId(id), procs, shadow: None });
                     self.looked = None;
@@ -351,23 +358,23 @@ impl AgentDesk {
             }
             Act::StartOrWait => match self.rows.get(action) {
                 Some(&at) if self.queue.jobs[at as usize].procs <= self.free => {
-                    self.start(at as usize, StartReason::Backfilled, view, actions);
+                    self.start_job(at as usize, StartReason::Backfilled, view, actions);
                 }
                 _ => return DeskAnswer::Impossible,
             },
             Act::Accept => {
                 let Some(&at) = self.rows.first().filter(|_| action < 2) else { return DeskAnswer::Impossible };
                 if action == 1 {
-                    self.start(at as usize, StartReason::Head, view, actions);
+                    self.start_job(at as usize, StartReason::Head, view, actions);
                 } else {
-                    self.reject(JobId(self.queue.jobs[at as usize].id), view.now());
+                    self.reject_job(JobId(self.queue.jobs[at as usize].id), view.current_time());
                 }
             }
         }
         DeskAnswer::Taken
     }
 
-    fn reject(&mut self, id: JobId, now: Time) {
+    fn reject_job(&mut self, id: JobId, now: Time) {
         match self.rejected.iter_mut().find(|(job, _)| *job == id.0) {
             Some((_, often)) => *often += 1,
             None => self.rejected.push((id.0, 1)),
@@ -377,36 +384,36 @@ impl AgentDesk {
     }
 
     /// Starts the job at a place, which fits.
-    fn start(&mut self, at: usize, why: StartReason, view: &View<'_>, actions: &mut Actions) {
+    fn start_job(&mut self, at: usize, why: StartReason, view: &View<'_>, actions: &mut Actions) {
         let DeskJob { id, procs, prediction, .. } = self.queue.remove(at);
         let id = JobId(id);
         (self.looked, self.foreseen) = (None, None);
         self.free -= procs;
-        self.started.push(RunningJob { end: view.now() + Span(prediction), id, procs });
+        self.started.push(RunningJob { end: view.current_time() + Span(prediction), id, procs });
         if !self.rejected.is_empty() {
-            self.forget(id);
+            self.forget_rejections(id);
         }
-        actions.start(id, why);
+        actions.start_job(id, why);
     }
 
     /// Returns the shadow of a blocked job. In an environment the shadow stays the same until a job
     /// starts, ends or outlives its prediction; a real machine also changes in other ways.
     fn find_shadow(&mut self, blocked: BlockedJob, view: &View<'_>) -> Option<Shadow> {
         let (job, free) = (blocked.job, self.free);
-        let running = view.running().len() + self.started.len();
+        let running_count = view.running_jobs().len() + self.started.len();
         if let Some(before) = self.foreseen
-            && (before.job, before.running, before.free) == (job, running, free)
-            && view.now() < before.until
+            && (before.job, before.running, before.free) == (job, running_count, free)
+            && view.current_time() < before.until
         {
             return Some(before.shadow);
         }
         self.started.sort_shared_by_key(|job| (job.end, job.id));
         let missing = blocked.procs - free;
-        let shadow = view.running().shadow_with(&self.started, missing, ExtraRule::All, Time::MIN)?;
+        let shadow = view.running_jobs().shadow_with(&self.started, missing, ExtraRule::All, Time::MIN)?;
         if !self.announces {
-            let ends = [self.started.first().copied(), view.running().first()];
+            let ends = [self.started.first().copied(), view.running_jobs().first_ending()];
             let until = ends.iter().flatten().map(|job| job.end).min().unwrap_or(Time::MIN);
-            self.foreseen = Some(ForeseenStart { job, running, free, until, shadow });
+            self.foreseen = Some(ForeseenStart { job, running: running_count, free, until, shadow });
         }
         Some(shadow)
     }
@@ -434,7 +441,7 @@ impl AgentDesk {
         if self.fill == Fill::Nothing {
             return;
         }
-        let mut fit = BackfillFit { free: self.free, window: shadow.time - view.now(), extra: shadow.extra };
+        let mut fit = BackfillFit { free: self.free, window: shadow.time - view.current_time(), extra: shadow.extra };
         if self.fill == Fill::Short {
             // Over before that time, however few processors it needs.
             (fit.window, fit.extra) = (fit.window - Span(1), 0);
@@ -456,7 +463,7 @@ impl AgentDesk {
             if Span(prediction) > fit.window {
                 fit.extra -= procs;
             }
-            self.start(at, StartReason::Backfilled, view, actions);
+            self.start_job(at, StartReason::Backfilled, view, actions);
         }
         let extra = if self.fill == Fill::Short { shadow.extra } else { fit.extra };
         self.looked = Some(Looked { jobs: self.queue.len(), free: self.free, shadow: Shadow { extra, ..shadow } });
@@ -467,7 +474,7 @@ impl AgentDesk {
         if fit.free == 0 {
             return None;
         }
-        let fits = |job: &DeskJob| fit.admits(job.procs, Span(job.prediction));
+        let fits = |job: &DeskJob| fit.can_start(job.procs, Span(job.prediction));
         self.queue.jobs.get(from..)?.iter().position(fits).map(|at| from + at)
     }
 }

@@ -44,7 +44,7 @@ impl Observer for ArrivalObserver {
     const NOTES: bool = false;
 
     #[inline]
-    fn arrived(&mut self, _now: Time, id: JobId) {
+    fn note_arrival(&mut self, _now: Time, id: JobId) {
         self.0.push(id);
     }
 }
@@ -73,7 +73,7 @@ impl EpisodeScore {
 
     /// Returns the sum of a measure over the jobs, in the order of their starts.
     fn sum_up(&self, measure: Measure) -> f64 {
-        self.jobs.iter().fold(0.0, |sum, &(wait, run)| sum + replace_undefined(measure.of(wait, run)))
+        self.jobs.iter().fold(0.0, |sum, &(wait, run)| sum + replace_undefined(measure.value_of(wait, run)))
     }
 }
 
@@ -141,11 +141,11 @@ impl Env {
         options: &Arc<EnvOptions>,
     ) -> Result<Env, EnvError> {
         let spec: PolicySpec = format!("easy(predict={})", options.predict).parse()?;
-        if spec.scheduler().forecast.predictor.propagation() != Propagation::None {
+        if spec.build_scheduler().forecast.predictor.propagation() != Propagation::None {
             let problem = format!("predict: `{}` changes predictions of jobs that wait; propagate=no", options.predict);
             return Err(EnvError::Option(problem));
         }
-        let stream = ground.stream(ground.draw(0, number, 0), options.jobs);
+        let stream = ground.open_stream(ground.draw_start(0, number, 0), options.jobs);
         Ok(Env {
             number,
             ground,
@@ -172,7 +172,7 @@ impl Env {
     }
 
     /// Restarts the sequence of episodes with this seed.
-    pub(crate) fn seed(&mut self, seed: u64) {
+    pub(crate) fn set_seed(&mut self, seed: u64) {
         (self.seed, self.episode) = (seed, 0);
     }
 
@@ -192,23 +192,23 @@ impl Env {
     /// Begins the next episode.
     pub(crate) fn reset(&mut self, shown: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
         loop {
-            self.begin();
+            self.begin_episode();
             if self.go_on()? {
                 break;
             }
             // Every job started without a question: a sum over nothing teaches nothing, so the next
             // one is played.
         }
-        self.show(shown)
+        self.write_observation(shown)
     }
 
-    fn begin(&mut self) {
-        self.first = self.ground.draw(self.seed, self.number, self.episode);
+    fn begin_episode(&mut self) {
+        self.first = self.ground.draw_start(self.seed, self.number, self.episode);
         self.episode += 1;
-        self.stream = self.ground.stream(self.first, self.options.jobs);
-        let scheduler = Scheduler { policy: Box::new(Outside), ..self.spec.scheduler() };
+        self.stream = self.ground.open_stream(self.first, self.options.jobs);
+        let scheduler = Scheduler { policy: Box::new(Outside), ..self.spec.build_scheduler() };
         let machine = self.ground.workload.machine();
-        let room = (self.stream.before() + self.options.jobs) as usize;
+        let room = (self.stream.prior_jobs() + self.options.jobs) as usize;
         let simulation = Simulation::new(machine, scheduler, self.stream.clone()).without_accuracy();
         self.simulation = Some(simulation.with_room(room));
         self.desk.clear();
@@ -222,7 +222,7 @@ impl Env {
 
     /// Goes on to the next question. `false` where the episode is over.
     fn go_on(&mut self) -> Result<bool, EnvError> {
-        if self.begun && self.asks(true)? {
+        if self.begun && self.is_agent_asked(true)? {
             return Ok(true);
         }
         while self.state == EnvState::Asks {
@@ -235,10 +235,10 @@ impl Env {
 
     /// Returns whether there is a question at this pass; if not, carries out the decisions. `own`
     /// is true if the agent decides at all.
-    fn asks(&mut self, own: bool) -> Result<bool, EnvError> {
+    fn is_agent_asked(&mut self, own: bool) -> Result<bool, EnvError> {
         let Some(simulation) = &self.simulation else { return Ok(false) };
-        if own && self.desk.asks(&simulation.session().view(), &mut self.actions) && !self.is_decided() {
-            self.desk.prepare();
+        if own && self.desk.is_agent_asked(&simulation.session().view(), &mut self.actions) && !self.is_decided() {
+            self.desk.prepare_rows();
             return Ok(true);
         }
         self.carry_out()?;
@@ -250,7 +250,7 @@ impl Env {
 
     /// Returns whether all jobs of the episode have started, or are about to.
     fn is_decided(&self) -> bool {
-        let before = self.stream.before();
+        let before = self.stream.prior_jobs();
         let own = |action: &&Action| matches!(action, Action::Start { job, .. } if job.0 >= before);
         self.score.count_started() + self.actions.list().iter().filter(own).count() as u32 == self.options.jobs
     }
@@ -265,36 +265,36 @@ impl Env {
             return Ok(false);
         }
         let view = simulation.session().view();
-        self.desk.begin(&view);
-        let (before, running) = (self.stream.before(), self.stream.running());
+        self.desk.begin_pass(&view);
+        let (before, running_count) = (self.stream.prior_jobs(), self.stream.running_jobs());
         for id in self.arrivals.0.drain(..) {
-            if running > 0 && self.stream.starts(id.0) {
-                self.actions.start(id, StartReason::Head);
+            if running_count > 0 && self.stream.starts_on_arrival(id.0) {
+                self.actions.start_job(id, StartReason::Head);
                 self.desk.take_processors(view.job(id).procs);
                 continue;
             }
-            let run = self.scale.sees_runs().then(|| self.stream.truth(id.0).run);
+            let run = self.scale.sees_runs().then(|| self.stream.job_truth(id.0).run);
             let (job, prediction) = (view.job(id), view.prediction(id));
-            self.desk.queue.add(id, job, prediction, self.scale.fixed(job, prediction, run));
+            self.desk.queue.add_job(id, job, prediction, self.scale.fixed_features(job, prediction, run));
         }
         self.begun = true;
         // The agent decides from the first job of the episode on.
-        let own = before == 0 || view.now() >= self.ground.workload.jobs()[self.first as usize].submit;
-        self.asks(own)
+        let own = before == 0 || view.current_time() >= self.ground.workload.jobs()[self.first as usize].submit;
+        self.is_agent_asked(own)
     }
 
     /// Carries out what was decided at this pass.
     fn carry_out(&mut self) -> Result<(), EnvError> {
         let Some(simulation) = &mut self.simulation else { return Ok(()) };
-        if let Some(wake) = self.desk.wake() {
+        if let Some(wake) = self.desk.wake_time() {
             simulation.wake_at(wake);
         }
         if self.actions.list().is_empty() {
             return Ok(());
         }
-        simulation.apply(&self.actions, &mut self.arrivals)?;
-        let now = simulation.now();
-        let before = self.stream.before();
+        simulation.apply_actions(&self.actions, &mut self.arrivals)?;
+        let now = simulation.current_time();
+        let before = self.stream.prior_jobs();
         for action in self.actions.list() {
             let Action::Start { job, .. } = *action else { continue };
             if job.0 < before {
@@ -308,7 +308,7 @@ impl Env {
             let run = self.ground.workload.truth()[place].run;
             let wait = now - submit;
             if let Reward::Mean(measure) = self.options.reward {
-                self.score.sum += replace_undefined(measure.of(wait, run));
+                self.score.sum += replace_undefined(measure.value_of(wait, run));
             }
             self.score.jobs.push((wait, run));
             self.score.work += f64::from(procs) * run.as_f64();
@@ -320,63 +320,63 @@ impl Env {
 
     /// One step.
     pub(crate) fn step(&mut self, action: usize, shown: &mut ObservationBuffers<'_>) -> Result<Stepped, EnvError> {
-        let before = self.earned();
+        let before = self.earned_value();
         self.steps += 1;
         let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
-        let answer = self.desk.answer(action, &simulation.session().view(), &mut self.actions);
+        let answer = self.desk.apply_answer(action, &simulation.session().view(), &mut self.actions);
         if answer == DeskAnswer::Impossible {
             self.impossible += 1;
         } else {
             self.go_on()?;
         }
         let most = PATIENCE.max(if self.options.act == crate::Act::Accept { OFTEN } else { 0 });
-        let truncated = self.state == EnvState::Asks && self.steps >= most * u64::from(self.options.jobs);
-        let terminated = self.state == EnvState::Over;
-        if truncated {
+        let is_truncated = self.state == EnvState::Asks && self.steps >= most * u64::from(self.options.jobs);
+        let is_terminated = self.state == EnvState::Over;
+        if is_truncated {
             self.state = EnvState::Over;
         }
         let reward = match (self.options.reward, self.options.dense) {
-            (Reward::Mean(_), true) => self.earned() - before,
-            (_, _) if terminated => self.earned(),
+            (Reward::Mean(_), true) => self.earned_value() - before,
+            (_, _) if is_terminated => self.earned_value(),
             _ => 0.0,
         };
         self.total += reward;
-        self.show(shown)?;
-        Ok(Stepped { reward: reward as f32, terminated, truncated })
+        self.write_observation(shown)?;
+        Ok(Stepped { reward: reward as f32, terminated: is_terminated, truncated: is_truncated })
     }
 
     /// Returns the value of the jobs that have started so far.
-    fn earned(&self) -> f64 {
+    fn earned_value(&self) -> f64 {
         match self.options.reward {
             Reward::Mean(_) => -self.score.sum / f64::from(self.options.jobs),
-            Reward::Utilisation => self.utilisation(),
+            Reward::Utilisation => self.compute_utilisation(),
         }
     }
 
-    fn utilisation(&self) -> f64 {
+    fn compute_utilisation(&self) -> f64 {
         let first = self.ground.workload.jobs()[self.first as usize].submit;
         let span = Span(self.score.last_end - first.0).as_f64().max(1.0);
         self.score.work / (span * f64::from(self.ground.workload.machine().procs))
     }
 
     /// Writes what there is to see.
-    pub(crate) fn show(&mut self, shown: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
+    pub(crate) fn write_observation(&mut self, shown: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
         let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
         let view = simulation.session().view();
         if self.state == EnvState::Over {
             self.desk.rows.clear();
         }
-        let written = self.desk.show(&self.scale, &view, self.written, shown.jobs, shown.machine);
-        self.desk.mask(&view, shown.mask);
+        let row_count = self.desk.write_observation(&self.scale, &view, self.written, shown.jobs, shown.machine);
+        self.desk.write_mask(&view, shown.mask);
         if self.state == EnvState::Over {
             shown.mask.fill(false);
         }
-        self.written = written;
+        self.written = row_count;
         Ok(())
     }
 
     /// Returns the result of the finished episode.
-    pub(crate) fn finished(&self) -> EpisodeResult {
+    pub(crate) fn episode_result(&self) -> EpisodeResult {
         let jobs = f64::from(self.options.jobs);
         EpisodeResult {
             first: self.first,
@@ -384,7 +384,7 @@ impl Env {
             impossible: self.impossible,
             reward: self.total,
             means: Measure::ALL.iter().map(|&measure| self.score.sum_up(measure) / jobs).collect(),
-            utilisation: self.utilisation(),
+            utilisation: self.compute_utilisation(),
         }
     }
 }

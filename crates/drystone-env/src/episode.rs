@@ -29,8 +29,8 @@ struct RunPast {
 
 impl EpisodeWorkload {
     pub(crate) fn new(workload: &Arc<Workload>, options: &EnvOptions) -> Result<EpisodeWorkload, EnvError> {
-        let all = Range { start: 0, end: workload.len() as u32 };
-        let ranges = if options.split.is_empty() { std::slice::from_ref(&all) } else { &options.split[..] };
+        let job_range = Range { start: 0, end: workload.len() as u32 };
+        let ranges = if options.split.is_empty() { std::slice::from_ref(&job_range) } else { &options.split[..] };
         let within = |range: &Range<u32>| range.start..range.end.min(workload.len() as u32);
         let longest = ranges.iter().map(|range| within(range).len() as u32).max().unwrap_or(0);
         let starts: Vec<Range<u32>> = ranges
@@ -43,19 +43,19 @@ impl EpisodeWorkload {
             let name = workload.provenance.name.clone();
             return Err(EnvError::NoEpisode { workload: name, jobs: options.jobs, longest });
         }
-        let past = options.warm.as_ref().map(|warm| RunPast::of(workload, warm)).transpose()?.map(Arc::new);
+        let past = options.warm.as_ref().map(|warm| RunPast::from_workload(workload, warm)).transpose()?.map(Arc::new);
         Ok(EpisodeWorkload { workload: Arc::clone(workload), starts, past })
     }
 
     /// The first job of an episode: the same for the same seed, environment and number of the
     /// episode.
-    pub(crate) fn draw(&self, seed: u64, env: u64, episode: u64) -> u32 {
+    pub(crate) fn draw_start(&self, seed: u64, env: u64, episode: u64) -> u32 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         // A stream of its own per environment, a place of its own in it per episode.
         random.set_stream(env);
         random.set_word_pos(u128::from(episode) * 16);
-        let all: u64 = self.starts.iter().map(|range| range.len() as u64).sum();
-        let mut at = random.random_range(0..all);
+        let start_count: u64 = self.starts.iter().map(|range| range.len() as u64).sum();
+        let mut at = random.random_range(0..start_count);
         for range in &self.starts {
             let length = range.len() as u64;
             if at < length {
@@ -67,7 +67,7 @@ impl EpisodeWorkload {
     }
 
     /// The stream of an episode of this many jobs.
-    pub(crate) fn stream(&self, first: u32, jobs: u32) -> EpisodeStream {
+    pub(crate) fn open_stream(&self, first: u32, jobs: u32) -> EpisodeStream {
         let mut stream = EpisodeStream {
             workload: Arc::clone(&self.workload),
             before: Vec::new(),
@@ -77,16 +77,17 @@ impl EpisodeWorkload {
             next: 0,
         };
         if let Some(past) = &self.past {
-            past.left(&self.workload, first, &mut stream);
+            past.add_present_jobs(&self.workload, first, &mut stream);
         }
         stream
     }
 }
 
 impl RunPast {
-    fn of(workload: &Workload, warm: &drystone::policy::PolicySpec) -> Result<RunPast, EnvError> {
+    fn from_workload(workload: &Workload, warm: &drystone::policy::PolicySpec) -> Result<RunPast, EnvError> {
         let mut schedule = Schedule::default();
-        Simulation::new(workload.machine(), warm.scheduler(), WorkloadReplay::new(workload)).run(&mut schedule)?;
+        Simulation::new(workload.machine(), warm.build_scheduler(), WorkloadReplay::new(workload))
+            .run(&mut schedule)?;
         let spans: Vec<(Time, Time)> = schedule.spans.into_iter().map(Option::unwrap_or_default).collect();
         let mut oldest = Vec::with_capacity(spans.len());
         let mut from = 0;
@@ -102,23 +103,23 @@ impl RunPast {
 
     /// The jobs that are here when this one arrives: those that run arrive when they started, those
     /// that wait when they did.
-    fn left(&self, workload: &Workload, first: u32, stream: &mut EpisodeStream) {
+    fn add_present_jobs(&self, workload: &Workload, first: u32, stream: &mut EpisodeStream) {
         let now = workload.jobs()[first as usize].submit;
-        let here = self.oldest[first as usize] as usize..first as usize;
-        let mut waiting = Vec::new();
-        for at in here {
+        let candidates = self.oldest[first as usize] as usize..first as usize;
+        let mut waiting_jobs = Vec::new();
+        for at in candidates {
             let (start, end) = self.spans[at];
             let (job, truth) = (&workload.jobs()[at], &workload.truth()[at]);
             if start < now && end > now {
-                let mut started = job.clone();
-                started.submit = start;
-                stream.before.push((started, truth.clone(), true));
+                let mut started_job = job.clone();
+                started_job.submit = start;
+                stream.before.push((started_job, truth.clone(), true));
             } else if start >= now {
-                waiting.push((job.clone(), truth.clone(), false));
+                waiting_jobs.push((job.clone(), truth.clone(), false));
             }
         }
         stream.running = stream.before.len() as u32;
-        stream.before.append(&mut waiting);
+        stream.before.append(&mut waiting_jobs);
         stream.before.sort_shared_by_key(|(job, ..)| job.submit);
     }
 }
@@ -138,29 +139,29 @@ pub(crate) struct EpisodeStream {
 
 impl EpisodeStream {
     /// Number of jobs that came before.
-    pub(crate) fn before(&self) -> u32 {
+    pub(crate) fn prior_jobs(&self) -> u32 {
         self.before.len() as u32
     }
 
     /// Number of them that start as they arrive.
-    pub(crate) fn running(&self) -> u32 {
+    pub(crate) fn running_jobs(&self) -> u32 {
         self.running
     }
 
     /// Returns whether this job starts as it arrives.
-    pub(crate) fn starts(&self, id: u32) -> bool {
+    pub(crate) fn starts_on_arrival(&self, id: u32) -> bool {
         self.before.get(id as usize).is_some_and(|(.., starts)| *starts)
     }
 
     /// The truth about a job, by its id in the episode.
-    pub(crate) fn truth(&self, id: u32) -> &Truth {
+    pub(crate) fn job_truth(&self, id: u32) -> &Truth {
         match self.before.get(id as usize) {
             Some((_, truth, _)) => truth,
             None => &self.workload.truth()[self.first + id as usize - self.before.len()],
         }
     }
 
-    fn at(&self, place: usize) -> Option<(&Job, &Truth)> {
+    fn job_at(&self, place: usize) -> Option<(&Job, &Truth)> {
         if let Some((job, truth, _)) = self.before.get(place) {
             return Some((job, truth));
         }
@@ -171,15 +172,15 @@ impl EpisodeStream {
 
 impl EventSource for EpisodeStream {
     #[inline]
-    fn peek(&self) -> Option<Time> {
-        self.at(self.next).map(|(job, _)| job.submit)
+    fn peek_time(&self) -> Option<Time> {
+        self.job_at(self.next).map(|(job, _)| job.submit)
     }
 
     #[inline]
     fn next(&mut self) -> Option<Incoming<'_>> {
         let place = self.next;
         self.next += 1;
-        self.at(place).map(|(job, truth)| Incoming::Submit(job, truth))
+        self.job_at(place).map(|(job, truth)| Incoming::Submit(job, truth))
     }
 
     fn position(&self) -> u64 {

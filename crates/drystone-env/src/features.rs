@@ -99,8 +99,8 @@ impl FromStr for RowFeature {
 
     fn from_str(word: &str) -> Result<RowFeature, EnvError> {
         RowFeature::NAMES.iter().find(|(name, _)| *name == word).map(|(_, feature)| *feature).ok_or_else(|| {
-            let all: Vec<&str> = RowFeature::NAMES.iter().map(|(name, _)| *name).collect();
-            EnvError::Option(format!("obs: there is no `{word}`; there are {}", all.join(", ")))
+            let names: Vec<&str> = RowFeature::NAMES.iter().map(|(name, _)| *name).collect();
+            EnvError::Option(format!("obs: there is no `{word}`; there are {}", names.join(", ")))
         })
     }
 }
@@ -125,14 +125,14 @@ pub struct Observation {
 
 impl Default for Observation {
     fn default() -> Observation {
-        Observation::preset(FeaturePreset::Default)
+        Observation::from_preset(FeaturePreset::Default)
     }
 }
 
 impl Observation {
     /// A named set.
     #[must_use]
-    pub fn preset(preset: FeaturePreset) -> Observation {
+    pub fn from_preset(preset: FeaturePreset) -> Observation {
         use RowFeature::{
             ClippedEstimate, ClippedFits, ClippedProcs, ClippedWait, Estimate, Executable, Fits, Group, Memory,
             Prediction, Present, Procs, User, Wait,
@@ -161,7 +161,7 @@ impl Observation {
     ///
     /// # Errors
     /// No feature, too many, or one twice.
-    pub fn of(features: &[RowFeature]) -> Result<Observation, EnvError> {
+    pub fn from_features(features: &[RowFeature]) -> Result<Observation, EnvError> {
         let twice = features.iter().enumerate().find(|(at, feature)| features[..*at].contains(feature));
         if let Some((_, feature)) = twice {
             return Err(EnvError::Option(format!("obs: `{feature}` is asked for twice")));
@@ -183,7 +183,7 @@ impl Observation {
 
     /// Numbers of a row.
     #[must_use]
-    pub fn width(&self) -> usize {
+    pub fn row_width(&self) -> usize {
         self.features.len()
     }
 }
@@ -223,7 +223,7 @@ struct Largest {
     memory: f32,
 }
 
-fn soft(seconds: i64) -> f32 {
+fn squash_seconds(seconds: i64) -> f32 {
     let time = seconds.max(0) as f32;
     time / (time + HOUR)
 }
@@ -265,19 +265,19 @@ impl Scale {
         self.sees_runs
     }
 
-    pub(crate) fn width(&self) -> usize {
-        self.observation.width()
+    pub(crate) fn row_width(&self) -> usize {
+        self.observation.row_width()
     }
 
     /// Returns the part of a job's row that does not change while it waits.
-    pub(crate) fn fixed(&self, job: &Job, prediction: Span, run: Option<Span>) -> Fixed {
+    pub(crate) fn fixed_features(&self, job: &Job, prediction: Span, run: Option<Span>) -> Fixed {
         let mut row = [0.0; MOST];
         let attribute = |value: i64, largest: f32| if value < 0 { 1.0 } else { below_one(value as f32 / largest) };
         for (value, feature) in row.iter_mut().zip(&self.observation.features) {
             *value = match feature {
                 RowFeature::Present => 1.0,
-                RowFeature::Prediction => soft(prediction.0),
-                RowFeature::Estimate => soft(job.estimate.0),
+                RowFeature::Prediction => squash_seconds(prediction.0),
+                RowFeature::Estimate => squash_seconds(job.estimate.0),
                 RowFeature::Procs => job.procs as f32 / self.machine,
                 RowFeature::Area => {
                     let area = prediction.0.max(0) as f32 * job.procs as f32;
@@ -288,7 +288,7 @@ impl Scale {
                 RowFeature::Executable => attribute(job.executable.into(), self.largest.executable),
                 RowFeature::Queue => attribute(job.queue.into(), self.largest.queue),
                 RowFeature::Memory => attribute(job.memory_kb, self.largest.memory),
-                RowFeature::Run => run.map_or(0.0, |run| soft(run.0)),
+                RowFeature::Run => run.map_or(0.0, |run| squash_seconds(run.0)),
                 RowFeature::ClippedEstimate => below_one(job.estimate.0 as f32 / self.longest_run),
                 RowFeature::ClippedProcs => below_one(job.procs as f32 / self.machine),
                 RowFeature::Wait | RowFeature::ClippedWait | RowFeature::Fits | RowFeature::ClippedFits => 0.0,
@@ -298,19 +298,27 @@ impl Scale {
     }
 
     /// Writes the rows of these jobs; `before` rows were written there the last time.
-    pub(crate) fn rows(&self, queue: &QueueRows, rows: &[u32], now: Time, free: Procs, before: usize, out: &mut [f32]) {
-        match self.width() {
+    pub(crate) fn write_rows(
+        &self,
+        queue: &QueueRows,
+        rows: &[u32],
+        now: Time,
+        free: Procs,
+        before: usize,
+        out: &mut [f32],
+    ) {
+        match self.row_width() {
             // A copy of known length is a few instructions; of unknown length it is a call.
             6 => self.rows_of::<6>(queue, rows, now, free, before, out),
             8 => self.rows_of::<8>(queue, rows, now, free, before, out),
             width => {
                 for (out, &at) in out.chunks_exact_mut(width).zip(rows) {
                     let job = &queue.jobs[at as usize];
-                    out.copy_from_slice(&queue.fixed(job)[..width]);
-                    self.moving(job, now, free, out);
+                    out.copy_from_slice(&queue.fixed_features(job)[..width]);
+                    self.write_moving_features(job, now, free, out);
                 }
-                let cleared = out.chunks_exact_mut(width).take(before).skip(rows.len());
-                cleared.for_each(|out| out.copy_from_slice(&self.empty[..width]));
+                let empty_rows = out.chunks_exact_mut(width).take(before).skip(rows.len());
+                empty_rows.for_each(|out| out.copy_from_slice(&self.empty[..width]));
             }
         }
     }
@@ -324,24 +332,24 @@ impl Scale {
         before: usize,
         out: &mut [f32],
     ) {
-        let (all, _) = out.as_chunks_mut::<F>();
-        for (out, &at) in all.iter_mut().zip(rows) {
+        let (row_arrays, _) = out.as_chunks_mut::<F>();
+        for (out, &at) in row_arrays.iter_mut().zip(rows) {
             let job = &queue.jobs[at as usize];
-            if let Some(fixed) = queue.fixed(job).first_chunk::<F>() {
+            if let Some(fixed) = queue.fixed_features(job).first_chunk::<F>() {
                 *out = *fixed;
             }
-            self.moving(job, now, free, out);
+            self.write_moving_features(job, now, free, out);
         }
         if let Some(empty) = self.empty.first_chunk::<F>() {
-            all.iter_mut().take(before).skip(rows.len()).for_each(|out| *out = *empty);
+            row_arrays.iter_mut().take(before).skip(rows.len()).for_each(|out| *out = *empty);
         }
     }
 
     #[inline(always)]
-    fn moving(&self, job: &DeskJob, now: Time, free: Procs, out: &mut [f32]) {
+    fn write_moving_features(&self, job: &DeskJob, now: Time, free: Procs, out: &mut [f32]) {
         let fits = job.procs <= free;
         if let Some(place) = self.wait_at {
-            out[place] = soft(now.0 - job.submit);
+            out[place] = squash_seconds(now.0 - job.submit);
         }
         if let Some(place) = self.fits_at {
             out[place] = f32::from(u8::from(fits));
@@ -356,7 +364,7 @@ impl Scale {
 
     /// Writes the numbers of the machine. `started` are processors of jobs that this pass has
     /// started, which are not in the set yet.
-    pub(crate) fn machine(
+    pub(crate) fn write_machine(
         &self,
         waiting: usize,
         window: usize,
@@ -367,8 +375,8 @@ impl Scale {
     ) {
         let share = |count: usize| count as f32 / (count + window) as f32;
         let ahead = |after: i64| {
-            let then = free + running.ending_by(Time(now.0 + after));
-            (then as f32 / self.machine).min(1.0)
+            let later_free = free + running.ending_by(Time(now.0 + after));
+            (later_free as f32 / self.machine).min(1.0)
         };
         let [first, second, third, last] = AHEAD.map(ahead);
         let now_free = free as f32 / self.machine;

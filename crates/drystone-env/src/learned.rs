@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub trait Agent: Send + Sync {
     /// A number of an action that the mask allows; `None` where it has failed: then nothing more is
     /// decided.
-    fn act(&mut self, seen: ObservationShape<'_>) -> Option<usize>;
+    fn choose_action(&mut self, seen: ObservationShape<'_>) -> Option<usize>;
 }
 
 /// An agent that decides as it does in an environment of these options.
@@ -41,13 +41,13 @@ impl LearnedPolicy {
         options: &EnvOptions,
         agent: Box<dyn Agent>,
     ) -> Result<LearnedPolicy, EnvError> {
-        options.check()?;
+        options.check_options()?;
         let scale = Scale::new(trained_on, &options.observation);
         if scale.sees_runs() {
             let problem = "obs: the agent sees true run times (`run`), which no policy can know".to_string();
             return Err(EnvError::Option(problem));
         }
-        let rows = options.window as usize * options.observation.width();
+        let rows = options.window as usize * options.observation.row_width();
         Ok(LearnedPolicy {
             name: name.into(),
             options: Arc::new(options.clone()),
@@ -56,7 +56,7 @@ impl LearnedPolicy {
             agent,
             jobs: vec![0.0; rows],
             machine: vec![0.0; MACHINE],
-            mask: vec![false; options.actions()],
+            mask: vec![false; options.action_count()],
             written: usize::MAX,
             wake: None,
         })
@@ -72,13 +72,13 @@ impl Policy for LearnedPolicy {
         match event {
             PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => {
                 let (job, prediction) = (view.job(id), view.prediction(id));
-                self.desk.queue.add(id, job, prediction, self.scale.fixed(job, prediction, None));
+                self.desk.queue.add_job(id, job, prediction, self.scale.fixed_features(job, prediction, None));
             }
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) | PolicyEvent::Runs(id) => self.desk.remove(id),
             PolicyEvent::Repredicted { job, .. } => {
                 let prediction = view.prediction(job);
-                let row = self.scale.fixed(view.job(job), prediction, None);
-                self.desk.queue.repredict(job, prediction, row);
+                let row = self.scale.fixed_features(view.job(job), prediction, None);
+                self.desk.queue.update_prediction(job, prediction, row);
                 self.desk.look_again();
             }
             _ => {}
@@ -86,30 +86,31 @@ impl Policy for LearnedPolicy {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.desk.begin(view);
-        while self.desk.asks(view, actions) {
-            self.desk.prepare();
-            self.written = self.desk.show(&self.scale, view, self.written, &mut self.jobs, &mut self.machine);
-            self.desk.mask(view, &mut self.mask);
-            let seen = ObservationShape { jobs: &self.jobs, machine: &self.machine, mask: &self.mask };
-            let Some(action) = self.agent.act(seen) else { break };
-            if self.desk.answer(action, view, actions) == DeskAnswer::Impossible {
+        self.desk.begin_pass(view);
+        while self.desk.is_agent_asked(view, actions) {
+            self.desk.prepare_rows();
+            self.written =
+                self.desk.write_observation(&self.scale, view, self.written, &mut self.jobs, &mut self.machine);
+            self.desk.write_mask(view, &mut self.mask);
+            let observation = ObservationShape { jobs: &self.jobs, machine: &self.machine, mask: &self.mask };
+            let Some(action) = self.agent.choose_action(observation) else { break };
+            if self.desk.apply_answer(action, view, actions) == DeskAnswer::Impossible {
                 // Where an environment would ask again, for ever perhaps, the first possible action
                 // is taken.
                 let first = self.mask.iter().position(|can| *can);
-                if first.is_none_or(|first| self.desk.answer(first, view, actions) == DeskAnswer::Impossible) {
+                if first.is_none_or(|first| self.desk.apply_answer(first, view, actions) == DeskAnswer::Impossible) {
                     break;
                 }
             }
         }
-        self.wake = self.desk.wake();
+        self.wake = self.desk.wake_time();
     }
 
     fn next_wake(&self) -> Option<Time> {
         self.wake
     }
 
-    fn wakes(&self) -> bool {
+    fn has_wake_ups(&self) -> bool {
         self.options.act == Act::Accept
     }
 }

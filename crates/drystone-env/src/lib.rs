@@ -13,17 +13,17 @@
 //! - An episode may start on the machine as a policy would have left it ([`EnvOptions::warm`]).
 //!
 //! ```
-//! use drystone::generate::{Params, generate};
+//! use drystone::generate::{Params, generate_workload};
 //! use drystone_env::{EnvOptions, VecEnv};
 //! use std::sync::Arc;
 //!
-//! let log = Arc::new(generate(&Params { load: Some(0.9), seed: 1, ..Params::new(64, 1_000) })?);
+//! let log = Arc::new(generate_workload(&Params { load: Some(0.9), seed: 1, ..Params::new(64, 1_000) })?);
 //! let mut envs = VecEnv::new(&[log], 8, &EnvOptions { jobs: 50, ..EnvOptions::default() }, 1)?;
-//! let mut seen = envs.buffers();
-//! envs.reset(Some(7), None, &mut seen.parts())?;
+//! let mut seen = envs.make_buffers();
+//! envs.reset(Some(7), None, &mut seen.borrow_arrays())?;
 //! // The first row is the job that has waited longest: FCFS with filling, which is EASY.
 //! while !seen.terminated[0] {
-//!     envs.step(&[0; 8], &mut seen.parts())?;
+//!     envs.step(&[0; 8], &mut seen.borrow_arrays())?;
 //! }
 //! assert!(seen.reward[0] <= -1.0, "no slowdown is below 1");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

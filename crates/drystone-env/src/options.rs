@@ -193,7 +193,7 @@ impl Default for EnvOptions {
 impl EnvOptions {
     /// Number of actions.
     #[must_use]
-    pub fn actions(&self) -> usize {
+    pub fn action_count(&self) -> usize {
         match self.act {
             Act::Pick => self.window as usize,
             Act::StartOrWait => self.window as usize + 1,
@@ -211,7 +211,7 @@ impl EnvOptions {
     ///
     /// # Errors
     /// Options that contradict each other or are out of range.
-    pub fn check(&self) -> Result<(), EnvError> {
+    pub fn check_options(&self) -> Result<(), EnvError> {
         let refuse = |problem: String| Err(EnvError::Option(problem));
         if self.jobs == 0 {
             return refuse("jobs: an episode has at least 1 job".to_string());
@@ -233,10 +233,10 @@ impl EnvOptions {
             );
         }
         if let Order::Formula(formula) = &self.base {
-            if formula.peeks().is_some() {
+            if formula.peek_problem().is_some() {
                 return refuse("base: the order knows true run times".to_string());
             }
-            if !formula.windows().is_empty() {
+            if !formula.usage_windows().is_empty() {
                 return refuse("base: an environment does not track the recent usage of users (`usage`)".to_string());
             }
         }

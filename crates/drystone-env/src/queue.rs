@@ -40,14 +40,14 @@ impl QueueRows {
 
     /// The fixed part of a job's row.
     #[inline]
-    pub(crate) fn fixed(&self, job: &DeskJob) -> &Fixed {
+    pub(crate) fn fixed_features(&self, job: &DeskJob) -> &Fixed {
         &self.rows[job.slot as usize]
     }
 
     /// A job arrives, or comes back, with the fixed part of its row.
-    pub(crate) fn add(&mut self, id: JobId, job: &Job, prediction: Span, fixed: Fixed) {
+    pub(crate) fn add_job(&mut self, id: JobId, job: &Job, prediction: Span, fixed: Fixed) {
         let at = match self.jobs.last() {
-            Some(last) if last.id >= id.0 => match self.search(id) {
+            Some(last) if last.id >= id.0 => match self.search_position(id) {
                 Ok(_) => return,
                 Err(at) => at,
             },
@@ -63,30 +63,30 @@ impl QueueRows {
                 self.rows.len() as u32 - 1
             }
         };
-        let queued = DeskJob { submit: job.submit.0, prediction: prediction.0, id: id.0, procs: job.procs, slot };
+        let queued_job = DeskJob { submit: job.submit.0, prediction: prediction.0, id: id.0, procs: job.procs, slot };
         if at == self.jobs.len() {
-            self.jobs.push(queued);
+            self.jobs.push(queued_job);
         } else {
-            self.jobs.insert(at, queued);
+            self.jobs.insert(at, queued_job);
         }
     }
 
     /// A job has another prediction, and with it another row.
-    pub(crate) fn repredict(&mut self, id: JobId, prediction: Span, fixed: Fixed) {
-        if let Some(at) = self.place(id) {
+    pub(crate) fn update_prediction(&mut self, id: JobId, prediction: Span, fixed: Fixed) {
+        if let Some(at) = self.find_position(id) {
             self.jobs[at].prediction = prediction.0;
             self.rows[self.jobs[at].slot as usize] = fixed;
         }
     }
 
-    fn search(&self, id: JobId) -> Result<usize, usize> {
+    fn search_position(&self, id: JobId) -> Result<usize, usize> {
         self.jobs.binary_search_by_key(&id.0, |job| job.id)
     }
 
     /// Returns the position of a job in the queue.
     #[inline]
-    pub(crate) fn place(&self, id: JobId) -> Option<usize> {
-        self.search(id).ok()
+    pub(crate) fn find_position(&self, id: JobId) -> Option<usize> {
+        self.search_position(id).ok()
     }
 
     /// Removes the job at a place.

@@ -58,7 +58,7 @@ pub struct Buffers {
 
 impl Buffers {
     /// To be written.
-    pub fn parts(&mut self) -> EnvArrays<'_> {
+    pub fn borrow_arrays(&mut self) -> EnvArrays<'_> {
         EnvArrays {
             jobs: &mut self.jobs,
             machine: &mut self.machine,
@@ -97,7 +97,7 @@ impl VecEnv {
         options: &EnvOptions,
         threads: usize,
     ) -> Result<VecEnv, EnvError> {
-        options.check()?;
+        options.check_options()?;
         if workloads.is_empty() || number == 0 {
             return Err(EnvError::Option("at least one workload and one environment are needed".to_string()));
         }
@@ -144,14 +144,14 @@ impl VecEnv {
 
     /// Arrays for them.
     #[must_use]
-    pub fn buffers(&self) -> Buffers {
+    pub fn make_buffers(&self) -> Buffers {
         let number = self.len();
-        let jobs = number * self.options.window as usize * self.options.observation.width();
+        let jobs = number * self.options.window as usize * self.options.observation.row_width();
         let last = if self.options.autoreset == Autoreset::SameStep { jobs } else { 0 };
         Buffers {
             jobs: vec![0.0; jobs],
             machine: vec![0.0; number * MACHINE],
-            mask: vec![false; number * self.options.actions()],
+            mask: vec![false; number * self.options.action_count()],
             reward: vec![0.0; number],
             terminated: vec![false; number],
             truncated: vec![false; number],
@@ -173,14 +173,14 @@ impl VecEnv {
         parts: &mut EnvArrays<'_>,
     ) -> Result<(), EnvError> {
         if let Some(mask) = mask {
-            length("reset_mask", mask.len(), self.len())?;
+            check_length("reset_mask", mask.len(), self.len())?;
         }
-        self.each(parts, |at, one| {
+        self.for_each_env(parts, |at, one| {
             if mask.is_some_and(|mask| !mask[at]) {
                 return Ok(());
             }
             if let Some(seed) = seed {
-                one.env.seed(seed);
+                one.env.set_seed(seed);
             }
             one.env.write_all();
             (*one.reward, *one.terminated, *one.truncated, *one.finished) = (0.0, false, false, None);
@@ -193,40 +193,40 @@ impl VecEnv {
     /// # Errors
     /// Actions that are none, arrays of another length, environments that were never reset.
     pub fn step(&mut self, actions: &[i64], parts: &mut EnvArrays<'_>) -> Result<(), EnvError> {
-        length("actions", actions.len(), self.len())?;
-        let (last, autoreset) = (self.options.actions() - 1, self.options.autoreset);
+        check_length("actions", actions.len(), self.len())?;
+        let (last, autoreset) = (self.options.action_count() - 1, self.options.autoreset);
         let wrong = actions.iter().position(|&action| usize::try_from(action).map_or(true, |action| action > last));
         if let Some(env) = wrong {
             return Err(EnvError::Action { env, action: actions[env], last });
         }
-        self.each(parts, |at, one| {
+        self.for_each_env(parts, |at, one| {
             let EnvPart { env, jobs, machine, mask, reward, terminated, truncated, last: kept, finished } = one;
             if env.is_new() {
                 return Err(EnvError::NotReset(at));
             }
             **finished = None;
-            let mut shown = ObservationBuffers { jobs, machine, mask };
+            let mut observation = ObservationBuffers { jobs, machine, mask };
             if env.is_over() {
                 (**reward, **terminated, **truncated) = (0.0, false, false);
                 return match autoreset {
-                    Autoreset::NextStep => env.reset(&mut shown),
+                    Autoreset::NextStep => env.reset(&mut observation),
                     // It stays as it is until it is reset.
                     _ => {
                         **terminated = true;
-                        env.show(&mut shown)
+                        env.write_observation(&mut observation)
                     }
                 };
             }
-            let stepped: Stepped = env.step(actions[at] as usize, &mut shown)?;
-            (**reward, **terminated, **truncated) = (stepped.reward, stepped.terminated, stepped.truncated);
-            if stepped.terminated || stepped.truncated {
-                **finished = Some(env.finished());
+            let outcome: Stepped = env.step(actions[at] as usize, &mut observation)?;
+            (**reward, **terminated, **truncated) = (outcome.reward, outcome.terminated, outcome.truncated);
+            if outcome.terminated || outcome.truncated {
+                **finished = Some(env.episode_result());
                 if autoreset == Autoreset::SameStep {
                     if let Some((jobs, machine)) = kept {
-                        jobs.copy_from_slice(shown.jobs);
-                        machine.copy_from_slice(shown.machine);
+                        jobs.copy_from_slice(observation.jobs);
+                        machine.copy_from_slice(observation.machine);
                     }
-                    return env.reset(&mut shown);
+                    return env.reset(&mut observation);
                 }
             }
             Ok(())
@@ -239,42 +239,43 @@ impl VecEnv {
     }
 
     /// Does something with each environment and its part of the arrays, on all threads.
-    fn each(
+    fn for_each_env(
         &mut self,
         parts: &mut EnvArrays<'_>,
         work: impl Fn(usize, &mut EnvPart<'_>) -> Result<(), EnvError> + Sync,
     ) -> Result<(), EnvError> {
         let number = self.len();
-        let (rows, actions) = (self.options.window as usize * self.options.observation.width(), self.options.actions());
-        length("jobs", parts.jobs.len(), number * rows)?;
-        length("machine", parts.machine.len(), number * MACHINE)?;
-        length("mask", parts.mask.len(), number * actions)?;
+        let (rows, actions) =
+            (self.options.window as usize * self.options.observation.row_width(), self.options.action_count());
+        check_length("jobs", parts.jobs.len(), number * rows)?;
+        check_length("machine", parts.machine.len(), number * MACHINE)?;
+        check_length("mask", parts.mask.len(), number * actions)?;
         for (what, found) in [
             ("reward", parts.reward.len()),
             ("terminated", parts.terminated.len()),
             ("truncated", parts.truncated.len()),
             ("finished", parts.finished.len()),
         ] {
-            length(what, found, number)?;
+            check_length(what, found, number)?;
         }
         let same = !parts.final_jobs.is_empty();
         if same {
-            length("final_jobs", parts.final_jobs.len(), number * rows)?;
-            length("final_machine", parts.final_machine.len(), number * MACHINE)?;
+            check_length("final_jobs", parts.final_jobs.len(), number * rows)?;
+            check_length("final_machine", parts.final_machine.len(), number * MACHINE)?;
         }
         let sizes = ArraySizes { rows, actions, last: if same { rows } else { 0 } };
-        let all = parts.reborrow();
+        let whole_arrays = parts.reborrow();
         if self.threads == 1 {
-            return visit_envs(&mut self.envs, all, sizes, 0, &work);
+            return visit_envs(&mut self.envs, whole_arrays, sizes, 0, &work);
         }
         // A few parts per thread: episodes end at different times, and a reset takes longer than a
         // step.
         let part = number.div_ceil(4 * self.threads).max(1);
-        let (mut tasks, mut rest) = (Vec::with_capacity(4 * self.threads), all);
+        let (mut tasks, mut rest) = (Vec::with_capacity(4 * self.threads), whole_arrays);
         for (chunk, envs) in self.envs.chunks_mut(part).enumerate() {
-            let (arrays, others) = rest.split_at(envs.len(), sizes);
+            let (arrays, remaining_arrays) = rest.split_at(envs.len(), sizes);
             tasks.push((chunk * part, envs, arrays));
-            rest = others;
+            rest = remaining_arrays;
         }
         self.pool.install(|| {
             tasks.into_par_iter().try_for_each(|(first, envs, arrays)| visit_envs(envs, arrays, sizes, first, &work))
@@ -314,14 +315,23 @@ impl<'a> EnvArrays<'a> {
         let (machine, other_machine) = self.machine.split_at_mut(envs * MACHINE);
         let (mask, other_mask) = self.mask.split_at_mut(envs * sizes.actions);
         let (reward, other_reward) = self.reward.split_at_mut(envs);
-        let (terminated, other_terminated) = self.terminated.split_at_mut(envs);
-        let (truncated, other_truncated) = self.truncated.split_at_mut(envs);
+        let (own_terminated, other_terminated) = self.terminated.split_at_mut(envs);
+        let (own_truncated, other_truncated) = self.truncated.split_at_mut(envs);
         let (final_jobs, other_final_jobs) = self.final_jobs.split_at_mut(envs * sizes.last);
         let (final_machine, other_final_machine) = self.final_machine.split_at_mut(envs * last_machine);
-        let (finished, other_finished) = self.finished.split_at_mut(envs);
-        let first =
-            EnvArrays { jobs, machine, mask, reward, terminated, truncated, final_jobs, final_machine, finished };
-        let others = EnvArrays {
+        let (own_finished, other_finished) = self.finished.split_at_mut(envs);
+        let first = EnvArrays {
+            jobs,
+            machine,
+            mask,
+            reward,
+            terminated: own_terminated,
+            truncated: own_truncated,
+            final_jobs,
+            final_machine,
+            finished: own_finished,
+        };
+        let remainder = EnvArrays {
             jobs: other_jobs,
             machine: other_machine,
             mask: other_mask,
@@ -332,7 +342,7 @@ impl<'a> EnvArrays<'a> {
             final_machine: other_final_machine,
             finished: other_finished,
         };
-        (first, others)
+        (first, remainder)
     }
 }
 
@@ -347,20 +357,20 @@ fn visit_envs(
 ) -> Result<(), EnvError> {
     let mut last_jobs = arrays.final_jobs.chunks_exact_mut(sizes.rows);
     let mut last_machine = arrays.final_machine.chunks_exact_mut(MACHINE);
-    let all = envs
+    let env_parts = envs
         .iter_mut()
         .zip(arrays.jobs.chunks_exact_mut(sizes.rows))
         .zip(arrays.machine.chunks_exact_mut(MACHINE))
         .zip(arrays.mask.chunks_exact_mut(sizes.actions))
         .zip(arrays.reward.iter_mut().zip(arrays.terminated.iter_mut()))
         .zip(arrays.truncated.iter_mut().zip(arrays.finished.iter_mut()));
-    for (at, (((((env, jobs), machine), mask), (reward, terminated)), (truncated, finished))) in all.enumerate() {
+    for (at, (((((env, jobs), machine), mask), (reward, terminated)), (truncated, finished))) in env_parts.enumerate() {
         let last = last_jobs.next().zip(last_machine.next());
         work(first + at, &mut EnvPart { env, jobs, machine, mask, reward, terminated, truncated, last, finished })?;
     }
     Ok(())
 }
 
-fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EnvError> {
+fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), EnvError> {
     if found == expected { Ok(()) } else { Err(EnvError::Length { what, found, expected }) }
 }

@@ -2,9 +2,9 @@
 
 use crate::objective::{MeasureTally, ObjectiveGuard};
 use crate::score::CandidateScore;
-use crate::simulate::{Stopped, Template, tallies};
+use crate::simulate::{Stopped, Template, tally_jobs};
 use drystone::engine::SimulationError;
-use drystone::log::transform::{piece, submitted};
+use drystone::log::transform::{cut_piece, find_submitted};
 use drystone::metrics::Measure;
 use drystone::metrics::MeasureObjective;
 use drystone::model::{Setting, Span, Time, Workload};
@@ -31,24 +31,24 @@ const WARM_UP: Span = Span(2 * 86_400);
 
 impl LogWeeks {
     /// The part of a submit time, counted from 0; parts of even numbers are to choose by.
-    pub fn part(&self, origin: Time, submit: Time) -> i64 {
+    pub fn part_index(&self, origin: Time, submit: Time) -> i64 {
         (submit - origin).0.div_euclid(i64::from(self.weeks) * Span::WEEK.0)
     }
 
     /// Returns the beginning of a part.
-    fn begin(&self, origin: Time, part: i64) -> Time {
+    fn part_begin(&self, origin: Time, part: i64) -> Time {
         origin + Span(part * i64::from(self.weeks) * Span::WEEK.0)
     }
 
     /// The parts on which candidates are simulated: of those of even numbers that have jobs, so
     /// many, spread evenly.
-    pub fn chosen(&self, workload: &Workload) -> Vec<i64> {
-        let Some((origin, last)) = workload.submits() else { return Vec::new() };
+    pub fn chosen_parts(&self, workload: &Workload) -> Vec<i64> {
+        let Some((origin, last)) = workload.submit_range() else { return Vec::new() };
         let has_jobs = |part: i64| {
-            let (from, until) = (self.begin(origin, part), self.begin(origin, part + 1));
-            !submitted(workload, Some(from), Some(until)).is_empty()
+            let (from, until) = (self.part_begin(origin, part), self.part_begin(origin, part + 1));
+            !find_submitted(workload, Some(from), Some(until)).is_empty()
         };
-        let even: Vec<i64> = (0..=self.part(origin, last)).step_by(2).filter(|&part| has_jobs(part)).collect();
+        let even: Vec<i64> = (0..=self.part_index(origin, last)).step_by(2).filter(|&part| has_jobs(part)).collect();
         let count = (self.count as usize).min(even.len());
         (0..count).map(|at| even[at * even.len() / count]).collect()
     }
@@ -72,7 +72,7 @@ pub enum GroundError {
 }
 
 impl GroundError {
-    pub(crate) fn simulation(policy: &PolicySpec, error: &SimulationError) -> GroundError {
+    pub(crate) fn from_simulation(policy: &PolicySpec, error: &SimulationError) -> GroundError {
         GroundError::Simulation { policy: policy.to_string(), problem: error.to_string() }
     }
 }
@@ -124,17 +124,17 @@ impl ChoiceGround {
         parts: LogWeeks,
         guard: Option<&ObjectiveGuard>,
     ) -> Result<ChoiceGround, GroundError> {
-        let (origin, last) = workload.submits().unwrap_or_default();
-        if parts.part(origin, last) < 1 {
+        let (origin, last) = workload.submit_range().unwrap_or_default();
+        if parts.part_index(origin, last) < 1 {
             let weeks = (last - origin).0 / Span::WEEK.0;
             return Err(GroundError::TooShort { weeks, part: parts.weeks });
         }
-        let pieces = parts.chosen(workload).into_iter().filter_map(|part| {
-            let (begin, end) = (parts.begin(origin, part), parts.begin(origin, part + 1));
-            let places = submitted(workload, Some(Time(begin.0 - WARM_UP.0)), Some(end));
+        let pieces = parts.chosen_parts(workload).into_iter().filter_map(|part| {
+            let (begin, end) = (parts.part_begin(origin, part), parts.part_begin(origin, part + 1));
+            let places = find_submitted(workload, Some(Time(begin.0 - WARM_UP.0)), Some(end));
             let setting = Setting { name: "part".to_string(), value: part.to_string() };
             // A piece of a sound workload is one.
-            Some((piece(workload, places, setting).ok()?, begin))
+            Some((cut_piece(workload, places, setting).ok()?, begin))
         });
         let mut ground = LogGround { pieces: pieces.collect(), bound: None, reference: 1.0 };
         let never = AtomicBool::new(false);
@@ -142,8 +142,8 @@ impl ChoiceGround {
             let least = match &guard.policy {
                 None => guard.factor,
                 Some(policy) => {
-                    let tally = ground.tally(policy, &[guard.of.measure], &never)?;
-                    guard.factor * tally.map_or(f64::INFINITY, |tally| tally[0].value(guard.of.maximum))
+                    let tally = ground.tally_measures(policy, &[guard.of.measure], &never)?;
+                    guard.factor * tally.map_or(f64::INFINITY, |tally| tally[0].mean_or_maximum(guard.of.maximum))
                 }
             };
             ground.bound = Some((guard.of, least));
@@ -151,11 +151,11 @@ impl ChoiceGround {
         self.logs.push(ground);
         // One log alone is judged by its values as they are.
         if self.logs.len() > 1 {
-            let first = self.formula(REFERENCE)?;
+            let first = self.formula_policy(REFERENCE)?;
             let new = if self.logs.len() == 2 { 0 } else { self.logs.len() - 1 };
             for log in &mut self.logs[new..] {
-                if let Some(tally) = log.tally(&first, &[self.objective.measure], &never)? {
-                    log.reference = tally[0].value(self.objective.maximum);
+                if let Some(tally) = log.tally_measures(&first, &[self.objective.measure], &never)? {
+                    log.reference = tally[0].mean_or_maximum(self.objective.maximum);
                 }
             }
         }
@@ -163,8 +163,8 @@ impl ChoiceGround {
     }
 
     /// The policy with this formula.
-    fn formula(&self, formula: &str) -> Result<PolicySpec, GroundError> {
-        let policy = self.template.with(formula);
+    fn formula_policy(&self, formula: &str) -> Result<PolicySpec, GroundError> {
+        let policy = self.template.with_formula(formula);
         policy.map_err(|e| GroundError::Simulation { policy: formula.to_string(), problem: e.problem })
     }
 
@@ -182,23 +182,27 @@ impl ChoiceGround {
     ///
     /// # Errors
     /// [`Stopped`] on cancellation; a simulation that failed.
-    pub fn score(&self, formula: &str, stop: &AtomicBool) -> Result<Result<CandidateScore, Stopped>, GroundError> {
-        let policy = self.formula(formula)?;
-        let mut all = CandidateScore { quality: 0.0, excess: 0.0 };
+    pub fn score_formula(
+        &self,
+        formula: &str,
+        stop: &AtomicBool,
+    ) -> Result<Result<CandidateScore, Stopped>, GroundError> {
+        let policy = self.formula_policy(formula)?;
+        let mut total_score = CandidateScore { quality: 0.0, excess: 0.0 };
         for log in &self.logs {
-            let Some(score) = log.score(&policy, self.objective, stop)? else { return Ok(Err(Stopped)) };
+            let Some(score) = log.score_policy(&policy, self.objective, stop)? else { return Ok(Err(Stopped)) };
             // A value of 0 under first come, first served is no measure of others.
             let is_undivided = self.logs.len() == 1 || log.reference <= 0.0;
-            all.quality +=
+            total_score.quality +=
                 if is_undivided { score.quality } else { score.quality / log.reference } / self.logs.len() as f64;
-            all.excess = all.excess.max(score.excess);
+            total_score.excess = total_score.excess.max(score.excess);
         }
-        Ok(Ok(all))
+        Ok(Ok(total_score))
     }
 }
 
 impl LogGround {
-    fn tally(
+    fn tally_measures(
         &self,
         policy: &PolicySpec,
         measures: &[Measure],
@@ -207,19 +211,19 @@ impl LogGround {
         let mut sum = vec![MeasureTally::default(); measures.len()];
         for (workload, begin) in &self.pieces {
             let counts = |submit: Time| (submit >= *begin).then_some(0);
-            let of_piece = tallies(workload, policy, measures, stop, counts);
-            let Some(of_piece) = of_piece.map_err(|error| GroundError::simulation(policy, &error))? else {
+            let of_piece = tally_jobs(workload, policy, measures, stop, counts);
+            let Some(of_piece) = of_piece.map_err(|error| GroundError::from_simulation(policy, &error))? else {
                 return Ok(None);
             };
             for tally in of_piece {
-                sum.iter_mut().zip(&tally).for_each(|(sum, tally)| sum.add(tally));
+                sum.iter_mut().zip(&tally).for_each(|(sum, tally)| sum.add_tally(tally));
             }
         }
         Ok(Some(sum))
     }
 
     /// Returns the score of a policy on the parts of this log; `None` on cancellation.
-    fn score(
+    fn score_policy(
         &self,
         policy: &PolicySpec,
         objective: MeasureObjective,
@@ -227,9 +231,10 @@ impl LogGround {
     ) -> Result<Option<CandidateScore>, GroundError> {
         let mut measures = vec![objective.measure];
         measures.extend(self.bound.map(|(of, _)| of.measure));
-        let Some(tallies) = self.tally(policy, &measures, stop)? else { return Ok(None) };
-        let quality = tallies[0].value(objective.maximum);
-        let excess = self.bound.map_or(0.0, |(of, bound)| (tallies[1].value(of.maximum) / bound - 1.0).max(0.0));
+        let Some(tallies) = self.tally_measures(policy, &measures, stop)? else { return Ok(None) };
+        let quality = tallies[0].mean_or_maximum(objective.maximum);
+        let excess =
+            self.bound.map_or(0.0, |(of, bound)| (tallies[1].mean_or_maximum(of.maximum) / bound - 1.0).max(0.0));
         Ok(Some(CandidateScore { quality, excess }))
     }
 }

@@ -20,8 +20,8 @@ mod verdict;
 
 pub use ground::{ChoiceGround, GroundError, LogWeeks};
 pub use objective::ObjectiveGuard;
-pub use score::{CandidateScore, ScoredCandidate, front};
+pub use score::{CandidateScore, ScoredCandidate, pareto_front};
 pub use search::{EvolveSearch, EvolveSettings, EvolveState, SearchError};
-pub use simplify::{rounded, simplify};
+pub use simplify::{round_digits, simplify_expr};
 pub use simulate::{SimulationOutcome, Stopped, Template};
-pub use verdict::{JudgedPolicy, OnLog, PolicyVerdict, judge};
+pub use verdict::{JudgedPolicy, OnLog, PolicyVerdict, judge_policies};

@@ -60,14 +60,14 @@ impl MeasureTally {
     }
 
     /// Adds all jobs of another tally.
-    pub fn add(&mut self, other: &MeasureTally) {
+    pub fn add_tally(&mut self, other: &MeasureTally) {
         self.sum += other.sum;
         self.count += other.count;
         self.max = self.max.max(other.max);
     }
 
     /// The mean, or the maximum; 0 without jobs.
-    pub fn value(&self, maximum: bool) -> f64 {
+    pub fn mean_or_maximum(&self, maximum: bool) -> f64 {
         match self.count {
             0 => 0.0,
             _ if maximum => self.max,
@@ -105,7 +105,7 @@ mod tests {
     fn tallies_add_up() {
         let mut tally = MeasureTally::default();
         [3.0, f64::NAN, 5.0].into_iter().for_each(|value| tally.push(value));
-        tally.add(&MeasureTally { sum: 1.0, count: 1, max: 1.0 });
-        assert_eq!((tally.value(false), tally.value(true)), (3.0, 5.0));
+        tally.add_tally(&MeasureTally { sum: 1.0, count: 1, max: 1.0 });
+        assert_eq!((tally.mean_or_maximum(false), tally.mean_or_maximum(true)), (3.0, 5.0));
     }
 }

@@ -39,7 +39,7 @@ pub struct ScoredCandidate {
 }
 
 /// The candidates that no other is both as small and better than, smallest first.
-pub fn front(mut all: Vec<ScoredCandidate>) -> Vec<ScoredCandidate> {
+pub fn pareto_front(mut all: Vec<ScoredCandidate>) -> Vec<ScoredCandidate> {
     all.sort_shared_by(|a, b| a.size.cmp(&b.size).then(a.score.compare(&b.score)).then(a.formula.cmp(&b.formula)));
     let mut front: Vec<ScoredCandidate> = Vec::new();
     for found in all {
@@ -67,7 +67,7 @@ mod tests {
             found("d", 5, 8.0, 0.0),
             found("e", 2, 5.0, 0.2),
         ];
-        let names: Vec<String> = front(all).into_iter().map(|found| found.formula).collect();
+        let names: Vec<String> = pareto_front(all).into_iter().map(|found| found.formula).collect();
         assert_eq!(names, ["b", "a", "d"]);
     }
 }

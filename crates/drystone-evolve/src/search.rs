@@ -1,10 +1,10 @@
 //! The search: generations of formulas, and beside them as many drawn at random.
 
 use crate::ground::{ChoiceGround, GroundError};
-use crate::score::{CandidateScore, ScoredCandidate, front};
-use crate::simplify::{simplify, with_rounded_numbers};
+use crate::score::{CandidateScore, ScoredCandidate, pareto_front};
+use crate::simplify::{simplify_expr, with_rounded_numbers};
 use crate::simulate::Stopped;
-use crate::vary::{cross, mutate, random, tune};
+use crate::vary::{cross_formulas, mutate_formula, random_expr, tune_number};
 use drystone::draw::RandomDraw;
 use drystone::model::SharedSort;
 use drystone::parts::formula::{Expr, Formula, NAMED};
@@ -105,14 +105,14 @@ impl<'a> EvolveSearch<'a> {
     ///
     /// # Errors
     /// A text that is no state, or one of another search.
-    pub fn resume(mut self, saved: &str) -> Result<EvolveSearch<'a>, SearchError> {
+    pub fn resume_from(mut self, saved: &str) -> Result<EvolveSearch<'a>, SearchError> {
         let state: EvolveState =
             serde_json::from_str(saved).map_err(|e| SearchError::Foreign(format!("unreadable ({e})")))?;
         if state.of != self.state.of {
             return Err(SearchError::Foreign(format!("of another search: {}", state.of)));
         }
-        let found = state.population.iter().chain(&state.front).chain(&state.random_front);
-        self.known = found.map(|found| (found.formula.clone(), found.score)).collect();
+        let candidates = state.population.iter().chain(&state.front).chain(&state.random_front);
+        self.known = candidates.map(|found| (found.formula.clone(), found.score)).collect();
         self.state = state;
         Ok(self)
     }
@@ -123,7 +123,7 @@ impl<'a> EvolveSearch<'a> {
     }
 
     /// Returns the state as text to be saved.
-    pub fn saved(&self) -> String {
+    pub fn serialize_state(&self) -> String {
         serde_json::to_string(&self.state).unwrap_or_default()
     }
 
@@ -132,21 +132,22 @@ impl<'a> EvolveSearch<'a> {
     ///
     /// # Errors
     /// A simulation that failed; an order to begin with that is none.
-    pub fn step(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
+    pub fn breed_generation(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
         let mut draw = RandomDraw::new(self.settings.seed, 2 * self.state.generation);
-        let candidates = if self.state.generation == 0 { self.first(&mut draw)? } else { self.children(&mut draw) };
+        let candidates =
+            if self.state.generation == 0 { self.first_generation(&mut draw)? } else { self.breed_children(&mut draw) };
         let mut draw = RandomDraw::new(self.settings.seed, 2 * self.state.generation + 1);
         let count = candidates.len();
-        let by_chance: Vec<Expr> = (0..count).map(|_| any(&mut draw)).collect();
-        let Some(found) = self.evaluate(candidates, stop)? else { return Ok(Err(Stopped)) };
-        let Some(random) = self.evaluate(by_chance, stop)? else { return Ok(Err(Stopped)) };
+        let by_chance: Vec<Expr> = (0..count).map(|_| random_formula(&mut draw)).collect();
+        let Some(found) = self.evaluate_candidates(candidates, stop)? else { return Ok(Err(Stopped)) };
+        let Some(random) = self.evaluate_candidates(by_chance, stop)? else { return Ok(Err(Stopped)) };
         let state = &mut self.state;
         state.generation += 1;
         state.evaluations += found.len() as u64;
         state.random_evaluations += random.len() as u64;
         state.front = best_front(&state.front, &found);
         state.random_front = best_front(&state.random_front, &random);
-        state.population = survivors(&state.population, found, self.settings.population);
+        state.population = select_survivors(&state.population, found, self.settings.population);
         Ok(Ok(()))
     }
 
@@ -155,60 +156,66 @@ impl<'a> EvolveSearch<'a> {
     /// that no named order is better on these weeks than the best of the front.
     ///
     /// # Errors
-    /// As [`EvolveSearch::step`].
-    pub fn polish(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
+    /// As [`EvolveSearch::breed_generation`].
+    pub fn polish_front(&mut self, stop: &AtomicBool) -> Result<Result<(), Stopped>, SearchError> {
         // The priority of a live site orders no log.
-        let named = NAMED.iter().filter(|order| order.name != "site").filter_map(|order| read(order.name));
-        let mut simpler: Vec<Expr> = named.collect();
+        let named_formulas =
+            NAMED.iter().filter(|order| order.name != "site").filter_map(|order| parse_formula(order.name));
+        let mut simpler: Vec<Expr> = named_formulas.collect();
         for found in &self.state.front {
             let Ok(formula) = found.formula.parse::<Formula>() else { continue };
-            let simple = simplify(&simplify(formula.expr()));
+            let simple = simplify_expr(&simplify_expr(formula.expr()));
             simpler.extend([3, 2, 1].map(|digits| with_rounded_numbers(&simple, digits)));
             simpler.push(simple);
         }
-        let Some(found) = self.evaluate(simpler, stop)? else { return Ok(Err(Stopped)) };
+        let Some(found) = self.evaluate_candidates(simpler, stop)? else { return Ok(Err(Stopped)) };
         self.state.front = best_front(&self.state.front, &found);
         Ok(Ok(()))
     }
 
     /// The first generation.
-    fn first(&self, draw: &mut RandomDraw) -> Result<Vec<Expr>, SearchError> {
-        let mut all = Vec::new();
+    fn first_generation(&self, draw: &mut RandomDraw) -> Result<Vec<Expr>, SearchError> {
+        let mut formulas = Vec::new();
         for order in &self.settings.start {
             let formula = order.parse::<Formula>();
             let problem = |e: drystone::parts::formula::FormulaError| SearchError::Start {
                 order: order.clone(),
                 problem: e.to_string(),
             };
-            all.push(formula.map_err(problem)?.expr().clone());
+            formulas.push(formula.map_err(problem)?.expr().clone());
         }
-        while all.len() < self.settings.population {
-            all.push(any(draw));
+        while formulas.len() < self.settings.population {
+            formulas.push(random_formula(draw));
         }
-        Ok(all)
+        Ok(formulas)
     }
 
     /// The next one: crossed, mutated, tuned, and a few new.
-    fn children(&self, draw: &mut RandomDraw) -> Vec<Expr> {
-        let parents: Vec<Expr> = self.state.population.iter().filter_map(|found| read(&found.formula)).collect();
-        let mut seen: BTreeSet<String> = self.state.population.iter().map(|found| found.formula.clone()).collect();
+    fn breed_children(&self, draw: &mut RandomDraw) -> Vec<Expr> {
+        let parents: Vec<Expr> =
+            self.state.population.iter().filter_map(|found| parse_formula(&found.formula)).collect();
+        let mut known_formulas: BTreeSet<String> =
+            self.state.population.iter().map(|found| found.formula.clone()).collect();
         let mut all = Vec::new();
         // Of what is bred much is known already: the number of tries is bounded.
         for _ in 0..20 * self.settings.population {
             if all.len() == self.settings.population {
                 break;
             }
-            let one = &parents[tournament(draw, parents.len())];
-            let (other, best) = (tournament(draw, parents.len()), draw.below(parents.len().min(3)));
-            let child = match draw.below(100) {
-                0..40 => cross(draw, one, &parents[other]),
-                40..65 => mutate(draw, one),
+            let parent = &parents[run_tournament(draw, parents.len())];
+            let (mate_index, best) = (run_tournament(draw, parents.len()), draw.draw_below(parents.len().min(3)));
+            let child = match draw.draw_below(100) {
+                0..40 => cross_formulas(draw, parent, &parents[mate_index]),
+                40..65 => mutate_formula(draw, parent),
                 // Also varies the weights of the best few: a local search beside the breeding.
-                65..80 => tune(draw, one),
-                80..95 => tune(draw, &parents[best]),
-                _ => random(draw, 4),
+                65..80 => tune_number(draw, parent),
+                80..95 => tune_number(draw, &parents[best]),
+                _ => random_expr(draw, 4),
             };
-            if child.size() <= self.settings.largest && child.depth() <= DEEPEST && seen.insert(child.to_string()) {
+            if child.count_parts() <= self.settings.largest
+                && child.nesting_depth() <= DEEPEST
+                && known_formulas.insert(child.to_string())
+            {
                 all.push(child);
             }
         }
@@ -217,86 +224,86 @@ impl<'a> EvolveSearch<'a> {
 
     /// Scores of candidates, in their order; those that are no formulas or too large are left out.
     /// `None` on cancellation.
-    fn evaluate(
+    fn evaluate_candidates(
         &mut self,
         candidates: Vec<Expr>,
         stop: &AtomicBool,
     ) -> Result<Option<Vec<ScoredCandidate>>, SearchError> {
         let mut formulas: Vec<Formula> = candidates.iter().filter_map(|expr| Formula::new(expr).ok()).collect();
-        formulas.retain(|formula| formula.expr().size() <= 4 * self.settings.largest);
+        formulas.retain(|formula| formula.expr().count_parts() <= 4 * self.settings.largest);
         let mut todo: Vec<&str> = formulas.iter().map(Formula::text).collect();
         todo.sort_unstable();
         todo.dedup();
         todo.retain(|text| !self.known.contains_key(*text));
-        let Some(scores) = parallel(self.ground, &todo, self.threads, stop)? else { return Ok(None) };
+        let Some(scores) = score_in_parallel(self.ground, &todo, self.threads, stop)? else { return Ok(None) };
         let todo: Vec<String> = todo.into_iter().map(String::from).collect();
         self.known.extend(todo.into_iter().zip(scores));
-        let found = formulas.iter().filter_map(|formula| {
-            let (text, size) = (formula.text().to_string(), formula.expr().size());
+        let scored_candidates = formulas.iter().filter_map(|formula| {
+            let (text, size) = (formula.text().to_string(), formula.expr().count_parts());
             let score = *self.known.get(&text)?;
             Some(ScoredCandidate { formula: text, size, score })
         });
-        Ok(Some(found.collect()))
+        Ok(Some(scored_candidates.collect()))
     }
 }
 
 /// A formula at random, of any depth.
-fn any(draw: &mut RandomDraw) -> Expr {
-    let depth = 2 + draw.below(4);
-    random(draw, depth)
+fn random_formula(draw: &mut RandomDraw) -> Expr {
+    let depth = 2 + draw.draw_below(4);
+    random_expr(draw, depth)
 }
 
-fn read(text: &str) -> Option<Expr> {
+fn parse_formula(text: &str) -> Option<Expr> {
     text.parse::<Formula>().ok().map(|formula| formula.expr().clone())
 }
 
 /// The best of a few places in a list that is sorted best first.
-fn tournament(draw: &mut RandomDraw, among: usize) -> usize {
-    (0..TOURNAMENT).map(|_| draw.below(among)).min().unwrap_or(0)
+fn run_tournament(draw: &mut RandomDraw, among: usize) -> usize {
+    (0..TOURNAMENT).map(|_| draw.draw_below(among)).min().unwrap_or(0)
 }
 
 fn best_front(old: &[ScoredCandidate], new: &[ScoredCandidate]) -> Vec<ScoredCandidate> {
-    let mut all = front(old.iter().chain(new).cloned().collect());
-    all.truncate(KEPT);
-    all
+    let mut candidates = pareto_front(old.iter().chain(new).cloned().collect());
+    candidates.truncate(KEPT);
+    candidates
 }
 
 /// The best of old and new. Of those that are equally good, which mostly make the same schedules,
 /// the smallest alone.
-fn survivors(old: &[ScoredCandidate], new: Vec<ScoredCandidate>, count: usize) -> Vec<ScoredCandidate> {
-    let mut all: Vec<ScoredCandidate> = old.iter().cloned().chain(new).collect();
-    all.sort_shared_by(|a, b| {
+fn select_survivors(old: &[ScoredCandidate], new: Vec<ScoredCandidate>, count: usize) -> Vec<ScoredCandidate> {
+    let mut candidates: Vec<ScoredCandidate> = old.iter().cloned().chain(new).collect();
+    candidates.sort_shared_by(|a, b| {
         let by_score = a.score.compare(&b.score);
         by_score.then(a.size.cmp(&b.size)).then_with(|| a.formula.cmp(&b.formula))
     });
-    all.dedup_by(|later, kept| later.score.compare(&kept.score) == Ordering::Equal);
+    candidates.dedup_by(|later, kept| later.score.compare(&kept.score) == Ordering::Equal);
     // Of neighbours that hardly differ the smaller goes first.
-    for at in 1..all.len() {
-        if all[at].score.is_near(&all[at - 1].score) && all[at].size < all[at - 1].size {
-            all.swap(at, at - 1);
+    for at in 1..candidates.len() {
+        if candidates[at].score.is_near(&candidates[at - 1].score) && candidates[at].size < candidates[at - 1].size {
+            candidates.swap(at, at - 1);
         }
     }
-    all.truncate(count);
-    all
+    candidates.truncate(count);
+    candidates
 }
 
 /// Scores of formulas, in their order, by several threads.
-fn parallel(
+fn score_in_parallel(
     ground: &ChoiceGround,
     formulas: &[&str],
     threads: usize,
     stop: &AtomicBool,
 ) -> Result<Option<Vec<CandidateScore>>, SearchError> {
     let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(formulas.len()));
+    let score_slots = Mutex::new(Vec::with_capacity(formulas.len()));
     let work = || {
         loop {
             let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let Some(formula) = formulas.get(at) else { return };
-            let score = ground.score(formula, stop);
-            let stopped = matches!(score, Ok(Err(Stopped)) | Err(_));
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, score));
-            if stopped {
+            let score = ground.score_formula(formula, stop);
+            let is_stopped = matches!(score, Ok(Err(Stopped)) | Err(_));
+            score_slots.lock().unwrap_or_else(PoisonError::into_inner).push((at, score));
+            if is_stopped {
                 return;
             }
         }
@@ -308,10 +315,10 @@ fn parallel(
         }
         work();
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_shared_by_key(|&(at, _)| at);
+    let mut indexed_scores = score_slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+    indexed_scores.sort_shared_by_key(|&(at, _)| at);
     let mut scores = Vec::with_capacity(formulas.len());
-    for (_, score) in done {
+    for (_, score) in indexed_scores {
         match score? {
             Ok(score) => scores.push(score),
             Err(Stopped) => return Ok(None),

@@ -3,16 +3,16 @@
 use drystone::parts::formula::{Expr, Function, Operator};
 
 /// A number with this many significant digits.
-pub fn rounded(number: f64, digits: usize) -> f64 {
+pub fn round_digits(number: f64, digits: usize) -> f64 {
     format!("{number:.*e}", digits.saturating_sub(1)).parse().unwrap_or(number)
 }
 
 /// Returns the formula without redundant parts: sums with 0, products with 1, double signs, roots
 /// of squares. Values may differ in the last bits, so a simplified formula must be scored again.
-pub fn simplify(expr: &Expr) -> Expr {
+pub fn simplify_expr(expr: &Expr) -> Expr {
     let mut expr = expr.clone();
     for part in expr.parts_mut() {
-        *part = simplify(part);
+        *part = simplify_expr(part);
     }
     match expr {
         Expr::Minus(a) => match *a {
@@ -21,7 +21,7 @@ pub fn simplify(expr: &Expr) -> Expr {
             Expr::Binary(Operator::Subtract, b, c) => Expr::Binary(Operator::Subtract, c, b),
             a => Expr::Minus(Box::new(a)),
         },
-        Expr::Binary(operator, a, b) => binary(operator, *a, *b),
+        Expr::Binary(operator, a, b) => simplify_binary(operator, *a, *b),
         Expr::Call(Function::Abs, parts) => match &parts[0] {
             Expr::Call(Function::Abs | Function::Sqrt, _) => parts[0].clone(),
             Expr::Variable(_) => parts[0].clone(),
@@ -35,7 +35,7 @@ pub fn simplify(expr: &Expr) -> Expr {
     }
 }
 
-fn binary(operator: Operator, a: Expr, b: Expr) -> Expr {
+fn simplify_binary(operator: Operator, a: Expr, b: Expr) -> Expr {
     use Expr::Number;
     use Operator::*;
     match (operator, a, b) {
@@ -48,7 +48,7 @@ fn binary(operator: Operator, a: Expr, b: Expr) -> Expr {
         (Add, a, Expr::Minus(b)) => Expr::Binary(Subtract, Box::new(a), b),
         (Subtract, a, Expr::Minus(b)) => Expr::Binary(Add, Box::new(a), b),
         (Subtract, a, b) if a == b => Number(0.0),
-        (operator, a, b) => Expr::binary(operator, a, b),
+        (operator, a, b) => Expr::from_binary(operator, a, b),
     }
 }
 
@@ -56,7 +56,7 @@ fn binary(operator: Operator, a: Expr, b: Expr) -> Expr {
 pub(crate) fn with_rounded_numbers(expr: &Expr, digits: usize) -> Expr {
     let mut expr = expr.clone();
     if let Expr::Number(number) = &mut expr {
-        *number = rounded(*number, digits);
+        *number = round_digits(*number, digits);
     }
     for part in expr.parts_mut() {
         *part = with_rounded_numbers(part, digits);
@@ -81,11 +81,11 @@ mod tests {
             ("r-r+n", "0+n"),
         ] {
             let formula: Formula = text.parse().expect(text);
-            let once = simplify(formula.expr());
-            let again = simplify(&once).to_string();
+            let once = simplify_expr(formula.expr());
+            let again = simplify_expr(&once).to_string();
             assert!(again == simple || simple == "0+n" && again == "n", "{text}: {again}");
         }
-        assert_eq!(rounded(868.49, 2), 870.0);
-        assert_eq!(rounded(-0.012_345, 3), -0.0123);
+        assert_eq!(round_digits(868.49, 2), 870.0);
+        assert_eq!(round_digits(-0.012_345, 3), -0.0123);
     }
 }

@@ -19,7 +19,7 @@ impl Template {
     ///
     /// # Errors
     /// None for formulas and templates that were checked.
-    pub fn with(&self, formula: &str) -> Result<PolicySpec, SpecError> {
+    pub fn with_formula(&self, formula: &str) -> Result<PolicySpec, SpecError> {
         self.0.replace('?', formula).parse()
     }
 }
@@ -44,7 +44,7 @@ impl FromStr for Template {
             return Err(format!("`{text}` has no `?` in place of the formula; write `easy(order=?,backfill=?)`"));
         }
         let template = Template(text.to_string());
-        template.with("r").map_err(|e| e.to_string())?;
+        template.with_formula("r").map_err(|e| e.to_string())?;
         Ok(template)
     }
 }
@@ -68,7 +68,7 @@ const STRIDE: u32 = 1 << 10;
 ///
 /// # Errors
 /// The simulation's error: a bug of the policy.
-pub(crate) fn simulate(
+pub(crate) fn simulate_candidate(
     workload: &Workload,
     policy: &PolicySpec,
     measures: &[Measure],
@@ -76,7 +76,7 @@ pub(crate) fn simulate(
     take: impl FnMut(Time, &[f64]),
 ) -> Result<SimulationOutcome, SimulationError> {
     let mut watch = WeekObserver { measures, values: Vec::new(), take };
-    let simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(workload));
+    let simulation = Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(workload));
     let mut simulation = simulation.without_accuracy();
     let mut steps = 0;
     loop {
@@ -97,16 +97,16 @@ struct WeekObserver<'a, F> {
 }
 
 impl<F: FnMut(Time, &[f64])> Observer for WeekObserver<'_, F> {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        let (wait, run): (Span, Span) = (ended.wait(), ended.outcome.ran);
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        let (wait, run): (Span, Span) = (ended.wait_time(), ended.outcome.ran);
         self.values.clear();
-        self.values.extend(self.measures.iter().map(|measure| measure.of(wait, run)));
+        self.values.extend(self.measures.iter().map(|measure| measure.value_of(wait, run)));
         (self.take)(ended.job.submit, &self.values);
     }
 }
 
 /// Sums up jobs by a rule that says which tally a submit time belongs to.
-pub(crate) fn tallies(
+pub(crate) fn tally_jobs(
     workload: &Workload,
     policy: &PolicySpec,
     measures: &[Measure],
@@ -114,12 +114,12 @@ pub(crate) fn tallies(
     place: impl Fn(Time) -> Option<usize>,
 ) -> Result<Option<Vec<Vec<MeasureTally>>>, SimulationError> {
     let mut all: Vec<Vec<MeasureTally>> = Vec::new();
-    let done = simulate(workload, policy, measures, stop, |submit, values| {
+    let outcome = simulate_candidate(workload, policy, measures, stop, |submit, values| {
         let Some(at) = place(submit) else { return };
         if all.len() <= at {
             all.resize(at + 1, vec![MeasureTally::default(); measures.len()]);
         }
         all[at].iter_mut().zip(values).for_each(|(tally, &value)| tally.push(value));
     })?;
-    Ok(matches!(done, SimulationOutcome::Done).then_some(all))
+    Ok(matches!(outcome, SimulationOutcome::Done).then_some(all))
 }

@@ -12,69 +12,73 @@ const COMPARISONS: [Operator; 2] = [Operator::Below, Operator::Above];
 const FUNCTIONS: [Function; 3] = [Function::Log10, Function::Sqrt, Function::Abs];
 
 /// A number over many powers of ten: weights of times and areas differ by as much.
-fn weight(draw: &mut RandomDraw) -> Expr {
-    let exponent = draw.below(9) as f64 - 2.0;
-    let digits = 1.0 + draw.below(90) as f64 / 10.0;
+fn random_weight(draw: &mut RandomDraw) -> Expr {
+    let exponent = draw.draw_below(9) as f64 - 2.0;
+    let digits = 1.0 + draw.draw_below(90) as f64 / 10.0;
     Expr::Number((digits * libm::pow(10.0, exponent) * 1e4).round() / 1e4)
 }
 
-fn leaf(draw: &mut RandomDraw) -> Expr {
-    if draw.chance(25) { weight(draw) } else { Expr::Variable(*draw.pick(&VARIABLES)) }
+fn random_leaf(draw: &mut RandomDraw) -> Expr {
+    if draw.draw_chance(25) { random_weight(draw) } else { Expr::Variable(*draw.pick_one(&VARIABLES)) }
 }
 
-fn power() -> [Expr; 4] {
+fn list_exponents() -> [Expr; 4] {
     [2.0, 3.0, 0.5, -1.0].map(Expr::Number)
 }
 
 /// A formula at random, no deeper than this.
-pub fn random(draw: &mut RandomDraw, depth: usize) -> Expr {
-    if depth <= 1 || draw.chance(15) {
-        return leaf(draw);
+pub fn random_expr(draw: &mut RandomDraw, depth: usize) -> Expr {
+    if depth <= 1 || draw.draw_chance(15) {
+        return random_leaf(draw);
     }
     let below = depth - 1;
-    match draw.below(20) {
+    match draw.draw_below(20) {
         0..=12 => {
-            let operator = *draw.pick(&OPERATORS);
-            let left = random(draw, below);
-            let right = if operator == Operator::Power { draw.pick(&power()).clone() } else { random(draw, below) };
-            Expr::binary(operator, left, right)
+            let operator = *draw.pick_one(&OPERATORS);
+            let left = random_expr(draw, below);
+            let right = if operator == Operator::Power {
+                draw.pick_one(&list_exponents()).clone()
+            } else {
+                random_expr(draw, below)
+            };
+            Expr::from_binary(operator, left, right)
         }
-        13..=15 => Expr::Call(*draw.pick(&FUNCTIONS), vec![random(draw, below)]),
-        16 => Expr::Minus(Box::new(random(draw, below))),
+        13..=15 => Expr::Call(*draw.pick_one(&FUNCTIONS), vec![random_expr(draw, below)]),
+        16 => Expr::Minus(Box::new(random_expr(draw, below))),
         17 | 18 => {
-            let function = if draw.chance(50) { Function::Min } else { Function::Max };
-            Expr::Call(function, vec![random(draw, below), random(draw, below)])
+            let function = if draw.draw_chance(50) { Function::Min } else { Function::Max };
+            Expr::Call(function, vec![random_expr(draw, below), random_expr(draw, below)])
         }
         _ => {
-            let condition = Expr::binary(*draw.pick(&COMPARISONS), random(draw, 1), random(draw, 1));
-            Expr::Call(Function::If, vec![condition, random(draw, below), random(draw, below)])
+            let condition = Expr::from_binary(*draw.pick_one(&COMPARISONS), random_expr(draw, 1), random_expr(draw, 1));
+            Expr::Call(Function::If, vec![condition, random_expr(draw, below), random_expr(draw, below)])
         }
     }
 }
 
 /// The parts of a tree that are numbers, in preorder: places at which it may be changed.
-fn places(expr: &Expr) -> usize {
-    usize::from(!expr.is_condition()) + expr.parts().into_iter().map(places).sum::<usize>()
+fn count_places(expr: &Expr) -> usize {
+    usize::from(!expr.is_condition()) + expr.direct_parts().into_iter().map(count_places).sum::<usize>()
 }
 
 /// Returns the expression at a place.
-fn at(expr: &Expr, place: usize) -> Option<&Expr> {
-    let mut left = place;
-    find(expr, &mut left)
+fn expr_at(expr: &Expr, place: usize) -> Option<&Expr> {
+    let mut remaining = place;
+    find_in_tree(expr, &mut remaining)
 }
 
-fn find<'a>(expr: &'a Expr, left: &mut usize) -> Option<&'a Expr> {
+fn find_in_tree<'a>(expr: &'a Expr, left: &mut usize) -> Option<&'a Expr> {
     if !expr.is_condition() {
         if *left == 0 {
             return Some(expr);
         }
         *left -= 1;
     }
-    expr.parts().into_iter().find_map(|part| find(part, left))
+    expr.direct_parts().into_iter().find_map(|part| find_in_tree(part, left))
 }
 
 /// Changes what is at a place. Returns whether there is such a place.
-fn change(expr: &mut Expr, left: &mut usize, how: &mut dyn FnMut(&mut Expr)) -> bool {
+fn change_place(expr: &mut Expr, left: &mut usize, how: &mut dyn FnMut(&mut Expr)) -> bool {
     if !expr.is_condition() {
         if *left == 0 {
             how(expr);
@@ -82,58 +86,58 @@ fn change(expr: &mut Expr, left: &mut usize, how: &mut dyn FnMut(&mut Expr)) -> 
         }
         *left -= 1;
     }
-    expr.parts_mut().into_iter().any(|part| change(part, left, how))
+    expr.parts_mut().into_iter().any(|part| change_place(part, left, how))
 }
 
 /// The formula with a part of another in place of one of its own.
-pub fn cross(draw: &mut RandomDraw, one: &Expr, other: &Expr) -> Expr {
-    let from = draw.below(places(other));
-    let part = at(other, from).unwrap_or(other).clone();
+pub fn cross_formulas(draw: &mut RandomDraw, one: &Expr, other: &Expr) -> Expr {
+    let from = draw.draw_below(count_places(other));
+    let part = expr_at(other, from).unwrap_or(other).clone();
     let mut child = one.clone();
-    change(&mut child, &mut draw.below(places(one)), &mut |place| *place = part.clone());
+    change_place(&mut child, &mut draw.draw_below(count_places(one)), &mut |place| *place = part.clone());
     child
 }
 
 /// The formula with one part changed: replaced, wrapped, cut down to a part of itself, or put
 /// beside a new one.
-pub fn mutate(draw: &mut RandomDraw, one: &Expr) -> Expr {
+pub fn mutate_formula(draw: &mut RandomDraw, one: &Expr) -> Expr {
     let mut child = one.clone();
-    let place = draw.below(places(one));
-    let kind = draw.below(6);
-    let new = random(draw, if kind == 0 { 3 } else { 2 });
-    let operator = *draw.pick(&OPERATORS[..4]);
-    let function = *draw.pick(&FUNCTIONS);
-    let variable = *draw.pick(&VARIABLES);
-    change(&mut child, &mut place.clone(), &mut |part| {
+    let place = draw.draw_below(count_places(one));
+    let kind = draw.draw_below(6);
+    let new = random_expr(draw, if kind == 0 { 3 } else { 2 });
+    let operator = *draw.pick_one(&OPERATORS[..4]);
+    let function = *draw.pick_one(&FUNCTIONS);
+    let variable = *draw.pick_one(&VARIABLES);
+    change_place(&mut child, &mut place.clone(), &mut |part| {
         let old = part.clone();
         *part = match (kind, old) {
             (0, _) => new.clone(),
             (1, Expr::Variable(_)) => Expr::Variable(variable),
             (1, Expr::Binary(old, a, b)) if old != Operator::Power => Expr::Binary(operator, a, b),
-            (2, old) => old.parts().into_iter().find(|part| !part.is_condition()).unwrap_or(&old).clone(),
+            (2, old) => old.direct_parts().into_iter().find(|part| !part.is_condition()).unwrap_or(&old).clone(),
             (3, old) => Expr::Call(function, vec![old]),
-            (_, old) => Expr::binary(operator, old, new.clone()),
+            (_, old) => Expr::from_binary(operator, old, new.clone()),
         };
     });
     child
 }
 
 /// The formula with one of its numbers moved a little, or far; as it is where it has none.
-pub fn tune(draw: &mut RandomDraw, one: &Expr) -> Expr {
+pub fn tune_number(draw: &mut RandomDraw, one: &Expr) -> Expr {
     let mut child = one.clone();
-    let is_number = |place: &usize| matches!(at(one, *place), Some(Expr::Number(_)));
-    let numbers: Vec<usize> = (0..places(one)).filter(is_number).collect();
+    let is_number = |place: &usize| matches!(expr_at(one, *place), Some(Expr::Number(_)));
+    let numbers: Vec<usize> = (0..count_places(one)).filter(is_number).collect();
     if numbers.is_empty() {
         return child;
     }
-    let place = *draw.pick(&numbers);
-    let step = if draw.chance(50) { 0.1 } else { 1.0 };
-    let factor = libm::exp(step * draw.normal());
-    let turn = draw.chance(5);
-    change(&mut child, &mut place.clone(), &mut |part| {
+    let place = *draw.pick_one(&numbers);
+    let step = if draw.draw_chance(50) { 0.1 } else { 1.0 };
+    let factor = libm::exp(step * draw.draw_normal());
+    let turn = draw.draw_chance(5);
+    change_place(&mut child, &mut place.clone(), &mut |part| {
         if let Expr::Number(number) = part {
-            let moved = if *number == 0.0 { factor } else { *number * factor };
-            *part = Expr::Number(crate::rounded(if turn { -moved } else { moved }, 3));
+            let moved_number = if *number == 0.0 { factor } else { *number * factor };
+            *part = Expr::Number(crate::round_digits(if turn { -moved_number } else { moved_number }, 3));
         }
     });
     child
@@ -148,19 +152,19 @@ mod tests {
     #[test]
     fn children_are_formulas() {
         let mut draw = RandomDraw::new(7, 0);
-        let mut parents: Vec<Expr> = (0..50).map(|_| random(&mut draw, 4)).collect();
+        let mut parents: Vec<Expr> = (0..50).map(|_| random_expr(&mut draw, 4)).collect();
         for _ in 0..2_000 {
-            let (one, other) = (draw.pick(&parents).clone(), draw.pick(&parents).clone());
-            let child = match draw.below(3) {
-                0 => cross(&mut draw, &one, &other),
-                1 => mutate(&mut draw, &one),
-                _ => tune(&mut draw, &one),
+            let (one, other) = (draw.pick_one(&parents).clone(), draw.pick_one(&parents).clone());
+            let child = match draw.draw_below(3) {
+                0 => cross_formulas(&mut draw, &one, &other),
+                1 => mutate_formula(&mut draw, &one),
+                _ => tune_number(&mut draw, &one),
             };
             assert!(!child.is_condition());
-            if child.size() < 60 && child.depth() < 20 {
+            if child.count_parts() < 60 && child.nesting_depth() < 20 {
                 let formula = Formula::new(&child).unwrap_or_else(|e| panic!("{e}"));
                 assert!(formula.text().parse::<Formula>().is_ok());
-                let at = draw.below(parents.len());
+                let at = draw.draw_below(parents.len());
                 parents[at] = child;
             }
         }
@@ -171,10 +175,10 @@ mod tests {
         let mut draw = RandomDraw::new(1, 0);
         let formula: Formula = "log10(r)*n+870*log10(s)".parse().expect("valid");
         for _ in 0..50 {
-            let text = tune(&mut draw, formula.expr()).to_string();
+            let text = tune_number(&mut draw, formula.expr()).to_string();
             assert!(text.starts_with("log10(r)*n+") && text.ends_with("*log10(s)"), "{text}");
         }
         let none: Formula = "r*n".parse().expect("valid");
-        assert_eq!(tune(&mut draw, none.expr()), *none.expr());
+        assert_eq!(tune_number(&mut draw, none.expr()), *none.expr());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ground::{GroundError, LogWeeks};
 use crate::objective::{MeasureTally, ObjectiveGuard};
-use crate::simulate::{Stopped, tallies};
+use crate::simulate::{Stopped, tally_jobs};
 use drystone::inference::{DifferenceVerdict, MeanDifference, PeriodSum, WeekSigns};
 use drystone::metrics::Measure;
 use drystone::metrics::MeasureObjective;
@@ -69,55 +69,57 @@ pub struct PolicyVerdict {
 ///
 /// # Errors
 /// A simulation that failed; [`Stopped`] on cancellation.
-pub fn judge(
+pub fn judge_policies(
     workload: &Workload,
     parts: Option<LogWeeks>,
     (objective, guard): (MeasureObjective, Option<&ObjectiveGuard>),
     policies: &[JudgedPolicy],
     stop: &AtomicBool,
 ) -> Result<Result<OnLog, Stopped>, GroundError> {
-    let origin = workload.submits().unwrap_or_default().0;
+    let origin = workload.submit_range().unwrap_or_default().0;
     let week = |submit: Time| usize::try_from((submit - origin).0.div_euclid(Span::WEEK.0)).ok();
-    let chosen: Vec<i64> = parts.map(|parts| parts.chosen(workload)).unwrap_or_default();
+    let chosen_parts: Vec<i64> = parts.map(|parts| parts.chosen_parts(workload)).unwrap_or_default();
     let is_seen = |week: usize| {
         let begin = origin + Span(week as i64 * Span::WEEK.0);
-        parts.is_some_and(|parts| chosen.contains(&parts.part(origin, begin)))
+        parts.is_some_and(|parts| chosen_parts.contains(&parts.part_index(origin, begin)))
     };
-    let mut all = Vec::new();
+    let mut policy_tallies = Vec::new();
     let guarding = guard.and_then(|guard| guard.policy.as_ref());
     for policy in policies.iter().map(|judged| &judged.policy).chain(guarding) {
         let mut measures = vec![objective.measure, Measure::Wait];
         measures.extend(guard.map(|guard| guard.of.measure));
-        let weeks = tallies(workload, policy, &measures, stop, week);
-        match weeks.map_err(|error| GroundError::simulation(policy, &error))? {
-            Some(weeks) => all.push(weeks),
+        let weeks = tally_jobs(workload, policy, &measures, stop, week);
+        match weeks.map_err(|error| GroundError::from_simulation(policy, &error))? {
+            Some(weeks) => policy_tallies.push(weeks),
             None => return Ok(Err(Stopped)),
         }
     }
-    let weeks: Vec<usize> = (0..all.first().map_or(0, Vec::len)).filter(|&w| all[0][w][0].count > 0).collect();
-    let (seen, unseen): (Vec<usize>, Vec<usize>) = weeks.into_iter().partition(|&week| is_seen(week));
+    let weeks: Vec<usize> =
+        (0..policy_tallies.first().map_or(0, Vec::len)).filter(|&w| policy_tallies[0][w][0].count > 0).collect();
+    let (seen_indices, unseen): (Vec<usize>, Vec<usize>) = weeks.into_iter().partition(|&week| is_seen(week));
     let of = |weeks: &[usize], tallies: &[Vec<MeasureTally>], measure: usize, maximum: bool| {
         let mut sum = MeasureTally::default();
-        weeks.iter().filter_map(|&week| tallies.get(week)).for_each(|week| sum.add(&week[measure]));
-        sum.value(maximum)
+        weeks.iter().filter_map(|&week| tallies.get(week)).for_each(|week| sum.add_tally(&week[measure]));
+        sum.mean_or_maximum(maximum)
     };
     let unseen_bound = guard.map(|guard| match &guard.policy {
-        Some(_) => guard.factor * of(&unseen, &all[policies.len()], 2, guard.of.maximum),
+        Some(_) => guard.factor * of(&unseen, &policy_tallies[policies.len()], 2, guard.of.maximum),
         None => guard.factor,
     });
-    let verdicts = policies.iter().zip(&all).map(|(judged, own)| {
-        let change =
-            |weeks: &[usize]| of(weeks, own, 0, objective.maximum) / of(weeks, &all[0], 0, objective.maximum) - 1.0;
-        let difference = (!objective.maximum).then(|| difference(&unseen, &all[0], own));
+    let verdicts = policies.iter().zip(&policy_tallies).map(|(judged, own)| {
+        let change = |weeks: &[usize]| {
+            of(weeks, own, 0, objective.maximum) / of(weeks, &policy_tallies[0], 0, objective.maximum) - 1.0
+        };
+        let difference = (!objective.maximum).then(|| mean_difference(&unseen, &policy_tallies[0], own));
         PolicyVerdict {
             name: judged.name.clone(),
             policy: judged.policy.to_string(),
-            seen: (!seen.is_empty()).then(|| of(&seen, own, 0, objective.maximum)),
+            seen: (!seen_indices.is_empty()).then(|| of(&seen_indices, own, 0, objective.maximum)),
             unseen: of(&unseen, own, 0, objective.maximum),
-            seen_change: (!seen.is_empty()).then(|| change(&seen)),
+            seen_change: (!seen_indices.is_empty()).then(|| change(&seen_indices)),
             unseen_change: change(&unseen),
-            interval: difference.and_then(|one| one.interval(CONFIDENCE)),
-            verdict: difference.map(|one| one.verdict(one.p_value(), CONFIDENCE, 1)),
+            interval: difference.and_then(|one| one.change_interval(CONFIDENCE)),
+            verdict: difference.map(|one| one.judge_difference(one.p_value(), CONFIDENCE, 1)),
             signs: difference.map(|one| one.signs),
             unseen_wait: of(&unseen, own, 1, false),
             unseen_longest_wait: of(&unseen, own, 1, true),
@@ -125,7 +127,7 @@ pub fn judge(
         }
     });
     let log = workload.provenance.name.clone();
-    let (seen_weeks, unseen_weeks) = (seen.len(), unseen.len());
+    let (seen_weeks, unseen_weeks) = (seen_indices.len(), unseen.len());
     Ok(Ok(OnLog { log, seen_weeks, unseen_weeks, unseen_bound, verdicts: verdicts.collect() }))
 }
 
@@ -133,10 +135,10 @@ pub fn judge(
 const CONFIDENCE: f64 = 0.95;
 
 /// The change of the mean over these weeks.
-fn difference(weeks: &[usize], old: &[Vec<MeasureTally>], new: &[Vec<MeasureTally>]) -> MeanDifference {
+fn mean_difference(weeks: &[usize], old: &[Vec<MeasureTally>], new: &[Vec<MeasureTally>]) -> MeanDifference {
     let sums = |tallies: &[Vec<MeasureTally>]| -> Vec<PeriodSum> {
         let of = |&week: &usize| tallies.get(week).map_or(MeasureTally::default(), |week| week[0]);
         weeks.iter().map(of).map(|tally| PeriodSum { sum: tally.sum, count: tally.count as f64 }).collect()
     };
-    MeanDifference::between(sums(old), sums(new))
+    MeanDifference::compare_sums(sums(old), sums(new))
 }

@@ -1,7 +1,7 @@
 //! Ascent: prices that prove more and more.
 
 use crate::certificate::{Certificate, Relaxation};
-use crate::evaluate::{CellUsage, PARTS, PriceSums, areas};
+use crate::evaluate::{CellUsage, PARTS, PriceSums, capacity_areas};
 use crate::first;
 use crate::grid::Prices;
 use crate::instance::Instance;
@@ -43,7 +43,7 @@ pub struct AscentStep {
 pub struct Ascended {
     /// The best prices.
     pub prices: Prices,
-    /// The sum that they prove, up to errors of floats: [`Ascended::certify`] has none.
+    /// The sum that they prove, up to errors of floats: [`Ascended::certify_floor`] has none.
     pub value: f64,
     /// Steps on each grid that was reached, with its seconds of a cell.
     pub steps: Vec<(i64, u32)>,
@@ -54,8 +54,8 @@ pub struct Ascended {
 
 impl Ascended {
     /// The floor in whole numbers.
-    pub fn certify(&self, instance: &Instance) -> Certificate {
-        Certificate::of(instance, &self.prices, self.relaxation)
+    pub fn certify_floor(&self, instance: &Instance) -> Certificate {
+        Certificate::from_prices(instance, &self.prices, self.relaxation)
     }
 }
 
@@ -79,48 +79,48 @@ const FACTORS: [f64; 10] = [0.002, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.
 /// is called at each step and returns whether to continue.
 ///
 /// Cost: about steps × jobs × cells that a job may wait.
-pub fn ascend(
+pub fn ascend_prices(
     instance: &Instance,
     schedule: &TaskSchedule,
     how: &Ascent,
     told: &dyn Fn(AscentStep) -> bool,
 ) -> Ascended {
     let coarse = how.grids.first().map_or(3600, |grid| grid.0);
-    let first = first::prices(instance, schedule, coarse);
+    let first = first::first_prices(instance, schedule, coarse);
     let mut evaluator = Evaluator::new(instance, &first, how);
-    let tried = FACTORS.map(|factor| {
-        let prices = first.times(factor);
-        (evaluator.value(&prices), prices)
+    let trials = FACTORS.map(|factor| {
+        let prices = first.scale_by(factor);
+        (evaluator.evaluate_prices(&prices), prices)
     });
-    let zero = (instance_settled(instance), first.times(0.0));
-    let (value, prices) = tried.into_iter().fold(zero, |best, one| if one.0 > best.0 { one } else { best });
-    let mut found = Ascended { prices, value, steps: Vec::new(), stopped: false, relaxation: how.relaxation };
+    let zero = (instance_settled(instance), first.scale_by(0.0));
+    let (value, prices) = trials.into_iter().fold(zero, |best, one| if one.0 > best.0 { one } else { best });
+    let mut outcome = Ascended { prices, value, steps: Vec::new(), stopped: false, relaxation: how.relaxation };
     if first.cells.iter().all(|&price| price == 0.0) {
         // No job waits: no floor is above 0.
-        return found;
+        return outcome;
     }
-    if found.prices.cells.iter().all(|&price| price == 0.0) {
-        found.prices = first.times(FACTORS[0]);
-        found.value = evaluator.value(&found.prices);
+    if outcome.prices.cells.iter().all(|&price| price == 0.0) {
+        outcome.prices = first.scale_by(FACTORS[0]);
+        outcome.value = evaluator.evaluate_prices(&outcome.prices);
     }
     let floor = per_second(instance);
     for &(delta, steps) in &how.grids {
-        let prices = found.prices.refined(delta);
-        if prices.delta != found.prices.delta || found.steps.is_empty() {
+        let prices = outcome.prices.refine_grid(delta);
+        if prices.delta != outcome.prices.delta || outcome.steps.is_empty() {
             evaluator = Evaluator::new(instance, &prices, how);
-            found.prices = prices;
-            let climbed = climb(&mut evaluator, &mut found, (steps, floor), told);
-            found.steps.push((found.prices.delta, climbed));
+            outcome.prices = prices;
+            let step_count = climb_grid(&mut evaluator, &mut outcome, (steps, floor), told);
+            outcome.steps.push((outcome.prices.delta, step_count));
         }
-        if found.stopped {
+        if outcome.stopped {
             break;
         }
     }
     let zero = instance_settled(instance);
-    if found.value < zero {
-        found = Ascended { prices: found.prices.times(0.0), value: zero, ..found };
+    if outcome.value < zero {
+        outcome = Ascended { prices: outcome.prices.scale_by(0.0), value: zero, ..outcome };
     }
-    found
+    outcome
 }
 
 /// Returns the cost of delay that is already past: the value without prices.
@@ -130,14 +130,14 @@ fn instance_settled(instance: &Instance) -> f64 {
 
 /// A price that work of average urgency would pay.
 fn per_second(instance: &Instance) -> f64 {
-    let counted = || instance.tasks.iter().filter(|task| task.weight.over > 0);
-    let worth: f64 = counted().map(|task| task.weight.as_f64() * task.run as f64).sum();
-    let area: f64 = counted().map(|task| f64::from(task.procs) * task.run as f64).sum();
+    let counted_tasks = || instance.tasks.iter().filter(|task| task.weight.over > 0);
+    let worth: f64 = counted_tasks().map(|task| task.weight.as_f64() * task.run as f64).sum();
+    let area: f64 = counted_tasks().map(|task| f64::from(task.procs) * task.run as f64).sum();
     if area > 0.0 { worth / area } else { 0.0 }
 }
 
 /// Steps on one grid; answers how many.
-fn climb(
+fn climb_grid(
     evaluator: &mut Evaluator<'_>,
     found: &mut Ascended,
     (steps, per_second): (u32, f64),
@@ -152,7 +152,7 @@ fn climb(
         scale = FINER;
     }
     for step in 0..steps {
-        let value = evaluator.value(&prices);
+        let value = evaluator.evaluate_prices(&prices);
         if value > found.value || fresh {
             found.value = value;
             found.prices.cells.clone_from(&prices.cells);
@@ -175,10 +175,10 @@ fn climb(
             momentum.fill(0.0);
             scale *= 0.6;
             without = 0;
-            evaluator.value(&prices);
+            evaluator.evaluate_prices(&prices);
         }
         let eta = scale * 0.6 / (1.0 + f64::from(step) / 300.0);
-        evaluator.step(&mut prices, &mut momentum, (eta, per_second));
+        evaluator.step_prices(&mut prices, &mut momentum, (eta, per_second));
     }
     steps
 }
@@ -206,7 +206,7 @@ impl<'a> Evaluator<'a> {
         Evaluator {
             settled: instance_settled(instance),
             relaxation: how.relaxation,
-            areas: areas(&instance.capacity, prices),
+            areas: capacity_areas(&instance.capacity, prices),
             usage: (0..threads).map(|_| CellUsage::new(prices)).collect(),
             parts: vec![0.0; chunks],
             thresholds: if how.relaxation == Relaxation::Seconds { vec![0.0; tasks.len()] } else { Vec::new() },
@@ -215,11 +215,11 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of these prices; what is used then is kept.
-    fn value(&mut self, prices: &Prices) -> f64 {
-        let sums = PriceSums::of(prices);
+    fn evaluate_prices(&mut self, prices: &Prices) -> f64 {
+        let sums = PriceSums::from_prices(prices);
         self.usage.iter_mut().for_each(CellUsage::clear);
         let threads = self.usage.len();
-        let each = self.parts.len().div_ceil(threads);
+        let parts_per_thread = self.parts.len().div_ceil(threads);
         let relaxation = self.relaxation;
         let work = |tasks: &[&HeadroomTask], thresholds: &mut [f64], usage: &mut CellUsage| {
             let mut total = 0.0;
@@ -227,12 +227,13 @@ impl<'a> Evaluator<'a> {
                 let weight = task.weight.as_f64();
                 total += match relaxation {
                     Relaxation::Windows => {
-                        let (start, value) = sums.cheapest(task, weight);
-                        usage.add(task, start);
+                        let (start, value) = sums.cheapest_start(task, weight);
+                        usage.add_task(task, start);
                         value
                     }
                     Relaxation::Seconds => {
-                        let (value, theta) = preemptive::seconds(task, weight, prices, thresholds[at], Some(usage));
+                        let (value, theta) =
+                            preemptive::find_task_bound(task, weight, prices, thresholds[at], Some(usage));
                         thresholds[at] = theta;
                         value
                     }
@@ -242,25 +243,26 @@ impl<'a> Evaluator<'a> {
         };
         type Share<'a> = (((&'a [&'a HeadroomTask], &'a mut [f64]), &'a mut [f64]), &'a mut CellUsage);
         let share = |(((tasks, parts), thresholds), usage): Share<'_>| {
-            let mut left = thresholds;
+            let mut remaining_thresholds = thresholds;
             for (chunk, part) in tasks.chunks(CHUNK).zip(parts) {
-                let (own, others) = std::mem::take(&mut left).split_at_mut(match relaxation {
-                    Relaxation::Seconds => chunk.len(),
-                    Relaxation::Windows => 0,
-                });
-                left = others;
+                let (own, later_thresholds) =
+                    std::mem::take(&mut remaining_thresholds).split_at_mut(match relaxation {
+                        Relaxation::Seconds => chunk.len(),
+                        Relaxation::Windows => 0,
+                    });
+                remaining_thresholds = later_thresholds;
                 *part = work(chunk, own, usage);
             }
         };
         let mut thresholds: Vec<&mut [f64]> = Vec::new();
-        let mut left = self.thresholds.as_mut_slice();
-        for tasks in self.tasks.chunks(each * CHUNK) {
-            let own = if left.is_empty() { 0 } else { tasks.len() };
-            let (one, others) = std::mem::take(&mut left).split_at_mut(own);
-            thresholds.push(one);
-            left = others;
+        let mut remaining_thresholds = self.thresholds.as_mut_slice();
+        for tasks in self.tasks.chunks(parts_per_thread * CHUNK) {
+            let own = if remaining_thresholds.is_empty() { 0 } else { tasks.len() };
+            let (own_thresholds, later_thresholds) = std::mem::take(&mut remaining_thresholds).split_at_mut(own);
+            thresholds.push(own_thresholds);
+            remaining_thresholds = later_thresholds;
         }
-        let shares = self.tasks.chunks(each * CHUNK).zip(self.parts.chunks_mut(each));
+        let shares = self.tasks.chunks(parts_per_thread * CHUNK).zip(self.parts.chunks_mut(parts_per_thread));
         let mut shares = shares.zip(thresholds).zip(&mut self.usage);
         let mine = shares.next();
         std::thread::scope(|scope| {
@@ -269,14 +271,14 @@ impl<'a> Evaluator<'a> {
             }
             mine.into_iter().for_each(share);
         });
-        let (first, others) = self.usage.split_at_mut(1);
-        others.iter().for_each(|other| first[0].merge(other));
+        let (first, other_usage) = self.usage.split_at_mut(1);
+        other_usage.iter().for_each(|other| first[0].merge(other));
         let total: f64 = self.parts.iter().sum();
         self.settled + total - sums.of_machine(&self.areas)
     }
 
     /// Moves the prices along the momentum of how far each cell is over-used.
-    fn step(&self, prices: &mut Prices, momentum: &mut [f64], (eta, per_second): (f64, f64)) {
+    fn step_prices(&self, prices: &mut Prices, momentum: &mut [f64], (eta, per_second): (f64, f64)) {
         let cells = prices.cells.len();
         let levels = self.usage[0].levels();
         let total: f64 = prices.cells.iter().sum();
@@ -290,10 +292,10 @@ impl<'a> Evaluator<'a> {
             sums.push(sum);
         }
         for (cell, price) in prices.cells.iter_mut().enumerate() {
-            let (used, there) = (levels[cell] as f64 / PARTS as f64, self.areas[cell] as f64);
-            let over = if there > 0.0 {
-                (used / there - 1.0).min(3.0)
-            } else if used > 0.0 {
+            let (used_area, available_area) = (levels[cell] as f64 / PARTS as f64, self.areas[cell] as f64);
+            let over = if available_area > 0.0 {
+                (used_area / available_area - 1.0).min(3.0)
+            } else if used_area > 0.0 {
                 3.0
             } else {
                 -1.0

@@ -10,13 +10,13 @@ pub struct CapacitySteps {
 }
 
 impl CapacitySteps {
-    pub fn constant(procs: u32) -> CapacitySteps {
+    pub fn from_constant(procs: u32) -> CapacitySteps {
         CapacitySteps { before: i64::from(procs), steps: Vec::new() }
     }
 
     /// A machine of so many processors, less those that are taken: from, until, how many. What is
     /// taken beyond the machine is ignored.
-    pub fn less(procs: u32, taken: &[(i64, i64, u32)]) -> CapacitySteps {
+    pub fn with_reductions(procs: u32, taken: &[(i64, i64, u32)]) -> CapacitySteps {
         let mut changes: Vec<(i64, i64)> = taken
             .iter()
             .filter(|(from, until, _)| from < until)
@@ -37,13 +37,13 @@ impl CapacitySteps {
     }
 
     /// Processors at this second.
-    pub fn at(&self, time: i64) -> i64 {
+    pub fn procs_at(&self, time: i64) -> i64 {
         let behind = self.steps.partition_point(|&(from, _)| from <= time);
         if behind == 0 { self.before } else { self.steps[behind - 1].1 }
     }
 
     /// Processors before the first change.
-    pub fn first(&self) -> i64 {
+    pub fn first_level(&self) -> i64 {
         self.before
     }
 
@@ -53,12 +53,12 @@ impl CapacitySteps {
     }
 
     /// The most there ever are.
-    pub(crate) fn most(&self) -> i64 {
+    pub(crate) fn max_procs(&self) -> i64 {
         self.steps.iter().map(|&(_, level)| level).fold(self.before, i64::max)
     }
 
     /// Processor-seconds in each of `cells` cells of `delta` seconds from `from` on.
-    pub(crate) fn areas(&self, from: i64, delta: i64, cells: usize) -> Vec<i64> {
+    pub(crate) fn cell_areas(&self, from: i64, delta: i64, cells: usize) -> Vec<i64> {
         let mut areas = vec![0; cells];
         let mut at = self.steps.partition_point(|&(time, _)| time <= from);
         let mut level = if at == 0 { self.before } else { self.steps[at - 1].1 };
@@ -82,14 +82,14 @@ mod tests {
 
     #[test]
     fn areas_are_those_of_the_seconds() {
-        let capacity = CapacitySteps::less(10, &[(5, 12, 4), (7, 9, 6), (9, 9, 3), (20, 30, 10)]);
+        let capacity = CapacitySteps::with_reductions(10, &[(5, 12, 4), (7, 9, 6), (9, 9, 3), (20, 30, 10)]);
         for (from, delta) in [(0, 1), (0, 7), (-3, 5), (6, 4), (13, 60)] {
-            let areas = capacity.areas(from, delta, 9);
+            let areas = capacity.cell_areas(from, delta, 9);
             for (cell, &area) in areas.iter().enumerate() {
                 let begin = from + delta * cell as i64;
-                assert_eq!(area, (begin..begin + delta).map(|t| capacity.at(t)).sum::<i64>());
+                assert_eq!(area, (begin..begin + delta).map(|t| capacity.procs_at(t)).sum::<i64>());
             }
         }
-        assert_eq!([4, 5, 7, 9, 12, 25, 30].map(|t| capacity.at(t)), [10, 6, 0, 6, 10, 0, 10]);
+        assert_eq!([4, 5, 7, 9, 12, 25, 30].map(|t| capacity.procs_at(t)), [10, 6, 0, 6, 10, 0, 10]);
     }
 }

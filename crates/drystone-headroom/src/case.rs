@@ -91,102 +91,102 @@ impl HeadroomCase {
     ///
     /// # Errors
     /// Jobs or measures that depend on the schedule.
-    pub fn of(
+    pub fn from_rows(
         workload: &Workload,
         rows: &[JobRow],
         (outages, feedback): (&Outages, bool),
         (measure, selection): (DelayMeasure, JobSelection),
     ) -> Result<HeadroomCase, Refused> {
-        let none = Circumstances::default();
-        let known = workload.circumstances().unwrap_or(&none);
-        refuse(workload, rows, known, feedback, selection)?;
-        let bound: BTreeSet<JobId> = known
+        let no_circumstances = Circumstances::default();
+        let circumstances = workload.circumstances().unwrap_or(&no_circumstances);
+        check_supported(workload, rows, circumstances, feedback, selection)?;
+        let bound: BTreeSet<JobId> = circumstances
             .after
             .iter()
             .flat_map(|(&job, after)| after.jobs.iter().copied().chain([job]))
-            .chain(known.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied()))
-            .chain(known.limits.jobs())
+            .chain(circumstances.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied()))
+            .chain(circumstances.limits.jobs())
             .collect();
         // The floor counts processors alone. A schedule that is moved about would have to count the
         // rest as well.
-        let beyond = workload.resources().is_some_and(|table| table.counts() || table.fill().is_some());
+        let beyond = workload.resources().is_some_and(|table| table.has_resources() || table.node_fill().is_some());
         let longest = rows.iter().map(|row| row.ran.0).max().unwrap_or(0);
-        let mut taken: Vec<(i64, i64, u32)> = outages
+        let mut reductions: Vec<(i64, i64, u32)> = outages
             .list()
             .iter()
             .map(|outage| {
-                let drained = if outage.hit == OutageHit::Drain { longest } else { 0 };
-                (outage.begin.0 + drained, outage.until().0.min(FAR), outage.procs())
+                let drain_time = if outage.hit == OutageHit::Drain { longest } else { 0 };
+                (outage.begin.0 + drain_time, outage.end_time().0.min(FAR), outage.procs())
             })
             .collect();
-        let begin = known.begin.map_or(-FAR, |begin| begin.0);
+        let begin = circumstances.begin.map_or(-FAR, |begin| begin.0);
         let mut tasks = Vec::with_capacity(rows.len());
         for row in rows {
             let (submit, run) = (row.submit.0, row.ran.0);
-            let ran_then = matches!(known.here.get(&row.id), Some(Adopted::Running { .. }));
+            let ran_then = matches!(circumstances.here.get(&row.id), Some(Adopted::Running { .. }));
             let task = if ran_then {
-                taken.push((-FAR, row.end.0, row.procs));
-                let settled = (row.wait().0 - measure.grace(run)).max(0);
+                reductions.push((-FAR, row.end.0, row.procs));
+                let settled_delay = (row.wait().0 - measure.grace_period(run)).max(0);
                 HeadroomTask {
                     release: row.start.0,
                     run: 0,
                     grace: 0,
-                    settled,
+                    settled: settled_delay,
                     fixed: true,
-                    ..measure.task(submit, row.procs, run)
+                    ..measure.make_task(submit, row.procs, run)
                 }
             } else {
-                let eligible = known.eligible.get(&row.id).map_or(submit, |time| time.0);
+                let eligible = circumstances.eligible.get(&row.id).map_or(submit, |time| time.0);
                 let release = submit.max(eligible).max(begin);
                 let task = measure.task_from(submit, release, row.procs, run);
                 HeadroomTask { fixed: beyond || bound.contains(&row.id) || !row.counted, ..task }
             };
             tasks.push(if row.counted { task } else { HeadroomTask { weight: DelayWeight::NONE, ..task } });
         }
-        let counted = || rows.iter().filter(|row| row.counted);
-        let jobs = counted().count() as u64;
+        let counted_rows = || rows.iter().filter(|row| row.counted);
+        let jobs = counted_rows().count() as u64;
         let divisor = match measure {
             DelayMeasure::Wait | DelayMeasure::BoundedSlowdown => jobs as f64,
-            DelayMeasure::AreaWait => counted().map(|row| f64::from(row.procs) * row.ran.as_f64()).sum(),
+            DelayMeasure::AreaWait => counted_rows().map(|row| f64::from(row.procs) * row.ran.as_f64()).sum(),
         };
         if divisor == 0.0 {
             return Err(Refused::NoneCounts);
         }
-        let capacity = CapacitySteps::less(workload.machine().procs, &taken);
+        let capacity = CapacitySteps::with_reductions(workload.machine().procs, &reductions);
         let instance = Instance::new(capacity, tasks).map_err(Refused::Impossible)?;
-        Ok(HeadroomCase { instance, measure, counted: jobs, divisor, jobs: rows.iter().map(identity).collect() })
+        Ok(HeadroomCase { instance, measure, counted: jobs, divisor, jobs: rows.iter().map(job_identity).collect() })
     }
 
     /// A sum over all jobs as the measure has it: its mean. Bounded slowdowns are at least 1.
-    pub fn mean(&self, sum: f64) -> f64 {
+    pub fn mean_measure(&self, sum: f64) -> f64 {
         let least = if self.measure == DelayMeasure::BoundedSlowdown { 1.0 } else { 0.0 };
         least + sum / self.divisor
     }
 
-    /// Returns the divisor of [`HeadroomCase::mean`].
+    /// Returns the divisor of [`HeadroomCase::mean_measure`].
     pub fn divisor(&self) -> f64 {
         self.divisor
     }
 
     /// The mean of the measure under a schedule of the same jobs, whether or not jobs were
     /// suspended.
-    pub fn judged(&self, rows: &[JobRow]) -> f64 {
+    pub fn judge_schedule(&self, rows: &[JobRow]) -> f64 {
         let sum = rows.iter().filter(|row| row.counted).map(|row| {
             let (run, wait) = (row.ran.0, row.wait().0);
-            self.measure.weight(row.procs, run).as_f64() * (wait - self.measure.grace(run)).max(0) as f64
+            self.measure.delay_weight(row.procs, run).as_f64() * (wait - self.measure.grace_period(run)).max(0) as f64
         });
-        self.mean(sum.sum())
+        self.mean_measure(sum.sum())
     }
 
     /// Returns the number of jobs of a schedule that differ from those of this case: by submit,
     /// size and run time. The floor says nothing of it unless this is 0.
-    pub fn others(&self, rows: &[JobRow]) -> usize {
-        let both = self.jobs.iter().zip(rows).filter(|(job, row)| **job != identity(row)).count();
-        both + self.jobs.len().abs_diff(rows.len())
+    pub fn count_differing(&self, rows: &[JobRow]) -> usize {
+        let mismatches = self.jobs.iter().zip(rows).filter(|(job, row)| **job != job_identity(row)).count();
+        mismatches + self.jobs.len().abs_diff(rows.len())
     }
 
     /// The bytes that stand for the jobs in fingerprints: id, submit, processors, run time.
-    pub fn bytes(&self) -> impl Iterator<Item = [u8; 32]> {
+    pub fn job_bytes(&self) -> impl Iterator<Item = [u8; 32]> {
         self.jobs.iter().map(|&(id, submit, procs, run)| {
             let mut bytes = [0; 32];
             let values = [i64::from(id.0), submit.0, i64::from(procs), run.0];
@@ -197,24 +197,24 @@ impl HeadroomCase {
 
     /// The starts of a simulated schedule; `None` where it is none that runs every job once within
     /// this capacity.
-    pub fn starts(&self, rows: &[JobRow]) -> Option<TaskSchedule> {
+    pub fn extract_starts(&self, rows: &[JobRow]) -> Option<TaskSchedule> {
         let schedule = TaskSchedule { starts: rows.iter().map(|row| row.start.0).collect() };
         let whole = rows.iter().all(|row| row.suspensions == 0);
-        (whole && self.others(rows) == 0 && schedule.check(&self.instance).is_ok()).then_some(schedule)
+        (whole && self.count_differing(rows) == 0 && schedule.check_starts(&self.instance).is_ok()).then_some(schedule)
     }
 
     /// A schedule to begin with where none was simulated that can be: in order of release. `None`
     /// where that cannot be, either.
-    pub fn plain(&self, rows: &[JobRow]) -> Option<TaskSchedule> {
+    pub fn plain_schedule(&self, rows: &[JobRow]) -> Option<TaskSchedule> {
         let schedule = TaskSchedule::in_order(&self.instance);
         let stays = |(task, (start, row)): (&HeadroomTask, (&i64, &JobRow))| !task.fixed || *start == row.start.0;
-        let both = self.instance.tasks().iter().zip(schedule.starts.iter().zip(rows));
-        (both.into_iter().all(stays) && schedule.check(&self.instance).is_ok()).then_some(schedule)
+        let task_rows = self.instance.tasks().iter().zip(schedule.starts.iter().zip(rows));
+        (task_rows.into_iter().all(stays) && schedule.check_starts(&self.instance).is_ok()).then_some(schedule)
     }
 
     /// These starts as rows of a schedule that knows all run times.
-    pub fn rows(&self, rows: &[JobRow], schedule: &TaskSchedule) -> Vec<JobRow> {
-        let found = rows.iter().zip(&schedule.starts).zip(self.instance.tasks()).map(|((row, &start), task)| {
+    pub fn schedule_rows(&self, rows: &[JobRow], schedule: &TaskSchedule) -> Vec<JobRow> {
+        let new_rows = rows.iter().zip(&schedule.starts).zip(self.instance.tasks()).map(|((row, &start), task)| {
             // One that ran at the first instant takes nothing of the machine that is left, and ran
             // on.
             let ran_on = task.run == 0 && row.ran.0 > 0;
@@ -233,15 +233,15 @@ impl HeadroomCase {
                 ..row.clone()
             }
         });
-        found.collect()
+        new_rows.collect()
     }
 }
 
-fn identity(row: &JobRow) -> (JobId, Time, u32, Span) {
+fn job_identity(row: &JobRow) -> (JobId, Time, u32, Span) {
     (row.id, row.submit, row.procs, row.ran)
 }
 
-fn refuse(
+fn check_supported(
     workload: &Workload,
     rows: &[JobRow],
     known: &Circumstances,
@@ -258,8 +258,8 @@ fn refuse(
     if let Some(withdrawal) = known.withdrawn.first() {
         return Err(Refused::Withdrawn(number(withdrawal.job)));
     }
-    let suspended = known.here.iter().find(|(_, here)| matches!(here, Adopted::Suspended { .. }));
-    if let Some((&job, _)) = suspended {
+    let suspended_job = known.here.iter().find(|(_, here)| matches!(here, Adopted::Suspended { .. }));
+    if let Some((&job, _)) = suspended_job {
         return Err(Refused::Suspended(number(job)));
     }
     // A record that says "the machine failed" has that run time under every schedule.
@@ -282,7 +282,7 @@ enum Happens {
 
 /// Tells an observer what a simulation with these rows would have told: arrivals, starts, ends and
 /// levels.
-pub fn replay(workload: &Workload, rows: &[JobRow], outages: &Outages, observer: &mut impl Observer) {
+pub fn replay_rows(workload: &Workload, rows: &[JobRow], outages: &Outages, observer: &mut impl Observer) {
     let mut events: Vec<(Time, Happens, usize)> = Vec::with_capacity(3 * rows.len());
     for (at, row) in rows.iter().enumerate() {
         events.push((row.submit, Happens::Arrives, at));
@@ -295,46 +295,46 @@ pub fn replay(workload: &Workload, rows: &[JobRow], outages: &Outages, observer:
     }
     events.sort_unstable();
     let procs = i64::from(workload.machine().procs);
-    let out = outages.list().iter().map(|outage| (outage.begin.0, outage.until().0.min(FAR), outage.procs()));
-    let capacity = CapacitySteps::less(workload.machine().procs, &out.collect::<Vec<_>>());
-    let (mut used, mut running, mut waiting, mut waiting_procs) = (0_i64, 0_u32, 0_u32, 0_u64);
+    let out = outages.list().iter().map(|outage| (outage.begin.0, outage.end_time().0.min(FAR), outage.procs()));
+    let capacity = CapacitySteps::with_reductions(workload.machine().procs, &out.collect::<Vec<_>>());
+    let (mut used_procs, mut running_jobs, mut waiting_jobs, mut waiting_procs) = (0_i64, 0_u32, 0_u32, 0_u64);
     let mut at = 0;
     while at < events.len() {
         let now = events[at].0;
         while let Some(&(_, happens, which)) = events.get(at).filter(|event| event.0 == now) {
             let row = &rows[which];
-            let ends = |observer: &mut dyn FnMut(&EndedJob<'_>)| observer(&ended(workload, row, &outcome(row)));
+            let ends = |observer: &mut dyn FnMut(&EndedJob<'_>)| observer(&ended_job(workload, row, &job_outcome(row)));
             match happens {
                 Happens::Arrives => {
-                    (waiting, waiting_procs) = (waiting + 1, waiting_procs + u64::from(row.procs));
-                    observer.arrived(now, row.id);
+                    (waiting_jobs, waiting_procs) = (waiting_jobs + 1, waiting_procs + u64::from(row.procs));
+                    observer.note_arrival(now, row.id);
                 }
                 Happens::Starts | Happens::StartsAndEnds => {
-                    waiting = waiting.saturating_sub(1);
+                    waiting_jobs = waiting_jobs.saturating_sub(1);
                     waiting_procs = waiting_procs.saturating_sub(u64::from(row.procs));
-                    observer.started(now, row.id, StartReason::Planned);
+                    observer.note_start(now, row.id, StartReason::Planned);
                     if happens == Happens::Starts {
-                        (used, running) = (used + i64::from(row.procs), running + 1);
+                        (used_procs, running_jobs) = (used_procs + i64::from(row.procs), running_jobs + 1);
                     } else {
-                        ends(&mut |ended| observer.ended(ended));
+                        ends(&mut |ended| observer.note_end(ended));
                     }
                 }
                 Happens::Ends => {
-                    (used, running) = (used - i64::from(row.procs), running.saturating_sub(1));
-                    ends(&mut |ended| observer.ended(ended));
+                    (used_procs, running_jobs) = (used_procs - i64::from(row.procs), running_jobs.saturating_sub(1));
+                    ends(&mut |ended| observer.note_end(ended));
                 }
             }
             at += 1;
         }
-        let there = capacity.at(now.0).clamp(0, procs);
-        let free = u32::try_from((there - used).max(0)).unwrap_or(0);
-        let mut levels = Levels::new(free, running).with_waiting(waiting, waiting_procs);
-        levels.down = u32::try_from(procs - there).unwrap_or(0);
-        observer.settled(now, levels);
+        let available_procs = capacity.procs_at(now.0).clamp(0, procs);
+        let free = u32::try_from((available_procs - used_procs).max(0)).unwrap_or(0);
+        let mut levels = Levels::new(free, running_jobs).with_waiting(waiting_jobs, waiting_procs);
+        levels.down = u32::try_from(procs - available_procs).unwrap_or(0);
+        observer.note_settlement(now, levels);
     }
 }
 
-fn outcome(row: &JobRow) -> JobOutcome {
+fn job_outcome(row: &JobRow) -> JobOutcome {
     JobOutcome {
         start: row.start,
         end: row.end,
@@ -346,6 +346,6 @@ fn outcome(row: &JobRow) -> JobOutcome {
     }
 }
 
-fn ended<'a>(workload: &'a Workload, row: &JobRow, outcome: &'a JobOutcome) -> EndedJob<'a> {
+fn ended_job<'a>(workload: &'a Workload, row: &JobRow, outcome: &'a JobOutcome) -> EndedJob<'a> {
     EndedJob { id: row.id, job: workload.job(row.id), truth: &workload.truth()[row.id.index()], outcome }
 }

@@ -13,22 +13,22 @@ pub(crate) trait Money:
     const ZERO: Self;
 
     /// A whole number of seconds or processors.
-    fn whole(value: i64) -> Self;
+    fn from_whole(value: i64) -> Self;
 
     /// Seconds of delay at this weight that cost at most `self`, rounded up.
-    fn reach(self, weight: Self) -> i64;
+    fn affordable_delay(self, weight: Self) -> i64;
 }
 
 impl Money for f64 {
     const ZERO: f64 = 0.0;
 
     #[inline]
-    fn whole(value: i64) -> f64 {
+    fn from_whole(value: i64) -> f64 {
         value as f64
     }
 
     #[inline]
-    fn reach(self, weight: f64) -> i64 {
+    fn affordable_delay(self, weight: f64) -> i64 {
         // Saturates.
         (self / weight) as i64 + 1
     }
@@ -38,12 +38,12 @@ impl Money for i128 {
     const ZERO: i128 = 0;
 
     #[inline]
-    fn whole(value: i64) -> i128 {
+    fn from_whole(value: i64) -> i128 {
         i128::from(value)
     }
 
     #[inline]
-    fn reach(self, weight: i128) -> i64 {
+    fn affordable_delay(self, weight: i128) -> i64 {
         i64::try_from(self / weight).unwrap_or(i64::MAX / 4)
     }
 }
@@ -59,7 +59,7 @@ pub(crate) struct PriceSums<M> {
 }
 
 impl PriceSums<f64> {
-    pub(crate) fn of(prices: &Prices) -> PriceSums<f64> {
+    pub(crate) fn from_prices(prices: &Prices) -> PriceSums<f64> {
         PriceSums::new(prices.begin, prices.delta, prices.cells.clone())
     }
 }
@@ -70,7 +70,7 @@ impl<M: Money> PriceSums<M> {
         let mut total = M::ZERO;
         for &one in &price {
             sum.push(total);
-            total = total + one * M::whole(delta);
+            total = total + one * M::from_whole(delta);
         }
         sum.push(total);
         price.push(M::ZERO);
@@ -79,13 +79,13 @@ impl<M: Money> PriceSums<M> {
 
     /// ∫ of the prices up to this second.
     #[inline]
-    fn until(&self, time: i64) -> M {
+    fn sum_until(&self, time: i64) -> M {
         if time <= self.begin {
             return M::ZERO;
         }
         let past = time - self.begin;
         let cell = usize::try_from(past / self.delta).unwrap_or(usize::MAX).min(self.sum.len() - 1);
-        self.sum[cell] + self.price[cell] * M::whole(past - self.delta * cell as i64)
+        self.sum[cell] + self.price[cell] * M::from_whole(past - self.delta * cell as i64)
     }
 
     /// The earliest cheapest start of a task with what it costs there, delay that is settled aside.
@@ -94,36 +94,36 @@ impl<M: Money> PriceSums<M> {
     /// meet, the bracket is linear, so one of these is cheapest. No start is worth a look whose
     /// delay alone costs more than the best so far.
     #[inline]
-    pub(crate) fn cheapest(&self, task: &HeadroomTask, weight: M) -> (i64, M) {
+    pub(crate) fn cheapest_start(&self, task: &HeadroomTask, weight: M) -> (i64, M) {
         let (release, run, delta) = (task.release, task.run, self.delta);
-        let procs = M::whole(i64::from(task.procs));
+        let procs = M::from_whole(i64::from(task.procs));
         let free_until = release + task.grace;
         let mut at = release;
-        let mut best = procs * (self.until(release + run) - self.until(release));
+        let mut best = procs * (self.sum_until(release + run) - self.sum_until(release));
         if best <= M::ZERO {
             return (at, M::ZERO);
         }
-        let mut cut = free_until.saturating_add(best.reach(weight));
+        let mut cut = free_until.saturating_add(best.affordable_delay(weight));
         if task.grace > 0 {
-            let value = procs * (self.until(free_until + run) - self.until(free_until));
+            let value = procs * (self.sum_until(free_until + run) - self.sum_until(free_until));
             if value < best {
                 (best, at) = (value, free_until);
-                cut = free_until.saturating_add(best.reach(weight));
+                cut = free_until.saturating_add(best.affordable_delay(weight));
             }
         }
         let last = self.sum.len() - 1;
         let whole = usize::try_from(run / delta).unwrap_or(usize::MAX / 2).min(usize::MAX / 2);
         let rest = run % delta;
         let mut offer = |start: i64, paid: M, cut: &mut i64| {
-            let value = weight * M::whole((start - free_until).max(0)) + procs * paid;
+            let value = weight * M::from_whole((start - free_until).max(0)) + procs * paid;
             if value < best || (value == best && start < at) {
                 (best, at) = (value, start);
-                *cut = free_until.saturating_add(best.reach(weight));
+                *cut = free_until.saturating_add(best.affordable_delay(weight));
             }
         };
         // Starts at borders, up to the first second without a price.
         let mut cell = usize::try_from((release - self.begin) / delta + 1).unwrap_or(usize::MAX);
-        let part = M::whole(rest);
+        let part = M::from_whole(rest);
         while cell <= last {
             let start = self.begin + delta * cell as i64;
             if start > cut {
@@ -138,7 +138,7 @@ impl<M: Money> PriceSums<M> {
         }
         // Starts from which the end is at a border.
         let mut end = usize::try_from((release + run - self.begin) / delta + 1).unwrap_or(usize::MAX);
-        let part = M::whole(delta - rest);
+        let part = M::from_whole(delta - rest);
         while end <= last {
             let start = self.begin + delta * end as i64 - run;
             if start > cut {
@@ -153,7 +153,7 @@ impl<M: Money> PriceSums<M> {
 
     /// Returns the cost of the whole machine.
     pub(crate) fn of_machine(&self, areas: &[i64]) -> M {
-        self.price.iter().zip(areas).fold(M::ZERO, |sum, (&price, &area)| sum + price * M::whole(area))
+        self.price.iter().zip(areas).fold(M::ZERO, |sum, (&price, &area)| sum + price * M::from_whole(area))
     }
 }
 
@@ -179,7 +179,7 @@ impl CellUsage {
 
     /// A task that starts then.
     #[inline]
-    pub(crate) fn add(&mut self, task: &HeadroomTask, start: i64) {
+    pub(crate) fn add_task(&mut self, task: &HeadroomTask, start: i64) {
         let (from, until) = (start - self.begin, start + task.run - self.begin);
         let (procs, delta, last) = (i64::from(task.procs), self.delta, self.single.len() - 1);
         let cell = |time: i64| usize::try_from(time / delta).unwrap_or(usize::MAX).min(last);
@@ -230,17 +230,17 @@ impl CellUsage {
 }
 
 /// The value of the dual function for all tasks with this capacity, by floats.
-pub(crate) fn value(instance: &Instance, prices: &Prices) -> f64 {
-    let sums = PriceSums::of(prices);
+pub(crate) fn dual_value(instance: &Instance, prices: &Prices) -> f64 {
+    let sums = PriceSums::from_prices(prices);
     let mut total = 0.0;
     for task in instance.tasks.iter().filter(|task| task.weight.over > 0) {
         let weight = task.weight.as_f64();
-        total += weight * task.settled as f64 + sums.cheapest(task, weight).1;
+        total += weight * task.settled as f64 + sums.cheapest_start(task, weight).1;
     }
-    total - sums.of_machine(&areas(&instance.capacity, prices))
+    total - sums.of_machine(&capacity_areas(&instance.capacity, prices))
 }
 
 /// Processor-seconds of the machine in each cell.
-pub(crate) fn areas(capacity: &CapacitySteps, prices: &Prices) -> Vec<i64> {
-    capacity.areas(prices.begin, prices.delta, prices.cells.len())
+pub(crate) fn capacity_areas(capacity: &CapacitySteps, prices: &Prices) -> Vec<i64> {
+    capacity.cell_areas(prices.begin, prices.delta, prices.cells.len())
 }

@@ -7,8 +7,8 @@ use drystone::model::SharedSort;
 
 /// Prices that fall while jobs wait, by what the most urgent of them would pay per second, and are
 /// 0 where no job waits.
-pub(crate) fn prices(instance: &Instance, schedule: &TaskSchedule, delta: i64) -> Prices {
-    let end = schedule.end(instance).unwrap_or(0) + 1;
+pub(crate) fn first_prices(instance: &Instance, schedule: &TaskSchedule, delta: i64) -> Prices {
+    let end = schedule.last_end(instance).unwrap_or(0) + 1;
     let mut prices = Prices::zero(instance, end, delta);
     let delta = prices.delta;
     let cell = |time: i64| usize::try_from((time - prices.begin).max(0) / delta).unwrap_or(0);
@@ -26,11 +26,11 @@ pub(crate) fn prices(instance: &Instance, schedule: &TaskSchedule, delta: i64) -
     let cells = prices.cells.len();
     let mut next: Vec<usize> = (0..=cells).collect();
     for (rate, from, until) in waits {
-        let mut at = open(&mut next, from);
+        let mut at = find_open_cell(&mut next, from);
         while at <= until.min(cells - 1) {
             prices.cells[at] = rate;
             next[at] = at + 1;
-            at = open(&mut next, at);
+            at = find_open_cell(&mut next, at);
         }
     }
     let mut above = 0.0;
@@ -42,7 +42,7 @@ pub(crate) fn prices(instance: &Instance, schedule: &TaskSchedule, delta: i64) -
 }
 
 /// The first cell from here on that has no rate yet.
-fn open(next: &mut [usize], from: usize) -> usize {
+fn find_open_cell(next: &mut [usize], from: usize) -> usize {
     let mut at = from;
     while next[at] != at {
         next[at] = next[next[at]];

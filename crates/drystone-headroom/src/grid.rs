@@ -19,14 +19,14 @@ pub struct Prices {
 impl Prices {
     /// No price anywhere, on a grid from the first release to this end.
     pub fn zero(instance: &Instance, end: i64, delta: i64) -> Prices {
-        let begin = instance.begin();
+        let begin = instance.first_release();
         let span = (end - begin).max(1);
         let delta = delta.max(1).max(span / MOST_CELLS + 1).min(span.max(delta.max(1)));
         Prices { begin, delta, cells: vec![0.0; usize::try_from((span + delta - 1) / delta).unwrap_or(1)] }
     }
 
     /// Returns the prices on a finer grid, one whose cells divide those of this.
-    pub fn refined(&self, delta: i64) -> Prices {
+    pub fn refine_grid(&self, delta: i64) -> Prices {
         if delta >= self.delta
             || self.delta % delta != 0
             || (self.cells.len() as i64) * (self.delta / delta) > MOST_CELLS
@@ -38,7 +38,7 @@ impl Prices {
         Prices { begin: self.begin, delta, cells }
     }
 
-    pub fn times(&self, factor: f64) -> Prices {
+    pub fn scale_by(&self, factor: f64) -> Prices {
         Prices { cells: self.cells.iter().map(|price| price * factor).collect(), ..*self }
     }
 }

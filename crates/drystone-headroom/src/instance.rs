@@ -47,8 +47,8 @@ impl Instance {
                 "has a weight without denominator".to_string()
             } else if [of.release, of.run, of.grace, of.settled].iter().any(|time| time.abs() > LIMIT) {
                 format!("has a time beyond ±{LIMIT} s")
-            } else if !of.fixed && i64::from(of.procs) > capacity.most() {
-                format!("takes {} processors, and there are never more than {}", of.procs, capacity.most())
+            } else if !of.fixed && i64::from(of.procs) > capacity.max_procs() {
+                format!("takes {} processors, and there are never more than {}", of.procs, capacity.max_procs())
             } else {
                 continue;
             };
@@ -67,7 +67,7 @@ impl Instance {
     }
 
     /// The first release; 0 without tasks.
-    pub(crate) fn begin(&self) -> i64 {
+    pub(crate) fn first_release(&self) -> i64 {
         self.tasks.iter().map(|task| task.release).min().unwrap_or(0)
     }
 }

@@ -19,7 +19,7 @@ impl DelayMeasure {
     pub const ALL: [DelayMeasure; 3] = [DelayMeasure::Wait, DelayMeasure::BoundedSlowdown, DelayMeasure::AreaWait];
 
     /// The word for it in options and files.
-    pub fn word(self) -> &'static str {
+    pub fn option_word(self) -> &'static str {
         match self {
             DelayMeasure::Wait => "wait",
             DelayMeasure::BoundedSlowdown => "bounded-slowdown",
@@ -28,7 +28,7 @@ impl DelayMeasure {
     }
 
     /// Returns the cost of a second of delay for a job.
-    pub fn weight(self, procs: u32, run: i64) -> DelayWeight {
+    pub fn delay_weight(self, procs: u32, run: i64) -> DelayWeight {
         let run = run.max(0).unsigned_abs();
         match self {
             DelayMeasure::Wait => DelayWeight { over: 1, under: 1 },
@@ -38,7 +38,7 @@ impl DelayMeasure {
     }
 
     /// Seconds after the submit in which a delay costs nothing.
-    pub fn grace(self, run: i64) -> i64 {
+    pub fn grace_period(self, run: i64) -> i64 {
         match self {
             DelayMeasure::BoundedSlowdown => (BOUND - run).max(0),
             DelayMeasure::Wait | DelayMeasure::AreaWait => 0,
@@ -46,18 +46,18 @@ impl DelayMeasure {
     }
 
     /// A job that may start from its submit on.
-    pub fn task(self, submit: i64, procs: u32, run: i64) -> HeadroomTask {
+    pub fn make_task(self, submit: i64, procs: u32, run: i64) -> HeadroomTask {
         self.task_from(submit, submit, procs, run)
     }
 
     /// A job that may start from `release` on, while its delay counts from its submit.
     pub fn task_from(self, submit: i64, release: i64, procs: u32, run: i64) -> HeadroomTask {
-        let free_until = submit + self.grace(run);
+        let free_until = submit + self.grace_period(run);
         HeadroomTask {
             release,
             procs,
             run,
-            weight: self.weight(procs, run),
+            weight: self.delay_weight(procs, run),
             grace: (free_until - release).max(0),
             settled: (release - free_until).max(0),
             fixed: false,
@@ -84,7 +84,7 @@ impl DelayWeight {
     }
 
     /// In units of 2^−q, rounded down.
-    pub(crate) fn scaled(self, q: u32) -> i128 {
+    pub(crate) fn scaled_weight(self, q: u32) -> i128 {
         ((u128::from(self.over) << q) / u128::from(self.under)) as i128
     }
 }
@@ -109,11 +109,11 @@ pub struct HeadroomTask {
 
 impl HeadroomTask {
     /// Delay that counts where it starts at this second.
-    pub fn delay(&self, start: i64) -> i64 {
+    pub fn counted_delay(&self, start: i64) -> i64 {
         self.settled + (start - self.release - self.grace).max(0)
     }
 
-    pub fn cost(&self, start: i64) -> f64 {
-        self.weight.as_f64() * self.delay(start) as f64
+    pub fn delay_cost(&self, start: i64) -> f64 {
+        self.weight.as_f64() * self.counted_delay(start) as f64
     }
 }

@@ -23,7 +23,7 @@ struct CellPiece {
 
 /// Seconds below `theta` in a piece of `length` seconds whose cost rises from `from` by `slope`.
 #[inline]
-fn piece(theta: f64, from: f64, slope: f64, length: f64) -> CellPiece {
+fn measure_piece(theta: f64, from: f64, slope: f64, length: f64) -> CellPiece {
     let above = theta - from;
     if above <= 0.0 {
         return CellPiece { seconds: 0.0, saved: 0.0, crossing: false };
@@ -38,7 +38,7 @@ fn piece(theta: f64, from: f64, slope: f64, length: f64) -> CellPiece {
 /// Computes the payment of a task at this threshold: calls `each` with every cell in which it
 /// works, and returns the seconds, their saving, and the number of pieces that cross the threshold.
 #[inline]
-fn walk(
+fn walk_cells(
     task: &HeadroomTask,
     weight: f64,
     prices: &Prices,
@@ -47,29 +47,29 @@ fn walk(
 ) -> (f64, f64, u32) {
     let slope = weight / task.run as f64;
     let procs = f64::from(task.procs);
-    let (mut seconds, mut saved, mut crossing) = (0.0, 0.0, 0);
+    let (mut seconds, mut savings, mut crossing) = (0.0, 0.0, 0);
     let mut cell = usize::try_from((task.release - prices.begin) / prices.delta).unwrap_or(usize::MAX);
     let mut now = 0.0;
     while theta > slope * now {
         let Some(&price) = prices.cells.get(cell) else {
-            let last = piece(theta, slope * now, slope, f64::INFINITY);
-            return (seconds + last.seconds, saved + last.saved, crossing + 1);
+            let last = measure_piece(theta, slope * now, slope, f64::INFINITY);
+            return (seconds + last.seconds, savings + last.saved, crossing + 1);
         };
         let end = (prices.begin + prices.delta * (cell as i64 + 1) - task.release) as f64;
-        let found = piece(theta, slope * now + procs * price, slope, end - now);
-        if found.seconds > 0.0 {
-            seconds += found.seconds;
-            saved += found.saved;
-            crossing += u32::from(found.crossing);
-            each(cell, found.seconds);
+        let cell_piece = measure_piece(theta, slope * now + procs * price, slope, end - now);
+        if cell_piece.seconds > 0.0 {
+            seconds += cell_piece.seconds;
+            savings += cell_piece.saved;
+            crossing += u32::from(cell_piece.crossing);
+            each(cell, cell_piece.seconds);
         }
         (now, cell) = (end, cell + 1);
     }
-    (seconds, saved, crossing)
+    (seconds, savings, crossing)
 }
 
 /// The bound for a task and the threshold that gives it; `theta` is where to look first.
-pub(crate) fn seconds(
+pub(crate) fn find_task_bound(
     task: &HeadroomTask,
     weight: f64,
     prices: &Prices,
@@ -93,8 +93,8 @@ pub(crate) fn seconds(
     let mut theta = if theta > weight { theta } else { high };
     let mut best = (0.0, theta);
     for _ in 0..ROUNDS {
-        let (seconds, saved, crossing) = walk(task, weight, prices, theta, |_, _| {});
-        let bound = theta * run - saved - constant;
+        let (seconds, savings, crossing) = walk_cells(task, weight, prices, theta, |_, _| {});
+        let bound = theta * run - savings - constant;
         if bound > best.0 {
             best = (bound, theta);
         }
@@ -120,7 +120,7 @@ pub(crate) fn seconds(
         && best.0 > 0.0
     {
         let parts = f64::from(task.procs) * PARTS as f64;
-        walk(task, weight, prices, best.1, |cell, seconds| usage.add_parts(cell, (parts * seconds) as i64));
+        walk_cells(task, weight, prices, best.1, |cell, seconds| usage.add_parts(cell, (parts * seconds) as i64));
     }
     best
 }

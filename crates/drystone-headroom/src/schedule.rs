@@ -51,9 +51,9 @@ impl Instance {
     ///
     /// # Panics
     /// A schedule of another number of tasks.
-    pub fn cost(&self, schedule: &TaskSchedule) -> f64 {
+    pub fn schedule_cost(&self, schedule: &TaskSchedule) -> f64 {
         assert_eq!(schedule.starts.len(), self.tasks.len());
-        self.tasks.iter().zip(&schedule.starts).map(|(task, &start)| task.cost(start)).sum()
+        self.tasks.iter().zip(&schedule.starts).map(|(task, &start)| task.delay_cost(start)).sum()
     }
 }
 
@@ -63,7 +63,7 @@ impl TaskSchedule {
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn check(&self, instance: &Instance) -> Result<(), Infeasible> {
+    pub fn check_starts(&self, instance: &Instance) -> Result<(), Infeasible> {
         if self.starts.len() != instance.tasks.len() {
             return Err(Infeasible::Unpaired);
         }
@@ -79,17 +79,17 @@ impl TaskSchedule {
         }
         changes.extend(instance.capacity.steps().iter().map(|&(time, _)| (time, 0)));
         changes.sort_unstable();
-        let mut used = 0;
+        let mut used_procs = 0;
         let mut at = 0;
         while at < changes.len() {
             let time = changes[at].0;
             while let Some(&(_, change)) = changes.get(at).filter(|change| change.0 == time) {
-                used += change;
+                used_procs += change;
                 at += 1;
             }
-            let there = instance.capacity.at(time);
-            if used > there {
-                return Err(Infeasible::TooMany { time, used, there });
+            let available_procs = instance.capacity.procs_at(time);
+            if used_procs > available_procs {
+                return Err(Infeasible::TooMany { time, used: used_procs, there: available_procs });
             }
         }
         Ok(())
@@ -102,13 +102,13 @@ impl TaskSchedule {
         order.sort_shared_by_key(|&at| (instance.tasks[at].release, at));
         // Changes of what is free from a second on, those in the past summed up.
         let mut free = std::collections::BTreeMap::new();
-        let mut level = instance.capacity.first();
+        let mut level = instance.capacity.first_level();
         for &(time, next) in instance.capacity.steps() {
             *free.entry(time).or_insert(0) += next - level;
             level = next;
         }
         let mut now = i64::MIN;
-        let mut level = instance.capacity.first();
+        let mut level = instance.capacity.first_level();
         let mut starts = vec![0; instance.tasks.len()];
         for at in order {
             let task = &instance.tasks[at];
@@ -118,14 +118,14 @@ impl TaskSchedule {
             while let Some(entry) = free.first_entry().filter(|entry| *entry.key() <= now) {
                 level += entry.remove();
             }
-            let (mut start, mut there) = (now, level);
-            let mut fits = there >= procs;
+            let (mut start, mut available_procs) = (now, level);
+            let mut fits = available_procs >= procs;
             for (&time, &change) in &free {
                 if fits && time >= start + task.run.max(1) {
                     break;
                 }
-                there += change;
-                if there < procs {
+                available_procs += change;
+                if available_procs < procs {
                     fits = false;
                 } else if !fits {
                     (start, fits) = (time, true);
@@ -145,7 +145,7 @@ impl TaskSchedule {
     }
 
     /// The last end; `None` without tasks.
-    pub(crate) fn end(&self, instance: &Instance) -> Option<i64> {
+    pub(crate) fn last_end(&self, instance: &Instance) -> Option<i64> {
         instance.tasks.iter().zip(&self.starts).map(|(task, &start)| start + task.run).max()
     }
 }

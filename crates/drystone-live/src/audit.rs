@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Lists differences between a core's books and its last look. Jobs in flight are left out: what
 /// was ordered is not seen yet.
-pub fn differences(core: &Core) -> Vec<String> {
+pub fn list_differences(core: &Core) -> Vec<String> {
     let mirror = core.tracker().mirror();
     differences_from(core, mirror.records(), mirror.nodes())
 }
@@ -21,15 +21,15 @@ pub fn differences_from<'a>(
     nodes: impl Iterator<Item = &'a NodeFact> + Clone,
 ) -> Vec<String> {
     let (tracker, view) = (core.tracker(), core.session().view());
-    let phase = |id: JobId| if id < view.oldest() { Phase::Done } else { view.phase(id) };
+    let phase = |id: JobId| if id < view.oldest_job() { Phase::Done } else { view.phase(id) };
     let short: BTreeSet<JobId> = core.session().short_jobs().collect();
     let mut wrong = Vec::new();
-    let mut listed: BTreeSet<JobKey> = BTreeSet::new();
+    let mut listed_jobs: BTreeSet<JobKey> = BTreeSet::new();
     let mut unclear = false;
     for fact in jobs.clone() {
-        for key in fact.keys() {
-            listed.insert(key);
-            let Some(job) = tracker.job(key) else {
+        for key in fact.job_keys() {
+            listed_jobs.insert(key);
+            let Some(job) = tracker.find_job(key) else {
                 if !matches!(fact.state, JobState::Ended(_)) {
                     wrong.push(format!("{key} is not known"));
                 }
@@ -40,25 +40,25 @@ pub fn differences_from<'a>(
             // No plan has jobs that wait for licences that others hold.
             let is_short = phase(id) == Phase::Held && short.contains(&id);
             let phase = |id| if is_short { Phase::Waiting } else { phase(id) };
-            if !agree(fact.state, job.place, phase(id)) {
+            if !states_agree(fact.state, job.place, phase(id)) {
                 wrong.push(format!("{key}: {:?} there, {:?} and {:?} here", fact.state, job.place, phase(id)));
             }
         }
     }
-    let missing = tracker.jobs().filter(|job| !listed.contains(&job.key));
+    let missing = tracker.jobs().filter(|job| !listed_jobs.contains(&job.key));
     wrong.extend(missing.map(|job| format!("{} is not there any more", job.key)));
     unclear |= is_crowded(jobs, nodes.clone()) || nodes.clone().any(|node| node.state != NodeState::Up);
     let idle: u32 = nodes
-        .filter(|node| tracker.layout().range(&node.name).is_some())
+        .filter(|node| tracker.layout().node_range(&node.name).is_some())
         .map(|node| node.procs.saturating_sub(node.busy))
         .sum();
-    if !unclear && core.session().free() != idle {
-        wrong.push(format!("free processors: {} here, {idle} there", core.session().free()));
+    if !unclear && core.session().free_processors() != idle {
+        wrong.push(format!("free processors: {} here, {idle} there", core.session().free_processors()));
     }
     wrong
 }
 
-fn agree(there: JobState, here: TrackedPlace, phase: Phase) -> bool {
+fn states_agree(there: JobState, here: TrackedPlace, phase: Phase) -> bool {
     match (there, here) {
         (JobState::Running, TrackedPlace::Running) => phase == Phase::Running,
         (JobState::Pending, TrackedPlace::Waiting) => phase == Phase::Waiting,
@@ -72,11 +72,11 @@ fn agree(there: JobState, here: TrackedPlace, phase: Phase) -> bool {
 /// Returns whether a foreign scheduler runs more on a node than there is room for; the free room is
 /// then a matter of counting.
 fn is_crowded<'a>(jobs: impl Iterator<Item = &'a JobFact>, mut nodes: impl Iterator<Item = &'a NodeFact>) -> bool {
-    let mut used: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut used_procs: BTreeMap<&str, u32> = BTreeMap::new();
     for fact in jobs.filter(|fact| fact.state == JobState::Running) {
         for place in &fact.places {
-            *used.entry(&place.node).or_default() += place.procs.unwrap_or(0);
+            *used_procs.entry(&place.node).or_default() += place.procs.unwrap_or(0);
         }
     }
-    nodes.any(|node| used.get(node.name.as_str()).is_some_and(|&used| used > node.procs))
+    nodes.any(|node| used_procs.get(node.name.as_str()).is_some_and(|&used| used > node.procs))
 }

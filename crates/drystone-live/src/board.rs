@@ -13,7 +13,7 @@ use drystone::model::Time;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-pub use crate::audit::differences;
+pub use crate::audit::list_differences;
 
 /// Published document and metrics.
 #[derive(Clone, Debug)]
@@ -57,17 +57,17 @@ pub struct BoardSource<'a> {
 
 impl PublishedBoard {
     /// Publishes. Returns the document.
-    pub fn publish(&self, source: &BoardSource<'_>) -> String {
-        let document = LiveDocument::of(source);
+    pub fn publish_document(&self, source: &BoardSource<'_>) -> String {
+        let document = LiveDocument::from_source(source);
         // A document of numbers and texts has a form.
         let json = serde_json::to_string(&document).unwrap_or_default();
-        let metrics = metrics::text(&document);
+        let metrics = metrics::render_metrics(&document);
         self.send.send_replace(Arc::new(PublishedDocument { json: json.clone(), metrics }));
         json
     }
 
     /// To look at what is published, and to wait for more.
-    pub fn watch(&self) -> watch::Receiver<Arc<PublishedDocument>> {
+    pub fn watch_document(&self) -> watch::Receiver<Arc<PublishedDocument>> {
         self.send.subscribe()
     }
 

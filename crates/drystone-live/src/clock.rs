@@ -5,9 +5,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Clock of a daemon: time and waiting.
 pub trait DaemonClock {
     /// Seconds since 1970 by the machine's clock, which may be set.
-    fn wall(&self) -> i64;
+    fn wall_seconds(&self) -> i64;
     /// Time that never goes back, from any beginning.
-    fn steady(&self) -> Duration;
+    fn steady_time(&self) -> Duration;
     /// Lets time pass.
     fn sleep(&mut self, time: Duration);
 }
@@ -36,11 +36,11 @@ impl Default for MachineClock {
 }
 
 impl DaemonClock for MachineClock {
-    fn wall(&self) -> i64 {
-        wall()
+    fn wall_seconds(&self) -> i64 {
+        unix_seconds()
     }
 
-    fn steady(&self) -> Duration {
+    fn steady_time(&self) -> Duration {
         self.began.elapsed()
     }
 
@@ -50,7 +50,7 @@ impl DaemonClock for MachineClock {
 }
 
 /// Seconds since 1970 by the machine's clock.
-pub fn wall() -> i64 {
+pub fn unix_seconds() -> i64 {
     wall_millis().div_euclid(1000)
 }
 

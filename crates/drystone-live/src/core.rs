@@ -4,7 +4,7 @@
 use crate::cluster::{ClusterOrder, JobKey, OrderOutcome};
 use crate::tracker::{
     DaemonMode, Delta, ExportedJob, HoldWords, HookMessage, LookResult, NodeLayout, Stamp, Tracker, TrackerNews,
-    TrackerSettings, WakePosition, how,
+    TrackerSettings, WakePosition, classify_ending,
 };
 use drystone::engine::{Adopted, NewsError, PolicyViolation, ProposalError, Session};
 use drystone::model::{JobId, Machine, ProcSet, Procs, ResourceId, SizeSet, Span, Time};
@@ -181,12 +181,12 @@ pub struct Core {
 impl Core {
     /// A core that has seen nothing yet.
     pub fn new(settings: TrackerSettings, layout: NodeLayout, policy: &PolicySpec) -> Core {
-        let mut session = Session::new(Machine::new(layout.procs()), policy.scheduler());
+        let mut session = Session::new(Machine::new(layout.procs()), policy.build_scheduler());
         if settings.shrinks {
             session.expect_sizes();
         }
         let tracker = Tracker::new(settings, layout);
-        if let Some(table) = tracker.resources() {
+        if let Some(table) = tracker.resource_table() {
             session.set_resources(table);
         }
         Core { tracker, session, policy: policy.clone(), last: CoreOutput::default() }
@@ -196,14 +196,14 @@ impl Core {
     ///
     /// # Errors
     /// The reason.
-    pub fn suits(policy: &PolicySpec, can: crate::cluster::Capabilities) -> Result<(), Unsuitable> {
-        let name = || policy.canonical();
-        let scheduler = policy.scheduler();
-        let needs = scheduler.policy.needs();
+    pub fn check_policy(policy: &PolicySpec, can: crate::cluster::Capabilities) -> Result<(), Unsuitable> {
+        let name = || policy.canonical_text();
+        let scheduler = policy.build_scheduler();
+        let needs = scheduler.policy.needed_abilities();
         if scheduler.policy.time_limit().is_some() {
             return Err(Unsuitable::Timed(name()));
         }
-        if scheduler.policy.requires() != drystone::policy::Requirement::Nothing
+        if scheduler.policy.requirement() != drystone::policy::Requirement::Nothing
             && scheduler.forecast.correction == drystone::parts::predict::Correction::None
         {
             return Err(Unsuitable::Punctual(name()));
@@ -230,10 +230,10 @@ impl Core {
             return Err(Unsuitable::Requeues(name()));
         }
         let session = Session::new(Machine::new(1), scheduler);
-        if session.pass() == PassRule::Event {
+        if session.pass_rule() == PassRule::Event {
             return Err(Unsuitable::EachEvent(name()));
         }
-        if session.clairvoyant() {
+        if session.is_clairvoyant() {
             return Err(Unsuitable::Clairvoyant(name()));
         }
         session.check_hears().map_err(|error| Unsuitable::Deaf(name(), error))
@@ -269,14 +269,14 @@ impl Core {
     }
 
     /// Returns the next time at which something is due without a look.
-    pub fn deadline(&self) -> Option<Time> {
-        [self.session.deadline(), self.tracker.deadline()].into_iter().flatten().min()
+    pub fn next_deadline(&self) -> Option<Time> {
+        [self.session.next_due_time(), self.tracker.next_deadline()].into_iter().flatten().min()
     }
 
     /// Returns the time of an [`CoreInput::Tick`] that is due by `now`, if any.
     pub fn tick_due(&self, now: Time) -> Option<Time> {
-        let due = self.session.deadline().filter(|&due| due <= now)?;
-        Some(due.max(self.session.view().now()).min(now))
+        let due = self.session.next_due_time().filter(|&due| due <= now)?;
+        Some(due.max(self.session.view().current_time()).min(now))
     }
 
     /// Takes something in.
@@ -284,36 +284,36 @@ impl Core {
     /// # Errors
     /// The policy broke its contract, or the session does not take what happened: everything has to
     /// be given back then.
-    pub fn take(&mut self, input: &CoreInput) -> Result<CoreOutput, CoreError> {
+    pub fn take_input(&mut self, input: &CoreInput) -> Result<CoreOutput, CoreError> {
         match input {
             CoreInput::Facts { stamp, delta, told: messages, .. } => {
-                let turn = self.tracker.observe(*stamp, delta, messages);
-                let output = self.turn(*stamp, turn)?;
+                let turn = self.tracker.take_observation(*stamp, delta, messages);
+                let output = self.apply_turn(*stamp, turn)?;
                 self.last.clone_from(&output);
                 Ok(output)
             }
             CoreInput::Tick(stamp) => {
-                self.tracker.ticks(*stamp);
+                self.tracker.note_tick(*stamp);
                 let mut output = CoreOutput::default();
-                if self.session.expire(stamp.time()) {
-                    self.decide(stamp.time(), &mut output)?;
+                if self.session.expire_due(stamp.session_time()) {
+                    self.decide(stamp.session_time(), &mut output)?;
                 }
                 self.last.clone_from(&output);
                 Ok(output)
             }
             CoreInput::Outcomes(outcomes) => {
-                self.tracker.ordered(&self.last.orders, outcomes);
+                self.tracker.note_orders(&self.last.orders, outcomes);
                 self.last = CoreOutput::default();
                 Ok(CoreOutput::default())
             }
             CoreInput::Restarted(stamp) => {
-                self.tracker.restarted(*stamp);
+                self.tracker.note_restart(*stamp);
                 self.last = CoreOutput::default();
                 Ok(CoreOutput::default())
             }
             CoreInput::Taught { offset, jobs } => {
                 for past in jobs {
-                    self.teach(past, *offset)?;
+                    self.teach_past_job(past, *offset)?;
                 }
                 Ok(CoreOutput::default())
             }
@@ -322,21 +322,21 @@ impl Core {
                 Ok(CoreOutput::default())
             }
             CoreInput::Remembered { taken: holds, stopped, pinned } => {
-                self.tracker.remember(holds.clone(), stopped.clone(), pinned.clone());
+                self.tracker.remember_jobs(holds.clone(), stopped.clone(), pinned.clone());
                 Ok(CoreOutput::default())
             }
         }
     }
 
     /// Lets a job run and end that did so before.
-    fn teach(&mut self, past: &ExportedJob, offset: i64) -> Result<(), CoreError> {
+    fn teach_past_job(&mut self, past: &ExportedJob, offset: i64) -> Result<(), CoreError> {
         let Some(start) = past.start else { return Ok(()) };
         let end = Time(past.end + offset);
         let job = self.tracker.job_of_past(past, offset);
         let since = Time(start + offset).min(end);
         // One that is wider than the machine is now teaches nothing.
-        match self.session.adopt(end, &job, None, &Adopted::Running { since, on: None }) {
-            Ok(id) => drop(self.session.ended(end, id, how(past.ending), Some(Span(past.ran)))),
+        match self.session.adopt_job(end, &job, None, &Adopted::Running { since, on: None }) {
+            Ok(id) => drop(self.session.note_end(end, id, classify_ending(past.ending), Some(Span(past.ran)))),
             Err(NewsError::Impossible(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -345,33 +345,34 @@ impl Core {
         Ok(())
     }
 
-    fn turn(&mut self, stamp: Stamp, turn: LookResult) -> Result<CoreOutput, CoreError> {
+    fn apply_turn(&mut self, stamp: Stamp, turn: LookResult) -> Result<CoreOutput, CoreError> {
         let LookResult { news, orders, doubt, .. } = turn;
-        let now = stamp.time();
+        let now = stamp.session_time();
         let mut output = CoreOutput { orders, doubt, ..CoreOutput::default() };
-        let due = self.session.deadline().is_some_and(|deadline| deadline <= now);
+        let due = self.session.next_due_time().is_some_and(|deadline| deadline <= now);
         let mut dirty = self.tracker.take_again() || due || !news.is_empty();
         let (ends, rest) = self.ends_first(news);
-        self.tell(now, ends)?;
-        dirty |= self.session.expire(now);
-        let mut placed: BTreeSet<JobKey> = rest.iter().filter_map(|(_, one)| one.placed()).collect();
+        self.tell_news(now, ends)?;
+        dirty |= self.session.expire_due(now);
+        let mut placed_jobs: BTreeSet<JobKey> = rest.iter().filter_map(|(_, one)| one.placed_job()).collect();
         let losses = rest
             .iter()
             .find_map(|(_, one)| if let TrackerNews::Losses(losses) = one { Some(losses.clone()) } else { None });
         let supply = rest
             .iter()
             .find_map(|(_, one)| if let TrackerNews::Supply(supply) = one { Some(supply.clone()) } else { None });
-        self.tell(now, rest)?;
+        self.tell_news(now, rest)?;
         if let Some(supply) = supply {
-            let known = |&(resource, amount): &(ResourceId, u64)| KnownSupply { from: Time::MIN, resource, amount };
-            self.session.set_supply(now, &supply.iter().map(known).collect::<Vec<_>>())?;
+            let known_supply =
+                |&(resource, amount): &(ResourceId, u64)| KnownSupply { from: Time::MIN, resource, amount };
+            self.session.set_supply(now, &supply.iter().map(known_supply).collect::<Vec<_>>())?;
         }
-        if !self.tracker.is_named() && !self.session.occupied().is_empty() {
+        if !self.tracker.is_named() && !self.session.occupied_processors().is_empty() {
             // More runs than there is room for: the session has begun to name processors.
-            placed.extend(self.tracker.name_all());
+            placed_jobs.extend(self.tracker.name_all());
         }
         if self.tracker.is_named() {
-            self.place(now, &placed)?;
+            self.correct_places(now, &placed_jobs)?;
         }
         if let Some(losses) = losses {
             self.session.set_losses(now, &losses)?;
@@ -390,22 +391,22 @@ impl Core {
             return false;
         }
         let (view, tracker) = (self.session.view(), &self.tracker);
-        let sets = view.running().iter().filter_map(|job| view.processors(job.id));
-        if sets.map(|set| u64::from(set.len())).sum::<u64>() > u64::from(self.session.occupied().len()) {
+        let sets = view.running_jobs().iter().filter_map(|job| view.job_processors(job.id));
+        if sets.map(|set| u64::from(set.len())).sum::<u64>() > u64::from(self.session.occupied_processors().len()) {
             // Jobs share processors: those that one of the jobs gives may not be free.
             self.session.set_sizes([]);
             return false;
         }
         let mut is_early = false;
         let mut find_sizes = |id| {
-            let job = tracker.key(id).and_then(|key| tracker.job(key))?;
+            let job = tracker.find_key(id).and_then(|key| tracker.find_job(key))?;
             let sizes = tracker.find_sizes(job, view.job(id).procs)?;
-            let has_begun = view.began(id) < now;
+            let has_begun = view.last_start(id) < now;
             is_early |= !has_begun;
-            (has_begun && sizes.contains(view.size(id))).then_some((id, sizes))
+            (has_begun && sizes.contains(view.job_size(id))).then_some((id, sizes))
         };
-        let sizes: Vec<(JobId, SizeSet)> = view.running().iter().filter_map(|job| find_sizes(job.id)).collect();
-        let is_new = |(id, sizes): &(JobId, SizeSet)| view.shape(*id).is_none_or(|shape| shape.sizes != *sizes);
+        let sizes: Vec<(JobId, SizeSet)> = view.running_jobs().iter().filter_map(|job| find_sizes(job.id)).collect();
+        let is_new = |(id, sizes): &(JobId, SizeSet)| view.job_shape(*id).is_none_or(|shape| shape.sizes != *sizes);
         let are_new = sizes.iter().any(is_new);
         self.session.set_sizes(sizes);
         if is_early {
@@ -418,38 +419,38 @@ impl Core {
     /// ends of the running jobs; `None` where they are never enough.
     pub fn predict_wait(&self, key: JobKey) -> Option<Span> {
         let view = self.session.view();
-        let need = view.job(self.tracker.job(key)?.id?).procs;
-        let mut running: Vec<(Time, Procs)> = view.running().iter().map(|job| (job.end, job.procs)).collect();
-        running.sort_unstable();
-        let mut free = i64::from(self.session.free());
-        let mut ends = running.into_iter().map(|(end, procs)| {
+        let need = view.job(self.tracker.find_job(key)?.id?).procs;
+        let mut running_ends: Vec<(Time, Procs)> = view.running_jobs().iter().map(|job| (job.end, job.procs)).collect();
+        running_ends.sort_unstable();
+        let mut free = i64::from(self.session.free_processors());
+        let mut ends = running_ends.into_iter().map(|(end, procs)| {
             free += i64::from(procs);
             (end, free)
         });
         let (end, _) = ends.find(|(_, free)| *free >= i64::from(need))?;
-        Some((end - view.now()).max(Span::ZERO))
+        Some((end - view.current_time()).max(Span::ZERO))
     }
 
     /// News of jobs that have ended, lower numbers first; and the others: of known jobs, then of
     /// new jobs in the order of their submission.
     fn ends_first(&self, news: Vec<NamedNews>) -> (Vec<NamedNews>, Vec<NamedNews>) {
         let ends = |(_, one): &NamedNews| if let TrackerNews::Ended { key, .. } = one { Some(*key) } else { None };
-        let ended: BTreeSet<JobKey> = news.iter().filter_map(ends).collect();
+        let ended_jobs: BTreeSet<JobKey> = news.iter().filter_map(ends).collect();
         let (mut ends, mut rest): (Vec<NamedNews>, Vec<NamedNews>) =
-            news.into_iter().partition(|(_, one)| one.key().is_some_and(|key| ended.contains(&key)));
+            news.into_iter().partition(|(_, one)| one.job_key().is_some_and(|key| ended_jobs.contains(&key)));
         ends.sort_by_key(|(id, _)| *id);
         rest.sort_by_key(|(id, one)| match id {
             // What follows the news of a new job stays behind it.
             None => {
-                let job = one.key().and_then(|key| self.tracker.job(key)).and_then(|t| t.job.as_ref());
-                (1, job.map_or(0, |job| job.submit.0), one.key())
+                let job = one.job_key().and_then(|key| self.tracker.find_job(key)).and_then(|t| t.job.as_ref());
+                (1, job.map_or(0, |job| job.submit.0), one.job_key())
             }
             Some(_) => (0, 0, None),
         });
         (ends, rest)
     }
 
-    fn tell(&mut self, now: Time, news: Vec<NamedNews>) -> Result<(), CoreError> {
+    fn tell_news(&mut self, now: Time, news: Vec<NamedNews>) -> Result<(), CoreError> {
         if let Some(table) = self.tracker.grown_resources() {
             self.session.extend_demands(table);
         }
@@ -463,97 +464,105 @@ impl Core {
         match news {
             TrackerNews::Arrive { key, job, held } => {
                 let how = if *held { Adopted::Held } else { Adopted::Waiting };
-                return self.adopt(now, *key, job, &how);
+                return self.adopt_job(now, *key, job, &how);
             }
             TrackerNews::AdoptRunning { key, job, since } => {
-                let on = self.numbers(*key);
-                return self.adopt(now, *key, job, &Adopted::Running { since: *since, on });
+                let on = self.processor_numbers(*key);
+                return self.adopt_job(now, *key, job, &Adopted::Running { since: *since, on });
             }
             TrackerNews::AdoptSuspended { key, job, ran } => {
-                let on = self.numbers(*key);
-                return self.adopt(now, *key, job, &Adopted::Suspended { ran: *ran, on });
+                let on = self.processor_numbers(*key);
+                return self.adopt_job(now, *key, job, &Adopted::Suspended { ran: *ran, on });
             }
             TrackerNews::Losses(_) | TrackerNews::Supply(_) | TrackerNews::Placed(_) => return Ok(()),
             _ => {}
         }
-        let Some(key) = news.key() else { return Ok(()) };
-        let Some(id) = id.or_else(|| self.tracker.job(key)?.id) else { return Ok(()) };
+        let Some(key) = news.job_key() else { return Ok(()) };
+        let Some(id) = id.or_else(|| self.tracker.find_job(key)?.id) else { return Ok(()) };
         let session = &mut self.session;
         match news {
             TrackerNews::Started { since, .. } => {
-                let on = self.numbers(key);
-                self.session.started(now, id, *since, on.as_ref())?;
+                let on = self.processor_numbers(key);
+                self.session.note_start(now, id, *since, on.as_ref())?;
             }
-            TrackerNews::Requeued(_) => drop(session.requeued(now, id)?),
-            TrackerNews::Held(_) => drop(session.hold(now, id)?),
-            TrackerNews::Released(_) => drop(session.release(now, id)?),
-            TrackerNews::Updated { job, .. } => match session.update(now, id, job) {
+            TrackerNews::Requeued(_) => drop(session.note_requeue(now, id)?),
+            TrackerNews::Held(_) => drop(session.hold_job(now, id)?),
+            TrackerNews::Released(_) => drop(session.release_job(now, id)?),
+            TrackerNews::Updated { job, .. } => match session.update_job(now, id, job) {
                 Err(NewsError::Impossible(_)) => {
-                    session.cancel(now, id);
-                    self.tracker.impossible(key);
+                    session.withdraw_job(now, id);
+                    self.tracker.note_impossible(key);
                 }
                 other => drop(other?),
             },
-            TrackerNews::Interrupted(_) => drop(session.interrupted(now, id)?),
-            TrackerNews::Continued(_) => drop(session.continued(now, id)?),
+            TrackerNews::Interrupted(_) => drop(session.note_interruption(now, id)?),
+            TrackerNews::Continued(_) => drop(session.note_continuation(now, id)?),
             TrackerNews::StaysSuspended(_) => drop(session.stays_suspended(now, id)?),
-            TrackerNews::Ended { how, ran, .. } => drop(session.ended(now, id, *how, *ran)),
-            TrackerNews::Cancelled(_) => drop(session.cancel(now, id)),
+            TrackerNews::Ended { how, ran, .. } => drop(session.note_end(now, id, *how, *ran)),
+            TrackerNews::Cancelled(_) => drop(session.withdraw_job(now, id)),
             _ => {}
         }
         Ok(())
     }
 
-    fn adopt(&mut self, now: Time, key: JobKey, job: &drystone::model::Job, how: &Adopted) -> Result<(), CoreError> {
-        match self.session.adopt(now, job, None, how) {
-            Ok(id) => self.tracker.numbered(key, id),
-            Err(NewsError::Impossible(_)) => self.tracker.impossible(key),
+    fn adopt_job(
+        &mut self,
+        now: Time,
+        key: JobKey,
+        job: &drystone::model::Job,
+        how: &Adopted,
+    ) -> Result<(), CoreError> {
+        match self.session.adopt_job(now, job, None, how) {
+            Ok(id) => self.tracker.note_number(key, id),
+            Err(NewsError::Impossible(_)) => self.tracker.note_impossible(key),
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
     /// Numbers of the processors that a job has on its nodes, where they matter.
-    fn numbers(&self, key: JobKey) -> Option<ProcSet> {
-        let fact = self.tracker.mirror().fact(key).filter(|fact| !fact.places.is_empty())?;
+    fn processor_numbers(&self, key: JobKey) -> Option<ProcSet> {
+        let fact = self.tracker.mirror().job_fact(key).filter(|fact| !fact.places.is_empty())?;
         if !self.tracker.is_named() {
             return None;
         }
-        Some(self.tracker.layout().numbers(&fact.places, fact.procs, &self.session.occupied()))
+        Some(self.tracker.layout().choose_numbers(&fact.places, fact.procs, &self.session.occupied_processors()))
     }
 
     /// Corrects where the session has running jobs, all that `moved` names and, where jobs share
     /// numbers, all there are: perhaps they need not.
-    fn place(&mut self, now: Time, moved: &BTreeSet<JobKey>) -> Result<(), CoreError> {
+    fn correct_places(&mut self, now: Time, moved: &BTreeSet<JobKey>) -> Result<(), CoreError> {
         let view = self.session.view();
-        let ids: Vec<JobId> = view.running().iter().map(|job| job.id).collect();
-        let held: u64 = ids.iter().filter_map(|&id| view.processors(id)).map(|set| u64::from(set.len())).sum();
-        let shared = held > u64::from(self.session.occupied().len());
-        if moved.is_empty() && !shared {
+        let ids: Vec<JobId> = view.running_jobs().iter().map(|job| job.id).collect();
+        let held_procs: u64 =
+            ids.iter().filter_map(|&id| view.job_processors(id)).map(|set| u64::from(set.len())).sum();
+        let is_shared = held_procs > u64::from(self.session.occupied_processors().len());
+        if moved.is_empty() && !is_shared {
             return Ok(());
         }
         let (layout, mirror) = (self.tracker.layout(), self.tracker.mirror());
         let mut wrong = Vec::new();
         for id in ids {
-            let Some(key) = self.tracker.key(id).filter(|key| shared || moved.contains(key)) else { continue };
-            let Some(fact) = mirror.fact(key).filter(|fact| !fact.places.is_empty()) else { continue };
-            let own = view.processors(id).cloned().unwrap_or_default();
-            if shared || layout.split_at(&own) != layout.counts_at(&fact.places, fact.procs) {
+            let Some(key) = self.tracker.find_key(id).filter(|key| is_shared || moved.contains(key)) else { continue };
+            let Some(fact) = mirror.job_fact(key).filter(|fact| !fact.places.is_empty()) else { continue };
+            let own = view.job_processors(id).cloned().unwrap_or_default();
+            if is_shared || layout.split_at(&own) != layout.counts_at(&fact.places, fact.procs) {
                 wrong.push((id, own, fact));
             }
         }
         wrong.sort_by_key(|(id, _, _)| *id);
-        let mut busy = self.session.occupied().difference(&ProcSet::union_of(wrong.iter().map(|(_, own, _)| own)));
+        let mut busy =
+            self.session.occupied_processors().difference(&ProcSet::union_of(wrong.iter().map(|(_, own, _)| own)));
         let mut right = Vec::new();
         for (id, own, fact) in wrong {
-            let set = layout.numbers(&fact.places, fact.procs, &busy);
+            let set = layout.choose_numbers(&fact.places, fact.procs, &busy);
             busy = busy.union(&set);
             if set != own {
                 right.push((id, view.segment_start(id), set));
             }
         }
         for (id, since, set) in right {
-            self.session.started(now, id, since, Some(&set))?;
+            self.session.note_start(now, id, since, Some(&set))?;
         }
         Ok(())
     }
@@ -570,21 +579,21 @@ impl Core {
             if let Some(wake) = wake {
                 self.session.wake_at(wake);
             }
-            self.record(&actions, output);
-            self.tracker.proposed(&actions);
+            self.record_actions(&actions, output);
+            self.tracker.note_proposal(&actions);
             return Ok(());
         }
         for _ in 0..ROUNDS {
             let actions = self.session.decide(now)?.clone();
-            self.record(&actions, output);
-            let LookResult { news, orders, doubt, refused, kept: reservation } = self.tracker.decided(&actions);
+            self.record_actions(&actions, output);
+            let LookResult { news, orders, doubt, refused, kept: reservation } = self.tracker.note_decision(&actions);
             output.orders.extend(orders);
             output.doubt = output.doubt.take().or(doubt);
             if let Some((job, start)) = reservation {
                 let action = Action::Reserve { job, start, latest: Time::MAX };
-                output.decided.push(Decided { key: self.tracker.key(job), action, on: None });
+                output.decided.push(Decided { key: self.tracker.find_key(job), action, on: None });
             }
-            self.tell(now, news)?;
+            self.tell_news(now, news)?;
             if !refused {
                 return Ok(());
             }
@@ -594,7 +603,7 @@ impl Core {
         Ok(())
     }
 
-    fn record(&self, actions: &Actions, output: &mut CoreOutput) {
+    fn record_actions(&self, actions: &Actions, output: &mut CoreOutput) {
         let vain = self.tracker.find_vain(actions);
         for (at, &action) in actions.list().iter().enumerate() {
             if matches!(action, Action::Resize { .. }) && vain.contains(&at) {
@@ -607,8 +616,11 @@ impl Core {
                 Action::Reserve { job, .. } | Action::Repredict { job, .. } => (Some(job), None),
                 _ => (None, None),
             };
-            let on = on.and_then(|on| if let Placement::Set(index) = on { actions.set(index).cloned() } else { None });
-            output.decided.push(Decided { key: job.and_then(|job| self.tracker.key(job)), action, on });
+            let on =
+                on.and_then(
+                    |on| if let Placement::Set(index) = on { actions.processor_set(index).cloned() } else { None },
+                );
+            output.decided.push(Decided { key: job.and_then(|job| self.tracker.find_key(job)), action, on });
         }
     }
 
@@ -617,8 +629,9 @@ impl Core {
     /// # Errors
     /// A policy that cannot be saved.
     pub fn save(&self) -> Result<Vec<u8>, CoreError> {
-        let saved = SavedCore { tracker: self.tracker.clone(), session: self.session.save()?, last: self.last.clone() };
-        Ok(postcard::to_stdvec(&saved)?)
+        let saved_core =
+            SavedCore { tracker: self.tracker.clone(), session: self.session.save()?, last: self.last.clone() };
+        Ok(postcard::to_stdvec(&saved_core)?)
     }
 
     /// Goes on from a saved state under the same policy.
@@ -626,13 +639,14 @@ impl Core {
     /// # Errors
     /// It is damaged, of another version, or of another policy. The core is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), CoreError> {
-        let saved: SavedCore = postcard::from_bytes(bytes)?;
-        let mut session = Session::new(Machine::new(saved.tracker.layout().procs()), self.policy.scheduler());
-        if saved.tracker.settings().shrinks {
+        let saved_core: SavedCore = postcard::from_bytes(bytes)?;
+        let mut session =
+            Session::new(Machine::new(saved_core.tracker.layout().procs()), self.policy.build_scheduler());
+        if saved_core.tracker.settings().shrinks {
             session.expect_sizes();
         }
-        session.load(&saved.session)?;
-        (self.tracker, self.session, self.last) = (saved.tracker, session, saved.last);
+        session.load(&saved_core.session)?;
+        (self.tracker, self.session, self.last) = (saved_core.tracker, session, saved_core.last);
         Ok(())
     }
 }

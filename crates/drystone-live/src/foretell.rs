@@ -75,43 +75,45 @@ impl Foretell {
     }
 
     /// As one of so many, each with its part of the time that a round may take.
-    pub fn among(self, sets: usize) -> Foretell {
+    pub fn among_sets(self, sets: usize) -> Foretell {
         Foretell { sets: u32::try_from(sets).unwrap_or(u32::MAX), ..self }
     }
 
     /// Learns from what has happened and, if something has and it may take the processor, answers
     /// again. `steady` is the daemon's time. Returns the processor time that this took.
-    pub fn look(&mut self, session: &Session, steady: Duration) -> Duration {
+    pub fn update_forecasts(&mut self, session: &Session, steady: Duration) -> Duration {
         let Some(follower) = &mut self.follower else { return Duration::ZERO };
         let before = processor_time();
-        self.stale |= follower.follow(session);
+        self.stale |= follower.follow_session(session);
         if steady < self.next || !(self.stale || steady.saturating_sub(self.at) >= RENEW) {
             return processor_time().saturating_sub(before);
         }
-        let waiting = session.waiting();
+        let waiting_count = session.waiting_count();
         self.starts.clear();
-        if self.expected(waiting).is_none_or(|cost| cost > 2 * LONGEST / self.sets.max(1)) {
-            self.problem = Some(too_many(waiting));
+        if self.expected_cost(waiting_count).is_none_or(|cost| cost > 2 * LONGEST / self.sets.max(1)) {
+            self.problem = Some(too_many(waiting_count));
             (self.stale, self.at, self.next) = (false, steady, steady + RENEW);
             return processor_time().saturating_sub(before);
         }
         let Some(follower) = &mut self.follower else { return Duration::ZERO };
-        let jobs: Vec<JobId> = session.view().waiting().take(ROWS).collect();
+        let jobs: Vec<JobId> = session.view().waiting_jobs().take(ROWS).collect();
         let (clock, longest) = (MachineClock::default(), LONGEST / self.sets.max(1));
-        let begun = clock.steady();
-        let stop =
-            || processor_time().saturating_sub(before) > longest || clock.steady().saturating_sub(begun) > longest * 2;
+        let begin_time = clock.steady_time();
+        let stop = || {
+            processor_time().saturating_sub(before) > longest
+                || clock.steady_time().saturating_sub(begin_time) > longest * 2
+        };
         let answers = if jobs.is_empty() { Ok(Some(Vec::new())) } else { follower.answer_until(session, &jobs, &stop) };
         let too_few = matches!(answers, Ok(None));
         self.problem = match &answers {
             Ok(Some(_)) => None,
-            Ok(None) => Some(too_many(waiting)),
+            Ok(None) => Some(too_many(waiting_count)),
             Err(error) => Some(error.to_string()),
         };
         for answer in answers.ok().flatten().into_iter().flatten() {
             // Futures without a start end at their horizon, which is no start.
             let at = |level: f64| {
-                let is_known = answer.sample.beyond() <= 1.0 - level + 1e-9;
+                let is_known = answer.sample.share_beyond() <= 1.0 - level + 1e-9;
                 is_known.then(|| Time(answer.asked.0.saturating_add(answer.quantile(level) as i64)))
             };
             self.starts.insert(answer.job, ForetoldStart { early: at(0.05), likely: at(0.5), late: at(0.9) });
@@ -120,13 +122,13 @@ impl Foretell {
         (self.stale, self.at) = (false, steady);
         // Where not even a few futures were done, it is not tried again soon.
         let least = if too_few { longest * 4 } else { Duration::ZERO };
-        self.learn(cost.max(least), waiting);
+        self.learn_cost(cost.max(least), waiting_count);
         self.next = steady + if self.problem.is_some() { RETRY } else { cost * SHARE * self.sets.max(1) };
         cost
     }
 
     /// Notes the cost of a round. One with few jobs says nothing of thousands.
-    fn learn(&mut self, cost: Duration, waiting: u32) {
+    fn learn_cost(&mut self, cost: Duration, waiting: u32) {
         if waiting >= TELLING {
             self.last = Some((cost, waiting));
         }
@@ -134,7 +136,7 @@ impl Foretell {
 
     /// Expected cost of a round with so many waiting jobs, by the last round; a few are always
     /// tried. The cost of a future that plans every job grows with the square of their number.
-    fn expected(&self, waiting: u32) -> Option<Duration> {
+    fn expected_cost(&self, waiting: u32) -> Option<Duration> {
         match self.last {
             Some((cost, before)) => {
                 let ratio = f64::from(waiting) / f64::from(before.max(LEAST));
@@ -146,7 +148,7 @@ impl Foretell {
     }
 
     /// The last answer for a job.
-    pub fn start(&self, job: JobId) -> Option<ForetoldStart> {
+    pub fn job_forecast(&self, job: JobId) -> Option<ForetoldStart> {
         self.starts.get(&job).copied()
     }
 
@@ -166,13 +168,13 @@ mod tests {
     fn a_round_with_few_jobs_says_nothing_of_thousands() {
         let mut foretell = Foretell::new(&"conservative".parse().expect("a policy"), 0);
         let milliseconds = Duration::from_millis;
-        foretell.learn(Duration::ZERO, 0);
-        foretell.learn(milliseconds(1), 1);
-        assert_eq!([5_000, 50_000].map(|waiting| foretell.expected(waiting)), [Some(Duration::ZERO), None]);
+        foretell.learn_cost(Duration::ZERO, 0);
+        foretell.learn_cost(milliseconds(1), 1);
+        assert_eq!([5_000, 50_000].map(|waiting| foretell.expected_cost(waiting)), [Some(Duration::ZERO), None]);
         // With the square of 50,000 / 1,000.
-        foretell.learn(milliseconds(100), 1_000);
-        assert_eq!(foretell.expected(50_000), Some(milliseconds(250_000)));
-        foretell.learn(milliseconds(1), 1);
-        assert_eq!(foretell.expected(1_000), Some(milliseconds(100)));
+        foretell.learn_cost(milliseconds(100), 1_000);
+        assert_eq!(foretell.expected_cost(50_000), Some(milliseconds(250_000)));
+        foretell.learn_cost(milliseconds(1), 1);
+        assert_eq!(foretell.expected_cost(1_000), Some(milliseconds(100)));
     }
 }

@@ -1,6 +1,6 @@
 //! Giving everything back: without the daemon, at any time, also twice.
 
-use crate::clock::wall;
+use crate::clock::unix_seconds;
 use crate::cluster::{
     Cluster, ClusterError, ClusterOrder, ClusterSnapshot, HookMark, JobFact, JobKey, JobName, JobState, OrderOutcome,
     PendingReason, Want,
@@ -100,29 +100,29 @@ pub fn hand_back<C: Cluster>(
     options: &HandBackOptions,
     sleep: &mut dyn FnMut(Duration),
 ) -> Result<HandBackSummary, LiveError> {
-    let beat = Beat::read(&home.heartbeat());
+    let beat = Beat::read_beat(&home.heartbeat_path());
     if let (Some(seconds), Beat::At { second, instance }) = (options.if_silent, &beat) {
-        let age = wall() - second;
+        let age = unix_seconds() - second;
         if age.unsigned_abs() < seconds {
-            let skipped = Some(format!("{instance} beat {age} s ago"));
-            return Ok(HandBackSummary { skipped, ..HandBackSummary::default() });
+            let skip_reason = Some(format!("{instance} beat {age} s ago"));
+            return Ok(HandBackSummary { skipped: skip_reason, ..HandBackSummary::default() });
         }
     }
     if options.if_silent.is_none() || beat != Beat::Off {
         switch_off(home)?;
     }
-    let standing = standing(home);
-    let partitions = home.partitions();
+    let standing = read_standing(home);
+    let partitions = home.read_partitions();
     let mut back = HandBack { cluster, standing, partitions, given: HandBackSummary::default(), layout: None };
-    back.resume(options, sleep)?;
-    back.release(sleep)?;
-    back.unpin()?;
+    back.resume_jobs(options, sleep)?;
+    back.release_jobs(sleep)?;
+    back.unpin_jobs()?;
     if back.given.left.is_empty() && back.standing.garbled.is_empty() {
-        back.unmark()?;
+        back.remove_marks()?;
     }
     let mut summary = back.given;
     if !back.standing.garbled.is_empty() {
-        let path = home.ledger();
+        let path = home.ledger_path();
         summary.left.push(format!(
             "lines of {} that are not understood: {}",
             path.display(),
@@ -131,15 +131,15 @@ pub fn hand_back<C: Cluster>(
     }
     if summary.left.is_empty() {
         // From now on one of these jobs is suspended by others only; what users hold stays known.
-        let _ = ActionLedger::give_back(&home.ledger(), &back.standing);
+        let _ = ActionLedger::give_back(&home.ledger_path(), &back.standing);
     }
     Ok(summary)
 }
 
 /// Switches the hook off, even on a full disk.
 fn switch_off(home: &Home) -> Result<(), LiveError> {
-    let path = home.heartbeat();
-    let token = format!("{} {}", wall(), std::process::id());
+    let path = home.heartbeat_path();
+    let token = format!("{} {}", unix_seconds(), std::process::id());
     if let Err(error) = Heartbeat::give_back(&path, &token) {
         match std::fs::remove_file(&path) {
             Ok(()) => {}
@@ -151,17 +151,17 @@ fn switch_off(home: &Home) -> Result<(), LiveError> {
 }
 
 /// Returns what the daemon left behind: its ledger, and hook messages that it has not read.
-fn standing(home: &Home) -> LedgerStanding {
-    let mut standing = ActionLedger::read(&home.ledger()).unwrap_or_default();
-    for (behind, line) in Wake::lines_since(&home.wake(), standing.heard) {
+fn read_standing(home: &Home) -> LedgerStanding {
+    let mut standing = ActionLedger::read_ledger(&home.ledger_path()).unwrap_or_default();
+    for (behind, line) in Wake::lines_since(&home.wake_path(), standing.heard) {
         match HookMessage::parse(&line) {
-            Some(HookMessage::Hold(name)) => standing.note(LedgerLine::UserHold(name)),
-            Some(HookMessage::Release(name)) => standing.note(LedgerLine::UserRelease(name)),
-            Some(HookMessage::Overwritten(name)) => standing.note(LedgerLine::Overwritten(name)),
-            Some(HookMessage::Keep(name)) => standing.note(LedgerLine::OperatorHold(name)),
+            Some(HookMessage::Hold(name)) => standing.note_entry(LedgerLine::UserHold(name)),
+            Some(HookMessage::Release(name)) => standing.note_entry(LedgerLine::UserRelease(name)),
+            Some(HookMessage::Overwritten(name)) => standing.note_entry(LedgerLine::Overwritten(name)),
+            Some(HookMessage::Keep(name)) => standing.note_entry(LedgerLine::OperatorHold(name)),
             // The ledger has every hold that the daemon ordered.
             Some(HookMessage::Rehold(name)) if !standing.holds_any(name) => {
-                standing.note(LedgerLine::OperatorHold(name));
+                standing.note_entry(LedgerLine::OperatorHold(name));
             }
             Some(HookMessage::Rehold(_)) | None => {}
         }
@@ -180,7 +180,7 @@ struct HandBack<'a, C> {
 }
 
 impl<C: Cluster> HandBack<'_, C> {
-    fn look(&mut self) -> Result<ClusterSnapshot, LiveError> {
+    fn look_at_cluster(&mut self) -> Result<ClusterSnapshot, LiveError> {
         let snapshot = self.cluster.observe(&Want::default())?;
         self.layout.get_or_insert_with(|| NodeLayout::new(&snapshot.nodes));
         Ok(snapshot)
@@ -188,55 +188,57 @@ impl<C: Cluster> HandBack<'_, C> {
 
     fn patient_look(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<ClusterSnapshot, LiveError> {
         for _ in 1..TRIES {
-            match self.look() {
+            match self.look_at_cluster() {
                 Err(LiveError::Cluster(ClusterError::Silent(_) | ClusterError::Garbled(_))) => sleep(LOOK),
                 other => return other,
             }
         }
-        self.look()
+        self.look_at_cluster()
     }
 
-    fn act(&mut self, orders: &[ClusterOrder]) -> usize {
-        let outcomes = self.cluster.act(orders, &mut || true);
+    fn execute_orders(&mut self, orders: &[ClusterOrder]) -> usize {
+        let outcomes = self.cluster.execute_orders(orders, &mut || true);
         outcomes.iter().filter(|outcome| **outcome == OrderOutcome::Done).count()
     }
 
     /// Suspended jobs resume: where they have room, and as they have it; when patience is at an end
     /// all the same.
-    fn resume(&mut self, options: &HandBackOptions, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
-        let mut waited = Duration::ZERO;
+    fn resume_jobs(&mut self, options: &HandBackOptions, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
+        let mut wait_time = Duration::ZERO;
         loop {
             let snapshot = self.patient_look(sleep)?;
-            let mut stopped: Vec<&JobFact> = snapshot
+            let mut stopped_jobs: Vec<&JobFact> = snapshot
                 .jobs
                 .iter()
                 .filter(|fact| {
                     fact.state == JobState::Suspended
-                        && fact.keys().iter().any(|key| self.standing.suspended.contains(key))
+                        && fact.job_keys().iter().any(|key| self.standing.suspended.contains(key))
                 })
                 .collect();
-            if stopped.is_empty() {
+            if stopped_jobs.is_empty() {
                 return Ok(());
             }
-            stopped.sort_by_key(|fact| fact.submit);
-            let late = waited >= options.patience;
-            let (fits, crowded) = self.with_room(&snapshot, &stopped);
-            self.given.resumed += self.act(&fits.iter().map(|&key| ClusterOrder::Resume(key)).collect::<Vec<_>>());
-            if crowded.is_empty() && fits.is_empty() {
+            stopped_jobs.sort_by_key(|fact| fact.submit);
+            let late = wait_time >= options.patience;
+            let (fits, crowded_jobs) = self.with_room(&snapshot, &stopped_jobs);
+            self.given.resumed +=
+                self.execute_orders(&fits.iter().map(|&key| ClusterOrder::Resume(key)).collect::<Vec<_>>());
+            if crowded_jobs.is_empty() && fits.is_empty() {
                 return Ok(());
             }
-            if late && !crowded.is_empty() {
+            if late && !crowded_jobs.is_empty() {
                 if options.requeue {
-                    let orders: Vec<ClusterOrder> = crowded.iter().map(|&key| ClusterOrder::Requeue(key)).collect();
-                    self.given.requeued += self.act(&orders);
+                    let orders: Vec<ClusterOrder> =
+                        crowded_jobs.iter().map(|&key| ClusterOrder::Requeue(key)).collect();
+                    self.given.requeued += self.execute_orders(&orders);
                 } else {
-                    self.given.crowded +=
-                        self.act(&crowded.iter().map(|&key| ClusterOrder::Resume(key)).collect::<Vec<_>>());
+                    self.given.crowded += self
+                        .execute_orders(&crowded_jobs.iter().map(|&key| ClusterOrder::Resume(key)).collect::<Vec<_>>());
                 }
                 return Ok(());
             }
             sleep(LOOK);
-            waited += LOOK;
+            wait_time += LOOK;
         }
     }
 
@@ -246,61 +248,62 @@ impl<C: Cluster> HandBack<'_, C> {
         let mut idle: BTreeMap<&str, u32> =
             snapshot.nodes.iter().map(|node| (node.name.as_str(), node.procs.saturating_sub(node.busy))).collect();
         let names: Vec<&str> = layout.nodes().map(|(name, _)| name).collect();
-        let (mut fits, mut crowded) = (Vec::new(), Vec::new());
+        let (mut fits, mut crowded_jobs) = (Vec::new(), Vec::new());
         for fact in stopped {
-            let counts = layout.counts(&fact.places, fact.procs);
+            let counts = layout.node_counts(&fact.places, fact.procs);
             let room = counts.iter().all(|&(at, procs)| idle.get(names[at]).is_some_and(|&idle| idle >= procs));
             if !room {
-                crowded.extend(fact.keys());
+                crowded_jobs.extend(fact.job_keys());
                 continue;
             }
             for (at, procs) in counts {
                 idle.entry(names[at]).and_modify(|idle| *idle -= procs);
             }
-            fits.extend(fact.keys());
+            fits.extend(fact.job_keys());
         }
-        (fits, crowded)
+        (fits, crowded_jobs)
     }
 
     /// Lets every job go that is held for the daemon, whatever reason the cluster gives. Jobs are
     /// counted by what it shows: a command about an array may fail for one task of it.
-    fn release(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
-        let mut tried: BTreeSet<JobKey> = BTreeSet::new();
+    fn release_jobs(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
+        let mut tried_jobs: BTreeSet<JobKey> = BTreeSet::new();
         for attempt in 1..=TRIES {
             let snapshot = self.patient_look(sleep)?;
-            let mut held: Vec<(JobKey, &JobFact)> =
+            let mut held_facts: Vec<(JobKey, &JobFact)> =
                 held_jobs(&snapshot).filter(|(key, fact)| self.is_ours(*key, fact)).collect();
             // Each gets a lower priority than those before it.
-            held.sort_by_key(|(key, fact)| (fact.submit, *key));
+            held_facts.sort_by_key(|(key, fact)| (fact.submit, *key));
             if attempt == TRIES {
                 // The cluster takes the priority of a released job that it cannot start.
-                let refused = held.iter().filter(|(key, fact)| !(fact.reason.sets_aside() && tried.contains(key)));
-                let ids: BTreeSet<u64> = refused.map(|(key, _)| key.id).collect();
+                let refused_jobs =
+                    held_facts.iter().filter(|(key, fact)| !(fact.reason.sets_aside() && tried_jobs.contains(key)));
+                let ids: BTreeSet<u64> = refused_jobs.map(|(key, _)| key.id).collect();
                 let sentence =
                     |id: &u64| format!("job {id} is still held although it was released: `scontrol release {id}`");
                 self.given.left = ids.iter().map(sentence).collect();
-                held.retain(|(key, _)| ids.contains(&key.id));
+                held_facts.retain(|(key, _)| ids.contains(&key.id));
             }
-            let ours: Vec<JobKey> = held.into_iter().map(|(key, _)| key).collect();
-            self.list_held(&snapshot, &ours);
-            if ours.is_empty() || attempt == TRIES {
-                self.given.released = tried.iter().filter(|key| !ours.contains(key)).count();
+            let own_jobs: Vec<JobKey> = held_facts.into_iter().map(|(key, _)| key).collect();
+            self.list_held(&snapshot, &own_jobs);
+            if own_jobs.is_empty() || attempt == TRIES {
+                self.given.released = tried_jobs.iter().filter(|key| !own_jobs.contains(key)).count();
                 return Ok(());
             }
-            self.let_go(&snapshot, &ours, attempt == 1);
-            tried.extend(ours);
+            self.let_go(&snapshot, &own_jobs, attempt == 1);
+            tried_jobs.extend(own_jobs);
         }
         Ok(())
     }
 
     /// Notes the jobs of the driven partitions that stay held, and their holders.
     fn list_held(&mut self, snapshot: &ClusterSnapshot, ours: &[JobKey]) {
-        let going: BTreeSet<JobKey> = ours.iter().copied().collect();
+        let released_jobs: BTreeSet<JobKey> = ours.iter().copied().collect();
         let is_driven = |fact: &JobFact| self.partitions.is_empty() || self.partitions.contains(&fact.partition);
-        let jobs = held_jobs(snapshot).filter(|(key, fact)| is_driven(fact) && !going.contains(key));
+        let jobs = held_jobs(snapshot).filter(|(key, fact)| is_driven(fact) && !released_jobs.contains(key));
         let facts: BTreeMap<JobKey, &JobFact> = jobs.collect();
-        let held = facts.into_iter().map(|(key, fact)| HeldJob { job: key.name(), by: self.holder_of(key, fact) });
-        self.given.held = held.collect();
+        let held_rows = facts.into_iter().map(|(key, fact)| HeldJob { job: key.name(), by: self.holder_of(key, fact) });
+        self.given.held = held_rows.collect();
         self.given.users = self.given.held.iter().filter(|held| held.by == JobHolder::User).count();
     }
 
@@ -319,17 +322,18 @@ impl<C: Cluster> HandBack<'_, C> {
     }
 
     /// Takes the hook's marks off: of an array at once, where all of it bears one.
-    fn unmark(&mut self) -> Result<(), LiveError> {
-        let snapshot = self.look()?;
+    fn remove_marks(&mut self) -> Result<(), LiveError> {
+        let snapshot = self.look_at_cluster()?;
         let live = snapshot.jobs.iter().filter(|fact| !matches!(fact.state, JobState::Ended(_)));
         let mut marks: BTreeMap<JobName, bool> = BTreeMap::new();
         for fact in live {
-            let marked = marks.entry(JobName { id: fact.id, task: None }).or_insert(true);
-            *marked &= fact.mark != HookMark::None;
+            let is_marked = marks.entry(JobName { id: fact.id, task: None }).or_insert(true);
+            *is_marked &= fact.mark != HookMark::None;
         }
-        let marked: Vec<JobName> = marks.into_iter().filter(|(_, marked)| *marked).map(|(name, _)| name).collect();
-        if !marked.is_empty() {
-            self.cluster.unmark(&marked);
+        let marked_names: Vec<JobName> =
+            marks.into_iter().filter(|(_, marked)| *marked).map(|(name, _)| name).collect();
+        if !marked_names.is_empty() {
+            self.cluster.remove_marks(&marked_names);
         }
         Ok(())
     }
@@ -337,9 +341,9 @@ impl<C: Cluster> HandBack<'_, C> {
     /// Releases jobs, in the first attempt an array whose waiting tasks all go by its own number:
     /// one by one the cluster would make a record of each.
     fn let_go(&mut self, snapshot: &ClusterSnapshot, ours: &[JobKey], by_array: bool) {
-        let going: BTreeSet<JobKey> = ours.iter().copied().collect();
+        let released_jobs: BTreeSet<JobKey> = ours.iter().copied().collect();
         let staying_ids: BTreeSet<u64> =
-            held_jobs(snapshot).filter(|(key, _)| !going.contains(key)).map(|(key, _)| key.id).collect();
+            held_jobs(snapshot).filter(|(key, _)| !released_jobs.contains(key)).map(|(key, _)| key.id).collect();
         let mut orders: Vec<ClusterOrder> = Vec::new();
         for &key in ours {
             let is_whole = by_array && key.task.is_some() && !staying_ids.contains(&key.id);
@@ -348,7 +352,7 @@ impl<C: Cluster> HandBack<'_, C> {
                 orders.push(order);
             }
         }
-        self.act(&orders);
+        self.execute_orders(&orders);
     }
 
     /// Returns whether a held job is held for the daemon alone. The cluster's reason says little:
@@ -357,9 +361,9 @@ impl<C: Cluster> HandBack<'_, C> {
     fn is_ours(&self, key: JobKey, fact: &JobFact) -> bool {
         let is_marked = fact.mark != HookMark::None || self.standing.is_ours(key) || self.is_orphan(key, fact);
         // The hook kept its owner's release from the cluster.
-        let is_freed = fact.reason == PendingReason::UserHold && self.standing.users.on(key) == Some(false);
+        let is_freed = fact.reason == PendingReason::UserHold && self.standing.users.last_word(key) == Some(false);
         let is_others = match fact.reason {
-            PendingReason::AdminHold => self.standing.operators.holds(key),
+            PendingReason::AdminHold => self.standing.operators.is_held(key),
             PendingReason::RequeuedHeld | PendingReason::LaunchFailed => true,
             _ => false,
         };
@@ -369,26 +373,26 @@ impl<C: Cluster> HandBack<'_, C> {
     /// Returns whether it was requeued while the daemon had it suspended: it is held then as if an
     /// administrator held it.
     fn is_orphan(&self, key: JobKey, fact: &JobFact) -> bool {
-        let mut suspended = self.standing.suspended.iter();
+        let mut suspended_jobs = self.standing.suspended.iter();
         fact.reason == PendingReason::AdminHold
             && fact.restarts > 0
-            && suspended.any(|own| own.id == key.id && own.task == key.task)
+            && suspended_jobs.any(|own| own.id == key.id && own.task == key.task)
     }
 
     /// Returns whether its user holds it.
     fn is_users(&self, key: JobKey, fact: &JobFact) -> bool {
-        self.standing.users.on(key).unwrap_or(fact.mark == HookMark::User)
+        self.standing.users.last_word(key).unwrap_or(fact.mark == HookMark::User)
     }
 
-    fn unpin(&mut self) -> Result<(), LiveError> {
+    fn unpin_jobs(&mut self) -> Result<(), LiveError> {
         if self.standing.pinned.is_empty() {
             return Ok(());
         }
-        let snapshot = self.look()?;
-        let pending = snapshot.jobs.iter().filter(|fact| fact.state == JobState::Pending).flat_map(JobFact::keys);
+        let snapshot = self.look_at_cluster()?;
+        let pending = snapshot.jobs.iter().filter(|fact| fact.state == JobState::Pending).flat_map(JobFact::job_keys);
         let orders: Vec<ClusterOrder> =
             pending.filter(|key| self.standing.pinned.contains(key)).map(ClusterOrder::Unpin).collect();
-        self.given.unpinned += self.act(&orders);
+        self.given.unpinned += self.execute_orders(&orders);
         Ok(())
     }
 }
@@ -396,5 +400,5 @@ impl<C: Cluster> HandBack<'_, C> {
 /// Held jobs of a look, with their facts.
 fn held_jobs(snapshot: &ClusterSnapshot) -> impl Iterator<Item = (JobKey, &JobFact)> {
     let jobs = snapshot.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
-    jobs.flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact)))
+    jobs.flat_map(|fact| fact.job_keys().into_iter().map(move |key| (key, fact)))
 }

@@ -140,16 +140,16 @@ struct FateKeeper(Vec<SimulatedFate>);
 impl Observer for FateKeeper {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        let (wait, ran) = (ended.wait(), ended.outcome.ran);
-        let bounded = ended.response().as_f64() / ran.as_f64().max(10.0);
-        let announced = ended.outcome.first_reservation.map(|time| ended.outcome.start.0 - time.0);
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        let (wait, ran) = (ended.wait_time(), ended.outcome.ran);
+        let bounded_slowdown = ended.response_time().as_f64() / ran.as_f64().max(10.0);
+        let announced_delay = ended.outcome.first_reservation.map(|time| ended.outcome.start.0 - time.0);
         self.0[ended.id.index()] = SimulatedFate {
             wait,
-            slowdown: bounded.max(1.0),
+            slowdown: bounded_slowdown.max(1.0),
             predicted: ended.outcome.first_prediction,
             learned: ended.outcome.learned,
-            announced,
+            announced: announced_delay,
         };
     }
 }
@@ -158,20 +158,21 @@ impl Observer for FateKeeper {
 ///
 /// # Errors
 /// The journal cannot be read or holds too little, or a policy cannot be simulated on it.
-pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Result<LiveReport, ReportError> {
-    let (workload, waits, placed) = journal::workload_for(folder, Some(policy))?;
+pub fn report_journal(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Result<LiveReport, ReportError> {
+    let (workload, waits, placed_workload) = journal::workload_for(folder, Some(policy))?;
     if workload.len() < LEAST {
         return Err(ReportError::TooFew(workload.len()));
     }
-    let base = simulate(&workload, baseline)?;
-    let ours = simulate(placed.as_ref().unwrap_or(&workload), policy)?;
+    let base = simulate_fates(&workload, baseline)?;
+    let policy_fates = simulate_fates(placed_workload.as_ref().unwrap_or(&workload), policy)?;
     let seconds = |fates: &[SimulatedFate]| -> Vec<f64> { fates.iter().map(|fate| fate.wait.as_f64()).collect() };
     let slowdowns = |fates: &[SimulatedFate]| -> Vec<f64> { fates.iter().map(|fate| fate.slowdown).collect() };
-    let wait = compare(&seconds(&base), &seconds(&ours));
-    let slowdown = compare(&slowdowns(&base), &slowdowns(&ours));
-    let mut rows: Vec<WaitPair> = (0..workload.len()).map(|at| waited(&workload, &waits, &base, &ours, at)).collect();
+    let wait = compare_means(&seconds(&base), &seconds(&policy_fates));
+    let slowdown = compare_means(&slowdowns(&base), &slowdowns(&policy_fates));
+    let mut rows: Vec<WaitPair> =
+        (0..workload.len()).map(|at| pair_waits(&workload, &waits, &base, &policy_fates, at)).collect();
     let by = |row: &WaitPair| row.policy - row.baseline;
-    let moved = rows.iter().fold((0, 0, 0), |(earlier, later, same), row| match by(row) {
+    let move_counts = rows.iter().fold((0, 0, 0), |(earlier, later, same), row| match by(row) {
         d if d < -SAME => (earlier + 1, later, same),
         d if d > SAME => (earlier, later + 1, same),
         _ => (earlier, later, same + 1),
@@ -186,35 +187,35 @@ pub fn report(folder: &Path, policy: &PolicySpec, baseline: &PolicySpec) -> Resu
         schema: "drystone/live-report/1",
         drystone: env!("CARGO_PKG_VERSION"),
         cluster: workload.provenance.name.clone(),
-        policy: policy.canonical(),
-        on_nodes: placed.is_some(),
-        baseline: baseline.canonical(),
+        policy: policy.canonical_text(),
+        on_nodes: placed_workload.is_some(),
+        baseline: baseline.canonical_text(),
         jobs: workload.len(),
         span: last.unwrap_or(0),
-        load: workload.load(),
+        load: workload.offered_load(),
         cluster_wait: mean,
         blocks: workload.len().div_ceil(BLOCK),
         wait: wait.into(),
         slowdown: slowdown.into(),
-        moved,
+        moved: move_counts,
         gains,
         losses,
-        predictions: predicted(&workload, &ours),
-        announced: announced(&ours),
+        predictions: assess_predictions(&workload, &policy_fates),
+        announced: announced_accuracy(&policy_fates),
     })
 }
 
-fn simulate(workload: &Workload, policy: &PolicySpec) -> Result<Vec<SimulatedFate>, ReportError> {
+fn simulate_fates(workload: &Workload, policy: &PolicySpec) -> Result<Vec<SimulatedFate>, ReportError> {
     let mut fates = FateKeeper(vec![SimulatedFate::default(); workload.len()]);
-    let failed = |error| ReportError::Simulation(policy.canonical(), error);
-    Experiment::new(policy, workload).run(&mut fates).map_err(failed)?;
+    let simulation_error = |error| ReportError::Simulation(policy.canonical_text(), error);
+    Experiment::new(policy, workload).run(&mut fates).map_err(simulation_error)?;
     Ok(fates.0)
 }
 
 /// Both means; there is at least one job.
-fn compare(old: &[f64], new: &[f64]) -> PairedMeans {
-    let none = PairedMeans { means: (0.0, 0.0), intervals: None, change: None, interval: None, blocks: 0 };
-    paired_means(old, new, BLOCK, IntervalOptions::default()).unwrap_or(none)
+fn compare_means(old: &[f64], new: &[f64]) -> PairedMeans {
+    let bare_means = PairedMeans { means: (0.0, 0.0), intervals: None, change: None, interval: None, blocks: 0 };
+    paired_means(old, new, BLOCK, IntervalOptions::default()).unwrap_or(bare_means)
 }
 
 impl From<PairedMeans> for ComparedMeans {
@@ -228,7 +229,13 @@ impl From<PairedMeans> for ComparedMeans {
     }
 }
 
-fn waited(workload: &Workload, waits: &[Span], base: &[SimulatedFate], ours: &[SimulatedFate], at: usize) -> WaitPair {
+fn pair_waits(
+    workload: &Workload,
+    waits: &[Span],
+    base: &[SimulatedFate],
+    ours: &[SimulatedFate],
+    at: usize,
+) -> WaitPair {
     let id = JobId(at as u32);
     WaitPair {
         job: workload.truth()[at].number,
@@ -239,28 +246,28 @@ fn waited(workload: &Workload, waits: &[Span], base: &[SimulatedFate], ours: &[S
     }
 }
 
-fn predicted(workload: &Workload, fates: &[SimulatedFate]) -> Option<Predicted> {
-    let learned: Vec<(f64, f64, f64)> = fates
+fn assess_predictions(workload: &Workload, fates: &[SimulatedFate]) -> Option<Predicted> {
+    let prediction_rows: Vec<(f64, f64, f64)> = fates
         .iter()
         .zip(workload.jobs().iter().zip(workload.truth()))
         .filter(|(fate, _)| fate.learned)
         .map(|(fate, (job, truth))| (fate.predicted.as_f64(), truth.run.as_f64(), job.estimate.as_f64()))
         .collect();
-    let count = learned.len() as f64;
-    let mut ratios: Vec<f64> = learned.iter().map(|(predicted, run, _)| predicted / run.max(1.0)).collect();
+    let count = prediction_rows.len() as f64;
+    let mut ratios: Vec<f64> = prediction_rows.iter().map(|(predicted, run, _)| predicted / run.max(1.0)).collect();
     ratios.sort_unstable_by(f64::total_cmp);
     Some(Predicted {
-        learned: learned.len(),
+        learned: prediction_rows.len(),
         median_ratio: *ratios.get(ratios.len() / 2)?,
         mean_error: (
-            learned.iter().map(|(predicted, run, _)| (predicted - run).abs()).sum::<f64>() / count,
-            learned.iter().map(|(_, run, limit)| (limit - run).abs()).sum::<f64>() / count,
+            prediction_rows.iter().map(|(predicted, run, _)| (predicted - run).abs()).sum::<f64>() / count,
+            prediction_rows.iter().map(|(_, run, limit)| (limit - run).abs()).sum::<f64>() / count,
         ),
-        too_short: learned.iter().filter(|(predicted, run, _)| run > predicted).count() as f64 / count,
+        too_short: prediction_rows.iter().filter(|(predicted, run, _)| run > predicted).count() as f64 / count,
     })
 }
 
-fn announced(fates: &[SimulatedFate]) -> Option<AnnouncedAccuracy> {
+fn announced_accuracy(fates: &[SimulatedFate]) -> Option<AnnouncedAccuracy> {
     let late: Vec<i64> = fates.iter().filter_map(|fate| fate.announced).collect();
     if late.is_empty() {
         return None;

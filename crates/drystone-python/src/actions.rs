@@ -36,13 +36,13 @@ pub(crate) struct PyActions {
 }
 
 impl PyActions {
-    fn list(&self) -> MutexGuard<'_, RequestList> {
+    fn lock_list(&self) -> MutexGuard<'_, RequestList> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes requests from now on.
     pub(crate) fn open(&self) {
-        let mut list = self.list();
+        let mut list = self.lock_list();
         list.open = true;
         list.actions.clear();
         // Code may go with its last reference, and call this again.
@@ -53,7 +53,7 @@ impl PyActions {
 
     /// Returns the requests and accepts no more.
     pub(crate) fn close(&self) -> Vec<Action> {
-        let mut list = self.list();
+        let mut list = self.lock_list();
         list.open = false;
         list.actions.clone()
     }
@@ -68,7 +68,7 @@ impl PyActions {
             Ok((code, frame.getattr(intern!(py, "f_lineno"))?.extract()?))
         };
         if let Ok((code, line)) = line() {
-            let mut list = self.list();
+            let mut list = self.lock_list();
             let before = list.actions.len();
             list.lines.push(RequestLine { before, code, line });
         }
@@ -77,8 +77,8 @@ impl PyActions {
     /// File and line of the last request about a job in the last call.
     pub(crate) fn place_of(&self, py: Python<'_>, job: u32) -> Option<(String, i64)> {
         let (code, line) = {
-            let list = self.list();
-            let about = |action: &Action| concerned(action) == Some(JobId(job));
+            let list = self.lock_list();
+            let about = |action: &Action| concerned_job(action) == Some(JobId(job));
             let at = list.actions.iter().rposition(about)?;
             let line = list.lines.iter().rfind(|one| one.before <= at)?;
             (line.code.clone_ref(py), line.line)
@@ -88,7 +88,7 @@ impl PyActions {
     }
 
     fn push(&self, action: Action) -> PyResult<()> {
-        let mut list = self.list();
+        let mut list = self.lock_list();
         if !list.open {
             return Err(PyRuntimeError::new_err("actions are taken only inside the call that they were given to"));
         }
@@ -98,7 +98,7 @@ impl PyActions {
 }
 
 /// The job that an action is about.
-fn concerned(action: &Action) -> Option<JobId> {
+fn concerned_job(action: &Action) -> Option<JobId> {
     match *action {
         Action::Start { job, .. }
         | Action::StartWith { job, .. }
@@ -111,7 +111,7 @@ fn concerned(action: &Action) -> Option<JobId> {
 }
 
 /// A number of seconds, from Python or numpy.
-fn seconds(value: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+fn parse_seconds(value: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
     value.extract::<i64>().map_err(|_| PyTypeError::new_err(format!("{what} is a whole number of seconds")))
 }
 
@@ -128,12 +128,12 @@ impl PyActions {
             "preempting" => StartReason::Preempting,
             other => {
                 let problem = format!("why: there is no `{other}`; there are head, backfilled, planned, preempting");
-                return Err(error::wrong(problem));
+                return Err(error::wrong_error(problem));
             }
         };
         self.note_line(job.py());
         if pace > 0 && procs.is_none() {
-            return Err(error::wrong("pace goes with procs: start(job, procs=view.size(job), pace=1)"));
+            return Err(error::wrong_error("pace goes with procs: start(job, procs=view.size(job), pace=1)"));
         }
         let start = |job| match procs {
             None => self.push(Action::Start { job, why, on: Placement::Any }),
@@ -170,11 +170,11 @@ impl PyActions {
         start: &Bound<'_, PyAny>,
         latest: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let start = Time(seconds(start, "start")?);
+        let start = Time(parse_seconds(start, "start")?);
         let latest = match latest {
             None => start,
             Some(value) if value.extract::<f64>().is_ok_and(f64::is_infinite) => Time::MAX,
-            Some(value) => Time(seconds(value, "latest")?),
+            Some(value) => Time(parse_seconds(value, "latest")?),
         };
         self.note_line(job.py());
         self.push(Action::Reserve { job: job_id(job)?, start, latest })
@@ -182,7 +182,7 @@ impl PyActions {
 
     /// Replaces the prediction of a job: its run time in total, in seconds.
     fn repredict(&self, job: &Bound<'_, PyAny>, prediction: &Bound<'_, PyAny>) -> PyResult<()> {
-        let prediction = Span(seconds(prediction, "prediction")?);
+        let prediction = Span(parse_seconds(prediction, "prediction")?);
         self.note_line(job.py());
         self.push(Action::Repredict { job: job_id(job)?, prediction })
     }

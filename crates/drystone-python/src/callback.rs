@@ -1,20 +1,20 @@
 //! Python objects that decide or predict, as a policy and a predictor with names.
 
-use crate::env::learned;
+use crate::env::agent_policy;
 use crate::error;
-use crate::objects::{HeldObject, PLACES, lock};
+use crate::objects::{HeldObject, PLACES, lock_mutex};
 use crate::policy::PyPolicy;
 use crate::predictor::PyPredictor;
 use drystone::parts::predict::{PredictorKind, register_predictor};
-use drystone::policy::{Args, Outside, Param, Policy, PolicyKind, SpecError, Takes, ValueForm, register};
+use drystone::policy::{Args, Outside, Param, Policy, PolicyKind, SpecError, Takes, ValueForm, register_policy};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-fn held(args: &Args<'_>) -> Result<Option<Arc<HeldObject>>, SpecError> {
-    match args.text("object") {
+fn find_object(args: &Args<'_>) -> Result<Option<Arc<HeldObject>>, SpecError> {
+    match args.text_value("object") {
         NOTHING => Ok(None),
-        name => lock(&PLACES).get(name).cloned().map(Some).ok_or_else(|| {
-            args.error(format!(
+        name => lock_mutex(&PLACES).get(name).cloned().map(Some).ok_or_else(|| {
+            args.spec_error(format!(
                 "there is no object `{name}` of Python here; give the object itself, or register it first \
                  (drystone.register)"
             ))
@@ -47,31 +47,31 @@ const OVERDUE: Param = Param::new(
 
 static POLICY: PolicyKind =
     PolicyKind::new("python", "a policy written in Python, by the name of its object", &|args| {
-        Ok(match held(args)? {
-            Some(held) => match learned(&held) {
-                Some(learned) => learned.map_err(|e| args.error(e.to_string()))?,
+        Ok(match find_object(args)? {
+            Some(held) => match agent_policy(&held) {
+                Some(learned) => learned.map_err(|e| args.spec_error(e.to_string()))?,
                 None => Box::new(PyPolicy::new(held)) as Box<dyn Policy>,
             },
             None => Box::new(Outside),
         })
     })
-    .source("your own program")
-    .unnamed("object")
-    .params(&[OBJECT, OVERDUE]);
+    .with_source("your own program")
+    .with_unnamed_param("object")
+    .with_params(&[OBJECT, OVERDUE]);
 
 static PREDICTOR: PredictorKind =
     PredictorKind::new("python", "a predictor written in Python, by the name of its object", &|args| {
-        Ok(match held(args)? {
+        Ok(match find_object(args)? {
             Some(held) => Box::new(PyPredictor::new(held)),
             None => Box::new(drystone::parts::predict::UserEstimate),
         })
     })
-    .source("your own program")
-    .unnamed("object")
-    .params(&[OBJECT]);
+    .with_source("your own program")
+    .with_unnamed_param("object")
+    .with_params(&[OBJECT]);
 
 /// Makes both known by name; called once.
 pub(crate) fn register_kinds() -> PyResult<()> {
-    register(&POLICY).map_err(error::internal)?;
-    register_predictor(&PREDICTOR).map_err(error::internal)
+    register_policy(&POLICY).map_err(error::internal_error)?;
+    register_predictor(&PREDICTOR).map_err(error::internal_error)
 }

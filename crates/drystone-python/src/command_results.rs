@@ -4,7 +4,7 @@ use crate::error;
 use crate::failure::WorkScene;
 use crate::log::PyLog;
 use crate::objects::ObjectSlot;
-use crate::work::{Halt, interruptible, watched, with_objects};
+use crate::work::{Halt, run_interruptible, run_watched, with_objects};
 use drystone_cli::library::{self, CommandFailure, WithNotes};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-fn failed(failure: CommandFailure) -> PyErr {
-    error::failure(&failure)
+fn convert_failure(failure: CommandFailure) -> PyErr {
+    error::command_error(&failure)
 }
 
-fn stopped() -> PyErr {
+fn stopped_error() -> PyErr {
     PyKeyboardInterrupt::new_err("stopped")
 }
 
@@ -26,7 +26,7 @@ fn with_slots<T: Send + 'static>(
     slots: &[Py<ObjectSlot>],
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
-    watched(py, &Halt::new(slots, None), |_| Ok(()), work)
+    run_watched(py, &Halt::new(slots, None), |_| Ok(()), work)
 }
 
 /// A result in every form that the command has.
@@ -52,30 +52,30 @@ impl PySaid {
 
     /// Returns the command's output as text.
     fn text(&self) -> String {
-        self.said.text()
+        self.said.render_text()
     }
 
     /// Returns the command's output as JSON.
     fn json(&self) -> PyResult<String> {
-        self.said.json().map_err(failed)
+        self.said.render_json().map_err(convert_failure)
     }
 
     /// Returns the command's output as CSV: names and values of each row, empty where there is
     /// none.
     fn rows(&self) -> Vec<Vec<(String, String)>> {
-        self.said.rows()
+        self.said.render_rows()
     }
 
     /// A page with plots.
     fn page(&self, py: Python<'_>) -> PyResult<String> {
-        let said = Arc::clone(&self.said);
-        interruptible(py, move |_| said.page())?.map_err(failed)
+        let results = Arc::clone(&self.said);
+        run_interruptible(py, move |_| results.render_page())?.map_err(convert_failure)
     }
 
     /// Writes it, as the ending says.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let said = Arc::clone(&self.said);
-        interruptible(py, move |_| said.write(&path))?.map_err(failed)
+        let results = Arc::clone(&self.said);
+        run_interruptible(py, move |_| results.write_file(&path))?.map_err(convert_failure)
     }
 }
 
@@ -89,8 +89,8 @@ pub(crate) fn predict(
 ) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let result = with_objects(py, &scene.slots, &scene.numbers, move |_| library::predict(&input, &options))?;
-    Ok(result.map_err(|failure| scene.failure(py, &failure))?.into())
+    let result = with_objects(py, &scene.slots, &scene.numbers, move |_| library::test_predictors(&input, &options))?;
+    Ok(result.map_err(|failure| scene.convert_failure(py, &failure))?.into())
 }
 
 /// Brackets the best possible schedule; the options are those of the command `headroom`.
@@ -103,8 +103,9 @@ pub(crate) fn headroom(
 ) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let result = with_objects(py, &scene.slots, &scene.numbers, move |stop| library::headroom(&input, &options, stop))?;
-    Ok(result.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?.into())
+    let result =
+        with_objects(py, &scene.slots, &scene.numbers, move |stop| library::bracket_headroom(&input, &options, stop))?;
+    Ok(result.map_err(|failure| scene.convert_failure(py, &failure))?.ok_or_else(stopped_error)?.into())
 }
 
 /// Scores answers to when waiting jobs start; the options are those of the command `foresee`.
@@ -117,8 +118,9 @@ pub(crate) fn foresee(
 ) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let result = with_objects(py, &scene.slots, &scene.numbers, move |stop| library::foresee(&input, &options, stop))?;
-    Ok(result.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?.into())
+    let result =
+        with_objects(py, &scene.slots, &scene.numbers, move |stop| library::score_forecasts(&input, &options, stop))?;
+    Ok(result.map_err(|failure| scene.convert_failure(py, &failure))?.ok_or_else(stopped_error)?.into())
 }
 
 /// Simulates a log, or a site or a log at a path, before and after changes; the options are those
@@ -133,9 +135,10 @@ pub(crate) fn whatif(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
     let input = log.map(|log| Arc::clone(&log.input));
-    let outcome =
-        with_slots(py, &slots, move |stop| library::whatif(input.as_deref(), place.as_deref(), &options, stop))?;
-    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome = with_slots(py, &slots, move |stop| {
+        library::simulate_changes(input.as_deref(), place.as_deref(), &options, stop)
+    })?;
+    Ok(outcome.map_err(convert_failure)?.ok_or_else(stopped_error)?.into())
 }
 
 /// Tells when waiting jobs of a cluster start; the options are those of the command `when`. Returns
@@ -147,8 +150,8 @@ pub(crate) fn when(
     options: Vec<String>,
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(String, String, Vec<String>)> {
-    let outcome = with_slots(py, &slots, move |_| library::when(&state, &options))?;
-    let WithNotes { what: (text, json), messages } = outcome.map_err(failed)?;
+    let outcome = with_slots(py, &slots, move |_| library::forecast_starts(&state, &options))?;
+    let WithNotes { what: (text, json), messages } = outcome.map_err(convert_failure)?;
     Ok((text, json, messages))
 }
 
@@ -161,8 +164,8 @@ pub(crate) fn fidelity(
     options: Vec<String>,
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
-    let outcome = with_slots(py, &slots, move |stop| library::fidelity(&site, &options, stop))?;
-    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome = with_slots(py, &slots, move |stop| library::check_fidelity(&site, &options, stop))?;
+    Ok(outcome.map_err(convert_failure)?.ok_or_else(stopped_error)?.into())
 }
 
 /// Makes a site of accounting; the options are those of the command `import`. Returns its account
@@ -175,8 +178,8 @@ pub(crate) fn import(
     out: PathBuf,
     options: Vec<String>,
 ) -> PyResult<(String, String, Vec<String>)> {
-    let outcome = interruptible(py, move |stop| library::import(&files, &out, &options, stop))?;
-    let WithNotes { what: (text, json), messages } = outcome.map_err(failed)?.ok_or_else(stopped)?;
+    let outcome = run_interruptible(py, move |stop| library::import_files(&files, &out, &options, stop))?;
+    let WithNotes { what: (text, json), messages } = outcome.map_err(convert_failure)?.ok_or_else(stopped_error)?;
     Ok((text, json, messages))
 }
 
@@ -191,15 +194,16 @@ pub(crate) fn advise(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
     let input = log.map(|log| Arc::clone(&log.input));
-    let outcome =
-        with_slots(py, &slots, move |stop| library::advise(input.as_deref(), place.as_deref(), &options, stop))?;
-    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome = with_slots(py, &slots, move |stop| {
+        library::advise_changes(input.as_deref(), place.as_deref(), &options, stop)
+    })?;
+    Ok(outcome.map_err(convert_failure)?.ok_or_else(stopped_error)?.into())
 }
 
 /// Waits that a site recorded; the options are those of the command `waits`.
 #[pyfunction]
 pub(crate) fn waits(py: Python<'_>, site: PathBuf, options: Vec<String>) -> PyResult<PySaid> {
-    Ok(interruptible(py, move |_| library::waits(&site, &options))?.map_err(failed)?.into())
+    Ok(run_interruptible(py, move |_| library::read_waits(&site, &options))?.map_err(convert_failure)?.into())
 }
 
 /// Searches for orders of waiting jobs; the options are those of the command `evolve`.
@@ -212,13 +216,13 @@ pub(crate) fn evolve(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
-    let outcome = with_slots(py, &slots, move |stop| library::evolve(&input, &also, &options, stop))?;
-    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome = with_slots(py, &slots, move |stop| library::evolve_orders(&input, &also, &options, stop))?;
+    Ok(outcome.map_err(convert_failure)?.ok_or_else(stopped_error)?.into())
 }
 
 /// Holds published tables beside ours; the options are those of the command `reproduce`.
 #[pyfunction]
 pub(crate) fn reproduce(py: Python<'_>, options: Vec<String>) -> PyResult<PySaid> {
-    let outcome = interruptible(py, move |stop| library::reproduce(&options, stop))?;
-    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome = run_interruptible(py, move |stop| library::reproduce_papers(&options, stop))?;
+    Ok(outcome.map_err(convert_failure)?.ok_or_else(stopped_error)?.into())
 }

@@ -17,12 +17,12 @@ use pyo3::types::PyDict;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-fn wrong(error: EnvError) -> PyErr {
+fn convert_error(error: EnvError) -> PyErr {
     match error {
-        EnvError::Spec(spec) => error::spec(&spec),
-        EnvError::Simulation(simulation) => error::simulation(&simulation, &simulation.to_string()),
-        EnvError::Action { .. } | EnvError::Length { .. } => error::value(error),
-        other => error::wrong(other),
+        EnvError::Spec(spec) => error::spec_error(&spec),
+        EnvError::Simulation(simulation) => error::simulation_error(&simulation, &simulation.to_string()),
+        EnvError::Action { .. } | EnvError::Length { .. } => error::value_error(error),
+        other => error::wrong_error(other),
     }
 }
 
@@ -55,45 +55,45 @@ impl PyOptions {
         autoreset: &str,
     ) -> PyResult<PyOptions> {
         let observation = match obs.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["default"] => Observation::preset(FeaturePreset::Default),
-            ["rlscheduler"] => Observation::preset(FeaturePreset::RlScheduler),
+            ["default"] => Observation::from_preset(FeaturePreset::Default),
+            ["rlscheduler"] => Observation::from_preset(FeaturePreset::RlScheduler),
             _ => {
                 let features = obs.iter().map(|word| word.parse()).collect::<Result<Vec<RowFeature>, EnvError>>();
-                Observation::of(&features.map_err(wrong)?).map_err(wrong)?
+                Observation::from_features(&features.map_err(convert_error)?).map_err(convert_error)?
             }
         };
-        let warm: Option<PolicySpec> = warm.map(str::parse).transpose().map_err(|e| error::spec(&e))?;
+        let warm: Option<PolicySpec> = warm.map(str::parse).transpose().map_err(|e| error::spec_error(&e))?;
         let options = EnvOptions {
-            act: act.parse().map_err(wrong)?,
-            fill: fill.parse().map_err(wrong)?,
+            act: act.parse().map_err(convert_error)?,
+            fill: fill.parse().map_err(convert_error)?,
             jobs,
             window,
-            rows: order.parse().map_err(wrong)?,
+            rows: order.parse().map_err(convert_error)?,
             observation,
-            reward: reward.parse().map_err(wrong)?,
+            reward: reward.parse().map_err(convert_error)?,
             dense,
             warm,
             predict,
             split: split.into_iter().map(|(start, stop)| Range { start, end: stop }).collect(),
-            base: base.parse().map_err(|problem| error::wrong(format!("base: {problem}")))?,
+            base: base.parse().map_err(|problem| error::wrong_error(format!("base: {problem}")))?,
             patience,
             rejections,
-            autoreset: autoreset.parse().map_err(wrong)?,
+            autoreset: autoreset.parse().map_err(convert_error)?,
         };
-        options.check().map_err(wrong)?;
+        options.check_options().map_err(convert_error)?;
         Ok(PyOptions { options })
     }
 
     /// Number of actions.
     #[getter]
     fn actions(&self) -> usize {
-        self.options.actions()
+        self.options.action_count()
     }
 
     /// Rows and features of an observation.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.options.window as usize, self.options.observation.width())
+        (self.options.window as usize, self.options.observation.row_width())
     }
 
     /// Numbers of the machine.
@@ -132,10 +132,10 @@ type SingleStep<'py> = (ShownArrays<'py>, f32, bool, bool, Option<Bound<'py, PyD
 
 impl InnerEnv {
     /// Copies what there is to see.
-    fn shown<'py>(&self, py: Python<'py>) -> PyResult<ShownArrays<'py>> {
-        let buffers = self.own.as_ref().ok_or_else(|| wrong(EnvError::NotReset(0)))?;
+    fn copy_shown<'py>(&self, py: Python<'py>) -> PyResult<ShownArrays<'py>> {
+        let buffers = self.own.as_ref().ok_or_else(|| convert_error(EnvError::NotReset(0)))?;
         let options = self.envs.options();
-        let shape = [options.window as usize, options.observation.width()];
+        let shape = [options.window as usize, options.observation.row_width()];
         let jobs = PyArray1::from_slice(py, &buffers.jobs).reshape(shape)?;
         Ok((jobs, PyArray1::from_slice(py, &buffers.machine), PyArray1::from_slice(py, &buffers.mask)))
     }
@@ -149,7 +149,7 @@ pub(crate) struct PyVecEnv {
 }
 
 impl PyVecEnv {
-    fn lock(&self) -> PyResult<MutexGuard<'_, InnerEnv>> {
+    fn lock_env(&self) -> PyResult<MutexGuard<'_, InnerEnv>> {
         match self.inner.try_lock() {
             Ok(inner) => Ok(inner),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
@@ -184,7 +184,7 @@ struct FlatArrays<'py> {
 }
 
 impl FlatArrays<'_> {
-    fn parts<'a>(&'a mut self, finished: &'a mut [Option<EpisodeResult>]) -> PyResult<EnvArrays<'a>> {
+    fn borrow_arrays<'a>(&'a mut self, finished: &'a mut [Option<EpisodeResult>]) -> PyResult<EnvArrays<'a>> {
         Ok(EnvArrays {
             jobs: self.jobs.as_slice_mut()?,
             machine: self.machine.as_slice_mut()?,
@@ -211,13 +211,14 @@ impl PyVecEnv {
     ) -> PyResult<PyVecEnv> {
         let workloads: Vec<Arc<Workload>> =
             logs.iter().map(|log| Arc::new(log.get().input.workload().clone())).collect();
-        let envs = py.detach(|| VecEnv::new(&workloads, number, &options.options, threads)).map_err(wrong)?;
+        let envs = py.detach(|| VecEnv::new(&workloads, number, &options.options, threads)).map_err(convert_error)?;
         Ok(PyVecEnv { inner: Mutex::new(InnerEnv { envs, finished: vec![None; number], own: None }) })
     }
 
     /// The lengths of the arrays, by name.
     fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Buffers { jobs, machine, mask, reward, final_jobs, final_machine, .. } = self.lock()?.envs.buffers();
+        let Buffers { jobs, machine, mask, reward, final_jobs, final_machine, .. } =
+            self.lock_env()?.envs.make_buffers();
         let lengths = PyDict::new(py);
         for (name, length) in [
             ("jobs", jobs.len()),
@@ -242,10 +243,10 @@ impl PyVecEnv {
         seed: Option<u64>,
         mask: Option<Vec<bool>>,
     ) -> PyResult<()> {
-        let mut inner = self.lock()?;
+        let mut inner = self.lock_env()?;
         let InnerEnv { envs, finished, .. } = &mut *inner;
-        let mut parts = arrays.parts(finished)?;
-        py.detach(|| envs.reset(seed, mask.as_deref(), &mut parts)).map_err(wrong)
+        let mut parts = arrays.borrow_arrays(finished)?;
+        py.detach(|| envs.reset(seed, mask.as_deref(), &mut parts)).map_err(convert_error)
     }
 
     /// Takes an action in each environment. `fresh` says that the arrays are new: all rows are
@@ -257,75 +258,75 @@ impl PyVecEnv {
         mut arrays: FlatArrays<'_>,
         fresh: bool,
     ) -> PyResult<()> {
-        let mut inner = self.lock()?;
+        let mut inner = self.lock_env()?;
         let InnerEnv { envs, finished, .. } = &mut *inner;
         let actions = actions.as_slice()?;
-        let mut parts = arrays.parts(finished)?;
+        let mut parts = arrays.borrow_arrays(finished)?;
         py.detach(|| {
             if fresh {
                 envs.write_all();
             }
             envs.step(actions, &mut parts)
         })
-        .map_err(wrong)
+        .map_err(convert_error)
     }
 
     /// Begins a new episode of an environment that is alone.
     fn reset_one<'py>(&self, py: Python<'py>, seed: Option<u64>) -> PyResult<ShownArrays<'py>> {
-        let mut inner = self.lock()?;
+        let mut inner = self.lock_env()?;
         let InnerEnv { envs, own, .. } = &mut *inner;
-        let buffers = own.get_or_insert_with(|| envs.buffers());
-        py.detach(|| envs.reset(seed, None, &mut buffers.parts())).map_err(wrong)?;
-        inner.shown(py)
+        let buffers = own.get_or_insert_with(|| envs.make_buffers());
+        py.detach(|| envs.reset(seed, None, &mut buffers.borrow_arrays())).map_err(convert_error)?;
+        inner.copy_shown(py)
     }
 
     /// Takes an action in an environment that is alone. It takes microseconds, for which the
     /// interpreter's lock is not released.
     fn step_one<'py>(&self, py: Python<'py>, action: i64) -> PyResult<SingleStep<'py>> {
-        let mut inner = self.lock()?;
+        let mut inner = self.lock_env()?;
         let InnerEnv { envs, own, .. } = &mut *inner;
-        let buffers = own.as_mut().ok_or_else(|| wrong(EnvError::NotReset(0)))?;
-        envs.step(&[action], &mut buffers.parts()).map_err(wrong)?;
-        let (reward, terminated, truncated) = (buffers.reward[0], buffers.terminated[0], buffers.truncated[0]);
-        let finished = buffers.finished[0].as_ref().map(|finished| told(py, finished)).transpose()?;
-        Ok((inner.shown(py)?, reward, terminated, truncated, finished))
+        let buffers = own.as_mut().ok_or_else(|| convert_error(EnvError::NotReset(0)))?;
+        envs.step(&[action], &mut buffers.borrow_arrays()).map_err(convert_error)?;
+        let (reward, is_terminated, is_truncated) = (buffers.reward[0], buffers.terminated[0], buffers.truncated[0]);
+        let episode_end = buffers.finished[0].as_ref().map(|finished| episode_dict(py, finished)).transpose()?;
+        Ok((inner.copy_shown(py)?, reward, is_terminated, is_truncated, episode_end))
     }
 
     /// Mask of the possible actions of an environment that is alone.
     fn mask_one<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        let inner = self.lock()?;
-        let mask = inner.own.as_ref().map_or_else(|| inner.envs.buffers().mask, |buffers| buffers.mask.clone());
+        let inner = self.lock_env()?;
+        let mask = inner.own.as_ref().map_or_else(|| inner.envs.make_buffers().mask, |buffers| buffers.mask.clone());
         Ok(PyArray1::from_vec(py, mask))
     }
 
     /// Returns the results of the episodes that ended in the last step, with the number of the
     /// environment; `None` where none ended.
     fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<EpisodeEnd<'py>>>> {
-        let inner = self.lock()?;
-        let mut all = Vec::new();
+        let inner = self.lock_env()?;
+        let mut episode_ends = Vec::new();
         for (env, finished) in inner.finished.iter().enumerate() {
             if let Some(finished) = finished {
-                all.push((env, told(py, finished)?));
+                episode_ends.push((env, episode_dict(py, finished)?));
             }
         }
-        Ok((!all.is_empty()).then_some(all))
+        Ok((!episode_ends.is_empty()).then_some(episode_ends))
     }
 }
 
 /// Number of an environment and the result of its episode.
 type EpisodeEnd<'py> = (usize, Bound<'py, PyDict>);
 
-fn told<'py>(py: Python<'py>, finished: &EpisodeResult) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("r", finished.reward)?;
-    told.set_item("l", finished.steps)?;
-    told.set_item("first", finished.first)?;
-    told.set_item("impossible", finished.impossible)?;
-    told.set_item("utilisation", finished.utilisation)?;
+fn episode_dict<'py>(py: Python<'py>, finished: &EpisodeResult) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("r", finished.reward)?;
+    dict.set_item("l", finished.steps)?;
+    dict.set_item("first", finished.first)?;
+    dict.set_item("impossible", finished.impossible)?;
+    dict.set_item("utilisation", finished.utilisation)?;
     for (measure, mean) in Measure::ALL.into_iter().zip(&finished.means) {
-        told.set_item(format!("{measure}_mean"), mean)?;
+        dict.set_item(format!("{measure}_mean"), mean)?;
     }
-    Ok(told)
+    Ok(dict)
 }
 
 /// Marks an object of Python as an agent: what it was trained in, and on which workload.
@@ -343,11 +344,11 @@ impl AgentSpec {
         // What makes no policy is said now.
         struct IdleEnv;
         impl Agent for IdleEnv {
-            fn act(&mut self, _: ObservationShape<'_>) -> Option<usize> {
+            fn choose_action(&mut self, _: ObservationShape<'_>) -> Option<usize> {
                 None
             }
         }
-        LearnedPolicy::new("agent", &spec.trained_on, &spec.options, Box::new(IdleEnv)).map_err(wrong)?;
+        LearnedPolicy::new("agent", &spec.trained_on, &spec.options, Box::new(IdleEnv)).map_err(convert_error)?;
         Ok(spec)
     }
 
@@ -366,12 +367,12 @@ struct PyAgent {
 }
 
 impl PyAgent {
-    fn asked(&mut self, seen: ObservationShape<'_>) -> PyResult<usize> {
-        let held = Arc::clone(&self.held);
-        held.call(|py| {
+    fn ask_agent(&mut self, seen: ObservationShape<'_>) -> PyResult<usize> {
+        let object = Arc::clone(&self.held);
+        object.call_object(|py| {
             let live = match &mut self.live {
                 Some(live) => live,
-                empty => empty.insert(crate::objects::fresh(py, &self.held)?),
+                empty => empty.insert(crate::objects::copy_object(py, &self.held)?),
             };
             let arrays = (
                 PyArray1::from_slice(py, seen.jobs),
@@ -380,11 +381,11 @@ impl PyAgent {
             );
             let answer = live.bind(py).call_method1("_act", arrays)?;
             answer.extract().map_err(|_| {
-                let told = answer.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
+                let answer_text = answer.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
                 if answer.is_none() {
                     PyTypeError::new_err("the agent answered None; expected the number of an action")
                 } else {
-                    PyValueError::new_err(format!("the agent answered {told}; expected the number of an action"))
+                    PyValueError::new_err(format!("the agent answered {answer_text}; expected the number of an action"))
                 }
             })
         })
@@ -392,16 +393,16 @@ impl PyAgent {
 }
 
 impl Agent for PyAgent {
-    fn act(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
+    fn choose_action(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
         if self.held.has_failed() {
             return None;
         }
-        self.asked(seen).map_err(|error| self.held.fail(error)).ok()
+        self.ask_agent(seen).map_err(|error| self.held.note_failure(error)).ok()
     }
 }
 
 /// The policy of an object that is an agent; `None` where it is none.
-pub(crate) fn learned(held: &Arc<HeldObject>) -> Option<Result<Box<dyn Policy>, EnvError>> {
+pub(crate) fn agent_policy(held: &Arc<HeldObject>) -> Option<Result<Box<dyn Policy>, EnvError>> {
     let spec = Python::attach(|py| -> Option<Py<AgentSpec>> {
         held.object.bind(py).getattr(AGENT).ok()?.cast_into::<AgentSpec>().ok().map(Bound::unbind)
     })?;

@@ -39,15 +39,15 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 }
 
 /// Around threads that simulate, where objects of Python may be called.
-fn around(work: &mut (dyn FnMut() + Send)) {
-    if objects::any() { work::known_to_python(work) } else { work() }
+fn run_beside_python(work: &mut (dyn FnMut() + Send)) {
+    if objects::has_any_object() { work::known_to_python(work) } else { work() }
 }
 
 /// The extension module.
 #[pymodule]
 fn _drystone(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    drystone_cli::library::register_policies().map_err(|failure| error::internal(failure.text()))?;
-    drystone_cli::library::around_threads(around);
+    drystone_cli::library::register_policies().map_err(|failure| error::internal_error(failure.message()))?;
+    drystone_cli::library::around_threads(run_beside_python);
     callback::register_kinds()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;

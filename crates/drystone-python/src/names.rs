@@ -25,7 +25,7 @@ pub(crate) struct AttributeNames {
 impl AttributeNames {
     /// Begins with names that keep their numbers. `values` are those of the column, ids where they
     /// are `numeric`.
-    pub(crate) fn seeded(
+    pub(crate) fn seed_names(
         earlier: Option<&AttributeNames>,
         values: impl Iterator<Item = Option<i64>>,
         numeric: bool,
@@ -98,12 +98,12 @@ impl WorkloadNames {
     /// Columns that may hold names.
     pub(crate) const COLUMNS: [&'static str; 5] = ["user", "group", "executable", "queue", "partition"];
 
-    pub(crate) fn of(&self, column: &str) -> Option<&AttributeNames> {
+    pub(crate) fn column_names(&self, column: &str) -> Option<&AttributeNames> {
         self.columns.get(column)
     }
 
     /// Keeps the names of a column, if it has any.
-    pub(crate) fn set(&mut self, column: &'static str, names: AttributeNames) {
+    pub(crate) fn set_column(&mut self, column: &'static str, names: AttributeNames) {
         if !names.words.is_empty() || !names.ids.is_empty() {
             let AttributeNames { words, ids, .. } = names;
             self.columns.insert(column, AttributeNames { words, ids, ..AttributeNames::default() });
@@ -118,21 +118,21 @@ impl WorkloadNames {
 
     /// The names that JSON holds; what it does not hold as it should has none.
     pub(crate) fn from_json(value: &Value) -> WorkloadNames {
-        let mut all = WorkloadNames::default();
+        let mut column_names = WorkloadNames::default();
         for column in WorkloadNames::COLUMNS {
             let of = &value[column];
             let words = serde_json::from_value(of["words"].clone()).unwrap_or_default();
             let ids: Vec<(i32, i64)> = serde_json::from_value(of["ids"].clone()).unwrap_or_default();
             let names =
                 AttributeNames { words: Arc::new(words), ids: ids.into_iter().collect(), ..AttributeNames::default() };
-            all.set(column, names);
+            column_names.set_column(column, names);
         }
-        all
+        column_names
     }
 
     /// Returns the numbers of a column as they are shown: names, or ids of any size.
-    pub(crate) fn column(&self, column: &str, numbers: Vec<i32>) -> PyColumn {
-        match self.of(column) {
+    pub(crate) fn make_column(&self, column: &str, numbers: Vec<i32>) -> PyColumn {
+        match self.column_names(column) {
             Some(names) if !names.words.is_empty() => PyColumn::Names(numbers, Arc::clone(&names.words)),
             Some(names) => PyColumn::Int(numbers.into_iter().map(|number| names.id(number)).collect()),
             None => PyColumn::Int(numbers.into_iter().map(i64::from).collect()),

@@ -56,7 +56,7 @@ struct CallMark<'a> {
 
 impl Drop for CallMark<'_> {
     fn drop(&mut self) {
-        let mut calls = lock(self.calls);
+        let mut calls = lock_mutex(self.calls);
         if let Some(at) = calls.iter().rposition(|&thread| thread == self.thread) {
             calls.swap_remove(at);
         }
@@ -65,10 +65,10 @@ impl Drop for CallMark<'_> {
 
 impl HeldObject {
     /// Does something with the object on this thread. An interrupt finds the thread meanwhile.
-    pub(crate) fn call<T>(&self, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+    pub(crate) fn call_object<T>(&self, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
         Python::attach(|py| {
             let thread = thread_number(py)?;
-            lock(&self.calls).push(thread);
+            lock_mutex(&self.calls).push(thread);
             let _mark = CallMark { calls: &self.calls, thread };
             work(py)
         })
@@ -76,29 +76,29 @@ impl HeldObject {
 
     /// Threads that are inside a call.
     pub(crate) fn busy_threads(&self) -> Vec<u64> {
-        lock(&self.calls).clone()
+        lock_mutex(&self.calls).clone()
     }
 
     /// Keeps what it raised and stops the work.
-    pub(crate) fn fail(&self, error: PyErr) {
-        lock(&self.failure).get_or_insert(error);
-        lock(&self.works).iter().for_each(|work| work.stop.store(true, Ordering::Relaxed));
+    pub(crate) fn note_failure(&self, error: PyErr) {
+        lock_mutex(&self.failure).get_or_insert(error);
+        lock_mutex(&self.works).iter().for_each(|work| work.stop.store(true, Ordering::Relaxed));
     }
 
     /// Returns whether it has raised an exception.
     pub(crate) fn has_failed(&self) -> bool {
-        lock(&self.failure).is_some()
+        lock_mutex(&self.failure).is_some()
     }
 
     /// Takes what it raised.
     pub(crate) fn take_failure(&self) -> Option<PyErr> {
-        lock(&self.failure).take()
+        lock_mutex(&self.failure).take()
     }
 
     /// The log's numbers of the jobs that it is asked about; `None` where there is no log, or where
     /// it works on several at once.
-    pub(crate) fn numbers(&self) -> Option<JobNumbers> {
-        let works = lock(&self.works);
+    pub(crate) fn job_numbers(&self) -> Option<JobNumbers> {
+        let works = lock_mutex(&self.works);
         let first = works.first()?.numbers.clone()?;
         let same = |work: &ObjectWork| work.numbers.as_ref().is_some_and(|numbers| Arc::ptr_eq(numbers, &first));
         works.iter().all(same).then_some(first)
@@ -106,17 +106,17 @@ impl HeldObject {
 
     /// Keeps where its requests are recorded.
     pub(crate) fn record_requests(&self, actions: Py<PyActions>) {
-        *lock(&self.requests) = Some(actions);
+        *lock_mutex(&self.requests) = Some(actions);
     }
 
     /// File and line of the last request about a job.
     pub(crate) fn request_place(&self, py: Python<'_>, job: u32) -> Option<(String, i64)> {
-        let actions = lock(&self.requests).as_ref().map(|actions| actions.clone_ref(py))?;
+        let actions = lock_mutex(&self.requests).as_ref().map(|actions| actions.clone_ref(py))?;
         actions.get().place_of(py, job)
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -138,7 +138,7 @@ impl ObjectSlot {
         let identity = py.import("drystone._callbacks")?.call_method1("identity", (&object,))?.extract()?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+') { c } else { '_' };
         let name: String = name.chars().map(plain).collect();
-        let held = Arc::new(HeldObject {
+        let held_object = Arc::new(HeldObject {
             object: object.unbind(),
             identity,
             failure: Mutex::default(),
@@ -146,17 +146,17 @@ impl ObjectSlot {
             calls: Mutex::default(),
             requests: Mutex::default(),
         });
-        let mut places = lock(&PLACES);
+        let mut places = lock_mutex(&PLACES);
         let like = (2..).map(|number| format!("{name}-{number}"));
         let free = std::iter::once(name.clone()).chain(like).find(|name| !places.contains_key(name));
         let name = free.unwrap_or(name);
-        places.insert(name.clone(), Arc::clone(&held));
-        Ok(ObjectSlot { name, held })
+        places.insert(name.clone(), Arc::clone(&held_object));
+        Ok(ObjectSlot { name, held: held_object })
     }
 }
 
 impl ObjectSlot {
-    pub(crate) fn held(&self) -> &Arc<HeldObject> {
+    pub(crate) fn held_object(&self) -> &Arc<HeldObject> {
         &self.held
     }
 
@@ -166,8 +166,8 @@ impl ObjectSlot {
     }
 
     /// Takes part in work that stops when the object raises, on jobs with these numbers.
-    pub(crate) fn join(&self, stop: &Arc<AtomicBool>, numbers: Option<JobNumbers>) {
-        let mut works = lock(&self.held.works);
+    pub(crate) fn join_work(&self, stop: &Arc<AtomicBool>, numbers: Option<JobNumbers>) {
+        let mut works = lock_mutex(&self.held.works);
         // Those of work that is over are held here alone.
         works.retain(|work| Arc::strong_count(&work.stop) > 1);
         if works.is_empty() {
@@ -180,37 +180,37 @@ impl ObjectSlot {
 
 impl Drop for ObjectSlot {
     fn drop(&mut self) {
-        lock(&PLACES).remove(&self.name);
+        lock_mutex(&PLACES).remove(&self.name);
     }
 }
 
 /// Returns whether any object has a slot.
-pub(crate) fn any() -> bool {
-    !lock(&PLACES).is_empty()
+pub(crate) fn has_any_object() -> bool {
+    !lock_mutex(&PLACES).is_empty()
 }
 
 /// A fresh copy of an object, as it was given.
-pub(crate) fn fresh(py: Python<'_>, held: &HeldObject) -> PyResult<Py<PyAny>> {
+pub(crate) fn copy_object(py: Python<'_>, held: &HeldObject) -> PyResult<Py<PyAny>> {
     Ok(py.import("drystone._callbacks")?.call_method1("fresh", (&held.object,))?.unbind())
 }
 
 /// The state of an object by pickle, or why it cannot be saved.
-pub(crate) fn pickled(held: &HeldObject, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, SnapshotError> {
-    let refused = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be pickled: {error}", held.identity));
-    held.call(|py| {
+pub(crate) fn pickle_object(held: &HeldObject, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, SnapshotError> {
+    let refusal = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be pickled: {error}", held.identity));
+    held.call_object(|py| {
         let object = live.unwrap_or(&held.object);
         let bytes = py.import("pickle").and_then(|pickle| pickle.call_method1("dumps", (object,)));
         bytes.and_then(|bytes| Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
     })
-    .map_err(refused)
+    .map_err(refusal)
 }
 
 /// An object from its pickled state.
-pub(crate) fn unpickled(held: &HeldObject, bytes: &[u8]) -> Result<Py<PyAny>, SnapshotError> {
-    let refused = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be restored: {error}", held.identity));
-    held.call(|py| {
-        let loaded = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, bytes),)));
-        loaded.map(Bound::unbind)
+pub(crate) fn unpickle_object(held: &HeldObject, bytes: &[u8]) -> Result<Py<PyAny>, SnapshotError> {
+    let refusal = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be restored: {error}", held.identity));
+    held.call_object(|py| {
+        let object = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, bytes),)));
+        object.map(Bound::unbind)
     })
-    .map_err(refused)
+    .map_err(refusal)
 }

@@ -24,7 +24,8 @@ pub(crate) struct PythonMeasurer {
 
 impl PythonMeasurer {
     pub(crate) fn new(metrics: &[(String, String, Py<ObjectSlot>)]) -> PythonMeasurer {
-        let of = |(name, _, slot): &(String, String, Py<ObjectSlot>)| (name.clone(), Arc::clone(slot.get().held()));
+        let of =
+            |(name, _, slot): &(String, String, Py<ObjectSlot>)| (name.clone(), Arc::clone(slot.get().held_object()));
         PythonMeasurer { metrics: metrics.iter().map(of).collect() }
     }
 }
@@ -42,7 +43,7 @@ impl JobMeasurer for PythonMeasurer {
             if held.has_failed() {
                 return Err(Cancelled);
             }
-            let values = held.call(|py| {
+            let values = held.call_object(|py| {
                 let jobs = Py::new(py, job_table(schedule.rows, schedule.sizes, &WorkloadNames::default())?)?;
                 let values = py
                     .import(intern!(py, "drystone._own_metric"))?
@@ -50,7 +51,7 @@ impl JobMeasurer for PythonMeasurer {
                 Ok(values.extract::<PyReadonlyArray1<'_, f64>>()?.as_slice()?.to_vec())
             });
             values.map_err(|error| {
-                held.fail(error);
+                held.note_failure(error);
                 Cancelled
             })
         };
@@ -66,7 +67,7 @@ fn weekly_sums(
 ) -> PyResult<BTreeMap<i64, PeriodSum>> {
     let mut sums: BTreeMap<i64, PeriodSum> = BTreeMap::new();
     for (&submit, &value) in submits.as_slice()?.iter().zip(values.as_slice()?).filter(|(_, value)| !value.is_nan()) {
-        sums.entry(weeks.number(Time(submit))).or_default().add(PeriodSum { sum: value, count: 1.0 });
+        sums.entry(weeks.week_number(Time(submit))).or_default().add(PeriodSum { sum: value, count: 1.0 });
     }
     Ok(sums)
 }
@@ -83,41 +84,44 @@ pub(crate) fn judge_metric(
     baseline: usize,
     confidence: f64,
 ) -> PyResult<Vec<JudgedMetric>> {
-    let weeks = Scope::of(log.workload()).weeks;
+    let weeks = Scope::from_workload(log.workload()).weeks;
     let sums: Vec<BTreeMap<i64, PeriodSum>> =
         policies.iter().map(|(submits, values)| weekly_sums(&weeks, submits, values)).collect::<PyResult<_>>()?;
-    let base = sums.get(baseline).ok_or_else(|| error::internal("no policy is the baseline"))?;
+    let base = sums.get(baseline).ok_or_else(|| error::internal_error("no policy is the baseline"))?;
     // A week without jobs stays, as zeros; so does one in which only some count a job.
     let ends = sums.iter().flat_map(BTreeMap::keys).min().zip(sums.iter().flat_map(BTreeMap::keys).max());
     let units = |sums: &BTreeMap<i64, PeriodSum>| -> Vec<PeriodSum> {
-        let all = ends.map(|(&first, &last)| first..=last).into_iter().flatten();
-        all.map(|week| sums.get(&week).copied().unwrap_or_default()).collect()
+        let positions = ends.map(|(&first, &last)| first..=last).into_iter().flatten();
+        positions.map(|week| sums.get(&week).copied().unwrap_or_default()).collect()
     };
     let mean = |sums: &BTreeMap<i64, PeriodSum>| {
-        let mut all = PeriodSum::default();
-        sums.values().for_each(|sum| all.add(*sum));
-        (all.count > 0.0).then(|| all.sum / all.count)
+        let mut total = PeriodSum::default();
+        sums.values().for_each(|sum| total.add(*sum));
+        (total.count > 0.0).then(|| total.sum / total.count)
     };
     let before = mean(base);
     let differences: Vec<MeanDifference> =
-        sums.iter().map(|own| MeanDifference::between(units(base), units(own))).collect();
+        sums.iter().map(|own| MeanDifference::compare_sums(units(base), units(own))).collect();
     let is_judged = |at: usize| at != baseline && before.is_some() && mean(&sums[at]).is_some();
     let p: Vec<Option<f64>> = (0..sums.len()).map(|at| differences[at].p_value().filter(|_| is_judged(at))).collect();
     let family = (0..sums.len()).filter(|&at| is_judged(at)).count();
-    let mut corrected = correct_family(&p.iter().flatten().copied().collect::<Vec<_>>()).into_iter();
-    let judged = (0..sums.len()).map(|at| {
+    let mut corrected_p = correct_family(&p.iter().flatten().copied().collect::<Vec<_>>()).into_iter();
+    let judgements = (0..sums.len()).map(|at| {
         let (after, difference) = (mean(&sums[at]), &differences[at]);
         let relative = before.zip(after).and_then(|(before, after)| match before == after {
             true => Some(0.0),
             false => (before != 0.0).then(|| after / before - 1.0),
         });
-        let p_family = p[at].and_then(|_| corrected.next());
-        let interval = difference.interval(confidence).filter(|_| is_judged(at));
-        let verdict =
-            if is_judged(at) { verdict_word(difference.verdict(p_family, confidence, family)) } else { "no_ratio" };
+        let p_family = p[at].and_then(|_| corrected_p.next());
+        let interval = difference.change_interval(confidence).filter(|_| is_judged(at));
+        let verdict = if is_judged(at) {
+            verdict_word(difference.judge_difference(p_family, confidence, family))
+        } else {
+            "no_ratio"
+        };
         (after, relative, interval, p[at], p_family, verdict)
     });
-    Ok(judged.collect())
+    Ok(judgements.collect())
 }
 
 fn verdict_word(verdict: DifferenceVerdict) -> &'static str {

@@ -1,7 +1,7 @@
 //! A policy written in Python, on the same contract as all others.
 
 use crate::actions::PyActions;
-use crate::objects::{HeldObject, fresh, pickled, unpickled};
+use crate::objects::{HeldObject, copy_object, pickle_object, unpickle_object};
 use crate::view::{JobEvent, PyView, ViewCall};
 use crate::waiting::PyWaiting;
 use drystone::model::Time;
@@ -47,7 +47,7 @@ pub(crate) struct PyPolicy {
 
 impl PyPolicy {
     pub(crate) fn new(held: Arc<HeldObject>) -> PyPolicy {
-        let traits = held.call(|py| {
+        let traits = held.call_object(|py| {
             let object = held.object.bind(py);
             let is = |name: &str| -> PyResult<bool> {
                 object.getattr_opt(name)?.map_or(Ok(false), |value| value.is_truthy())
@@ -59,48 +59,54 @@ impl PyPolicy {
             Ok(ClassTraits { observes, wakes: object.hasattr("next_wake")?, suspends: is("suspends")?, hears })
         });
         let traits = traits.unwrap_or_else(|error| {
-            held.fail(error);
+            held.note_failure(error);
             ClassTraits::default()
         });
         let name = format!("python: {}", held.identity);
-        let waiting = PyWaiting { numbers: held.numbers(), ..PyWaiting::default() };
-        PyPolicy { held, name, traits, live: None, waiting, wake: None }
+        let waiting_jobs = PyWaiting { numbers: held.job_numbers(), ..PyWaiting::default() };
+        PyPolicy { held, name, traits, live: None, waiting: waiting_jobs, wake: None }
     }
 
     /// The object that works here: a copy of the one that was given, made at the first event.
-    fn live<'a>(live: &'a mut Option<LiveObject>, held: &HeldObject, py: Python<'_>) -> PyResult<&'a LiveObject> {
+    fn live_object<'a>(
+        live: &'a mut Option<LiveObject>,
+        held: &HeldObject,
+        py: Python<'_>,
+    ) -> PyResult<&'a LiveObject> {
         match live {
             Some(live) => Ok(live),
             empty => {
-                let object = fresh(py, held)?;
+                let object = copy_object(py, held)?;
                 Ok(empty.insert(LiveObject::new(py, held, object)?))
             }
         }
     }
 
-    fn observed(&mut self, event: PolicyEvent, view: &View<'_>) -> PyResult<()> {
-        let held = Arc::clone(&self.held);
-        held.call(|py| {
-            let live = PyPolicy::live(&mut self.live, &self.held, py)?;
-            let event = Py::new(py, JobEvent::of(event))?;
+    fn observe_event(&mut self, event: PolicyEvent, view: &View<'_>) -> PyResult<()> {
+        let object = Arc::clone(&self.held);
+        object.call_object(|py| {
+            let live = PyPolicy::live_object(&mut self.live, &self.held, py)?;
+            let event = Py::new(py, JobEvent::from_event(event))?;
             let call = ViewCall { world: view.world(), waiting: &self.waiting };
-            call.with(live.view.get(), || live.object.call_method1(py, intern!(py, "observe"), (event, &live.view)))?;
+            call.with_view(live.view.get(), || {
+                live.object.call_method1(py, intern!(py, "observe"), (event, &live.view))
+            })?;
             Ok(())
         })
     }
 
-    fn decided(&mut self, view: &View<'_>, actions: &mut Actions) -> PyResult<()> {
-        let held = Arc::clone(&self.held);
-        held.call(|py| {
-            let live = PyPolicy::live(&mut self.live, &self.held, py)?;
+    fn decide_actions(&mut self, view: &View<'_>, actions: &mut Actions) -> PyResult<()> {
+        let object = Arc::clone(&self.held);
+        object.call_object(|py| {
+            let live = PyPolicy::live_object(&mut self.live, &self.held, py)?;
             let call = ViewCall { world: view.world(), waiting: &self.waiting };
             live.actions.get().open();
-            let decided = call.with(live.view.get(), || {
+            let call_result = call.with_view(live.view.get(), || {
                 live.object.call_method1(py, intern!(py, "decide"), (&live.view, &live.actions))
             });
-            let wanted = live.actions.get().close();
-            decided?;
-            for action in wanted {
+            let requested_actions = live.actions.get().close();
+            call_result?;
+            for action in requested_actions {
                 if let Action::Start { job, .. } | Action::StartWith { job, .. } = action {
                     self.waiting.remove(job);
                 }
@@ -125,25 +131,25 @@ impl Policy for PyPolicy {
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.waiting.add(id, view),
+            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.waiting.add_job(id, view),
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) | PolicyEvent::Runs(id) => self.waiting.remove(id),
-            PolicyEvent::Repredicted { job, .. } => self.waiting.repredict(job, view),
+            PolicyEvent::Repredicted { job, .. } => self.waiting.update_prediction(job, view),
             _ => {}
         }
         if self.traits.observes
             && !self.held.has_failed()
-            && let Err(error) = self.observed(event, view)
+            && let Err(error) = self.observe_event(event, view)
         {
-            self.held.fail(error);
+            self.held.note_failure(error);
         }
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.wake = None;
         if !self.held.has_failed()
-            && let Err(error) = self.decided(view, actions)
+            && let Err(error) = self.decide_actions(view, actions)
         {
-            self.held.fail(error);
+            self.held.note_failure(error);
         }
     }
 
@@ -151,24 +157,30 @@ impl Policy for PyPolicy {
         self.wake
     }
 
-    fn wakes(&self) -> bool {
+    fn has_wake_ups(&self) -> bool {
         self.traits.wakes
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         self.traits.hears
     }
 
-    fn needs(&self) -> Abilities {
+    fn needed_abilities(&self) -> Abilities {
         Abilities { suspend: self.traits.suspends, ..Abilities::default() }
     }
 }
 
 impl Snapshot for PyPolicy {
     fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        let state = pickled(&self.held, self.live.as_ref().map(|live| &live.object))?;
-        let waiting = &self.waiting;
-        let columns = [&waiting.id, &waiting.submit, &waiting.procs, &waiting.estimate, &waiting.prediction];
+        let state = pickle_object(&self.held, self.live.as_ref().map(|live| &live.object))?;
+        let waiting_jobs = &self.waiting;
+        let columns = [
+            &waiting_jobs.id,
+            &waiting_jobs.submit,
+            &waiting_jobs.procs,
+            &waiting_jobs.estimate,
+            &waiting_jobs.prediction,
+        ];
         // The wake-up is kept by the session; whether it was made yet tells a state from the
         // beginning.
         (state, columns.map(Clone::clone).to_vec(), self.wake.map(|wake| wake.0), self.live.is_some()).save()
@@ -176,16 +188,16 @@ impl Snapshot for PyPolicy {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         type Saved = (Vec<u8>, Vec<Vec<i64>>, Option<i64>, bool);
-        let mut saved: Saved = (Vec::new(), Vec::new(), None, false);
-        saved.load(bytes)?;
-        let (state, columns, wake, at_work) = saved;
+        let mut saved_state: Saved = (Vec::new(), Vec::new(), None, false);
+        saved_state.load(bytes)?;
+        let (state, columns, wake, at_work) = saved_state;
         let Ok([id, submit, procs, estimate, prediction]) = <[Vec<i64>; 5]>::try_from(columns) else {
             return Err(SnapshotError::Refused("the columns of the waiting jobs are damaged".to_string()));
         };
-        let object = unpickled(&self.held, &state)?;
+        let object = unpickle_object(&self.held, &state)?;
         self.live = if at_work {
-            let made = Python::attach(|py| LiveObject::new(py, &self.held, object));
-            Some(made.map_err(|e| SnapshotError::Refused(e.to_string()))?)
+            let live_object = Python::attach(|py| LiveObject::new(py, &self.held, object));
+            Some(live_object.map_err(|e| SnapshotError::Refused(e.to_string()))?)
         } else {
             None
         };

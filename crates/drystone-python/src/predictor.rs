@@ -1,7 +1,7 @@
 //! A predictor written in Python. It learns a run time when the job has ended, never before.
 
 use crate::job_numbers::{JobNumbers, number_of};
-use crate::objects::{HeldObject, fresh, pickled, unpickled};
+use crate::objects::{HeldObject, copy_object, pickle_object, unpickle_object};
 use crate::view::PyJob;
 use drystone::model::{Job, JobId, Span, TIME_LIMIT, Time};
 use drystone::parts::predict::{Prediction, Predictor};
@@ -22,29 +22,35 @@ pub(crate) struct PyPredictor {
 
 impl PyPredictor {
     pub(crate) fn new(held: Arc<HeldObject>) -> PyPredictor {
-        let learns = held.call(|py| held.object.bind(py).hasattr("learn")).unwrap_or_else(|error| {
-            held.fail(error);
+        let learns = held.call_object(|py| held.object.bind(py).hasattr("learn")).unwrap_or_else(|error| {
+            held.note_failure(error);
             false
         });
-        PyPredictor { name: format!("python: {}", held.identity), numbers: held.numbers(), held, learns, live: None }
-    }
-
-    fn live<'a>(live: &'a mut Option<Py<PyAny>>, held: &HeldObject, py: Python<'_>) -> PyResult<&'a Py<PyAny>> {
-        match live {
-            Some(live) => Ok(live),
-            empty => Ok(empty.insert(fresh(py, held)?)),
+        PyPredictor {
+            name: format!("python: {}", held.identity),
+            numbers: held.job_numbers(),
+            held,
+            learns,
+            live: None,
         }
     }
 
-    fn predicted(&mut self, id: JobId, job: &Job) -> PyResult<Prediction> {
-        let held = Arc::clone(&self.held);
-        held.call(|py| {
-            let live = PyPredictor::live(&mut self.live, &self.held, py)?;
-            let told = Py::new(py, PyJob::of(id, number_of(self.numbers.as_ref(), id), job, None))?;
-            let answer = live.call_method1(py, intern!(py, "predict"), (told,))?;
+    fn live_object<'a>(live: &'a mut Option<Py<PyAny>>, held: &HeldObject, py: Python<'_>) -> PyResult<&'a Py<PyAny>> {
+        match live {
+            Some(live) => Ok(live),
+            empty => Ok(empty.insert(copy_object(py, held)?)),
+        }
+    }
+
+    fn predict_run(&mut self, id: JobId, job: &Job) -> PyResult<Prediction> {
+        let object = Arc::clone(&self.held);
+        object.call_object(|py| {
+            let live = PyPredictor::live_object(&mut self.live, &self.held, py)?;
+            let python_job = Py::new(py, PyJob::from_job(id, number_of(self.numbers.as_ref(), id), job, None))?;
+            let answer = live.call_method1(py, intern!(py, "predict"), (python_job,))?;
             let answer = answer.bind(py);
             if answer.is_none() {
-                return Ok(Prediction::given(job.estimate));
+                return Ok(Prediction::from_given(job.estimate));
             }
             let seconds: f64 = answer.extract().map_err(|_| {
                 PyTypeError::new_err(format!(
@@ -55,16 +61,16 @@ impl PyPredictor {
             if seconds.is_nan() {
                 return Err(PyValueError::new_err(format!("predict answered NaN for job {}", id.0)));
             }
-            Ok(Prediction::learned(Span(seconds.round().clamp(0.0, TIME_LIMIT as f64) as i64)))
+            Ok(Prediction::from_learned(Span(seconds.round().clamp(0.0, TIME_LIMIT as f64) as i64)))
         })
     }
 
-    fn learned(&mut self, id: JobId, job: &Job, ran: Span, now: Time) -> PyResult<()> {
-        let held = Arc::clone(&self.held);
-        held.call(|py| {
-            let live = PyPredictor::live(&mut self.live, &self.held, py)?;
-            let told = Py::new(py, PyJob::of(id, number_of(self.numbers.as_ref(), id), job, None))?;
-            live.call_method1(py, intern!(py, "learn"), (told, ran.0, now.0)).map(drop)
+    fn learn_run(&mut self, id: JobId, job: &Job, ran: Span, now: Time) -> PyResult<()> {
+        let object = Arc::clone(&self.held);
+        object.call_object(|py| {
+            let live = PyPredictor::live_object(&mut self.live, &self.held, py)?;
+            let python_job = Py::new(py, PyJob::from_job(id, number_of(self.numbers.as_ref(), id), job, None))?;
+            live.call_method1(py, intern!(py, "learn"), (python_job, ran.0, now.0)).map(drop)
         })
     }
 }
@@ -76,38 +82,38 @@ impl Predictor for PyPredictor {
 
     fn predict(&mut self, id: JobId, job: &Job, _oracle: Option<Span>) -> Prediction {
         if self.held.has_failed() {
-            return Prediction::given(job.estimate);
+            return Prediction::from_given(job.estimate);
         }
-        self.predicted(id, job).unwrap_or_else(|error| {
-            self.held.fail(error);
-            Prediction::given(job.estimate)
+        self.predict_run(id, job).unwrap_or_else(|error| {
+            self.held.note_failure(error);
+            Prediction::from_given(job.estimate)
         })
     }
 
-    fn learns(&self) -> bool {
+    fn is_learning(&self) -> bool {
         self.learns
     }
 
-    fn learn(&mut self, id: JobId, job: &Job, ran: Span, now: Time) {
+    fn learn_from_end(&mut self, id: JobId, job: &Job, ran: Span, now: Time) {
         if self.learns
             && !self.held.has_failed()
-            && let Err(error) = self.learned(id, job, ran, now)
+            && let Err(error) = self.learn_run(id, job, ran, now)
         {
-            self.held.fail(error);
+            self.held.note_failure(error);
         }
     }
 }
 
 impl Snapshot for PyPredictor {
     fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        (pickled(&self.held, self.live.as_ref())?, self.live.is_some()).save()
+        (pickle_object(&self.held, self.live.as_ref())?, self.live.is_some()).save()
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let mut saved: (Vec<u8>, bool) = (Vec::new(), false);
-        saved.load(bytes)?;
-        let object = unpickled(&self.held, &saved.0)?;
-        self.live = saved.1.then_some(object);
+        let mut saved_state: (Vec<u8>, bool) = (Vec::new(), false);
+        saved_state.load(bytes)?;
+        let object = unpickle_object(&self.held, &saved_state.0)?;
+        self.live = saved_state.1.then_some(object);
         Ok(())
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::error;
 use drystone::metrics::{Better, Metric, MetricUnit};
-use drystone::parts::predict::predictors;
-use drystone::policy::{ALIASES, PolicySpec, kinds};
+use drystone::parts::predict::predictor_kinds;
+use drystone::policy::{ALIASES, PolicySpec, policy_kinds};
 use drystone_report::meta::PolicyMeta;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,46 +11,46 @@ use pyo3::types::PyDict;
 /// Every policy: name, what it does, source, what a short name stands for, parameters.
 #[pyfunction]
 pub(crate) fn policies<'py>(py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let mut all = Vec::new();
-    for kind in kinds() {
-        let entry = entry(py, kind.name, kind.summary, kind.source)?;
+    let mut policy_entries = Vec::new();
+    for kind in policy_kinds() {
+        let entry = registry_entry(py, kind.name, kind.summary, kind.source)?;
         let parameters = PyDict::new(py);
         for param in kind.params {
-            parameters.set_item(param.name, (param.default, param.values(), param.meaning))?;
+            parameters.set_item(param.name, (param.default, param.describe_values(), param.meaning))?;
         }
         entry.set_item("parameters", parameters)?;
         entry.set_item("variants", kind.variants.iter().map(|variant| variant.name).collect::<Vec<_>>())?;
         entry.set_item("means", py.None())?;
-        all.push(entry);
+        policy_entries.push(entry);
     }
     for alias in ALIASES {
-        let entry = entry(py, alias.name, alias.summary, "")?;
+        let entry = registry_entry(py, alias.name, alias.summary, "")?;
         entry.set_item("parameters", PyDict::new(py))?;
         entry.set_item("variants", Vec::<String>::new())?;
         entry.set_item("means", alias.means)?;
-        all.push(entry);
+        policy_entries.push(entry);
     }
-    Ok(all)
+    Ok(policy_entries)
 }
 
 /// Every predictor.
 #[pyfunction]
 #[pyo3(name = "predictors")]
 pub(crate) fn list_predictors<'py>(py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let mut all = Vec::new();
-    for kind in predictors() {
-        let entry = entry(py, kind.name, kind.summary, kind.source)?;
+    let mut predictor_entries = Vec::new();
+    for kind in predictor_kinds() {
+        let entry = registry_entry(py, kind.name, kind.summary, kind.source)?;
         let parameters = PyDict::new(py);
         for param in kind.params {
-            parameters.set_item(param.name, (param.default, param.values(), param.meaning))?;
+            parameters.set_item(param.name, (param.default, param.describe_values(), param.meaning))?;
         }
         entry.set_item("parameters", parameters)?;
-        all.push(entry);
+        predictor_entries.push(entry);
     }
-    Ok(all)
+    Ok(predictor_entries)
 }
 
-fn entry<'py>(py: Python<'py>, name: &str, summary: &str, source: &str) -> PyResult<Bound<'py, PyDict>> {
+fn registry_entry<'py>(py: Python<'py>, name: &str, summary: &str, source: &str) -> PyResult<Bound<'py, PyDict>> {
     let entry = PyDict::new(py);
     entry.set_item("name", name)?;
     entry.set_item("summary", summary)?;
@@ -68,7 +68,7 @@ pub(crate) fn metrics() -> Vec<(String, String, &'static str, &'static str)> {
         _ => "count",
     };
     let better = |better| if better == Better::More { "more" } else { "less" };
-    Metric::all().map(|one| (one.id(), one.name(), unit(one.unit()), better(one.better()))).collect()
+    Metric::all_metrics().map(|one| (one.id(), one.name(), unit(one.unit()), better(one.better_direction()))).collect()
 }
 
 /// Canonical text, parameters in force, whether it knows run times, whether it suspends jobs.
@@ -78,16 +78,16 @@ type Meaning = (String, Vec<(String, String)>, bool, bool);
 /// of suspension.
 #[pyfunction]
 pub(crate) fn policy(text: &str) -> PyResult<Meaning> {
-    let spec: PolicySpec = text.parse().map_err(|e| error::spec(&e))?;
-    let meta = PolicyMeta::of(&spec);
+    let spec: PolicySpec = text.parse().map_err(|e| error::spec_error(&e))?;
+    let meta = PolicyMeta::from_spec(&spec);
     let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-    Ok((spec.canonical(), parameters, meta.clairvoyant, meta.preemptive))
+    Ok((spec.canonical_text(), parameters, meta.clairvoyant, meta.preemptive))
 }
 
 /// The text of a policy with one more parameter; what was given before under this name is replaced.
 #[pyfunction]
 pub(crate) fn with_parameter(text: &str, name: &str, value: &str) -> PyResult<String> {
-    let mut call = drystone::policy::NamedCall::parse(text).map_err(|e| error::spec(&e))?;
+    let mut call = drystone::policy::NamedCall::parse(text).map_err(|e| error::spec_error(&e))?;
     call.args.retain(|(key, _)| key.as_deref() != Some(name));
     call.args.push((Some(name.to_string()), value.to_string()));
     Ok(call.to_string())

@@ -4,15 +4,15 @@ use crate::failure::WorkScene;
 use crate::log::PyLog;
 use crate::names::WorkloadNames;
 use crate::table::{PyColumn, PythonTable};
-use crate::work::{interruptible, with_objects};
+use crate::work::{run_interruptible, with_objects};
 use crate::{error, objects::ObjectSlot};
 use drystone::metrics::{JobRow, Measure, Metric, MetricSource, SizedJob};
 use drystone::model::Decimal;
 use drystone_cli::library::{
-    LibraryComparison, LibraryRun, WithNotes, WorkloadInput, explain as story, gantt as chart,
+    LibraryComparison, LibraryRun, WithNotes, WorkloadInput, draw_gantt as chart, explain_start as story,
 };
 use drystone_report::charts::{self, Drawing};
-use drystone_report::{Colour, Results, page};
+use drystone_report::{Colour, Results, render_page};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Error for work that stopped without a signal, which cannot happen.
-fn stopped() -> PyErr {
+fn stopped_error() -> PyErr {
     PyKeyboardInterrupt::new_err("stopped")
 }
 
@@ -44,11 +44,14 @@ pub(crate) fn simulate(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PyOutcome> {
     let input = Arc::clone(&log.input);
-    let shared = Arc::clone(&input);
+    let shared_input = Arc::clone(&input);
     let scene = WorkScene::new(log, slots);
-    let told = with_objects(py, &scene.slots, &scene.numbers, move |stop| LibraryRun::of(&shared, &options, stop))?;
-    let WithNotes { what, messages } = told.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?;
-    let results = what.results().map_err(|failure| error::failure(&failure))?;
+    let outcome = with_objects(py, &scene.slots, &scene.numbers, move |stop| {
+        LibraryRun::from_input(&shared_input, &options, stop)
+    })?;
+    let WithNotes { what, messages } =
+        outcome.map_err(|failure| scene.convert_failure(py, &failure))?.ok_or_else(stopped_error)?;
+    let results = what.results().map_err(|failure| error::command_error(&failure))?;
     let names = Arc::clone(&log.names);
     Ok(PyOutcome { run: Arc::new(what), input, results: Arc::new(results), names, messages })
 }
@@ -63,14 +66,14 @@ impl PyOutcome {
 
     /// A row per job.
     fn jobs(&self, py: Python<'_>) -> PyResult<PythonTable> {
-        py.detach(|| job_table(self.run.rows(), self.run.sizes(), &self.names))
+        py.detach(|| job_table(self.run.rows(), self.run.job_sizes(), &self.names))
     }
 
     /// Every metric of the catalogue that was measured, by name.
     fn measures(&self) -> Vec<(String, f64)> {
         let Some(only) = self.results.policies.first() else { return Vec::new() };
-        let found = MetricSource { report: &only.report, promises: Some(&only.promises) };
-        Metric::all().filter_map(|metric| Some((metric.id(), metric.of(found)?))).collect()
+        let source = MetricSource { report: &only.report, promises: Some(&only.promises) };
+        Metric::all_metrics().filter_map(|metric| Some((metric.id(), metric.value_of(source)?))).collect()
     }
 
     /// Returns the command's output as JSON.
@@ -80,30 +83,31 @@ impl PyOutcome {
 
     /// Returns the command's output as text.
     fn text(&self) -> String {
-        self.run.text()
+        self.run.render_text()
     }
 
     /// A page with plots, whole.
     fn page(&self, py: Python<'_>) -> PyResult<String> {
         let results = Arc::clone(&self.results);
-        interruptible(py, move |_| page(&results))
+        run_interruptible(py, move |_| render_page(&results))
     }
 
     /// Every plot as SVG: name, title, drawing.
     fn plots(&self, py: Python<'_>, width: u32) -> PyResult<Vec<Plot>> {
-        plots(py, &self.results, width)
+        draw_plots(py, &self.results, width)
     }
 
     /// Writes the schedule, byte for byte as `drystone run --jobs` does.
     fn write_schedule(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let (run, input) = (Arc::clone(&self.run), Arc::clone(&self.input));
-        interruptible(py, move |_| run.write_schedule(&input, &path))?.map_err(|failure| error::failure(&failure))
+        run_interruptible(py, move |_| run.write_schedule(&input, &path))?
+            .map_err(|failure| error::command_error(&failure))
     }
 
     /// Writes the result, as `drystone run --report` does.
     fn write_report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let run = Arc::clone(&self.run);
-        interruptible(py, move |_| run.write_report(&path))?.map_err(|failure| error::failure(&failure))
+        run_interruptible(py, move |_| run.write_report(&path))?.map_err(|failure| error::command_error(&failure))
     }
 }
 
@@ -125,10 +129,12 @@ pub(crate) fn compare(
 ) -> PyResult<PyJudgement> {
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let told =
-        with_objects(py, &scene.slots, &scene.numbers, move |stop| LibraryComparison::of(&input, &options, stop))?;
-    let WithNotes { what, messages } = told.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?;
-    let results = what.results().map_err(|failure| error::failure(&failure))?;
+    let outcome = with_objects(py, &scene.slots, &scene.numbers, move |stop| {
+        LibraryComparison::from_input(&input, &options, stop)
+    })?;
+    let WithNotes { what, messages } =
+        outcome.map_err(|failure| scene.convert_failure(py, &failure))?.ok_or_else(stopped_error)?;
+    let results = what.results().map_err(|failure| error::command_error(&failure))?;
     Ok(PyJudgement { compared: Arc::new(what), results: Arc::new(results), messages })
 }
 
@@ -155,7 +161,7 @@ impl PyJudgement {
     /// A row per policy with every metric, its change against the baseline, the interval and what
     /// that says.
     fn table(&self) -> PyResult<PythonTable> {
-        table(&self.results)
+        results_table(&self.results)
     }
 
     /// As [`PyOutcome::json`].
@@ -165,24 +171,25 @@ impl PyJudgement {
 
     /// Returns the command's output as text.
     fn text(&self) -> String {
-        self.compared.text()
+        self.compared.render_text()
     }
 
     /// A page with plots, whole.
     fn page(&self, py: Python<'_>) -> PyResult<String> {
         let results = Arc::clone(&self.results);
-        interruptible(py, move |_| page(&results))
+        run_interruptible(py, move |_| render_page(&results))
     }
 
     /// Every plot as SVG: name, title, drawing.
     fn plots(&self, py: Python<'_>, width: u32) -> PyResult<Vec<Plot>> {
-        plots(py, &self.results, width)
+        draw_plots(py, &self.results, width)
     }
 
     /// Writes the result, as `drystone compare --report` does.
     fn write_report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let compared = Arc::clone(&self.compared);
-        interruptible(py, move |_| compared.write_report(&path))?.map_err(|failure| error::failure(&failure))
+        let comparison = Arc::clone(&self.compared);
+        run_interruptible(py, move |_| comparison.write_report(&path))?
+            .map_err(|failure| error::command_error(&failure))
     }
 }
 
@@ -204,9 +211,9 @@ impl Plot {
     /// A drawing that was saved.
     #[staticmethod]
     fn restore(saved: &str) -> PyResult<Plot> {
-        let mut saved: Value = serde_json::from_str(saved).map_err(error::value)?;
-        let mut drawing: Drawing = serde_json::from_value(saved["drawing"].take()).map_err(error::value)?;
-        drawing.determined = saved["determined"].take();
+        let mut saved_value: Value = serde_json::from_str(saved).map_err(error::value_error)?;
+        let mut drawing: Drawing = serde_json::from_value(saved_value["drawing"].take()).map_err(error::value_error)?;
+        drawing.determined = saved_value["determined"].take();
         Ok(Plot { drawing: Arc::new(drawing) })
     }
 
@@ -222,26 +229,27 @@ impl Plot {
 
     /// The drawing with its title and what determined it.
     fn svg(&self) -> String {
-        self.drawing.file()
+        self.drawing.svg_file()
     }
 
     /// Returns the chart as PNG, with `scale` pixels to a unit.
     fn png(&self, py: Python<'_>, scale: f32) -> PyResult<Vec<u8>> {
         let drawing = Arc::clone(&self.drawing);
-        interruptible(py, move |_| drawing.png(scale))?.map_err(error::value)
+        run_interruptible(py, move |_| drawing.png_image(scale))?.map_err(error::value_error)
     }
 
     /// Returns the chart as PDF of one page.
     fn pdf(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let drawing = Arc::clone(&self.drawing);
-        interruptible(py, move |_| drawing.pdf())?.map_err(error::value)
+        run_interruptible(py, move |_| drawing.pdf_page())?.map_err(error::value_error)
     }
 }
 
-fn plots(py: Python<'_>, results: &Arc<Results>, width: u32) -> PyResult<Vec<Plot>> {
+fn draw_plots(py: Python<'_>, results: &Arc<Results>, width: u32) -> PyResult<Vec<Plot>> {
     let results = Arc::clone(results);
-    let drawn = interruptible(py, move |_| charts::draw(&results, width))?.map_err(error::internal)?;
-    Ok(drawn.into_iter().map(|drawing| Plot { drawing: Arc::new(drawing) }).collect())
+    let drawings =
+        run_interruptible(py, move |_| charts::draw_plots(&results, width))?.map_err(error::internal_error)?;
+    Ok(drawings.into_iter().map(|drawing| Plot { drawing: Arc::new(drawing) }).collect())
 }
 
 /// The schedule of a policy as a chart: a drawing, or a page where no size is given. The options
@@ -257,19 +265,23 @@ pub(crate) fn gantt(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(Option<Plot>, Option<String>)> {
     let colour = Colour::ALL.into_iter().find(|one| one.id() == colour).ok_or_else(|| {
-        error::wrong(format!("colour: there is no `{colour}`; there are {}", Colour::ALL.map(Colour::id).join(", ")))
+        error::wrong_error(format!(
+            "colour: there is no `{colour}`; there are {}",
+            Colour::ALL.map(Colour::id).join(", ")
+        ))
     })?;
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let drawn = with_objects(py, &scene.slots, &scene.numbers, move |stop| {
+    let chart_result = with_objects(py, &scene.slots, &scene.numbers, move |stop| {
         let chart = chart(&input, &options, stop)?;
         Ok(chart.map(|WithNotes { what: chart, .. }| match size {
-            Some((width, height)) => (Some(chart.draw(colour, width, height)), None),
-            None => (None, Some(chart.page(colour))),
+            Some((width, height)) => (Some(chart.draw_chart(colour, width, height)), None),
+            None => (None, Some(chart.render_page(colour))),
         }))
     })?;
-    let (drawing, page) = drawn.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?;
-    let drawing = drawing.transpose().map_err(error::internal)?;
+    let (drawing, page) =
+        chart_result.map_err(|failure| scene.convert_failure(py, &failure))?.ok_or_else(stopped_error)?;
+    let drawing = drawing.transpose().map_err(error::internal_error)?;
     Ok((drawing.map(|drawing| Plot { drawing: Arc::new(drawing) }), page))
 }
 
@@ -283,8 +295,8 @@ pub(crate) fn explain(
 ) -> PyResult<(String, String)> {
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let told = with_objects(py, &scene.slots, &scene.numbers, move |_| story(&input, &options))?;
-    Ok(told.map_err(|failure| scene.failure(py, &failure))?.what)
+    let biography = with_objects(py, &scene.slots, &scene.numbers, move |_| story(&input, &options))?;
+    Ok(biography.map_err(|failure| scene.convert_failure(py, &failure))?.what)
 }
 
 /// A row per job, as `drystone run --jobs` writes it.
@@ -303,10 +315,10 @@ pub(crate) fn job_table(
         ("run", int(|row| row.ran.0)),
         ("procs", int(|row| i64::from(row.procs))),
         ("estimate", int(|row| row.estimate.0)),
-        ("user", names.column("user", rows.iter().map(|row| row.user).collect())),
+        ("user", names.make_column("user", rows.iter().map(|row| row.user).collect())),
         (
             "bounded_slowdown",
-            PyColumn::Float(rows.iter().map(|row| Measure::BoundedSlowdown.of(row.wait(), row.ran)).collect()),
+            PyColumn::Float(rows.iter().map(|row| Measure::BoundedSlowdown.value_of(row.wait(), row.ran)).collect()),
         ),
         ("suspensions", int(|row| i64::from(row.suspensions))),
         ("suspended", int(|row| row.suspended.0)),
@@ -319,7 +331,7 @@ pub(crate) fn job_table(
         ("corrections", int(|row| i64::from(row.corrections))),
         ("accuracy", PyColumn::MaybeFloat(rows.iter().map(|row| row.accuracy).collect())),
         ("counted", PyColumn::Bool(rows.iter().map(|row| row.counted).collect())),
-        ("ended", PyColumn::Text(rows.iter().map(|row| Some(row.ended.word().to_string())).collect())),
+        ("ended", PyColumn::Text(rows.iter().map(|row| Some(row.ended.format_word().to_string())).collect())),
         ("promised", PyColumn::MaybeInt(rows.iter().map(|row| row.promised.map(|at| at.0)).collect())),
     ];
     if let Some(sizes) = sizes {
@@ -354,23 +366,23 @@ pub(crate) fn job_table(
 }
 
 /// A row per policy.
-fn table(results: &Results) -> PyResult<PythonTable> {
+fn results_table(results: &Results) -> PyResult<PythonTable> {
     let policies = &results.policies;
     let text = |get: &dyn Fn(usize) -> Option<String>| PyColumn::Text((0..policies.len()).map(get).collect());
     let mut columns = vec![("policy".to_string(), text(&|at| Some(policies[at].policy.text.clone())))];
-    for metric in Metric::all() {
+    for metric in Metric::all_metrics() {
         let value = |at: usize| {
-            metric.of(MetricSource { report: &policies[at].report, promises: Some(&policies[at].promises) })
+            metric.value_of(MetricSource { report: &policies[at].report, promises: Some(&policies[at].promises) })
         };
         let values: Vec<Option<f64>> = (0..policies.len()).map(value).collect();
         if values.iter().any(Option::is_some) {
             columns.push((metric.id(), PyColumn::MaybeFloat(values)));
         }
     }
-    for metric in Metric::compared() {
+    for metric in Metric::compared_metrics() {
         let change = |at: usize| {
-            let compared = results.comparison.policies.iter().find(|one| one.name == policies[at].policy.text)?;
-            compared.changes.iter().find(|change| change.metric == metric)
+            let policy = results.comparison.policies.iter().find(|one| one.name == policies[at].policy.text)?;
+            policy.changes.iter().find(|change| change.metric == metric)
         };
         let float = |get: &dyn Fn(usize) -> Option<f64>| PyColumn::MaybeFloat((0..policies.len()).map(get).collect());
         let id = metric.id();

@@ -40,7 +40,7 @@ fn header_of(lines: &str) -> SwfHeader {
     match SwfReader::new(log.as_slice(), "header") {
         Ok(mut reader) => {
             // The reader has the header once it has come to the first record.
-            let _ = reader.read();
+            let _ = reader.read_record();
             reader.into_header().0
         }
         Err(_) => SwfHeader::new(),
@@ -124,9 +124,9 @@ pub(crate) fn save_log(input: &WorkloadInput, names: &WorkloadNames, hash: &str)
         return Ok(None);
     }
     let workload = input.workload();
-    let saved: SavedLog = (
+    let saved_log: SavedLog = (
         origin_text(input, names, hash),
-        serde_json::to_string(input.audit()).map_err(error::internal)?,
+        serde_json::to_string(input.audit()).map_err(error::internal_error)?,
         workload.jobs().to_vec(),
         workload.truth().to_vec(),
         workload.provenance.moves.iter().map(move_numbers).collect(),
@@ -134,9 +134,9 @@ pub(crate) fn save_log(input: &WorkloadInput, names: &WorkloadNames, hash: &str)
         workload.resources().map(|table| (**table).clone()),
         input.records().map(<[SwfRecord]>::to_vec),
         workload.shapes().map(|shapes| saved_shapes(shapes)),
-        input.series().cloned(),
+        input.power_series().cloned(),
     );
-    saved.save().map(Some).map_err(|e| error::snapshot(&e))
+    saved_log.save().map(Some).map_err(|e| error::snapshot_error(&e))
 }
 
 fn saved_shapes(shapes: &WorkloadShapes) -> SavedShapes {
@@ -146,25 +146,32 @@ fn saved_shapes(shapes: &WorkloadShapes) -> SavedShapes {
 }
 
 fn shapes_of((known, truths, of, power, terms, rules): SavedShapes) -> Arc<WorkloadShapes> {
-    let (known, truths) = (Arc::new(known), Arc::new(truths));
-    Arc::new(WorkloadShapes { known, truths, of, power: power.map(Arc::new), terms: terms.map(Arc::new), rules })
+    let (shared_known, truths) = (Arc::new(known), Arc::new(truths));
+    Arc::new(WorkloadShapes {
+        known: shared_known,
+        truths,
+        of,
+        power: power.map(Arc::new),
+        terms: terms.map(Arc::new),
+        rules,
+    })
 }
 
 /// A workload of its bytes.
 pub(crate) fn load_log(bytes: &[u8]) -> PyResult<(WorkloadInput, WorkloadNames)> {
-    let mut saved = SavedLog::default();
-    saved.load(bytes).map_err(|e| error::snapshot(&e))?;
-    let (origin, audit, jobs, truth, moves, circumstances, resources, records, shapes, series) = saved;
-    let damaged = || error::wrong("these bytes are no workload that this version has saved");
-    let LogOrigin { procs, provenance, header, names, .. } = read_origin(&origin).ok_or_else(damaged)?;
-    let audit: Audit = serde_json::from_str(&audit).map_err(|_| damaged())?;
+    let mut saved_log = SavedLog::default();
+    saved_log.load(bytes).map_err(|e| error::snapshot_error(&e))?;
+    let (origin, audit, jobs, truth, moves, circumstances, resources, records, shapes, series) = saved_log;
+    let damage_error = || error::wrong_error("these bytes are no workload that this version has saved");
+    let LogOrigin { procs, provenance, header, names, .. } = read_origin(&origin).ok_or_else(damage_error)?;
+    let audit: Audit = serde_json::from_str(&audit).map_err(|_| damage_error())?;
     let provenance = Provenance { moves: moves.into_iter().map(move_of).collect(), ..provenance };
-    let machine = Machine::new(procs.ok_or_else(damaged)?);
-    let mut workload =
-        Workload::with_resources(machine, resources.map(Arc::new), jobs, truth, provenance).map_err(error::internal)?;
+    let machine = Machine::new(procs.ok_or_else(damage_error)?);
+    let mut workload = Workload::with_resources(machine, resources.map(Arc::new), jobs, truth, provenance)
+        .map_err(error::internal_error)?;
     if let Some(circumstances) = circumstances {
-        workload = workload.with(circumstances).map_err(error::internal)?;
+        workload = workload.with_circumstances(circumstances).map_err(error::internal_error)?;
     }
-    workload = workload.shaped(shapes.map(shapes_of));
+    workload = workload.with_shapes(shapes.map(shapes_of));
     Ok((WorkloadInput::of_parts(workload, audit, header, records).with_series(series), names))
 }

@@ -4,10 +4,10 @@ use crate::error;
 use crate::objects::ObjectSlot;
 use crate::own_metric::PythonMeasurer;
 use crate::table::{PyColumn, PythonTable};
-use crate::work::{Halt, watched};
+use crate::work::{Halt, run_watched};
 use drystone_sweep::analysis::{CandidateTable as Candidates, CaseSelection, PairedTest, PairedTests, Ranking};
 use drystone_sweep::{
-    DesignLevel, OwnMetric, QueryCell, Store, SweepError, SweepPlan, SweepStudy, Threads, carry_out, query,
+    DesignLevel, OwnMetric, QueryCell, Store, SweepError, SweepPlan, SweepStudy, Threads, carry_out, query_store,
 };
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -52,43 +52,45 @@ pub(crate) fn sweep(
         .iter()
         .map(|(name, identity, _)| OwnMetric { name: name.clone(), identity: identity.clone() })
         .collect();
-    let (all, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let (total, count) = (Arc::clone(&all), Arc::clone(&done));
+    let (shared_total, shared_done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (total, count) = (Arc::clone(&shared_total), Arc::clone(&shared_done));
     let work = move |stop: &std::sync::atomic::AtomicBool| -> Result<(PathBuf, SweepCounts), SweepError> {
         let study = match text {
             Some(text) => SweepStudy::parse(&study, text)?,
-            None => SweepStudy::read(&study)?,
+            None => SweepStudy::read_file(&study)?,
         };
-        let plan = SweepPlan::of(&study, logs.as_deref())?.with_own_metrics(own, measurer)?;
+        let plan = SweepPlan::from_study(&study, logs.as_deref())?.with_own_metrics(own, measurer)?;
         let programs = called_programs(&plan, programs);
         let plan = plan.with_programs(programs);
         total.store(plan.simulations.len() as u64, Ordering::Relaxed);
-        let path = store.unwrap_or_else(|| study.store());
+        let path = store.unwrap_or_else(|| study.store_path());
         let mut store = Store::open(&path, &plan, None)?;
-        count.store(store.done(&plan)?.len() as u64, Ordering::Relaxed);
-        let done = carry_out(&plan, &mut store, &Threads(threads), stop, &mut |_| {
+        count.store(store.recorded_places(&plan)?.len() as u64, Ordering::Relaxed);
+        let outcome = carry_out(&plan, &mut store, &Threads(threads), stop, &mut |_| {
             count.fetch_add(1, Ordering::Relaxed);
         })?;
-        Ok((path, (done.simulated as u64, done.left as u64, done.failed as u64)))
+        Ok((path, (outcome.simulated as u64, outcome.left as u64, outcome.failed as u64)))
     };
-    let told = |py: Python<'_>| -> PyResult<()> {
-        let all = all.load(Ordering::Relaxed);
+    let report_progress = |py: Python<'_>| -> PyResult<()> {
+        let simulation_count = shared_total.load(Ordering::Relaxed);
         match &watch {
-            Some(watch) if all > 0 => watch.call1(py, (done.load(Ordering::Relaxed), all)).map(drop),
+            Some(watch) if simulation_count > 0 => {
+                watch.call1(py, (shared_done.load(Ordering::Relaxed), simulation_count)).map(drop)
+            }
             _ => Ok(()),
         }
     };
-    let made = watched(py, &halt, told, work)?;
-    let made = made.map_err(|e| error::sweep(&e))?;
-    told(py)?;
-    Ok(made)
+    let work_result = run_watched(py, &halt, report_progress, work)?;
+    let sweep_result = work_result.map_err(|e| error::sweep_error(&e))?;
+    report_progress(py)?;
+    Ok(sweep_result)
 }
 
 /// The answer to a question in SQL, as a table.
 #[pyfunction]
 #[pyo3(name = "query")]
 pub(crate) fn ask(py: Python<'_>, store: PathBuf, sql: String) -> PyResult<PythonTable> {
-    let answer = py.detach(|| query(&store, &sql)).map_err(|e| error::sweep(&e))?;
+    let answer = py.detach(|| query_store(&store, &sql)).map_err(|e| error::sweep_error(&e))?;
     let column = |at: usize| {
         let cells = || answer.rows.iter().map(move |row| &row[at]);
         if cells().any(|cell| matches!(cell, QueryCell::Text(_))) {
@@ -116,9 +118,9 @@ pub(crate) fn ask(py: Python<'_>, store: PathBuf, sql: String) -> PyResult<Pytho
 }
 
 /// The values of a study's parameters, as a column.
-fn levels(values: Vec<Option<&DesignLevel>>) -> PyColumn {
-    if values.iter().all(|value| value.is_none_or(|level| level.number().is_some())) {
-        return PyColumn::MaybeFloat(values.into_iter().map(|value| value.and_then(DesignLevel::number)).collect());
+fn level_column(values: Vec<Option<&DesignLevel>>) -> PyColumn {
+    if values.iter().all(|value| value.is_none_or(|level| level.as_number().is_some())) {
+        return PyColumn::MaybeFloat(values.into_iter().map(|value| value.and_then(DesignLevel::as_number)).collect());
     }
     PyColumn::Text(values.into_iter().map(|value| value.map(ToString::to_string)).collect())
 }
@@ -126,11 +128,11 @@ fn levels(values: Vec<Option<&DesignLevel>>) -> PyColumn {
 /// Every configuration of a store with its values, as a table.
 #[pyfunction]
 pub(crate) fn configurations(py: Python<'_>, store: PathBuf) -> PyResult<PythonTable> {
-    let read = py.detach(|| {
-        let store = Store::look(&store)?;
+    let contents = py.detach(|| {
+        let store = Store::open_to_read(&store)?;
         Ok::<_, SweepError>((store.parameters()?, store.metrics()?, store.rows()?))
     });
-    let (parameters, metrics, rows) = read.map_err(|e| error::sweep(&e))?;
+    let (parameters, metrics, rows) = contents.map_err(|e| error::sweep_error(&e))?;
     let mut columns = vec![
         ("configuration".to_string(), PyColumn::Int(rows.iter().map(|row| row.configuration).collect())),
         ("case".to_string(), PyColumn::Text(rows.iter().map(|row| Some(row.case.clone())).collect())),
@@ -138,7 +140,7 @@ pub(crate) fn configurations(py: Python<'_>, store: PathBuf) -> PyResult<PythonT
         ("policy".to_string(), PyColumn::Text(rows.iter().map(|row| Some(row.policy.clone())).collect())),
     ];
     for (at, name) in parameters.into_iter().enumerate() {
-        columns.push((name, levels(rows.iter().map(|row| row.point[at].as_ref()).collect())));
+        columns.push((name, level_column(rows.iter().map(|row| row.point[at].as_ref()).collect())));
     }
     for (at, metric) in metrics.iter().enumerate() {
         columns.push((metric.id(), PyColumn::MaybeFloat(rows.iter().map(|row| row.values[at]).collect())));
@@ -157,37 +159,37 @@ pub(crate) fn rank(
     confidence: f64,
 ) -> PyResult<PythonTable> {
     if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(error::wrong(format!("confidence: expected a number between 0 and 1, not {confidence}")));
+        return Err(error::wrong_error(format!("confidence: expected a number between 0 and 1, not {confidence}")));
     }
-    let read = py.detach(|| {
-        let store = Store::look(&store)?;
-        let table = Candidates::of(&store, &CaseSelection { metrics, workloads })?;
-        let ranking = Ranking::of(&table);
+    let contents = py.detach(|| {
+        let store = Store::open_to_read(&store)?;
+        let table = Candidates::from_store(&store, &CaseSelection { metrics, workloads })?;
+        let ranking = Ranking::from_table(&table);
         let base = match against {
-            Some(wanted) => match table.find(wanted) {
+            Some(wanted) => match table.find_candidate(wanted) {
                 Ok(base) => base,
                 Err(problem) => return Ok(Err(format!("against: {wanted}: {problem}"))),
             },
             None => ranking.ranked.first().map_or(0, |first| first.candidate),
         };
-        let paired = PairedTests::of(&store, &table, (base, against.is_some()), confidence)?;
-        Ok::<_, SweepError>(Ok((ranking, table, paired)))
+        let paired_tests = PairedTests::test_table(&store, &table, (base, against.is_some()), confidence)?;
+        Ok::<_, SweepError>(Ok((ranking, table, paired_tests)))
     });
-    let (ranking, table, paired) = read.map_err(|e| error::sweep(&e))?.map_err(error::wrong)?;
-    let ranked = &ranking.ranked;
-    let candidates: Vec<_> = ranked.iter().map(|one| &table.candidates[one.candidate]).collect();
+    let (ranking, table, paired_tests) = contents.map_err(|e| error::sweep_error(&e))?.map_err(error::wrong_error)?;
+    let ranked_rows = &ranking.ranked;
+    let candidates: Vec<_> = ranked_rows.iter().map(|one| &table.candidates[one.candidate]).collect();
     let mut columns = vec![
-        ("rank".to_string(), PyColumn::Int(ranked.iter().map(|one| one.rank as i64).collect())),
+        ("rank".to_string(), PyColumn::Int(ranked_rows.iter().map(|one| one.rank as i64).collect())),
         ("policy".to_string(), PyColumn::Text(candidates.iter().map(|one| Some(one.policy.clone())).collect())),
-        ("degradation".to_string(), PyColumn::Float(ranked.iter().map(|one| one.average).collect())),
+        ("degradation".to_string(), PyColumn::Float(ranked_rows.iter().map(|one| one.average).collect())),
     ];
     for (at, name) in table.parameters.iter().enumerate() {
-        columns.push((name.clone(), levels(candidates.iter().map(|one| one.point[at].as_ref()).collect())));
+        columns.push((name.clone(), level_column(candidates.iter().map(|one| one.point[at].as_ref()).collect())));
     }
-    let tests: Vec<_> = ranked.iter().map(|one| paired.tests[one.candidate].as_ref()).collect();
+    let tests: Vec<_> = ranked_rows.iter().map(|one| paired_tests.tests[one.candidate].as_ref()).collect();
     let float = |get: fn(&PairedTest) -> f64| PyColumn::MaybeFloat(tests.iter().map(|test| test.map(get)).collect());
-    let verdicts = ranked.iter().zip(&tests).map(|(one, test)| match test {
-        _ if one.candidate == paired.against => None,
+    let verdicts = ranked_rows.iter().zip(&tests).map(|(one, test)| match test {
+        _ if one.candidate == paired_tests.against => None,
         None => Some("untested"),
         Some(test) if !test.differs => Some("unclear"),
         Some(test) => Some(if test.change < 0.0 { "better" } else { "worse" }),

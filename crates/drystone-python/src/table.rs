@@ -32,7 +32,7 @@ pub(crate) enum PyColumn {
 }
 
 impl PyColumn {
-    fn array(self) -> PyResult<ArrayRef> {
+    fn into_array(self) -> PyResult<ArrayRef> {
         Ok(match self {
             PyColumn::Int(values) => Arc::new(Int64Array::from(values)),
             PyColumn::MaybeInt(values) => Arc::new(Int64Array::from(values)),
@@ -41,10 +41,10 @@ impl PyColumn {
             PyColumn::Bool(values) => Arc::new(BooleanArray::from(values)),
             PyColumn::Text(values) => Arc::new(StringArray::from(values)),
             PyColumn::Names(codes, names) => {
-                let known = |code: i32| usize::try_from(code).is_ok_and(|code| code < names.len());
-                let keys = Int32Array::from_iter(codes.into_iter().map(|code| known(code).then_some(code)));
+                let is_known = |code: i32| usize::try_from(code).is_ok_and(|code| code < names.len());
+                let keys = Int32Array::from_iter(codes.into_iter().map(|code| is_known(code).then_some(code)));
                 let words = Arc::new(StringArray::from_iter_values(names.iter()));
-                Arc::new(DictionaryArray::<Int32Type>::try_new(keys, words).map_err(error::internal)?)
+                Arc::new(DictionaryArray::<Int32Type>::try_new(keys, words).map_err(error::internal_error)?)
             }
             PyColumn::Other(array) => array,
         })
@@ -78,19 +78,21 @@ impl PythonTable {
         let (mut fields, mut arrays) = (Vec::with_capacity(columns.len()), Vec::with_capacity(columns.len()));
         for (name, column) in columns {
             let nullable = column.is_nullable();
-            let array = column.array()?;
+            let array = column.into_array()?;
             fields.push(Field::new(name, array.data_type().clone(), nullable));
             arrays.push(array);
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
         let options = RecordBatchOptions::new().with_row_count(Some(arrays.first().map_or(0, |array| array.len())));
-        Ok(PythonTable { batch: RecordBatch::try_new_with_options(schema, arrays, &options).map_err(error::internal)? })
+        Ok(PythonTable {
+            batch: RecordBatch::try_new_with_options(schema, arrays, &options).map_err(error::internal_error)?,
+        })
     }
 
-    fn column(&self, name: &str) -> PyResult<&ArrayRef> {
+    fn find_column(&self, name: &str) -> PyResult<&ArrayRef> {
         self.batch.column_by_name(name).ok_or_else(|| {
-            let known = self.columns().join(", ");
-            PyKeyError::new_err(format!("there is no column `{name}`; there are {known}"))
+            let known_names = self.columns().join(", ");
+            PyKeyError::new_err(format!("there is no column `{name}`; there are {known_names}"))
         })
     }
 }
@@ -121,7 +123,7 @@ impl PythonTable {
     /// A column as an array of numpy. Numbers that are missing are NaN, and make the column one of
     /// floats; texts are objects; of names it has the numbers, −1 where there is none.
     fn numpy<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let column = self.column(name)?;
+        let column = self.find_column(name)?;
         Ok(match column.data_type() {
             DataType::Int64 if column.null_count() == 0 => {
                 PyArray1::from_slice(py, column.as_primitive::<Int64Type>().values()).into_any()
@@ -151,7 +153,7 @@ impl PythonTable {
 
     /// The names that the numbers of a column are places of; `None` where it holds none.
     fn names(&self, name: &str) -> PyResult<Option<Vec<String>>> {
-        let column = self.column(name)?;
+        let column = self.find_column(name)?;
         let DataType::Dictionary(..) = column.data_type() else { return Ok(None) };
         let words = column.as_dictionary::<Int32Type>().values();
         Ok(Some(words.as_string::<i32>().iter().map(|word| word.unwrap_or_default().to_string()).collect()))
@@ -160,7 +162,7 @@ impl PythonTable {
     /// Every column in parts, from which `arrays` makes the table again.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Vec<ColumnParts<'py>>> {
         let part = |name: String| -> PyResult<ColumnParts<'py>> {
-            let column = self.column(&name)?;
+            let column = self.find_column(&name)?;
             let missing = (column.null_count() > 0)
                 .then(|| PyArray1::from_iter(py, (0..column.len()).map(|row| column.is_null(row))));
             let names = self.names(&name)?;
@@ -189,7 +191,7 @@ impl PythonTable {
 /// A column in parts, from Python.
 type GivenParts<'py> = (String, String, Bound<'py, PyAny>, Option<PyReadonlyArray1<'py, bool>>, Option<Vec<String>>);
 
-fn numbers<'py, T: numpy::Element + Copy>(
+fn extract_numbers<'py, T: numpy::Element + Copy>(
     values: &Bound<'py, PyAny>,
     missing: Option<&PyReadonlyArray1<'py, bool>>,
 ) -> PyResult<Vec<Option<T>>> {
@@ -210,7 +212,7 @@ fn column_of(
     missing: Option<&PyReadonlyArray1<'_, bool>>,
     names: Option<Vec<String>>,
 ) -> PyResult<PyColumn> {
-    let times = || numbers::<i64>(values, missing);
+    let times = || extract_numbers::<i64>(values, missing);
     let array: ArrayRef = match kind {
         "int" if missing.is_none() => {
             return Ok(PyColumn::Int(values.extract::<PyReadonlyArray1<'_, i64>>()?.as_array().to_vec()));
@@ -218,13 +220,13 @@ fn column_of(
         "float" if missing.is_none() => {
             return Ok(PyColumn::Float(values.extract::<PyReadonlyArray1<'_, f64>>()?.as_array().to_vec()));
         }
-        "int" => return Ok(PyColumn::MaybeInt(numbers(values, missing)?)),
-        "float" => return Ok(PyColumn::MaybeFloat(numbers(values, missing)?)),
+        "int" => return Ok(PyColumn::MaybeInt(extract_numbers(values, missing)?)),
+        "float" => return Ok(PyColumn::MaybeFloat(extract_numbers(values, missing)?)),
         "bool" => return Ok(PyColumn::Bool(values.extract::<PyReadonlyArray1<'_, bool>>()?.as_array().to_vec())),
         "text" => return Ok(PyColumn::Text(values.extract()?)),
         "names" => {
             let code = |code: Option<i64>| code.and_then(|code| i32::try_from(code).ok()).unwrap_or(-1);
-            let codes = numbers::<i64>(values, missing)?.into_iter().map(code).collect();
+            let codes = extract_numbers::<i64>(values, missing)?.into_iter().map(code).collect();
             return Ok(PyColumn::Names(codes, Arc::new(names.unwrap_or_default())));
         }
         "stamp:s" => Arc::new(TimestampSecondArray::from(times()?)),
@@ -235,7 +237,7 @@ fn column_of(
         "length:ms" => Arc::new(DurationMillisecondArray::from(times()?)),
         "length:us" => Arc::new(DurationMicrosecondArray::from(times()?)),
         "length:ns" => Arc::new(DurationNanosecondArray::from(times()?)),
-        other => return Err(error::internal(format!("there is no kind of column `{other}`"))),
+        other => return Err(error::internal_error(format!("there is no kind of column `{other}`"))),
     };
     Ok(PyColumn::Other(array))
 }
@@ -244,15 +246,15 @@ fn column_of(
 #[pyfunction]
 #[pyo3(signature = (columns, metadata=None))]
 pub(crate) fn arrays(columns: Vec<GivenParts<'_>>, metadata: Option<HashMap<String, String>>) -> PyResult<PythonTable> {
-    let mut made = Vec::with_capacity(columns.len());
+    let mut array_objects = Vec::with_capacity(columns.len());
     let mut rows = None;
     for (name, kind, values, missing, names) in columns {
         let length = values.len()?;
         if *rows.get_or_insert(length) != length {
             let problem = format!("column `{name}` has {length} rows, others have {}", rows.unwrap_or_default());
-            return Err(error::table(&problem, Some(&name), None));
+            return Err(error::table_error(&problem, Some(&name), None));
         }
-        made.push((name, column_of(&kind, &values, missing.as_ref(), names)?));
+        array_objects.push((name, column_of(&kind, &values, missing.as_ref(), names)?));
     }
-    PythonTable::with_metadata(made, metadata.unwrap_or_default())
+    PythonTable::with_metadata(array_objects, metadata.unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! Workloads from tables of other libraries.
 
-use crate::cells::{ArrowCells, TextCells, read_cells, refuse};
+use crate::cells::{ArrowCells, TextCells, read_cells, refuse_value};
 use crate::error;
 use crate::names::{AttributeNames, WorkloadNames};
 use crate::texts::{is_missing, is_no_limit, read_kilobytes, read_rounded, read_span, read_status, read_whole};
@@ -32,32 +32,32 @@ struct WantedColumn {
     meaning: &'static str,
 }
 
-const fn needed(name: &'static str, form: ColumnForm, meaning: &'static str) -> WantedColumn {
+const fn needed_column(name: &'static str, form: ColumnForm, meaning: &'static str) -> WantedColumn {
     WantedColumn { name, needed: true, form, meaning }
 }
 
-const fn free(name: &'static str, form: ColumnForm, meaning: &'static str) -> WantedColumn {
+const fn optional_column(name: &'static str, form: ColumnForm, meaning: &'static str) -> WantedColumn {
     WantedColumn { name, needed: false, form, meaning }
 }
 
 /// Every column. Others are ignored.
 const COLUMNS: [WantedColumn; 12] = [
-    needed("submit", ColumnForm::Moment, "submit time: seconds, timestamps or dates"),
-    needed("run", ColumnForm::Length, "run time: seconds, durations, or texts such as 1-02:00:00"),
-    needed("procs", ColumnForm::Number, "processors"),
-    free(
+    needed_column("submit", ColumnForm::Moment, "submit time: seconds, timestamps or dates"),
+    needed_column("run", ColumnForm::Length, "run time: seconds, durations, or texts such as 1-02:00:00"),
+    needed_column("procs", ColumnForm::Number, "processors"),
+    optional_column(
         "estimate",
         ColumnForm::Limit,
         "the user's requested time: seconds, durations, or texts such as 1-02:00:00 or UNLIMITED",
     ),
-    free("job_id", ColumnForm::Number, "the log's number of the job, a whole number"),
-    free("user", ColumnForm::Attribute, "the user, a number or a name"),
-    free("group", ColumnForm::Attribute, "the group, a number or a name"),
-    free("executable", ColumnForm::Attribute, "the program, a number or a name"),
-    free("queue", ColumnForm::Attribute, "the queue, a number or a name"),
-    free("partition", ColumnForm::Attribute, "the partition, a number or a name"),
-    free("memory_kb", ColumnForm::Memory, "memory per processor: kilobytes, or texts such as 4G"),
-    free(
+    optional_column("job_id", ColumnForm::Number, "the log's number of the job, a whole number"),
+    optional_column("user", ColumnForm::Attribute, "the user, a number or a name"),
+    optional_column("group", ColumnForm::Attribute, "the group, a number or a name"),
+    optional_column("executable", ColumnForm::Attribute, "the program, a number or a name"),
+    optional_column("queue", ColumnForm::Attribute, "the queue, a number or a name"),
+    optional_column("partition", ColumnForm::Attribute, "the partition, a number or a name"),
+    optional_column("memory_kb", ColumnForm::Memory, "memory per processor: kilobytes, or texts such as 4G"),
+    optional_column(
         "status",
         ColumnForm::Status,
         "status: 0 failed, 1 completed, 5 cancelled, or a state of Slurm such as COMPLETED",
@@ -84,16 +84,16 @@ struct ReadColumn {
 
 impl WantedColumn {
     fn wrong_type(&self, column: &str, kind: &str) -> PyErr {
-        error::table(&format!("column `{column}` holds {kind}; expected {}", self.meaning), Some(column), None)
+        error::table_error(&format!("column `{column}` holds {kind}; expected {}", self.meaning), Some(column), None)
     }
 
     /// Reads the cells as this column's values.
-    fn read(&self, cells: ArrowCells, column: &str) -> PyResult<ReadColumn> {
-        let timed = matches!(self.form, ColumnForm::Moment | ColumnForm::Length | ColumnForm::Limit);
+    fn read_cells(&self, cells: ArrowCells, column: &str) -> PyResult<ReadColumn> {
+        let is_timed = matches!(self.form, ColumnForm::Moment | ColumnForm::Length | ColumnForm::Limit);
         let values = match cells {
             ArrowCells::Whole(values) => values,
-            ArrowCells::Fraction(values) => self.whole(values, column)?,
-            ArrowCells::Length(values) if timed => values,
+            ArrowCells::Fraction(values) => self.whole_numbers(values, column)?,
+            ArrowCells::Length(values) if is_timed => values,
             ArrowCells::Moment(values) if self.form == ColumnForm::Moment => {
                 return Ok(ReadColumn { values, calendar: true, ..ReadColumn::default() });
             }
@@ -101,33 +101,33 @@ impl WantedColumn {
             ArrowCells::Moment(_) => return Err(self.wrong_type(column, "timestamps or dates")),
             ArrowCells::Text(texts) if self.form == ColumnForm::Attribute => {
                 // A name without letters is none.
-                let named = |code: &u32| !texts.words[*code as usize].trim().is_empty();
-                let values = texts.codes.iter().map(|code| code.filter(|code| named(code)).map(i64::from)).collect();
+                let is_named = |code: &u32| !texts.words[*code as usize].trim().is_empty();
+                let values = texts.codes.iter().map(|code| code.filter(|code| is_named(code)).map(i64::from)).collect();
                 return Ok(ReadColumn { values, words: texts.words, calendar: false });
             }
-            ArrowCells::Text(texts) => self.numbers(&texts, column)?,
+            ArrowCells::Text(texts) => self.parse_numbers(&texts, column)?,
         };
         Ok(ReadColumn { values, ..ReadColumn::default() })
     }
 
     /// Fractions of times are rounded as fractions in logs are; everything else is whole.
-    fn whole(&self, values: Vec<Option<f64>>, column: &str) -> PyResult<Vec<Option<i64>>> {
+    fn whole_numbers(&self, values: Vec<Option<f64>>, column: &str) -> PyResult<Vec<Option<i64>>> {
         let rounds = !matches!(self.form, ColumnForm::Number | ColumnForm::Status | ColumnForm::Attribute);
         let whole = |(row, value): (usize, Option<f64>)| match value {
             None => Ok(None),
             Some(f64::INFINITY) if self.form == ColumnForm::Limit => Ok(None),
             Some(value) if !value.is_finite() || value.abs() >= 9e15 => {
-                Err(refuse(column, row, &value, "is too large"))
+                Err(refuse_value(column, row, &value, "is too large"))
             }
             Some(value) if rounds || value.fract() == 0.0 => Ok(Some(value.round() as i64)),
-            Some(value) => Err(refuse(column, row, &value, "is no whole number")),
+            Some(value) => Err(refuse_value(column, row, &value, "is no whole number")),
         };
         values.into_iter().enumerate().map(whole).collect()
     }
 
     /// Texts that stand for numbers.
-    fn numbers(&self, texts: &TextCells, column: &str) -> PyResult<Vec<Option<i64>>> {
-        let read = |word: &String| -> Option<Option<i64>> {
+    fn parse_numbers(&self, texts: &TextCells, column: &str) -> PyResult<Vec<Option<i64>>> {
+        let parse_word = |word: &String| -> Option<Option<i64>> {
             let value = match self.form {
                 ColumnForm::Limit if is_no_limit(word) => return Some(None),
                 ColumnForm::Status => read_status(word),
@@ -139,7 +139,7 @@ impl WantedColumn {
             };
             value.map(Some)
         };
-        let numbers: Vec<Option<Option<i64>>> = texts.words.iter().map(read).collect();
+        let numbers: Vec<Option<Option<i64>>> = texts.words.iter().map(parse_word).collect();
         if self.needed && !numbers.is_empty() && numbers.iter().all(Option::is_none) {
             let texts = if self.form == ColumnForm::Moment { TEXTS_OF_DATES } else { "texts" };
             return Err(self.wrong_type(column, texts));
@@ -148,7 +148,7 @@ impl WantedColumn {
             None => Ok(None),
             Some(code) => numbers[*code as usize].ok_or_else(|| {
                 let text = format!("the text `{}`", texts.words[*code as usize]);
-                refuse(column, row, &text, &format!("cannot be read; expected {}", self.meaning))
+                refuse_value(column, row, &text, &format!("cannot be read; expected {}", self.meaning))
             }),
         };
         texts.codes.iter().enumerate().map(value).collect()
@@ -164,72 +164,76 @@ struct ReadColumns {
 }
 
 impl ReadColumns {
-    fn of(batches: &[RecordBatch], schema: &Schema, names: &BTreeMap<String, String>) -> PyResult<ReadColumns> {
+    fn from_batches(
+        batches: &[RecordBatch],
+        schema: &Schema,
+        names: &BTreeMap<String, String>,
+    ) -> PyResult<ReadColumns> {
         if let Some(odd) = names.keys().find(|key| !COLUMNS.iter().any(|wanted| wanted.name == *key)) {
             let columns = column_names().join(", ");
-            return Err(error::wrong(format!("columns: there is no `{odd}`; a workload has {columns}")));
+            return Err(error::wrong_error(format!("columns: there is no `{odd}`; a workload has {columns}")));
         }
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
-        let mut read = ReadColumns { columns: BTreeMap::new(), titles: BTreeMap::new(), rows };
+        let mut read_columns = ReadColumns { columns: BTreeMap::new(), titles: BTreeMap::new(), rows };
         for wanted in &COLUMNS {
             let title = names.get(wanted.name);
             let name = title.map_or(wanted.name, String::as_str);
             let places: Vec<usize> = (0..schema.fields().len()).filter(|&at| schema.field(at).name() == name).collect();
             let Some(&place) = places.first() else {
                 if wanted.needed || title.is_some() {
-                    return Err(missing(wanted, name, schema));
+                    return Err(missing_column(wanted, name, schema));
                 }
                 continue;
             };
             if places.len() > 1 {
                 let problem = format!("there are {} columns `{name}`; expected one", places.len());
-                return Err(error::table(&problem, Some(name), None));
+                return Err(error::table_error(&problem, Some(name), None));
             }
             let arrays: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(place).clone()).collect();
-            read.columns.insert(wanted.name, wanted.read(read_cells(&arrays, name)?, name)?);
-            read.titles.insert(wanted.name, name.to_string());
+            read_columns.columns.insert(wanted.name, wanted.read_cells(read_cells(&arrays, name)?, name)?);
+            read_columns.titles.insert(wanted.name, name.to_string());
         }
-        Ok(read)
+        Ok(read_columns)
     }
 
-    fn refuse(&self, column: &'static str, row: usize, value: &dyn std::fmt::Display, problem: &str) -> PyErr {
-        refuse(self.titles.get(column).map_or(column, String::as_str), row, value, problem)
+    fn refuse_value(&self, column: &'static str, row: usize, value: &dyn std::fmt::Display, problem: &str) -> PyErr {
+        refuse_value(self.titles.get(column).map_or(column, String::as_str), row, value, problem)
     }
 
     /// A value that must be there, from `least` on.
-    fn must(&self, column: &'static str, row: usize, least: i64, most: i64) -> PyResult<i64> {
-        match self.may(column, row) {
-            None => Err(self.refuse(column, row, &"nothing", "stands there; every job needs a number")),
+    fn required_value(&self, column: &'static str, row: usize, least: i64, most: i64) -> PyResult<i64> {
+        match self.optional_value(column, row) {
+            None => Err(self.refuse_value(column, row, &"nothing", "stands there; every job needs a number")),
             Some(value) if (least..=most).contains(&value) => Ok(value),
             Some(value) => {
-                Err(self.refuse(column, row, &value, &format!("is not possible; expected {least} to {most}")))
+                Err(self.refuse_value(column, row, &value, &format!("is not possible; expected {least} to {most}")))
             }
         }
     }
 
     /// A value that may be missing.
-    fn may(&self, column: &'static str, row: usize) -> Option<i64> {
+    fn optional_value(&self, column: &'static str, row: usize) -> Option<i64> {
         self.columns.get(column).and_then(|read| read.values[row])
     }
 
     /// The estimate; `None` where there is no limit, as in logs: nothing, 0 or −1.
-    fn limit(&self, row: usize) -> PyResult<Option<i64>> {
-        match self.may("estimate", row) {
+    fn time_limit(&self, row: usize) -> PyResult<Option<i64>> {
+        match self.optional_value("estimate", row) {
             None | Some(-1 | 0) => Ok(None),
-            Some(_) => self.must("estimate", row, 1, TIME_LIMIT).map(Some),
+            Some(_) => self.required_value("estimate", row, 1, TIME_LIMIT).map(Some),
         }
     }
 
     /// Memory, −1 where it is not known.
-    fn memory(&self, row: usize) -> PyResult<i64> {
-        self.may("memory_kb", row).map_or(Ok(-1), |_| self.must("memory_kb", row, -1, i64::MAX))
+    fn memory_kb(&self, row: usize) -> PyResult<i64> {
+        self.optional_value("memory_kb", row).map_or(Ok(-1), |_| self.required_value("memory_kb", row, -1, i64::MAX))
     }
 
     /// The status. A table without this column is one of completed jobs; a job without a value in
     /// it has an unknown one, as in logs.
-    fn status(&self, row: usize) -> PyResult<LogStatus> {
-        let status = match self.may("status", row) {
-            Some(_) => self.must("status", row, -1, 5)?,
+    fn job_status(&self, row: usize) -> PyResult<LogStatus> {
+        let status = match self.optional_value("status", row) {
+            Some(_) => self.required_value("status", row, -1, 5)?,
             None if self.columns.contains_key("status") => return Ok(LogStatus::Unknown),
             None => return Ok(LogStatus::Completed),
         };
@@ -237,14 +241,14 @@ impl ReadColumns {
     }
 
     /// Rows in the order of arrival.
-    fn arrivals(&self) -> Vec<usize> {
+    fn arrival_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.rows).collect();
-        order.sort_by_key(|&row| self.may("submit", row));
+        order.sort_by_key(|&row| self.optional_value("submit", row));
         order
     }
 
     /// The numbers of a column that may hold names, and the names.
-    fn attribute(
+    fn numbered_attribute(
         &self,
         column: &'static str,
         arrivals: &[usize],
@@ -254,20 +258,20 @@ impl ReadColumns {
             return Ok((vec![UNKNOWN; self.rows], AttributeNames::default()));
         };
         let mut numbers = vec![UNKNOWN; self.rows];
-        let mut names = AttributeNames::seeded(earlier, read.values.iter().copied(), read.words.is_empty());
+        let mut names = AttributeNames::seed_names(earlier, read.values.iter().copied(), read.words.is_empty());
         for &row in arrivals {
             let Some(value) = read.values[row] else { continue };
             let number = match read.words.get(usize::try_from(value).unwrap_or(usize::MAX)) {
                 Some(word) => names.number_of_word(word),
                 None => names.number_of_id(value),
             };
-            numbers[row] = number.ok_or_else(|| self.refuse(column, row, &value, "is one name too many"))?;
+            numbers[row] = number.ok_or_else(|| self.refuse_value(column, row, &value, "is one name too many"))?;
         }
         Ok((numbers, names))
     }
 }
 
-fn missing(wanted: &WantedColumn, name: &str, schema: &Schema) -> PyErr {
+fn missing_column(wanted: &WantedColumn, name: &str, schema: &Schema) -> PyErr {
     let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let problem = format!(
         "there is no column `{name}` ({}); the table has {}; columns={{\"{}\": ...}} says which one it is",
@@ -275,7 +279,7 @@ fn missing(wanted: &WantedColumn, name: &str, schema: &Schema) -> PyErr {
         if columns.is_empty() { "none".to_string() } else { columns.join(", ") },
         wanted.name
     );
-    error::table(&problem, Some(name), None)
+    error::table_error(&problem, Some(name), None)
 }
 
 /// A table as a workload.
@@ -288,7 +292,7 @@ pub(crate) struct TableWorkload {
 
 /// The workload that a table holds, on a machine of this many processors. `earlier` are names that
 /// keep their numbers. The provenance is that of the log that the table comes from, if it says so.
-pub(crate) fn workload(
+pub(crate) fn table_workload(
     batches: &[RecordBatch],
     schema: &Schema,
     procs: u32,
@@ -296,48 +300,48 @@ pub(crate) fn workload(
     earlier: &WorkloadNames,
     provenance: Provenance,
 ) -> PyResult<TableWorkload> {
-    let read = ReadColumns::of(batches, schema, names)?;
-    if read.rows == 0 {
-        return Err(error::table("the table has no rows; a workload needs at least one job", None, None));
+    let columns = ReadColumns::from_batches(batches, schema, names)?;
+    if columns.rows == 0 {
+        return Err(error::table_error("the table has no rows; a workload needs at least one job", None, None));
     }
-    let arrivals = read.arrivals();
+    let arrivals = columns.arrival_order();
     let mut kept_names = WorkloadNames::default();
     let mut attributes = Vec::with_capacity(WorkloadNames::COLUMNS.len());
     for column in WorkloadNames::COLUMNS {
-        let (numbers, names) = read.attribute(column, &arrivals, earlier.of(column))?;
-        kept_names.set(column, names);
+        let (numbers, names) = columns.numbered_attribute(column, &arrivals, earlier.column_names(column))?;
+        kept_names.set_column(column, names);
         attributes.push(numbers);
     }
     let attribute = |column: usize, row: usize| attributes[column][row];
-    let mut unlimited = 0;
-    let (mut jobs, mut truth) = (Vec::with_capacity(read.rows), Vec::with_capacity(read.rows));
-    for row in 0..read.rows {
-        let submit = read.must("submit", row, -TIME_LIMIT, TIME_LIMIT)?;
-        let run = read.must("run", row, 0, TIME_LIMIT)?;
-        let width = read.must("procs", row, 1, i64::from(procs))?;
-        let limit = read.limit(row)?;
-        unlimited += usize::from(limit.is_none());
+    let mut unlimited_count = 0;
+    let (mut jobs, mut truth) = (Vec::with_capacity(columns.rows), Vec::with_capacity(columns.rows));
+    for row in 0..columns.rows {
+        let submit = columns.required_value("submit", row, -TIME_LIMIT, TIME_LIMIT)?;
+        let run = columns.required_value("run", row, 0, TIME_LIMIT)?;
+        let width = columns.required_value("procs", row, 1, i64::from(procs))?;
+        let limit = columns.time_limit(row)?;
+        unlimited_count += usize::from(limit.is_none());
         let mut job = Job::new(Time(submit), width as u32, Span(limit.unwrap_or(run)));
         job.user = attribute(0, row);
         job.group = attribute(1, row);
         job.executable = attribute(2, row);
         job.queue = attribute(3, row);
         job.partition = attribute(4, row);
-        job.memory_kb = read.memory(row)?;
+        job.memory_kb = columns.memory_kb(row)?;
         jobs.push(job);
         truth.push(Truth {
             run: Span(run),
-            number: read.may("job_id", row).unwrap_or(row as i64 + 1),
-            status: read.status(row)?,
+            number: columns.optional_value("job_id", row).unwrap_or(row as i64 + 1),
+            status: columns.job_status(row)?,
         });
     }
-    if !read.columns.contains_key("estimate") {
-        unlimited = 0;
+    if !columns.columns.contains_key("estimate") {
+        unlimited_count = 0;
     }
-    let calendar = read.columns.get("submit").is_some_and(|read| read.calendar);
+    let calendar = columns.columns.get("submit").is_some_and(|read| read.calendar);
     let unix_start = if calendar { Some(0) } else { provenance.unix_start };
     let provenance = Provenance { unix_start, ..provenance };
     let workload = Workload::new(Machine::new(procs), jobs, truth, provenance)
-        .map_err(|e| error::table(&e.to_string(), None, None))?;
-    Ok(TableWorkload { workload, names: kept_names, unlimited })
+        .map_err(|e| error::table_error(&e.to_string(), None, None))?;
+    Ok(TableWorkload { workload, names: kept_names, unlimited: unlimited_count })
 }

@@ -128,7 +128,7 @@ pub(crate) fn read_status(text: &str) -> Option<i64> {
     if is("EXIT") {
         return Some(LogStatus::Failed.to_swf());
     }
-    let state = if is("CANCELED") { Some(RecordState::Cancelled) } else { RecordState::named(word) };
+    let state = if is("CANCELED") { Some(RecordState::Cancelled) } else { RecordState::find_state(word) };
     let status = match state? {
         RecordState::Completed | RecordState::Completing => LogStatus::Completed,
         RecordState::Cancelled | RecordState::Revoked => LogStatus::Cancelled,

@@ -31,31 +31,31 @@ pub(crate) struct ViewCall<'a> {
 
 impl ViewCall<'_> {
     /// Does something while this view shows what is lent.
-    pub(crate) fn with<T>(&self, view: &PyView, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn with_view<T>(&self, view: &PyView, work: impl FnOnce() -> T) -> T {
         let before = CALLED.replace(view.number);
-        let done = WORLD.set(self.world, || WAITING.set(self.waiting, work));
+        let work_result = WORLD.set(self.world, || WAITING.set(self.waiting, work));
         CALLED.set(before);
-        done
+        work_result
     }
 }
 
 /// Looks into what is lent to this view.
-fn look<T>(number: u64, at: impl FnOnce(&View<'_>, &PyWaiting) -> T) -> PyResult<T> {
+fn look_into<T>(number: u64, at: impl FnOnce(&View<'_>, &PyWaiting) -> T) -> PyResult<T> {
     if CALLED.get() != number || !WORLD.is_set() {
         return Err(PyRuntimeError::new_err(
             "a view is valid only inside the call that it was given to; keep numbers or copies of its columns, not the view",
         ));
     }
-    Ok(WORLD.with(|world| WAITING.with(|waiting| at(&View::of(world), waiting))))
+    Ok(WORLD.with(|world| WAITING.with(|waiting| at(&View::from_world(world), waiting))))
 }
 
 /// A job that the session knows.
-fn known(view: &View<'_>, id: JobId) -> PyResult<JobId> {
-    if view.knows(id) { Ok(id) } else { Err(PyKeyError::new_err(format!("there is no job {} here", id.0))) }
+fn known_job(view: &View<'_>, id: JobId) -> PyResult<JobId> {
+    if view.is_known(id) { Ok(id) } else { Err(PyKeyError::new_err(format!("there is no job {} here", id.0))) }
 }
 
 /// An array that is not to be changed.
-fn frozen<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyArray1<i64>> {
+fn frozen_array<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyArray1<i64>> {
     let array = PyArray1::from_slice(py, values);
     if let Ok(array) = array.try_readwrite() {
         let _ = array.make_nonwriteable();
@@ -87,52 +87,53 @@ impl PyView {
     /// The present, in seconds.
     #[getter]
     fn now(&self) -> PyResult<i64> {
-        look(self.number, |view, _| view.now().0)
+        look_into(self.number, |view, _| view.current_time().0)
     }
 
     /// Returns the submit time of the first job.
     #[getter]
     fn origin(&self) -> PyResult<i64> {
-        look(self.number, |view, _| view.origin().0)
+        look_into(self.number, |view, _| view.first_submit().0)
     }
 
     /// Free processors, before anything that is decided in this call.
     #[getter]
     fn free(&self) -> PyResult<u32> {
-        look(self.number, |view, _| view.free())
+        look_into(self.number, |view, _| view.free_processors())
     }
 
     /// Processors of the machine.
     #[getter]
     fn procs(&self) -> PyResult<u32> {
-        look(self.number, |view, _| view.machine().procs)
+        look_into(self.number, |view, _| view.machine().procs)
     }
 
     /// The waiting jobs in the order of their arrival.
     #[getter]
     fn waiting(&self, py: Python<'_>) -> PyResult<Py<WaitingJobs>> {
-        look(self.number, |_, _| self.waiting.clone_ref(py))
+        look_into(self.number, |_, _| self.waiting.clone_ref(py))
     }
 
     /// The running jobs in the order of their predicted ends.
     #[getter]
     fn running(&self, py: Python<'_>) -> PyResult<Py<RunningJobs>> {
-        look(self.number, |_, _| self.running.clone_ref(py))
+        look_into(self.number, |_, _| self.running.clone_ref(py))
     }
 
     /// Ids of the suspended jobs in the order of their arrival.
     #[getter]
     fn suspended<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let ids: Vec<i64> = look(self.number, |view, _| view.suspended().map(|id| i64::from(id.0)).collect())?;
-        Ok(frozen(py, &ids))
+        let ids: Vec<i64> =
+            look_into(self.number, |view, _| view.suspended_jobs().map(|id| i64::from(id.0)).collect())?;
+        Ok(frozen_array(py, &ids))
     }
 
     /// Returns the known facts of a job.
     fn job(&self, job: &Bound<'_, PyAny>) -> PyResult<PyJob> {
         let id = job_id(job)?;
-        look(self.number, |view, waiting| {
-            known(view, id)?;
-            Ok(PyJob::of(id, waiting.number(id), view.job(id), Some(view.prediction(id))))
+        look_into(self.number, |view, waiting| {
+            known_job(view, id)?;
+            Ok(PyJob::from_job(id, waiting.job_number(id), view.job(id), Some(view.prediction(id))))
         })?
     }
 
@@ -141,8 +142,8 @@ impl PyView {
     #[pyo3(signature = (job, procs=None))]
     fn prediction(&self, job: &Bound<'_, PyAny>, procs: Option<u32>) -> PyResult<i64> {
         let id = job_id(job)?;
-        look(self.number, |view, _| {
-            let id = known(view, id)?;
+        look_into(self.number, |view, _| {
+            let id = known_job(view, id)?;
             Ok(procs.map_or_else(|| view.prediction(id), |procs| view.prediction_at(id, procs)).0)
         })?
     }
@@ -150,30 +151,31 @@ impl PyView {
     /// Returns the sizes that a job may have, ascending: one, unless it has several.
     fn sizes<'py>(&self, py: Python<'py>, job: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let id = job_id(job)?;
-        let sizes: Vec<i64> = look(self.number, |view, _| {
-            let id = known(view, id)?;
-            let one = || vec![i64::from(view.job(id).procs)];
+        let sizes: Vec<i64> = look_into(self.number, |view, _| {
+            let id = known_job(view, id)?;
+            let single_size = || vec![i64::from(view.job(id).procs)];
             let several = |shape: &JobShape| shape.sizes.iter().map(i64::from).collect();
-            PyResult::Ok(view.shape(id).map_or_else(one, several))
+            PyResult::Ok(view.job_shape(id).map_or_else(single_size, several))
         })??;
-        Ok(frozen(py, &sizes))
+        Ok(frozen_array(py, &sizes))
     }
 
     /// Returns the present size of a running job; of a waiting one the preferred.
     fn size(&self, job: &Bound<'_, PyAny>) -> PyResult<u32> {
         let id = job_id(job)?;
-        look(self.number, |view, _| Ok(view.size(known(view, id)?)))?
+        look_into(self.number, |view, _| Ok(view.job_size(known_job(view, id)?)))?
     }
 
     /// Returns the paces of a job, the full one first: pairs of a speed as a share of the full one
     /// and of watts of each processor.
     fn paces(&self, job: &Bound<'_, PyAny>) -> PyResult<Vec<(f64, u64)>> {
         let id = job_id(job)?;
-        look(self.number, |view, _| {
-            let shape = view.shape(known(view, id)?);
+        look_into(self.number, |view, _| {
+            let shape = view.job_shape(known_job(view, id)?);
             let pace = |pace: JobPace| (pace.speed.as_f64(), pace.watts);
-            let slower = |shape: &JobShape| shape.slower_paces().map(|number| pace(shape.pace(number))).collect();
-            let mut paces = vec![pace(shape.map_or(JobPace::full(0), |shape| shape.pace(0)))];
+            let slower =
+                |shape: &JobShape| shape.slower_paces().map(|number| pace(shape.numbered_pace(number))).collect();
+            let mut paces = vec![pace(shape.map_or(JobPace::full_pace(0), |shape| shape.numbered_pace(0)))];
             paces.extend(shape.map_or_else(Vec::new, slower));
             Ok(paces)
         })?
@@ -183,25 +185,25 @@ impl PyView {
     /// 0 of any other.
     fn pace(&self, job: &Bound<'_, PyAny>) -> PyResult<u8> {
         let id = job_id(job)?;
-        look(self.number, |view, _| Ok(view.pace(known(view, id)?)))?
+        look_into(self.number, |view, _| Ok(view.job_pace(known_job(view, id)?)))?
     }
 
     /// Returns the run time of a job so far, in seconds.
     fn ran(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
         let id = job_id(job)?;
-        look(self.number, |view, _| Ok(view.ran(known(view, id)?).0))?
+        look_into(self.number, |view, _| Ok(view.run_time_so_far(known_job(view, id)?).0))?
     }
 
     /// Returns the time that a job has spent here without running, in seconds.
     fn waited(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
         let id = job_id(job)?;
-        look(self.number, |view, _| Ok(view.waited(known(view, id)?).0))?
+        look_into(self.number, |view, _| Ok(view.wait_so_far(known_job(view, id)?).0))?
     }
 
     /// Returns the phase of a job: waiting, held, running, suspended, done.
     fn phase(&self, job: &Bound<'_, PyAny>) -> PyResult<String> {
         let id = job_id(job)?;
-        look(self.number, |view, _| Ok(format!("{:?}", view.phase(known(view, id)?)).to_lowercase()))?
+        look_into(self.number, |view, _| Ok(format!("{:?}", view.phase(known_job(view, id)?)).to_lowercase()))?
     }
 
     /// Returns the time at which this many processors are predicted to be free, and the number left
@@ -211,33 +213,35 @@ impl PyView {
     /// processors as taken.
     #[pyo3(signature = (procs, started=None))]
     fn shadow(&self, procs: u32, started: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Option<(i64, u32)>> {
-        let started = started.unwrap_or_default().iter().map(job_id).collect::<PyResult<Vec<JobId>>>()?;
-        look(self.number, |view, _| {
-            let mut more = Vec::with_capacity(started.len());
-            for id in started {
-                let job = view.job(known(view, id)?);
-                more.push(RunningJob { end: view.now() + view.prediction(id), id, procs: job.procs });
+        let started_jobs = started.unwrap_or_default().iter().map(job_id).collect::<PyResult<Vec<JobId>>>()?;
+        look_into(self.number, |view, _| {
+            let mut more = Vec::with_capacity(started_jobs.len());
+            for id in started_jobs {
+                let job = view.job(known_job(view, id)?);
+                more.push(RunningJob { end: view.current_time() + view.prediction(id), id, procs: job.procs });
             }
-            let free = i64::from(view.free()) - more.iter().map(|job| i64::from(job.procs)).sum::<i64>();
+            let free = i64::from(view.free_processors()) - more.iter().map(|job| i64::from(job.procs)).sum::<i64>();
             let missing = u32::try_from((i64::from(procs) - free).max(0)).unwrap_or(u32::MAX);
             if missing == 0 {
-                return Ok(Some((view.now().0, u32::try_from(free - i64::from(procs)).unwrap_or(0))));
+                return Ok(Some((view.current_time().0, u32::try_from(free - i64::from(procs)).unwrap_or(0))));
             }
-            let soon = view.now() + Span(1);
-            let back = view.outlook().map(Outlook::returns).unwrap_or_default().iter();
+            let soon = view.current_time() + Span(1);
+            let back = view.outlook().map(Outlook::expected_returns).unwrap_or_default().iter();
             let back = back.filter(|back| back.0 < Time::MAX);
             more.extend(back.map(|&(at, procs)| RunningJob { end: at.max(soon), id: JobId(u32::MAX), procs }));
             more.sort_unstable_by_key(|job: &RunningJob| (job.end, job.id));
-            let shadow = view.running().shadow_with(&more, missing, ExtraRule::All, view.now());
+            let shadow = view.running_jobs().shadow_with(&more, missing, ExtraRule::All, view.current_time());
             Ok(shadow.map(|shadow| (shadow.time.0, shadow.extra)))
         })?
     }
 
     fn __repr__(&self) -> String {
-        look(self.number, |view, waiting| {
-            let (now, free, procs) = (view.now().0, view.free(), view.machine().procs);
-            let (waiting, running) = (waiting.id.len(), view.running().len());
-            format!("<View at {now} s: {free} of {procs} processors free, {waiting} jobs wait, {running} run>")
+        look_into(self.number, |view, waiting| {
+            let (now, free, procs) = (view.current_time().0, view.free_processors(), view.machine().procs);
+            let (waiting_count, running_count) = (waiting.id.len(), view.running_jobs().len());
+            format!(
+                "<View at {now} s: {free} of {procs} processors free, {waiting_count} jobs wait, {running_count} run>"
+            )
         })
         .unwrap_or_else(|_| "<View, no longer valid>".to_string())
     }
@@ -258,33 +262,34 @@ pub(crate) struct WaitingJobs {
 }
 
 impl WaitingJobs {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn lock_kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn column(&self, py: Python<'_>, at: usize, of: fn(&PyWaiting) -> &[i64]) -> PyResult<Py<PyArray1<i64>>> {
-        look(self.number, |_, waiting| {
-            let known = {
-                let mut kept = self.kept();
-                if kept.version != waiting.version {
-                    *kept = Kept { version: waiting.version, columns: Default::default() };
+    fn make_column(&self, py: Python<'_>, at: usize, of: fn(&PyWaiting) -> &[i64]) -> PyResult<Py<PyArray1<i64>>> {
+        look_into(self.number, |_, waiting| {
+            let known_column = {
+                let mut kept_columns = self.lock_kept();
+                if kept_columns.version != waiting.version {
+                    *kept_columns = Kept { version: waiting.version, columns: Default::default() };
                 }
-                kept.columns[at].as_ref().map(|column| column.clone_ref(py))
+                kept_columns.columns[at].as_ref().map(|column| column.clone_ref(py))
             };
-            known.unwrap_or_else(|| {
+            known_column.unwrap_or_else(|| {
                 // Not under the lock: new memory may have Python clear up, which runs what it
                 // likes.
-                let column = frozen(py, of(waiting)).unbind();
-                self.kept().columns[at] = Some(column.clone_ref(py));
+                let column = frozen_array(py, of(waiting)).unbind();
+                self.lock_kept().columns[at] = Some(column.clone_ref(py));
                 column
             })
         })
     }
 
-    fn gather<'py>(&self, py: Python<'py>, of: fn(&Job) -> i64) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let values: Vec<i64> =
-            look(self.number, |view, waiting| waiting.id.iter().map(|&id| of(view.job(JobId(id as u32)))).collect())?;
-        Ok(frozen(py, &values))
+    fn gather_column<'py>(&self, py: Python<'py>, of: fn(&Job) -> i64) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let values: Vec<i64> = look_into(self.number, |view, waiting| {
+            waiting.id.iter().map(|&id| of(view.job(JobId(id as u32)))).collect()
+        })?;
+        Ok(frozen_array(py, &values))
     }
 }
 
@@ -293,90 +298,90 @@ impl WaitingJobs {
     /// Ids.
     #[getter]
     fn id(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
-        self.column(py, 0, |waiting| &waiting.id)
+        self.make_column(py, 0, |waiting| &waiting.id)
     }
 
     /// The log's numbers; −1 where there is no log.
     #[getter]
     fn job_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let number = |waiting: &PyWaiting, id: i64| waiting.number(JobId(id as u32));
+        let number = |waiting: &PyWaiting, id: i64| waiting.job_number(JobId(id as u32));
         let values: Vec<i64> =
-            look(self.number, |_, waiting| waiting.id.iter().map(|&id| number(waiting, id)).collect())?;
-        Ok(frozen(py, &values))
+            look_into(self.number, |_, waiting| waiting.id.iter().map(|&id| number(waiting, id)).collect())?;
+        Ok(frozen_array(py, &values))
     }
 
     /// Submit times.
     #[getter]
     fn submit(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
-        self.column(py, 1, |waiting| &waiting.submit)
+        self.make_column(py, 1, |waiting| &waiting.submit)
     }
 
     /// Processors that each needs.
     #[getter]
     fn procs(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
-        self.column(py, 2, |waiting| &waiting.procs)
+        self.make_column(py, 2, |waiting| &waiting.procs)
     }
 
     /// The users' estimates.
     #[getter]
     fn estimate(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
-        self.column(py, 3, |waiting| &waiting.estimate)
+        self.make_column(py, 3, |waiting| &waiting.estimate)
     }
 
     /// Predicted run times.
     #[getter]
     fn prediction(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
-        self.column(py, 4, |waiting| &waiting.prediction)
+        self.make_column(py, 4, |waiting| &waiting.prediction)
     }
 
     /// Users.
     #[getter]
     fn user<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.gather(py, |job| i64::from(job.user))
+        self.gather_column(py, |job| i64::from(job.user))
     }
 
     /// Groups.
     #[getter]
     fn group<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.gather(py, |job| i64::from(job.group))
+        self.gather_column(py, |job| i64::from(job.group))
     }
 
     /// Programs.
     #[getter]
     fn executable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.gather(py, |job| i64::from(job.executable))
+        self.gather_column(py, |job| i64::from(job.executable))
     }
 
     /// Queues.
     #[getter]
     fn queue<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.gather(py, |job| i64::from(job.queue))
+        self.gather_column(py, |job| i64::from(job.queue))
     }
 
     /// Partitions.
     #[getter]
     fn partition<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.gather(py, |job| i64::from(job.partition))
+        self.gather_column(py, |job| i64::from(job.partition))
     }
 
     /// Memory per processor in kilobytes.
     #[getter]
     fn memory_kb<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.gather(py, |job| job.memory_kb)
+        self.gather_column(py, |job| job.memory_kb)
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        look(self.number, |_, waiting| waiting.id.len())
+        look_into(self.number, |_, waiting| waiting.id.len())
     }
 
     /// The job at a place in the order of arrival.
     fn __getitem__(&self, at: isize) -> PyResult<PyJob> {
-        look(self.number, |view, waiting| {
+        look_into(self.number, |view, waiting| {
             let place = if at < 0 { at + waiting.id.len() as isize } else { at };
             let id = usize::try_from(place).ok().and_then(|place| waiting.id.get(place));
             let id = *id.ok_or_else(|| PyIndexError::new_err(format!("{} jobs wait", waiting.id.len())))?;
             let id = JobId(id as u32);
-            Ok(PyJob::of(id, waiting.number(id), view.job(id), Some(view.prediction(id))))
+            Ok(PyJob::from_job(id, waiting.job_number(id), view.job(id), Some(view.prediction(id))))
         })?
     }
 }
@@ -389,14 +394,14 @@ pub(crate) struct RunningJobs {
 }
 
 impl RunningJobs {
-    fn column<'py>(
+    fn make_column<'py>(
         &self,
         py: Python<'py>,
         of: impl Fn(&View<'_>, &RunningJob) -> i64,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let values: Vec<i64> =
-            look(self.number, |view, _| view.running().iter().map(|running| of(view, running)).collect())?;
-        Ok(frozen(py, &values))
+            look_into(self.number, |view, _| view.running_jobs().iter().map(|running| of(view, running)).collect())?;
+        Ok(frozen_array(py, &values))
     }
 }
 
@@ -405,50 +410,50 @@ impl RunningJobs {
     /// Ids.
     #[getter]
     fn id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.column(py, |_, running| i64::from(running.id.0))
+        self.make_column(py, |_, running| i64::from(running.id.0))
     }
 
     /// The log's numbers; −1 where there is no log.
     #[getter]
     fn job_id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let values: Vec<i64> = look(self.number, |view, waiting| {
-            view.running().iter().map(|running| waiting.number(running.id)).collect()
+        let values: Vec<i64> = look_into(self.number, |view, waiting| {
+            view.running_jobs().iter().map(|running| waiting.job_number(running.id)).collect()
         })?;
-        Ok(frozen(py, &values))
+        Ok(frozen_array(py, &values))
     }
 
     /// Predicted ends; may lie in the past.
     #[getter]
     fn end<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.column(py, |_, running| running.end.0)
+        self.make_column(py, |_, running| running.end.0)
     }
 
     /// Processors that each holds.
     #[getter]
     fn procs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.column(py, |_, running| i64::from(running.procs))
+        self.make_column(py, |_, running| i64::from(running.procs))
     }
 
     /// Start times of the current run.
     #[getter]
     fn start<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.column(py, |view, running| view.segment_start(running.id).0)
+        self.make_column(py, |view, running| view.segment_start(running.id).0)
     }
 
     /// Users.
     #[getter]
     fn user<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.column(py, |view, running| i64::from(view.job(running.id).user))
+        self.make_column(py, |view, running| i64::from(view.job(running.id).user))
     }
 
     /// The users' estimates.
     #[getter]
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.column(py, |view, running| view.job(running.id).estimate.0)
+        self.make_column(py, |view, running| view.job(running.id).estimate.0)
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        look(self.number, |view, _| view.running().len())
+        look_into(self.number, |view, _| view.running_jobs().len())
     }
 }
 
@@ -472,7 +477,7 @@ pub(crate) struct PyJob {
 }
 
 impl PyJob {
-    pub(crate) fn of(id: JobId, number: i64, job: &Job, prediction: Option<Span>) -> PyJob {
+    pub(crate) fn from_job(id: JobId, number: i64, job: &Job, prediction: Option<Span>) -> PyJob {
         PyJob {
             id: id.0,
             job_id: number,
@@ -510,7 +515,7 @@ pub(crate) struct JobEvent {
 }
 
 impl JobEvent {
-    pub(crate) fn of(event: PolicyEvent) -> JobEvent {
+    pub(crate) fn from_event(event: PolicyEvent) -> JobEvent {
         let (kind, job) = match event {
             PolicyEvent::Arrived(job) => ("arrived", Some(job)),
             PolicyEvent::Ended { job, .. } => ("ended", Some(job)),
@@ -543,7 +548,7 @@ impl JobEvent {
 /// A job by its number, from Python.
 pub(crate) fn job_id(job: &Bound<'_, PyAny>) -> PyResult<JobId> {
     job.extract::<u32>().map(JobId).map_err(|_| {
-        let told = job.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
-        PyTypeError::new_err(format!("{told} is no job; expected the id of a job, such as view.waiting.id[0]"))
+        let shown_job = job.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
+        PyTypeError::new_err(format!("{shown_job} is no job; expected the id of a job, such as view.waiting.id[0]"))
     })
 }

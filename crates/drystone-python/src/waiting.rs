@@ -20,19 +20,19 @@ pub(crate) struct PyWaiting {
 
 impl PyWaiting {
     /// Returns the log's number of a job; −1 where it is not known.
-    pub(crate) fn number(&self, id: JobId) -> i64 {
+    pub(crate) fn job_number(&self, id: JobId) -> i64 {
         number_of(self.numbers.as_ref(), id)
     }
 
     /// Returns the position of a job, or the one at which to insert it.
-    fn place(&self, id: JobId) -> Result<usize, usize> {
+    fn find_position(&self, id: JobId) -> Result<usize, usize> {
         self.id.binary_search(&i64::from(id.0))
     }
 
-    pub(crate) fn add(&mut self, id: JobId, view: &View<'_>) {
+    pub(crate) fn add_job(&mut self, id: JobId, view: &View<'_>) {
         let (job, prediction) = (view.job(id), view.prediction(id));
         let at = match self.id.last() {
-            Some(&last) if last >= i64::from(id.0) => match self.place(id) {
+            Some(&last) if last >= i64::from(id.0) => match self.find_position(id) {
                 Ok(_) => return,
                 Err(at) => at,
             },
@@ -47,15 +47,15 @@ impl PyWaiting {
     }
 
     pub(crate) fn remove(&mut self, id: JobId) {
-        let Ok(at) = self.place(id) else { return };
+        let Ok(at) = self.find_position(id) else { return };
         self.version += 1;
         for column in [&mut self.id, &mut self.submit, &mut self.procs, &mut self.estimate, &mut self.prediction] {
             column.remove(at);
         }
     }
 
-    pub(crate) fn repredict(&mut self, id: JobId, view: &View<'_>) {
-        if let Ok(at) = self.place(id) {
+    pub(crate) fn update_prediction(&mut self, id: JobId, view: &View<'_>) {
+        if let Ok(at) = self.find_position(id) {
             self.version += 1;
             self.prediction[at] = view.prediction(id).0;
         }

@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::job_numbers::JobNumbers;
-use crate::objects::{HeldObject, ObjectSlot, lock, thread_number};
+use crate::objects::{HeldObject, ObjectSlot, lock_mutex, thread_number};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -36,12 +36,12 @@ impl Halt {
     /// Lets objects take part in work on jobs with these numbers.
     pub(crate) fn new(slots: &[Py<ObjectSlot>], numbers: Option<&JobNumbers>) -> Halt {
         let stop = Arc::new(AtomicBool::new(false));
-        slots.iter().for_each(|slot| slot.get().join(&stop, numbers.cloned()));
-        Halt { stop, held: slots.iter().map(|slot| Arc::clone(slot.get().held())).collect() }
+        slots.iter().for_each(|slot| slot.get().join_work(&stop, numbers.cloned()));
+        Halt { stop, held: slots.iter().map(|slot| Arc::clone(slot.get().held_object())).collect() }
     }
 
     /// Raises what an object has raised. What others have raised meanwhile is of no more use.
-    fn raised(&self) -> PyResult<()> {
+    fn raise_failure(&self) -> PyResult<()> {
         let failures: Vec<PyErr> = self.held.iter().filter_map(|held| held.take_failure()).collect();
         failures.into_iter().next().map_or(Ok(()), Err)
     }
@@ -73,16 +73,23 @@ struct AwaitedWork {
 impl AwaitedWork {
     fn new(halt: &Halt, thread: JoinHandle<()>) -> AwaitedWork {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let (stop, held) = (Arc::clone(&halt.stop), halt.held.clone());
-        let work = ActiveWork { number, process: process::id(), stop, held, thread: Some(thread), awaited: true };
-        lock(&ACTIVE).push(work);
+        let (stop, held_objects) = (Arc::clone(&halt.stop), halt.held.clone());
+        let work = ActiveWork {
+            number,
+            process: process::id(),
+            stop,
+            held: held_objects,
+            thread: Some(thread),
+            awaited: true,
+        };
+        lock_mutex(&ACTIVE).push(work);
         AwaitedWork { number }
     }
 
     /// Waits for the end of a thread that has given its result.
-    fn join(&self) {
+    fn join_thread(&self) {
         let thread =
-            lock(&ACTIVE).iter_mut().find(|work| work.number == self.number).and_then(|work| work.thread.take());
+            lock_mutex(&ACTIVE).iter_mut().find(|work| work.number == self.number).and_then(|work| work.thread.take());
         // A panic of it is in the result already.
         let _ = thread.map(JoinHandle::join);
     }
@@ -90,12 +97,12 @@ impl AwaitedWork {
 
 impl Drop for AwaitedWork {
     fn drop(&mut self) {
-        let mut active = lock(&ACTIVE);
+        let mut active = lock_mutex(&ACTIVE);
         active.iter_mut().filter(|work| work.number == self.number).for_each(|work| work.awaited = false);
         // A thread that was left behind stays in the list while it may still call Python.
-        let needed = |work: &ActiveWork| work.awaited || (work.is_at_work() && !work.held.is_empty());
-        let (kept, over): (Vec<_>, Vec<_>) = std::mem::take(&mut *active).into_iter().partition(needed);
-        *active = kept;
+        let is_needed = |work: &ActiveWork| work.awaited || (work.is_at_work() && !work.held.is_empty());
+        let (kept_work, over): (Vec<_>, Vec<_>) = std::mem::take(&mut *active).into_iter().partition(is_needed);
+        *active = kept_work;
         // An object that goes may call this module again.
         drop(active);
         drop(over);
@@ -111,11 +118,11 @@ impl ActiveWork {
 /// Works on a separate thread while other Python threads run, until it is done or a signal comes. A
 /// signal cancels the work and is raised. Work that does not stop soon ends by itself, and its
 /// result is dropped.
-pub(crate) fn interruptible<T: Send + 'static>(
+pub(crate) fn run_interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
-    watched(py, &Halt::new(&[], None), |_| Ok(()), work)
+    run_watched(py, &Halt::new(&[], None), |_| Ok(()), work)
 }
 
 /// Works with Python objects that take part, and raises their exceptions. `numbers` are the log's
@@ -126,36 +133,36 @@ pub(crate) fn with_objects<T: Send + 'static>(
     numbers: &JobNumbers,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
-    watched(py, &Halt::new(slots, Some(numbers)), |_| Ok(()), work)
+    run_watched(py, &Halt::new(slots, Some(numbers)), |_| Ok(()), work)
 }
 
 /// Works while `watch` is called with every pulse.
-pub(crate) fn watched<T: Send + 'static>(
+pub(crate) fn run_watched<T: Send + 'static>(
     py: Python<'_>,
     halt: &Halt,
     watch: impl Fn(Python<'_>) -> PyResult<()>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
-    let (done, mut result) = mpsc::sync_channel(1);
+    let (result_sender, mut result) = mpsc::sync_channel(1);
     let (stop, calls_back) = (Arc::clone(&halt.stop), !halt.held.is_empty());
     let worker = move || {
         let mut work = Some(work);
-        let mut made = None;
-        let mut one = || made = work.take().map(|work| catch_unwind(AssertUnwindSafe(|| work(&stop))));
+        let mut work_result = None;
+        let mut run_once = || work_result = work.take().map(|work| catch_unwind(AssertUnwindSafe(|| work(&stop))));
         if calls_back {
-            known_to_python(&mut one)
+            known_to_python(&mut run_once)
         } else {
-            one()
+            run_once()
         }
-        if let Some(made) = made {
-            let _ = done.send(made.map_err(|panic| message(&*panic)));
+        if let Some(made) = work_result {
+            let _ = result_sender.send(made.map_err(|panic| panic_message(&*panic)));
         }
     };
     check_open()?;
-    let spawned = thread::Builder::new().name("drystone".to_string()).stack_size(STACK).spawn(worker);
-    let thread = spawned.map_err(|e| error::internal(format!("no thread can be had: {e}")))?;
-    let awaited = AwaitedWork::new(halt, thread);
-    let mut progress = ShownProgress::begin();
+    let spawn_result = thread::Builder::new().name("drystone".to_string()).stack_size(STACK).spawn(worker);
+    let thread = spawn_result.map_err(|e| error::internal_error(format!("no thread can be had: {e}")))?;
+    let awaited_work = AwaitedWork::new(halt, thread);
+    let mut progress = ShownProgress::begin_progress();
     loop {
         // What it waits in is no bytecode: other threads of Python run.
         let (answer, back) = py.detach(move || (result.recv_timeout(PULSE), result));
@@ -163,16 +170,18 @@ pub(crate) fn watched<T: Send + 'static>(
             Ok(made) => {
                 progress.clear(py);
                 // Whatever the thread still holds of Python's is let go before the caller goes on.
-                py.detach(|| awaited.join());
-                halt.raised()?;
-                return made.map_err(error::internal);
+                py.detach(|| awaited_work.join_thread());
+                halt.raise_failure()?;
+                return made.map_err(error::internal_error);
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(error::internal("the work ended without a result")),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(error::internal_error("the work ended without a result"));
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Err(signal) = pulse(py).and_then(|()| watch(py)).and_then(|()| progress.show(py)) {
+        if let Err(signal) = check_signals(py).and_then(|()| watch(py)).and_then(|()| progress.show_progress(py)) {
             progress.clear(py);
-            cancel(py, halt, back, &awaited);
+            cancel_work(py, halt, back, &awaited_work);
             return Err(signal);
         }
         result = back;
@@ -185,12 +194,12 @@ struct ShownProgress {
 }
 
 impl ShownProgress {
-    fn begin() -> ShownProgress {
+    fn begin_progress() -> ShownProgress {
         ShownProgress { pulses: 0 }
     }
 
     /// Shows every second, from the second on.
-    fn show(&mut self, py: Python<'_>) -> PyResult<()> {
+    fn show_progress(&mut self, py: Python<'_>) -> PyResult<()> {
         self.pulses += 1;
         let seconds = self.pulses / PULSES_A_SECOND;
         if seconds < 2 || !self.pulses.is_multiple_of(PULSES_A_SECOND) {
@@ -212,28 +221,28 @@ impl ShownProgress {
 
 /// Stops work, and does not come back before its thread has ended, if that is possible: in Python a
 /// loop is interrupted by an exception.
-fn cancel<T: Send>(py: Python<'_>, halt: &Halt, mut result: Receiver<T>, awaited: &AwaitedWork) {
+fn cancel_work<T: Send>(py: Python<'_>, halt: &Halt, mut result: Receiver<T>, awaited: &AwaitedWork) {
     halt.stop.store(true, Ordering::Relaxed);
     let patience = if halt.held.is_empty() { GRACE } else { PATIENCE };
     for _ in 0..patience {
-        interrupt(py, &halt.held);
+        interrupt_threads(py, &halt.held);
         let (answer, back) = py.detach(move || (result.recv_timeout(PULSE), result));
         if !matches!(answer, Err(RecvTimeoutError::Timeout)) {
-            py.detach(|| awaited.join());
+            py.detach(|| awaited.join_thread());
             break;
         }
         // A second Ctrl-C ends the waiting.
-        if pulse(py).is_err() {
+        if check_signals(py).is_err() {
             break;
         }
         result = back;
     }
     // The interrupt itself is what these have raised.
-    let _ = halt.raised();
+    let _ = halt.raise_failure();
 }
 
 /// Raises KeyboardInterrupt in each other thread that is inside a call of one of these objects.
-fn interrupt(py: Python<'_>, held: &[Arc<HeldObject>]) {
+fn interrupt_threads(py: Python<'_>, held: &[Arc<HeldObject>]) {
     let own = thread_number(py).unwrap_or_default();
     for thread in held.iter().flat_map(|held| held.busy_threads()).filter(|&thread| thread != own) {
         // Without ctypes a thread cannot be interrupted: it is waited for.
@@ -244,7 +253,7 @@ fn interrupt(py: Python<'_>, held: &[Arc<HeldObject>]) {
 }
 
 /// Raises what came for this thread: a signal, or an exception from another thread.
-fn pulse(py: Python<'_>) -> PyResult<()> {
+fn check_signals(py: Python<'_>) -> PyResult<()> {
     check_open()?;
     py.check_signals()?;
     // Exceptions from other threads are raised where bytecode runs.
@@ -264,16 +273,16 @@ fn check_open() -> PyResult<()> {
 pub(crate) fn close_work(py: Python<'_>) -> bool {
     CLOSED.store(true, Ordering::Relaxed);
     for _ in 0..PATIENCE {
-        let (mut held, mut left) = (Vec::new(), false);
-        for work in lock(&ACTIVE).iter().filter(|work| work.process == process::id()) {
+        let (mut held_objects, mut has_left_work) = (Vec::new(), false);
+        for work in lock_mutex(&ACTIVE).iter().filter(|work| work.process == process::id()) {
             work.stop.store(true, Ordering::Relaxed);
-            held.extend(work.held.iter().cloned());
-            left |= work.awaited || work.is_at_work();
+            held_objects.extend(work.held.iter().cloned());
+            has_left_work |= work.awaited || work.is_at_work();
         }
-        if !left {
+        if !has_left_work {
             return true;
         }
-        interrupt(py, &held);
+        interrupt_threads(py, &held_objects);
         py.detach(|| thread::sleep(PULSE));
     }
     false
@@ -286,7 +295,7 @@ pub(crate) fn known_to_python(work: &mut (dyn FnMut() + Send)) {
 }
 
 /// Returns the message of a panic.
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
     format!("an error in Drystone itself, please report it: {text}")

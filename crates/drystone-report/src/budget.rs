@@ -23,7 +23,7 @@ pub(crate) fn by_interest(results: &Results) -> Vec<usize> {
 /// The data as a page holds them beside this many bytes of other content, and the policies whose
 /// details were left out to keep it small. The details of the policies that come first in `order`
 /// stay.
-pub(crate) fn fitting(data: &Value, order: &[usize], beside: usize) -> (Value, Vec<usize>) {
+pub(crate) fn fit_data(data: &Value, order: &[usize], beside: usize) -> (Value, Vec<usize>) {
     let mut data = data.clone();
     let mut left_out = Vec::new();
     let mut size = data.to_string().len();
@@ -51,12 +51,12 @@ mod tests {
         let result = |length: usize| json!({"policy": "p", "details": "x".repeat(length)});
         let data = json!({"results": [result(300_000), result(200_000), result(200_000)]});
         let beside = MOST - 560_000;
-        assert_eq!(fitting(&data, &[1, 0, 2], beside - 200_000).1, [0; 0]);
-        let (kept, left_out) = fitting(&data, &[1, 0, 2], beside);
+        assert_eq!(fit_data(&data, &[1, 0, 2], beside - 200_000).1, [0; 0]);
+        let (kept, left_out) = fit_data(&data, &[1, 0, 2], beside);
         assert_eq!(left_out, [2]);
         assert!(kept["results"][2].get("details").is_none() && kept.to_string().len() + beside <= MOST);
-        assert_eq!(fitting(&json!({"results": [result(9)]}), &[0], MOST).1, [0; 0]);
+        assert_eq!(fit_data(&json!({"results": [result(9)]}), &[0], MOST).1, [0; 0]);
         // What a page is about stays, whatever its length.
-        assert_eq!(fitting(&json!({"results": [result(900_000)]}), &[0], beside).1, [0; 0]);
+        assert_eq!(fit_data(&json!({"results": [result(900_000)]}), &[0], beside).1, [0; 0]);
     }
 }

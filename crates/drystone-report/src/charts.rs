@@ -1,6 +1,6 @@
 //! Plots without a browser: the same that pages show, as SVG, PDF and PNG.
 
-use crate::html::escape;
+use crate::html::escape_html;
 use crate::results::Results;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,11 +12,11 @@ mod glyphs;
 #[cfg(feature = "charts")]
 mod pdf;
 #[cfg(feature = "charts")]
-pub(crate) use drawn::run;
+pub(crate) use drawn::run_drawing;
 #[cfg(not(feature = "charts"))]
 mod absent;
 #[cfg(not(feature = "charts"))]
-pub(crate) use absent::run;
+pub(crate) use absent::run_drawing;
 
 /// Script that draws plots of results.
 pub(crate) const SCRIPT: &str = include_str!("../assets/plots.js");
@@ -82,22 +82,22 @@ pub enum DrawError {
 ///
 /// # Errors
 /// Mistakes in the JavaScript of the plots.
-pub fn draw(results: &Results, width: u32) -> Result<Vec<Drawing>, DrawError> {
-    let determined = results.determined();
-    let drawings = run("drawReport", results.data.to_string(), width)?;
-    Ok(drawings.into_iter().map(|drawing| Drawing { determined: determined.clone(), ..drawing }).collect())
+pub fn draw_plots(results: &Results, width: u32) -> Result<Vec<Drawing>, DrawError> {
+    let inputs = results.determining_inputs();
+    let drawings = run_drawing("drawReport", results.data.to_string(), width)?;
+    Ok(drawings.into_iter().map(|drawing| Drawing { determined: inputs.clone(), ..drawing }).collect())
 }
 
 impl Drawing {
     /// The drawing with its title, as a file. What determined it is in its `metadata`, as JSON.
-    pub fn file(&self) -> String {
-        let title = format!("<title>{}</title>", escape(&self.title));
-        let determined = match &self.determined {
+    pub fn svg_file(&self) -> String {
+        let title = format!("<title>{}</title>", escape_html(&self.title));
+        let metadata = match &self.determined {
             Value::Null => String::new(),
-            determined => format!("<metadata>{}</metadata>", escape(&determined.to_string())),
+            determined => format!("<metadata>{}</metadata>", escape_html(&determined.to_string())),
         };
         match self.svg.find('>') {
-            Some(at) => format!("{}{title}{determined}{}\n", &self.svg[..=at], &self.svg[at + 1..]),
+            Some(at) => format!("{}{title}{metadata}{}\n", &self.svg[..=at], &self.svg[at + 1..]),
             None => self.svg.clone(),
         }
     }

@@ -1,11 +1,11 @@
 //! Data that plots need beyond a report: distributions, series, classes, users. Small, whatever the
 //! length of the log.
 
-use crate::timeline::{Timeline, TimelineMeter, round};
+use crate::timeline::{Timeline, TimelineMeter, round_decimals};
 use drystone::engine::{GaugeNote, Levels, Notes, Observer};
 use drystone::metrics::{
     Categorised, Category, ClassWeek, Distribution, JobRow, MANY_WEEKS, PowerTimeline, SearchEffort, SlowdownRatios,
-    Summary, measures, slowdown_ratios, weekly,
+    Summary, measures, slowdown_ratios, weekly_classes,
 };
 use drystone::model::{Procs, Time};
 use drystone::policy::Gauge;
@@ -66,11 +66,11 @@ pub struct Quantiles {
 impl Quantiles {
     /// Of some values; negative and undefined ones are left out. Every half percent, and finer
     /// where it gets rare. O(n log n).
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Quantiles {
+    pub fn from_values(values: impl IntoIterator<Item = f64>) -> Quantiles {
         // Numbers that are not negative are ordered like their bits, which are faster to compare.
         // Plus 0: one zero.
-        let defined = values.into_iter().filter(|v| (0.0..f64::INFINITY).contains(v));
-        let mut values: Vec<u64> = defined.map(|v| (v + 0.0).to_bits()).collect();
+        let defined_values = values.into_iter().filter(|v| (0.0..f64::INFINITY).contains(v));
+        let mut values: Vec<u64> = defined_values.map(|v| (v + 0.0).to_bits()).collect();
         values.sort_unstable();
         let count = values.len() as u64;
         // In 1/100,000, so that every rank is exact.
@@ -97,8 +97,8 @@ impl Quantiles {
     }
 
     /// The value that this share of all values does not exceed; `None` without values. Exact for
-    /// the shares that [`Quantiles::of`] looks at.
-    pub fn at(&self, share: f64) -> Option<f64> {
+    /// the shares that [`Quantiles::from_values`] looks at.
+    pub fn value_at(&self, share: f64) -> Option<f64> {
         // Between two points with the same value the value is the same.
         let next = self.points.iter().find(|p| p.0 >= share)?;
         Some(next.1)
@@ -132,7 +132,7 @@ pub struct DetailCell {
 }
 
 impl DetailCell {
-    fn of(category: &Category) -> DetailCell {
+    fn from_category(category: &Category) -> DetailCell {
         let Category { key, name, measures } = category;
         DetailCell {
             key: *key,
@@ -158,15 +158,15 @@ pub struct Weekly {
 }
 
 impl Weekly {
-    fn of(all: &[ClassWeek]) -> Weekly {
+    fn from_weeks(all: &[ClassWeek]) -> Weekly {
         let mut weekly = Weekly::default();
         if all.last().is_some_and(|last| last.week >= MANY_WEEKS) {
             return weekly;
         }
         for week in all {
             weekly.jobs[week.class].push(week.jobs);
-            weekly.wait[week.class].push(week.wait.map(round));
-            weekly.slowdown[week.class].push(week.slowdown.map(round));
+            weekly.wait[week.class].push(week.wait.map(round_decimals));
+            weekly.slowdown[week.class].push(week.slowdown.map(round_decimals));
         }
         weekly
     }
@@ -216,13 +216,13 @@ impl Observer for Watcher {
     const ENDS: bool = false;
 
     #[inline]
-    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
-        self.notes.noted(now, gauge, value);
+    fn note_gauge(&mut self, now: Time, gauge: Gauge, value: i64) {
+        self.notes.note_gauge(now, gauge, value);
     }
 
     #[inline]
-    fn settled(&mut self, now: Time, levels: Levels) {
-        self.timeline.settled(now, levels);
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
+        self.timeline.note_settlement(now, levels);
     }
 }
 
@@ -242,15 +242,15 @@ pub struct Material<'a> {
 impl PlotDetails {
     /// From a simulation's rows and categories and what was watched; `watched` is absent where
     /// months were simulated apart. O(n log n) for n jobs.
-    pub fn of(material: Material<'_>, watched: Option<Watcher>) -> PlotDetails {
+    pub fn from_material(material: Material<'_>, watched: Option<Watcher>) -> PlotDetails {
         let Material { rows, baseline, batch, classes, users } = material;
-        let counted = || rows.iter().filter(|r| r.counted);
+        let counted_rows = || rows.iter().filter(|r| r.counted);
         let late = |r: &JobRow| {
-            let reserved = r.first_reservation.filter(|_| r.start > r.submit)?;
-            Some((r.start.0 as f64 - reserved.0 as f64).abs())
+            let reserved_start = r.first_reservation.filter(|_| r.start > r.submit)?;
+            Some((r.start.0 as f64 - reserved_start.0 as f64).abs())
         };
         let cells = |categorised: Option<&Categorised>| -> Vec<DetailCell> {
-            categorised.map_or_else(Vec::new, |c| c.categories.iter().map(DetailCell::of).collect())
+            categorised.map_or_else(Vec::new, |c| c.categories.iter().map(DetailCell::from_category).collect())
         };
         let mut users = cells(users);
         let user_count = users.len();
@@ -258,25 +258,27 @@ impl PlotDetails {
         users.truncate(MOST_USERS);
         let (timeline, notes) = watched.map(|w| (w.timeline.finish(), w.notes)).unwrap_or_default();
         PlotDetails {
-            wait: Quantiles::of(counted().map(|r| r.wait().as_f64())),
-            bounded_slowdown: Quantiles::of(counted().map(|r| measures::bounded_slowdown(r.wait(), r.ran))),
-            reservation_error: Quantiles::of(counted().filter_map(late)),
-            accuracy: accuracy(counted().filter_map(|r| r.accuracy)),
+            wait: Quantiles::from_values(counted_rows().map(|r| r.wait().as_f64())),
+            bounded_slowdown: Quantiles::from_values(
+                counted_rows().map(|r| measures::bounded_slowdown(r.wait(), r.ran)),
+            ),
+            reservation_error: Quantiles::from_values(counted_rows().filter_map(late)),
+            accuracy: accuracy_bars(counted_rows().filter_map(|r| r.accuracy)),
             classes: cells(classes),
             users,
             user_count,
             timeline,
-            weekly: Weekly::of(&weekly(rows)),
+            weekly: Weekly::from_weeks(&weekly_classes(rows)),
             ratios: baseline.and_then(|base| slowdown_ratios(base, rows, batch).ok()),
-            gauges: gauges(&notes.list),
-            search: SearchDetails::of(&notes),
+            gauges: gauge_steps(&notes.list),
+            search: SearchDetails::from_notes(&notes),
             power: None,
         }
     }
 }
 
 /// Twenty ranges from 0 to 1.
-fn accuracy(values: impl Iterator<Item = f64>) -> Bars {
+fn accuracy_bars(values: impl Iterator<Item = f64>) -> Bars {
     let mut counts = vec![0; 20];
     for value in values {
         counts[((value * 20.0) as usize).min(19)] += 1;
@@ -286,39 +288,39 @@ fn accuracy(values: impl Iterator<Item = f64>) -> Bars {
 
 /// A policy's notes on its partitions, borders and delay. Notes of its searches are summed up
 /// instead.
-fn gauges(notes: &[GaugeNote]) -> Vec<QuantitySteps> {
-    let mut all: BTreeMap<Gauge, Vec<(Time, i64)>> = BTreeMap::new();
+fn gauge_steps(notes: &[GaugeNote]) -> Vec<QuantitySteps> {
+    let mut gauge_points: BTreeMap<Gauge, Vec<(Time, i64)>> = BTreeMap::new();
     for note in notes {
-        let told = matches!(note.gauge, Gauge::Partition(_) | Gauge::Queues | Gauge::Border(_) | Gauge::Delay);
-        if told {
-            let points = all.entry(note.gauge).or_default();
+        let is_stepped = matches!(note.gauge, Gauge::Partition(_) | Gauge::Queues | Gauge::Border(_) | Gauge::Delay);
+        if is_stepped {
+            let points = gauge_points.entry(note.gauge).or_default();
             if points.last().is_none_or(|&(_, value)| value != note.value) {
                 points.push((note.at, note.value));
             }
         }
     }
     // All at the same times, so that partitions add up to the machine wherever one looks.
-    let mut times: Vec<Time> = all.values().flatten().map(|point| point.0).collect();
+    let mut times: Vec<Time> = gauge_points.values().flatten().map(|point| point.0).collect();
     times.sort_unstable();
     times.dedup();
-    let kept: Vec<Time> = times.iter().copied().step_by(times.len().div_ceil(MOST_STEPS).max(1)).collect();
+    let kept_times: Vec<Time> = times.iter().copied().step_by(times.len().div_ceil(MOST_STEPS).max(1)).collect();
     let thin = |(gauge, points): (Gauge, Vec<(Time, i64)>)| {
-        let mut thinned: Vec<(Time, i64)> = Vec::new();
-        for &at in &kept {
-            let known = points.partition_point(|point| point.0 <= at);
-            let value = known.checked_sub(1).map(|last| points[last].1);
-            if let Some(value) = value.filter(|&v| thinned.last().is_none_or(|last| last.1 != v)) {
-                thinned.push((at, value));
+        let mut thinned_points: Vec<(Time, i64)> = Vec::new();
+        for &at in &kept_times {
+            let point_count = points.partition_point(|point| point.0 <= at);
+            let value = point_count.checked_sub(1).map(|last| points[last].1);
+            if let Some(value) = value.filter(|&v| thinned_points.last().is_none_or(|last| last.1 != v)) {
+                thinned_points.push((at, value));
             }
         }
-        QuantitySteps { name: gauge.to_string(), changes: points.len() as u64, points: thinned }
+        QuantitySteps { name: gauge.to_string(), changes: points.len() as u64, points: thinned_points }
     };
-    all.into_iter().map(thin).collect()
+    gauge_points.into_iter().map(thin).collect()
 }
 
 impl SearchDetails {
-    fn of(notes: &Notes) -> Option<SearchDetails> {
-        let effort = SearchEffort::of(notes)?;
+    fn from_notes(notes: &Notes) -> Option<SearchDetails> {
+        let effort = SearchEffort::from_notes(notes)?;
         let (mut nodes, mut paths) = (Distribution::new(true), Distribution::new(true));
         let mut by_nodes: Vec<u64> = Vec::new();
         for note in &notes.list {
@@ -345,7 +347,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_nearest_ranks() {
-        let q = Quantiles::of((1..=1_000).map(f64::from).rev());
+        let q = Quantiles::from_values((1..=1_000).map(f64::from).rev());
         assert_eq!(q.count, 1_000);
         let at = |share: f64| q.points.iter().find(|p| p.0 == share).map(|p| p.1);
         assert_eq!(
@@ -357,14 +359,14 @@ mod tests {
 
     #[test]
     fn equal_values_are_told_once() {
-        assert_eq!(Quantiles::of(vec![0.0; 50]).points, [(0.0, 0.0), (1.0, 0.0)]);
-        assert_eq!(Quantiles::of(vec![7.0]).points, [(0.0, 7.0), (1.0, 7.0)]);
-        assert_eq!(Quantiles::of(Vec::new()), Quantiles::default());
+        assert_eq!(Quantiles::from_values(vec![0.0; 50]).points, [(0.0, 0.0), (1.0, 0.0)]);
+        assert_eq!(Quantiles::from_values(vec![7.0]).points, [(0.0, 7.0), (1.0, 7.0)]);
+        assert_eq!(Quantiles::from_values(Vec::new()), Quantiles::default());
     }
 
     #[test]
     fn accuracies_fall_into_twentieths() {
-        let bars = accuracy([0.0, 0.049, 0.05, 0.5, 1.0].into_iter());
+        let bars = accuracy_bars([0.0, 0.049, 0.05, 0.5, 1.0].into_iter());
         assert_eq!((bars.counts[0], bars.counts[1], bars.counts[10], bars.counts[19]), (2, 1, 1, 1));
     }
 
@@ -377,7 +379,7 @@ mod tests {
             note(5, Gauge::Partition(1), 4),
             note(9, Gauge::Partition(1), 5),
         ];
-        let found = gauges(&notes);
+        let found = gauge_steps(&notes);
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].points, [(Time(0), 4), (Time(9), 5)]);
         assert_eq!(found[0].name, "partition 1");
@@ -392,7 +394,7 @@ mod tests {
             notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(1), value: one });
             notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(2), value: 10 - one });
         }
-        let found = gauges(&notes);
+        let found = gauge_steps(&notes);
         assert!(found.iter().all(|g| g.points.len() <= MOST_STEPS && g.points.len() > 300 && g.changes == 5_000));
         let at = |g: &QuantitySteps, t: Time| g.points.iter().rev().find(|p| p.0 <= t).map(|p| p.1);
         for t in (0..5_000).map(Time) {

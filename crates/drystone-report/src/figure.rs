@@ -1,6 +1,6 @@
 //! Plots of any data: lines, steps, bars or points over two axes, as files and as CSV.
 
-use crate::charts::{DrawError, Drawing, run};
+use crate::charts::{DrawError, Drawing, run_drawing};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -53,16 +53,16 @@ impl FigureAxis {
     }
 
     /// The axis with a logarithmic scale.
-    pub fn log(self) -> FigureAxis {
+    pub fn with_log_scale(self) -> FigureAxis {
         FigureAxis { log: true, ..self }
     }
 
-    pub fn categories(name: &str, categories: Vec<String>) -> FigureAxis {
+    pub fn with_categories(name: &str, categories: Vec<String>) -> FigureAxis {
         FigureAxis { categories, ..FigureAxis::new(name, AxisReading::Number) }
     }
 
     /// The value as a reader of CSV wants it.
-    fn text(&self, value: f64) -> String {
+    fn format_value(&self, value: f64) -> String {
         let category = (value >= 0.0).then(|| self.categories.get(value as usize)).flatten();
         category.cloned().unwrap_or_else(|| value.to_string())
     }
@@ -106,8 +106,8 @@ pub struct Figure {
 impl Figure {
     /// The data of the plot as CSV: series, x, y, and the interval where a series has some; a
     /// missing value is an empty field.
-    pub fn csv(&self) -> String {
-        let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
+    pub fn render_csv(&self) -> String {
+        let quote_field = |text: &str| match text.contains([',', '"', '\n', '\r']) {
             true => format!("\"{}\"", text.replace('"', "\"\"")),
             false => text.to_string(),
         };
@@ -115,8 +115,14 @@ impl Figure {
         let mut text = if has_whiskers { "series,x,y,low,high\n" } else { "series,x,y\n" }.to_string();
         for series in &self.series {
             for &(x, y) in &series.points {
-                let y = y.map(|y| self.y.text(y)).unwrap_or_default();
-                let _ = write!(text, "{},{},{}", quoted(&series.name), quoted(&self.x.text(x)), quoted(&y));
+                let y = y.map(|y| self.y.format_value(y)).unwrap_or_default();
+                let _ = write!(
+                    text,
+                    "{},{},{}",
+                    quote_field(&series.name),
+                    quote_field(&self.x.format_value(x)),
+                    quote_field(&y)
+                );
                 if has_whiskers {
                     let whisker = series.whiskers.iter().find(|whisker| whisker.0 == x);
                     let bounds = whisker.map_or(",".to_string(), |(_, low, high)| format!("{low},{high}"));
@@ -135,7 +141,7 @@ impl Figure {
 /// Mistakes in the JavaScript of the plots.
 pub fn draw_figures(figures: &[Figure], determined: &Value, width: u32) -> Result<Vec<Drawing>, DrawError> {
     let json = serde_json::to_string(figures).map_err(|error| DrawError::Script(error.to_string()))?;
-    let drawings = run("drawFigures", json, width)?;
+    let drawings = run_drawing("drawFigures", json, width)?;
     Ok(drawings.into_iter().map(|drawing| Drawing { determined: determined.clone(), ..drawing }).collect())
 }
 
@@ -149,7 +155,7 @@ mod tests {
             title: "Made up".to_string(),
             note: String::new(),
             marks: SeriesMarks::Bars,
-            x: FigureAxis::categories("kind", vec!["a, b".to_string(), "c".to_string()]),
+            x: FigureAxis::with_categories("kind", vec!["a, b".to_string(), "c".to_string()]),
             y: FigureAxis::new("share", AxisReading::Share),
             series: vec![FigureSeries::new("one", vec![(0.0, Some(0.5)), (1.0, None)])],
         }
@@ -157,10 +163,10 @@ mod tests {
 
     #[test]
     fn data_are_csv() {
-        assert_eq!(figure().csv(), "series,x,y\none,\"a, b\",0.5\none,c,\n");
+        assert_eq!(figure().render_csv(), "series,x,y\none,\"a, b\",0.5\none,c,\n");
         let mut figure = figure();
         figure.series[0].whiskers.push((0.0, 0.25, 1.0));
-        assert_eq!(figure.csv(), "series,x,y,low,high\none,\"a, b\",0.5,0.25,1\none,c,,,\n");
+        assert_eq!(figure.render_csv(), "series,x,y,low,high\none,\"a, b\",0.5,0.25,1\none,c,,,\n");
     }
 
     /// A swarm has a box for each category that has points, and whiskers are drawn over lines.
@@ -179,8 +185,8 @@ mod tests {
         let mut whiskered = lines.clone();
         whiskered.series[0].whiskers.push((0.0, 0.4, 0.6));
         let drawn = draw_figures(&[swarm, lines, whiskered], &Value::Null, 820).expect("drawn");
-        let paths = |at: usize| drawn[at].file().matches("<path").count();
-        assert!(drawn[0].file().matches("<path").count() >= 8 + 2 && !drawn[0].file().contains("NaN"));
+        let paths = |at: usize| drawn[at].svg_file().matches("<path").count();
+        assert!(drawn[0].svg_file().matches("<path").count() >= 8 + 2 && !drawn[0].svg_file().contains("NaN"));
         assert!(paths(2) > paths(1), "{} {}", paths(2), paths(1));
     }
 
@@ -199,10 +205,10 @@ mod tests {
             for reading in [AxisReading::Number, AxisReading::Share, AxisReading::Seconds] {
                 let y = FigureAxis::new("y", reading);
                 let log = matches!(marks, SeriesMarks::Lines | SeriesMarks::Points | SeriesMarks::Swarm);
-                let y = if log { y.log() } else { y };
+                let y = if log { y.with_log_scale() } else { y };
                 let figures = [Figure { marks, y, ..figure() }];
                 let drawn = draw_figures(&figures, &Value::Null, 820).expect("drawn");
-                let svg = drawn[0].file();
+                let svg = drawn[0].svg_file();
                 assert!(svg.contains("<path") && !svg.contains("NaN"), "{marks:?}");
             }
         }

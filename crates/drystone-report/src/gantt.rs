@@ -1,10 +1,10 @@
 //! A schedule as a Gantt chart: processors up, time across.
 
-use crate::charts::{DrawError, Drawing, run};
+use crate::charts::{DrawError, Drawing, run_drawing};
 use crate::document::{DocumentTable, TableValue};
-use crate::html::escape;
-use crate::number::{duration, plural};
-use crate::page::shell;
+use crate::html::escape_html;
+use crate::number::{format_duration, format_plural};
+use crate::page::render_shell;
 use crate::{assets, charts};
 use drystone::engine::explain::{Biography, Chapter};
 use drystone::engine::{Segment, SegmentEnd};
@@ -82,9 +82,9 @@ pub struct PromiseMark {
 
 impl PromiseMark {
     /// From a job's story.
-    pub fn of(workload: &Workload, id: JobId, story: &Biography) -> PromiseMark {
+    pub fn from_story(workload: &Workload, id: JobId, story: &Biography) -> PromiseMark {
         let job = workload.job(id);
-        let planned = |(at, chapter): &(Time, Chapter)| match chapter {
+        let planned_start = |(at, chapter): &(Time, Chapter)| match chapter {
             Chapter::Promised { start, .. } => Some((*at, *start)),
             Chapter::Moved { moved, .. } => Some((*at, moved.to)),
             _ => None,
@@ -93,9 +93,9 @@ impl PromiseMark {
             number: workload.truth()[id.index()].number,
             procs: job.procs,
             submit: job.submit,
-            start: story.start(),
+            start: story.start_time(),
             estimate: job.estimate.0,
-            reserved: story.chapters().iter().filter_map(planned).collect(),
+            reserved: story.chapters().iter().filter_map(planned_start).collect(),
         }
     }
 }
@@ -114,8 +114,8 @@ impl Gantt {
     ) -> Gantt {
         let mut order: Vec<&Segment> = segments.iter().filter(|s| s.end > s.start).collect();
         order.sort_by_key(|s| (s.start, s.job));
-        let packed = order.iter().any(|s| s.on.is_none());
-        let places = if packed { pack(&order, workload.machine().procs) } else { Vec::new() };
+        let is_packed = order.iter().any(|s| s.on.is_none());
+        let places = if is_packed { pack_segments(&order, workload.machine().procs) } else { Vec::new() };
         let first = order.first().map_or(Time::ZERO, |s| s.start);
         let last = order.iter().map(|s| s.end).max().unwrap_or(Time::ZERO);
         let from = window.0.unwrap_or(first);
@@ -127,7 +127,7 @@ impl Gantt {
             procs: workload.machine().procs,
             from,
             until,
-            packed,
+            packed: is_packed,
             jobs: GanttJobs::default(),
             bars: Vec::new(),
             gaps: Vec::new(),
@@ -136,12 +136,12 @@ impl Gantt {
         };
         let starts = first_starts(&order);
         let mut index: BTreeMap<JobId, i64> = BTreeMap::new();
-        let mut left: BTreeMap<JobId, (Time, &ProcSet)> = BTreeMap::new();
+        let mut open_jobs: BTreeMap<JobId, (Time, &ProcSet)> = BTreeMap::new();
         for (at, segment) in order.iter().enumerate() {
             let Some(on) = segment.on.as_ref().or_else(|| places.get(at)) else { continue };
-            let gap = left.remove(&segment.job);
+            let gap = open_jobs.remove(&segment.job);
             if segment.then == SegmentEnd::Suspended {
-                left.insert(segment.job, (segment.end, on));
+                open_jobs.insert(segment.job, (segment.end, on));
             }
             let inside = |start: Time, end: Time| start < until && end > from;
             let was_away = gap.filter(|(since, _)| inside(*since, segment.start));
@@ -186,13 +186,13 @@ impl Gantt {
         })
     }
 
-    pub fn data(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
     /// As one HTML file: to be zoomed, moved, hovered, coloured. Needs no network.
-    pub fn page(&self, colour: Colour) -> String {
-        let mut data = self.data();
+    pub fn render_page(&self, colour: Colour) -> String {
+        let mut data = self.to_json();
         data["colour"] = Value::from(colour.id());
         let title = format!("{} on {} – Drystone", self.policy, self.workload);
         let rows = if self.packed {
@@ -210,45 +210,45 @@ impl Gantt {
              tabindex=\"0\"></div></figure>\n<p class=\"note\">Drag to move, Ctrl and wheel or pinch to zoom; arrow keys move, + \
              and − zoom. Where jobs are narrower than the screen can show, shades tell how busy processors were and colours whose most of it was. A dark edge \
              on the right: suspended then; a thin line leads to where the job went on.</p>\n",
-            escape(&self.policy),
-            escape(&self.workload),
-            plural(self.jobs() as u64, "job"),
-            plural(u64::from(self.procs), "processor"),
-            duration((self.until - self.from).as_f64()),
+            escape_html(&self.policy),
+            escape_html(&self.workload),
+            format_plural(self.jobs() as u64, "job"),
+            format_plural(u64::from(self.procs), "processor"),
+            format_duration((self.until - self.from).as_f64()),
         );
         if let Some(mark) = &self.mark {
-            main.push_str(&mark.table());
+            main.push_str(&mark.format_table());
         }
         main.push_str("</main>\n");
-        shell(&title, &main, &data, &[assets::ECHARTS, charts::SCRIPT, assets::GANTT_JS, assets::GANTT_PAGE_JS])
+        render_shell(&title, &main, &data, &[assets::ECHARTS, charts::SCRIPT, assets::GANTT_JS, assets::GANTT_PAGE_JS])
     }
 
     /// As a drawing.
     ///
     /// # Errors
     /// Mistakes in the JavaScript of the chart.
-    pub fn draw(&self, colour: Colour, width: u32, height: u32) -> Result<Drawing, DrawError> {
-        let data = json!({ "gantt": self.data(), "colour": colour.id(), "height": height });
-        let mut all = run("drawGantt", data.to_string(), width)?;
-        let drawing = all.pop().ok_or_else(|| DrawError::Script("nothing was drawn".to_string()))?;
+    pub fn draw_chart(&self, colour: Colour, width: u32, height: u32) -> Result<Drawing, DrawError> {
+        let data = json!({ "gantt": self.to_json(), "colour": colour.id(), "height": height });
+        let mut drawings = run_drawing("drawGantt", data.to_string(), width)?;
+        let drawing = drawings.pop().ok_or_else(|| DrawError::Script("nothing was drawn".to_string()))?;
         Ok(Drawing { determined: self.determined.clone(), ..drawing })
     }
 }
 
 impl PromiseMark {
-    fn table(&self) -> String {
+    fn format_table(&self) -> String {
         let mut table = DocumentTable::new(["announced at", "planned start", "in"]).id("mark");
         for (at, start) in &self.reserved {
             let away = (*start - *at).as_f64();
-            table.row(vec![
+            table.add_row(vec![
                 at.to_string().into(),
-                TableValue::number(Some(start.0 as f64), |_| start.to_string()),
-                TableValue::number(Some(away), duration),
+                TableValue::from_number(Some(start.0 as f64), |_| start.to_string()),
+                TableValue::from_number(Some(away), format_duration),
             ]);
         }
         let mut out = String::new();
         if !table.is_empty() {
-            table.html(&format!("Reservations of job {}", self.number), &mut out);
+            table.write_html(&format!("Reservations of job {}", self.number), &mut out);
         }
         out
     }
@@ -308,8 +308,8 @@ fn push(list: &mut Vec<i64>, job: i64, start: Time, end: Time, rows: &ProcSet) {
 }
 
 /// The lowest free rows for each segment, in order of their starts; together where there is room.
-fn pack(order: &[&Segment], procs: Procs) -> Vec<ProcSet> {
-    let mut free = ProcSet::range(0..procs);
+fn pack_segments(order: &[&Segment], procs: Procs) -> Vec<ProcSet> {
+    let mut free = ProcSet::from_range(0..procs);
     let mut ends: BTreeMap<(Time, usize), ()> = BTreeMap::new();
     let mut places: Vec<ProcSet> = Vec::with_capacity(order.len());
     for (at, segment) in order.iter().enumerate() {
@@ -319,8 +319,8 @@ fn pack(order: &[&Segment], procs: Procs) -> Vec<ProcSet> {
         }
         let whole = free.ranges().iter().find(|r| r.end - r.start >= segment.procs);
         let place = match whole {
-            Some(range) => ProcSet::range(range.start..range.start + segment.procs),
-            None => free.lowest(segment.procs),
+            Some(range) => ProcSet::from_range(range.start..range.start + segment.procs),
+            None => free.lowest_procs(segment.procs),
         };
         free = free.difference(&place);
         ends.insert((segment.end, at), ());
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn suspensions_are_gaps() {
         let workload = workload(&[(0, 2, 10), (5, 2, 15)]);
-        let on = || Some(ProcSet::range(1..3));
+        let on = || Some(ProcSet::from_range(1..3));
         let segments =
             [segment(1, 5, 20, 2, on(), false), segment(0, 0, 5, 2, on(), true), segment(0, 20, 25, 2, on(), false)];
         let gantt = Gantt::new(&workload, "ss", &segments, (None, None), None);

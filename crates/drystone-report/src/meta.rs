@@ -1,6 +1,6 @@
 //! Inputs that determined a result, recorded in every output and read again.
 
-use crate::number::{count, duration, percent, plural};
+use crate::number::{format_count, format_duration, format_percent, format_plural};
 use drystone::log::clean::{Audit, CleaningOptions, CleaningStudy};
 use drystone::metrics::Calendar;
 use drystone::model::{Setting, Span, Time, Workload};
@@ -22,7 +22,7 @@ impl Serialize for NamedPairs {
 
 impl<'de> Deserialize<'de> for NamedPairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NamedPairs, D::Error> {
-        Ok(NamedPairs(entries(deserializer)?))
+        Ok(NamedPairs(read_entries(deserializer)?))
     }
 }
 
@@ -34,7 +34,7 @@ impl From<&[Setting]> for NamedPairs {
 
 impl NamedPairs {
     /// `size=requested, overrun=kill`.
-    pub fn text(&self) -> String {
+    pub fn format_pairs(&self) -> String {
         let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
         pairs.join(", ")
     }
@@ -57,7 +57,7 @@ pub struct WorkloadMeta {
     /// First submit; `None` without jobs.
     pub first_submit: Option<Time>,
     pub last_submit: Option<Time>,
-    /// Offered load: work per processor-second of the [span](WorkloadMeta::span).
+    /// Offered load: work per processor-second of the [span](WorkloadMeta::load_span).
     pub load: Option<f64>,
     /// Length of the window that a site's jobs were recorded in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,12 +96,12 @@ impl Serialize for NamedCounts {
 
 impl<'de> Deserialize<'de> for NamedCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NamedCounts, D::Error> {
-        Ok(NamedCounts(entries(deserializer)?))
+        Ok(NamedCounts(read_entries(deserializer)?))
     }
 }
 
 /// The entries of an object, in order.
-fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<(String, T)>, D::Error> {
+fn read_entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<(String, T)>, D::Error> {
     struct Entries<T>(PhantomData<T>);
 
     impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
@@ -124,56 +124,58 @@ fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> R
 }
 
 impl CleaningMeta {
-    fn of(audit: &Audit) -> CleaningMeta {
-        let rules = audit.counts().map(|(rule, count)| (rule.name().to_string(), count)).collect();
+    fn from_audit(audit: &Audit) -> CleaningMeta {
+        let rules = audit.rule_counts().map(|(rule, count)| (rule.name().to_string(), count)).collect();
         CleaningMeta { records: audit.records, jobs: audit.jobs, rules: NamedCounts(rules) }
     }
 
     /// `killed 7,174, guessed-estimate 6`; `None` where no rule had anything to do.
-    pub fn text(&self) -> Option<String> {
-        let touched = self.rules.0.iter().filter(|(_, records)| *records > 0);
-        let rules: Vec<String> = touched.map(|(rule, records)| format!("{rule} {}", count(*records))).collect();
-        (!rules.is_empty())
-            .then(|| format!("of the log's {} records: {}; --audit lists them", count(self.records), rules.join(", ")))
+    pub fn format_rules(&self) -> Option<String> {
+        let touched_rules = self.rules.0.iter().filter(|(_, records)| *records > 0);
+        let rules: Vec<String> =
+            touched_rules.map(|(rule, records)| format!("{rule} {}", format_count(*records))).collect();
+        (!rules.is_empty()).then(|| {
+            format!("of the log's {} records: {}; --audit lists them", format_count(self.records), rules.join(", "))
+        })
     }
 }
 
 /// The time zone as the log names it, or its distance from UTC; `None` where the log has neither.
-fn zone(workload: &Workload) -> Option<String> {
-    let (provenance, first) = (&workload.provenance, workload.submits().unwrap_or_default().0);
-    let offset = || provenance.utc_offset.map(|_| Calendar::new(first, provenance).zone());
+fn time_zone(workload: &Workload) -> Option<String> {
+    let (provenance, first) = (&workload.provenance, workload.submit_range().unwrap_or_default().0);
+    let offset = || provenance.utc_offset.map(|_| Calendar::new(first, provenance).zone_name());
     provenance.time_zone.clone().or_else(offset)
 }
 
 impl WorkloadMeta {
     /// Description of a workload; `hash` is its fingerprint.
-    pub fn of(workload: &Workload, audit: &Audit, hash: String) -> WorkloadMeta {
+    pub fn from_workload(workload: &Workload, audit: &Audit, hash: String) -> WorkloadMeta {
         let provenance = &workload.provenance;
         WorkloadMeta {
             name: provenance.name.clone(),
             hash,
             procs: workload.machine().procs,
             jobs: workload.len() as u64,
-            first_submit: workload.submits().map(|s| s.0),
-            last_submit: workload.submits().map(|s| s.1),
-            load: workload.load(),
+            first_submit: workload.submit_range().map(|s| s.0),
+            last_submit: workload.submit_range().map(|s| s.1),
+            load: workload.offered_load(),
             window: None,
             unix_start: provenance.unix_start,
-            time_zone: zone(workload),
+            time_zone: time_zone(workload),
             settings: provenance.settings.as_slice().into(),
-            cleaning: CleaningMeta::of(audit),
+            cleaning: CleaningMeta::from_audit(audit),
         }
     }
 
     /// Returns the value of a setting.
-    pub fn setting(&self, name: &str) -> Option<&str> {
+    pub fn find_setting(&self, name: &str) -> Option<&str> {
         self.settings.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
     /// Sets the window that the jobs were recorded in: the load becomes that of the window.
     #[must_use]
-    pub fn within(mut self, window: Span) -> WorkloadMeta {
-        let span = self.span();
+    pub fn with_window(mut self, window: Span) -> WorkloadMeta {
+        let span = self.load_span();
         if window > Span::ZERO {
             self.load = self.load.map(|load| load * span.as_f64() / window.as_f64());
             self.window = Some(window);
@@ -182,21 +184,21 @@ impl WorkloadMeta {
     }
 
     /// Returns the time that the load is over: the window, else from the first to the last submit.
-    pub fn span(&self) -> Span {
+    pub fn load_span(&self) -> Span {
         let submits = || self.last_submit.zip(self.first_submit).map(|(last, first)| last - first);
         self.window.or_else(submits).unwrap_or(Span::ZERO)
     }
 
     /// The workload in a line for people.
-    pub fn line(&self) -> String {
-        let span = self.span();
+    pub fn format_line(&self) -> String {
+        let span = self.load_span();
         format!(
             "{}: {} on {} over {}, load {}",
             self.name,
-            plural(self.jobs, "job"),
-            plural(u64::from(self.procs), "processor"),
-            duration(span.as_f64()),
-            percent(self.load, 1)
+            format_plural(self.jobs, "job"),
+            format_plural(u64::from(self.procs), "processor"),
+            format_duration(span.as_f64()),
+            format_percent(self.load, 1)
         )
     }
 }
@@ -223,17 +225,17 @@ const PREEMPTIVE: [&str; 3] = ["ss", "tss", "is"];
 
 impl PolicyMeta {
     /// Description of a policy.
-    pub fn of(spec: &PolicySpec) -> PolicyMeta {
+    pub fn from_spec(spec: &PolicySpec) -> PolicyMeta {
         let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        let scheduler = spec.scheduler();
-        let clairvoyant = scheduler.forecast.predictor.clairvoyant();
-        let preemptive = PREEMPTIVE.contains(&spec.kind().name) || scheduler.policy.needs().suspend;
+        let scheduler = spec.build_scheduler();
+        let clairvoyant = scheduler.forecast.predictor.is_clairvoyant();
+        let preemptive = PREEMPTIVE.contains(&spec.kind().name) || scheduler.policy.needed_abilities().suspend;
         let kind = spec.kind().name.to_string();
         PolicyMeta { text: spec.text().to_string(), kind, parameters: NamedPairs(parameters), clairvoyant, preemptive }
     }
 
     /// Its text, with what keeps a machine from running it.
-    pub fn marked(&self) -> String {
+    pub fn marked_text(&self) -> String {
         match (self.clairvoyant, self.preemptive) {
             (true, true) => format!("{} (knows run times, preemptive)", self.text),
             (true, false) => format!("{} (knows run times)", self.text),
@@ -295,8 +297,8 @@ impl FileMeta {
     const LONGEST: usize = 16 * 1024;
 
     /// Description of a file of this name and text.
-    pub fn of(file: String, text: &str) -> FileMeta {
-        let hash = short(blake3::hash(text.as_bytes()));
+    pub fn from_text(file: String, text: &str) -> FileMeta {
+        let hash = short_hash(blake3::hash(text.as_bytes()));
         FileMeta { file, hash, text: (text.len() <= FileMeta::LONGEST).then(|| text.to_string()) }
     }
 }
@@ -313,14 +315,14 @@ pub struct StudyMeta {
 impl StudyMeta {
     /// Settings of the study, apart from policies. `procs` is the machine it simulated, where that
     /// is not the header's.
-    pub fn of(study: CleaningStudy, procs: Option<u32>, trim: &str) -> StudyMeta {
-        let (own, default) = (study.options().settings(0), CleaningOptions::default().settings(0));
+    pub fn from_study(study: CleaningStudy, procs: Option<u32>, trim: &str) -> StudyMeta {
+        let (own, default) = (study.options().build_settings(0), CleaningOptions::default().build_settings(0));
         let mut sets: Vec<(String, String)> =
             own.into_iter().filter(|s| s.name != "as" && !default.contains(s)).map(|s| (s.name, s.value)).collect();
         if let Some(procs) = procs {
             sets.push(("procs".to_string(), procs.to_string()));
         }
-        if let Some(jobs) = study.jobs() {
+        if let Some(jobs) = study.job_count() {
             sets.push(("take".to_string(), jobs.to_string()));
         }
         sets.push(("trim".to_string(), trim.to_string()));
@@ -329,6 +331,6 @@ impl StudyMeta {
 }
 
 /// 128 bits are enough to tell things apart, and short enough to be read.
-fn short(hash: blake3::Hash) -> String {
+fn short_hash(hash: blake3::Hash) -> String {
     format!("blake3:{}", &hash.to_hex()[..32])
 }

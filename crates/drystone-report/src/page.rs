@@ -1,10 +1,10 @@
 //! One HTML file with everything in it: verdict, plots, tables, settings, data.
 
 use crate::document::{DocumentTable, TableValue, Tone};
-use crate::html::{embed, escape, prose};
-use crate::number::{NONE, bound, count, duration, percent, plural};
+use crate::html::{embed_json, escape_html, render_prose};
+use crate::number::{NONE, format_bound, format_count, format_duration, format_percent, format_plural};
 use crate::results::Results;
-use crate::tables::shown;
+use crate::tables::metric_formatter;
 use crate::{assets, budget, charts, settings, sheet, tables};
 use base64::Engine;
 use drystone::inference::says_nothing;
@@ -17,26 +17,26 @@ use std::fmt::Write;
 /// table without JavaScript.
 ///
 /// Cost: a few milliseconds and the length of the data.
-pub fn page(results: &Results) -> String {
+pub fn render_page(results: &Results) -> String {
     let title = format!("{}: scheduling policies – Drystone", workload_name(results));
     let scripts = [assets::ECHARTS, charts::SCRIPT, assets::PAGE_JS];
-    let whole = content(results, &[]);
+    let whole = render_content(results, &[]);
     let drawing: usize = scripts.iter().map(|script| script.len()).sum::<usize>() + assets::PAGE_CSS.len();
-    let (data, left_out) = budget::fitting(&results.data, &budget::by_interest(results), drawing + whole.len());
-    let main = if left_out.is_empty() { whole } else { content(results, &left_out) };
-    shell(&title, &main, &data, &scripts)
+    let (data, left_out) = budget::fit_data(&results.data, &budget::by_interest(results), drawing + whole.len());
+    let main = if left_out.is_empty() { whole } else { render_content(results, &left_out) };
+    render_shell(&title, &main, &data, &scripts)
 }
 
 /// The body, where the details of some policies are left out.
-fn content(results: &Results, left_out: &[usize]) -> String {
+fn render_content(results: &Results, left_out: &[usize]) -> String {
     let mut main = String::with_capacity(1 << 16);
-    header(results, &mut main);
-    sheet::sheet(results, &mut main);
-    verdict(results, &mut main);
-    plots(results, left_out, &mut main);
-    tables::tables(results, &mut main);
-    sheet::glossary(results, &mut main);
-    settings::settings(results, &mut main);
+    write_header(results, &mut main);
+    sheet::write_sheet(results, &mut main);
+    write_verdict(results, &mut main);
+    write_plots(results, left_out, &mut main);
+    tables::write_tables(results, &mut main);
+    sheet::write_glossary(results, &mut main);
+    settings::write_settings(results, &mut main);
     main
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn script_hash(script: &str) -> String {
 
 /// A whole document around the body's content, with the data and scripts, to which no other can be
 /// added.
-pub(crate) fn shell(title: &str, main: &str, data: &Value, scripts: &[&str]) -> String {
+pub(crate) fn render_shell(title: &str, main: &str, data: &Value, scripts: &[&str]) -> String {
     let hashes: Vec<String> = scripts.iter().map(|script| script_hash(script)).collect();
     let mut out = String::with_capacity(main.len() + (3 << 20));
     let _ = write!(
@@ -60,10 +60,10 @@ pub(crate) fn shell(title: &str, main: &str, data: &Value, scripts: &[&str]) -> 
          <title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{main}",
         hashes.join(" "),
         env!("CARGO_PKG_VERSION"),
-        escape(title),
+        escape_html(title),
         assets::PAGE_CSS,
     );
-    let _ = writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", embed(&data.to_string()));
+    let _ = writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", embed_json(&data.to_string()));
     for script in scripts {
         let _ = writeln!(out, "<script>{script}</script>");
     }
@@ -75,14 +75,14 @@ fn workload_name(results: &Results) -> &str {
     &results.workload.name
 }
 
-fn header(results: &Results, out: &mut String) {
+fn write_header(results: &Results, out: &mut String) {
     let workload = &results.workload;
-    let mut facts = vec![plural(workload.jobs, "job"), plural(u64::from(workload.procs), "processor")];
+    let mut facts = vec![format_plural(workload.jobs, "job"), format_plural(u64::from(workload.procs), "processor")];
     if workload.first_submit.is_some() {
-        facts.push(format!("over {}", duration(workload.span().as_f64())));
+        facts.push(format!("over {}", format_duration(workload.load_span().as_f64())));
     }
     if workload.load.is_some() {
-        facts.push(format!("load {}", percent(workload.load, 1)));
+        facts.push(format!("load {}", format_percent(workload.load, 1)));
     }
     // Where there is a sheet, it has the verdict; the section below folds what it says of measures.
     let (first, sections) = match results.summary {
@@ -90,19 +90,23 @@ fn header(results: &Results, out: &mut String) {
         None => ("verdict", "<a href=\"#verdict\">Verdict</a>"),
     };
     let policies = results.policies.len();
-    facts.push(if policies == 1 { "1 policy".to_string() } else { format!("{} policies", count(policies as u64)) });
+    facts.push(if policies == 1 {
+        "1 policy".to_string()
+    } else {
+        format!("{} policies", format_count(policies as u64))
+    });
     let _ = write!(
         out,
         "<a class=\"skip\" href=\"#{first}\">Skip to the verdict</a>\n<header><div><h1>{}</h1><p class=\"facts\">{}</p></div>\
          <button type=\"button\" id=\"theme\" hidden>Theme: automatic</button></header>\n<nav aria-label=\"Sections\">\
          {sections}<a href=\"#plots\">Plots</a><a href=\"#tables\">Tables</a>\
          <a href=\"#glossary\">Words</a><a href=\"#settings\">Settings and data</a></nav>\n<main>\n",
-        escape(workload_name(results)),
-        escape(&facts.join(" · ")),
+        escape_html(workload_name(results)),
+        escape_html(&facts.join(" · ")),
     );
 }
 
-fn verdict(results: &Results, out: &mut String) {
+fn write_verdict(results: &Results, out: &mut String) {
     let is_folded = results.summary.is_some() && !results.verdict.is_empty();
     out.push_str(match is_folded {
         true => {
@@ -118,24 +122,24 @@ fn verdict(results: &Results, out: &mut String) {
     } else if !results.verdict.is_empty() {
         out.push_str("<ul class=\"verdict\">");
         for sentence in &results.verdict {
-            let _ = write!(out, "<li><span class=\"name\">{}</span></li>", prose(sentence));
+            let _ = write!(out, "<li><span class=\"name\">{}</span></li>", render_prose(sentence));
         }
         out.push_str("</ul>\n");
     } else if results.policies.len() == 1 {
         out.push_str("<p>One policy alone: there is nothing to compare it with.</p>");
     }
-    let winners = winners(results);
+    let winners = winners_table(results);
     if !winners.is_empty() {
-        winners.html("Best policy by each measure, of those that a site can choose", out);
+        winners.write_html("Best policy by each measure, of those that a site can choose", out);
     }
     out.push_str(if is_folded { "</details></section>\n" } else { "</section>\n" });
 }
 
 /// The policy with the lowest value of each measure, with its interval.
-fn winners(results: &Results) -> DocumentTable {
+fn winners_table(results: &Results) -> DocumentTable {
     let comparison = &results.comparison;
     let heads = ["measure", "best policy", "its value", "baseline's value", "change", "interval", "conclusion"];
-    let mut table = DocumentTable::new(heads).texts(&[0, 1, 5, 6]).id("winners");
+    let mut table = DocumentTable::new(heads).with_text_columns(&[0, 1, 5, 6]).id("winners");
     let metrics = [
         Metric::Mean(Measure::Wait),
         Metric::Mean(Measure::Response),
@@ -143,41 +147,41 @@ fn winners(results: &Results) -> DocumentTable {
         Metric::Max(Measure::Wait),
     ];
     for metric in metrics {
-        let found = comparison.policies.iter().filter(|p| results.may_lead(&p.name)).filter_map(|p| {
+        let candidates = comparison.policies.iter().filter(|p| results.may_lead(&p.name)).filter_map(|p| {
             let change = p.changes.iter().find(|c| c.metric == metric)?;
             Some((p.name.as_str(), change, change.value?))
         });
-        let Some((name, change, value)) = found.min_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
-        let show = shown(metric);
+        let Some((name, change, value)) = candidates.min_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
+        let show = metric_formatter(metric);
         let base = change.baseline;
         let mut row = vec![metric.name().into()];
         if base.is_some_and(|base| base <= value) {
             row.extend([
                 comparison.baseline.as_str().into(),
-                TableValue::number(base, show),
-                TableValue::number(base, show),
+                TableValue::from_number(base, show),
+                TableValue::from_number(base, show),
                 NONE.into(),
                 NONE.into(),
                 "the baseline is the best".into(),
             ]);
         } else {
-            let (words, tone) = judged(change);
+            let (words, tone) = judge_change(change);
             row.extend([
                 name.into(),
-                TableValue::number(Some(value), show),
-                TableValue::number(base, show),
-                TableValue::number(change.relative, crate::number::change),
-                change.interval.map_or_else(|| "none".to_string(), interval).into(),
-                TableValue::toned(words, tone),
+                TableValue::from_number(Some(value), show),
+                TableValue::from_number(base, show),
+                TableValue::from_number(change.relative, crate::number::format_change),
+                change.interval.map_or_else(|| "none".to_string(), format_interval).into(),
+                TableValue::toned_text(words, tone),
             ]);
         }
-        table.row(row);
+        table.add_row(row);
     }
     table
 }
 
 /// Places for the plots, which JavaScript fills.
-fn plots(results: &Results, left_out: &[usize], out: &mut String) {
+fn write_plots(results: &Results, left_out: &[usize], out: &mut String) {
     out.push_str("<section id=\"plots\"><h2>Plots</h2>\n");
     if results.policies.is_empty() || results.policies.iter().all(|p| p.report.trimmed.kept == 0) {
         out.push_str("<p>Nothing to plot.</p></section>\n");
@@ -195,7 +199,7 @@ fn plots(results: &Results, left_out: &[usize], out: &mut String) {
             out,
             "<p class=\"note\">To keep the page small, distributions and series of these policies are left out: {}. <code>--format \
              json</code> has them.</p>",
-            escape(&names.join(", "))
+            escape_html(&names.join(", "))
         );
     }
     out.push_str(
@@ -207,15 +211,15 @@ fn plots(results: &Results, left_out: &[usize], out: &mut String) {
     );
 }
 
-fn interval((low, high): (f64, f64)) -> String {
+fn format_interval((low, high): (f64, f64)) -> String {
     if says_nothing((low, high)) {
         return "nothing can be said of the size".to_string();
     }
-    format!("{} to {}%", bound(low), bound(high))
+    format!("{} to {}%", format_bound(low), format_bound(high))
 }
 
 /// The conclusion of a change, and its tone.
-fn judged(change: &MetricChange) -> (&'static str, Tone) {
+fn judge_change(change: &MetricChange) -> (&'static str, Tone) {
     match change.verdict {
         MetricVerdict::Better => ("clearly better", Tone::Good),
         MetricVerdict::Worse => ("clearly worse", Tone::Bad),

@@ -1,6 +1,6 @@
 //! Pictures of pages without scripts, drawn from what their commands write as JSON.
 
-use crate::charts::{DrawError, run};
+use crate::charts::{DrawError, run_drawing};
 use crate::still::Picture;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ impl PictureSubject {
     ///
     /// # Errors
     /// Mistakes in the JavaScript of the plots; a build without what draws.
-    pub fn draw(self, data: &Value) -> Result<Vec<Picture>, DrawError> {
+    pub fn draw_pictures(self, data: &Value) -> Result<Vec<Picture>, DrawError> {
         let function = match self {
             PictureSubject::Advice => "drawAdvice",
             PictureSubject::Fidelity => "drawFidelity",
@@ -39,7 +39,7 @@ impl PictureSubject {
             PictureSubject::Waits => "drawWaits",
             PictureSubject::WhatIf => "drawWhatif",
         };
-        Ok(run(function, data.to_string(), WIDTH)?.into_iter().map(Picture::from).collect())
+        Ok(run_drawing(function, data.to_string(), WIDTH)?.into_iter().map(Picture::from).collect())
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use serde_json::json;
 
     fn drawn(subject: PictureSubject, data: &Value) -> Vec<Picture> {
-        let pictures = subject.draw(data).expect("drawn");
+        let pictures = subject.draw_pictures(data).expect("drawn");
         for picture in &pictures {
             let svg = &picture.svg;
             assert!(svg.contains("<path") && !svg.contains("NaN") && !svg.contains("undefined"), "{}", picture.title);

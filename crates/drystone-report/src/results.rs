@@ -47,8 +47,8 @@ impl Results {
         if let Some(choices) = self.summary.as_ref().and_then(|summary| summary.choices.as_ref()) {
             return choices.iter().any(|choice| choice == policy);
         }
-        let found = self.policies.iter().find(|p| p.policy.text == policy);
-        found.is_some_and(|p| !p.policy.clairvoyant && !p.policy.preemptive)
+        let policy_result = self.policies.iter().find(|p| p.policy.text == policy);
+        policy_result.is_some_and(|p| !p.policy.clairvoyant && !p.policy.preemptive)
     }
 }
 
@@ -92,9 +92,9 @@ impl From<PoolMeasured> for PoolResult {
 impl PolicyResult {
     /// Label of the policy in a table: its name, those that make the same schedule, and what keeps
     /// a machine from running it.
-    pub fn name(&self) -> String {
+    pub fn table_label(&self) -> String {
         let equals: String = self.equals.iter().map(|other| format!(" = {other}")).collect();
-        format!("{}{}", self.policy.marked(), equals)
+        format!("{}{}", self.policy.marked_text(), equals)
     }
 }
 
@@ -108,7 +108,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    pub fn of(measured: &ExperimentResult) -> Timing {
+    pub fn from_experiment(measured: &ExperimentResult) -> Timing {
         let seconds = measured.took.as_secs_f64();
         Timing { seconds, jobs_per_second: measured.report.trimmed.seen as f64 / seconds.max(1e-9) }
     }
@@ -185,16 +185,16 @@ impl Results {
     ///
     /// # Errors
     /// Text that is no JSON, of another schema, or not as that schema has it.
-    pub fn read(json: &[u8]) -> Result<Results, ResultsError> {
-        Results::of(serde_json::from_slice(json).map_err(ResultsError::NotJson)?)
+    pub fn read_json(json: &[u8]) -> Result<Results, ResultsError> {
+        Results::from_data(serde_json::from_slice(json).map_err(ResultsError::NotJson)?)
     }
 
     /// From a value that was read.
     ///
     /// # Errors
     /// A value of another schema, or not as that schema has it.
-    pub fn of(data: Value) -> Result<Results, ResultsError> {
-        let schema = data.get("schema").map_or_else(|| "absent".to_string(), short);
+    pub fn from_data(data: Value) -> Result<Results, ResultsError> {
+        let schema = data.get("schema").map_or_else(|| "absent".to_string(), shorten_value);
         match data.get("schema").and_then(Value::as_str) {
             Some(COMPARE) => {
                 let c = Compare::deserialize(&data).map_err(ResultsError::Damaged)?;
@@ -245,7 +245,7 @@ impl Results {
     }
 
     /// Load factors at which policies were also simulated, in ascending order.
-    fn factors(&self) -> Vec<f64> {
+    fn load_factors(&self) -> Vec<f64> {
         let mut factors: Vec<f64> = Vec::new();
         for point in &self.loads {
             if !factors.contains(&point.factor) {
@@ -256,7 +256,7 @@ impl Results {
     }
 
     /// Inputs that determined the results, for plots to carry.
-    pub fn determined(&self) -> Value {
+    pub fn determining_inputs(&self) -> Value {
         let policies: Vec<&Value> = match self.data.get("results").and_then(Value::as_array) {
             Some(results) => results.iter().filter_map(|result| result.get("policy")).collect(),
             None => self.data.get("policy").into_iter().collect(),
@@ -269,13 +269,13 @@ impl Results {
             "policies": policies,
             "baseline": self.baseline,
             "comparison": self.comparison.options,
-            "loads": self.factors(),
+            "loads": self.load_factors(),
         })
     }
 }
 
 /// A value in an error message.
-fn short(value: &Value) -> String {
+fn shorten_value(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() <= 60 { text } else { format!("{}…", text.chars().take(60).collect::<String>()) }
 }

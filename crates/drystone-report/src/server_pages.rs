@@ -1,6 +1,6 @@
 //! Pages as a server gives them: with the way to the other pages, and with forms that work.
 
-use crate::html::escape;
+use crate::html::escape_html;
 use crate::page::script_hash;
 use crate::still::{THEME, begin_page};
 use std::fmt::Write;
@@ -36,7 +36,7 @@ pub fn served_page(page: &str, parts: &ServerParts<'_>) -> String {
     let mut bar = "<nav class=\"pages\" aria-label=\"Pages\">".to_string();
     for (address, name) in parts.links {
         let mark = if *address == parts.current { " aria-current=\"page\"" } else { "" };
-        let _ = write!(bar, "<a href=\"{}\"{mark}>{}</a> ", escape(address), escape(name));
+        let _ = write!(bar, "<a href=\"{}\"{mark}>{}</a> ", escape_html(address), escape_html(name));
     }
     bar.push_str("</nav>\n<header>");
     let behind = |from: &str, end: &str| page.find(from).and_then(|at| Some(at + page[at..].find(end)? + end.len()));
@@ -71,7 +71,7 @@ fn end_section_page(out: &mut String, title: &str, sections: &str) {
         out,
         "<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<header><div><h1>{}</h1></div>{THEME}</header>\n\
          <main id=\"content\">\n{sections}</main>\n</body>\n</html>\n",
-        escape(title)
+        escape_html(title)
     );
 }
 
@@ -93,7 +93,9 @@ mod tests {
             details: &details,
             data: &Value::Null,
         };
-        for page in [page.html(), section_page("<header> of <b>", "<section></section>"), pending_page("<b>", "")] {
+        for page in
+            [page.render_html(), section_page("<header> of <b>", "<section></section>"), pending_page("<b>", "")]
+        {
             let links = [("/", "Waits"), ("/?a=1&b=2", "<b>")];
             let parts =
                 ServerParts { links: &links, current: "/", section: "<p id=\"own\">", notes: "<p id=\"last\">" };

@@ -6,24 +6,24 @@ use crate::results::Results;
 use serde_json::{Value, json};
 
 /// Everything that determined the results, and the data themselves.
-pub(crate) fn settings(results: &Results, out: &mut String) {
+pub(crate) fn write_settings(results: &Results, out: &mut String) {
     out.push_str("<section id=\"settings\"><h2>Settings and data</h2>\n");
-    let mut facts = DocumentTable::new(["setting", "value"]).texts(&[0, 1]).id("facts");
-    facts.row(vec!["drystone".into(), results.drystone.clone().into()]);
+    let mut facts = DocumentTable::new(["setting", "value"]).with_text_columns(&[0, 1]).id("facts");
+    facts.add_row(vec!["drystone".into(), results.drystone.clone().into()]);
     // Settings are listed by name.
-    flatten(&mut facts, "workload", &json!(results.workload));
-    flatten(&mut facts, "", &json!(results.experiment));
+    flatten_settings(&mut facts, "workload", &json!(results.workload));
+    flatten_settings(&mut facts, "", &json!(results.experiment));
     let options = results.comparison.options;
-    facts.row(vec!["intervals: confidence".into(), exact_percent(options.confidence).into()]);
-    facts.html("Inputs of these results", out);
-    let mut policies = DocumentTable::new(["policy", "parameters"]).texts(&[0, 1]).id("parameters");
+    facts.add_row(vec!["intervals: confidence".into(), exact_percent(options.confidence).into()]);
+    facts.write_html("Inputs of these results", out);
+    let mut policies = DocumentTable::new(["policy", "parameters"]).with_text_columns(&[0, 1]).id("parameters");
     for result in &results.policies {
         let mut parameters = result.policy.parameters.clone();
         parameters.0.sort();
-        let text = parameters.text();
-        policies.row(vec![result.policy.text.as_str().into(), text.into()]);
+        let text = parameters.format_pairs();
+        policies.add_row(vec![result.policy.text.as_str().into(), text.into()]);
     }
-    policies.html("Every parameter in force", out);
+    policies.write_html("Every parameter in force", out);
     out.push_str(
         "<p>Everything on this page is in one JSON object in its source, the element <code>#data</code>; it is what \
          <code>--format json</code> prints. <button type=\"button\" id=\"save\" hidden>Save the data as JSON</button></p>\n\
@@ -33,7 +33,7 @@ pub(crate) fn settings(results: &Results, out: &mut String) {
     );
 }
 
-fn plain(value: &Value) -> String {
+fn plain_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -41,15 +41,15 @@ fn plain(value: &Value) -> String {
 }
 
 /// A row per leaf of nested settings.
-fn flatten(table: &mut DocumentTable, at: &str, value: &Value) {
+fn flatten_settings(table: &mut DocumentTable, at: &str, value: &Value) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 let below = if at.is_empty() { key.clone() } else { format!("{at}: {key}") };
-                flatten(table, &below, value);
+                flatten_settings(table, &below, value);
             }
         }
         Value::Null => {}
-        leaf => table.row(vec![at.into(), plain(leaf).into()]),
+        leaf => table.add_row(vec![at.into(), plain_value(leaf).into()]),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::details::DetailCell as Class;
 use crate::document::{DocumentTable, TableValue};
-use crate::html::{escape, prose};
-use crate::number::{change, count, duration, fixed, percent};
+use crate::html::{escape_html, render_prose};
+use crate::number::{format_change, format_count, format_duration, format_fixed, format_percent};
 use crate::results::{PolicyResult, Results};
 use std::fmt::Write;
 
@@ -48,35 +48,35 @@ const GLOSSARY: [(&str, &str); 12] = [
 ];
 
 /// The sheet; nothing where the results hold none.
-pub(crate) fn sheet(results: &Results, out: &mut String) {
+pub(crate) fn write_sheet(results: &Results, out: &mut String) {
     let Some(summary) = &results.summary else { return };
     out.push_str("<section id=\"summary\"><h2>In short</h2>\n");
-    let _ = writeln!(out, "<p class=\"headline\">{}</p>", prose(&summary.headline));
+    let _ = writeln!(out, "<p class=\"headline\">{}</p>", render_prose(&summary.headline));
     let find = |name: &str| results.policies.iter().find(|p| p.policy.text == name);
-    let chosen = summary.recommended.as_deref().and_then(find);
+    let recommended_policy = summary.recommended.as_deref().and_then(find);
     let base = find(&results.baseline);
     // The script draws the first picture here.
     out.push_str("<div id=\"lead\"></div>\n");
-    if let Some(chosen) = chosen {
+    if let Some(chosen) = recommended_policy {
         out.push_str("<dl class=\"sheet\">");
-        entry(out, "Its price", &summary.price);
+        write_entry(out, "Its price", &summary.price);
         if let Some(base) = base {
-            entry(out, "Winners and losers", &who(chosen, base));
+            write_entry(out, "Winners and losers", &list_winners(chosen, base));
         }
-        entry(out, "To run it", summary.to_run_it.as_slice());
+        write_entry(out, "To run it", summary.to_run_it.as_slice());
         out.push_str("</dl>\n");
     }
     out.push_str("<details><summary>Figures side by side, assumptions, limits</summary>\n");
-    if let (Some(chosen), Some(base)) = (chosen, base) {
-        side_by_side(chosen, base).html("The recommended policy beside the baseline", out);
+    if let (Some(chosen), Some(base)) = (recommended_policy, base) {
+        side_by_side(chosen, base).write_html("The recommended policy beside the baseline", out);
     }
     out.push_str("<dl class=\"sheet\">");
-    let name = chosen.map_or(&results.baseline, |chosen| &chosen.policy.text);
+    let name = recommended_policy.map_or(&results.baseline, |chosen| &chosen.policy.text);
     if let Some(does) = summary.does.iter().find(|does| does.policy == *name) {
-        entry(out, &format!("About {name}"), std::slice::from_ref(&does.sentence));
+        write_entry(out, &format!("About {name}"), std::slice::from_ref(&does.sentence));
     }
-    entry(out, "Assumed", &summary.assumed);
-    entry(out, "Limits of this comparison", &summary.open);
+    write_entry(out, "Assumed", &summary.assumed);
+    write_entry(out, "Limits of this comparison", &summary.open);
     out.push_str(
         "</dl></details>\n<p class=\"tools\"><button type=\"button\" id=\"print\" hidden>Print the whole page, not \
          this sheet alone</button></p></section>\n",
@@ -84,31 +84,35 @@ pub(crate) fn sheet(results: &Results, out: &mut String) {
 }
 
 /// Descriptions of policies, and meanings of words.
-pub(crate) fn glossary(results: &Results, out: &mut String) {
+pub(crate) fn write_glossary(results: &Results, out: &mut String) {
     out.push_str("<section id=\"glossary\"><h2>Words</h2>\n");
     if let Some(summary) = &results.summary {
         out.push_str("<h3>Policies</h3>\n<dl class=\"sheet\">");
         for does in &summary.does {
             let how = (!does.how.is_empty()).then(|| format!("To be had as {}.", does.how));
-            entry(out, &does.policy, &[Some(does.sentence.clone()), how].into_iter().flatten().collect::<Vec<_>>());
+            write_entry(
+                out,
+                &does.policy,
+                &[Some(does.sentence.clone()), how].into_iter().flatten().collect::<Vec<_>>(),
+            );
         }
         out.push_str("</dl>\n<h3>Terms</h3>\n");
     }
     out.push_str("<dl class=\"sheet\">");
     for (word, meaning) in GLOSSARY {
-        entry(out, word, &[meaning.to_string()]);
+        write_entry(out, word, &[meaning.to_string()]);
     }
     out.push_str("</dl></section>\n");
 }
 
 /// A term with its sentences; nothing without any.
-fn entry(out: &mut String, term: &str, sentences: &[String]) {
+fn write_entry(out: &mut String, term: &str, sentences: &[String]) {
     if sentences.is_empty() {
         return;
     }
-    let _ = write!(out, "<div><dt>{}</dt>", escape(term));
+    let _ = write!(out, "<div><dt>{}</dt>", escape_html(term));
     for sentence in sentences {
-        let _ = write!(out, "<dd>{}</dd>", prose(sentence));
+        let _ = write!(out, "<dd>{}</dd>", render_prose(sentence));
     }
     out.push_str("</div>");
 }
@@ -120,9 +124,9 @@ fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> DocumentTable {
     let mut table =
         DocumentTable::new(["", base.policy.text.as_str(), chosen.policy.text.as_str(), "change"]).id("sheet");
     let (old, new) = (&base.report, &chosen.report);
-    let time = |v: f64| duration(v);
-    let ratio = |v: f64| fixed(v, 2);
-    let share = |v: f64| percent(Some(v), 1);
+    let time = |v: f64| format_duration(v);
+    let ratio = |v: f64| format_fixed(v, 2);
+    let share = |v: f64| format_percent(Some(v), 1);
     let rows: [SheetRow<'_>; 5] = [
         ("mean wait", old.measures.wait.mean, new.measures.wait.mean, &time),
         ("95 of 100 jobs wait at most", old.measures.wait.p95, new.measures.wait.p95, &time),
@@ -132,25 +136,25 @@ fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> DocumentTable {
     ];
     for (name, old, new, show) in rows {
         let relative = old.zip(new).filter(|(old, _)| *old > 0.0).map(|(old, new)| new / old - 1.0);
-        table.row(vec![
+        table.add_row(vec![
             name.into(),
-            TableValue::number(old, show),
-            TableValue::number(new, show),
-            TableValue::number(relative, change),
+            TableValue::from_number(old, show),
+            TableValue::from_number(new, show),
+            TableValue::from_number(relative, format_change),
         ]);
     }
     table
 }
 
 /// The classes of jobs that gain and lose most by mean wait, and the number of users that do.
-fn who(chosen: &PolicyResult, base: &PolicyResult) -> Vec<String> {
+fn list_winners(chosen: &PolicyResult, base: &PolicyResult) -> Vec<String> {
     let (Some(new), Some(old)) = (&chosen.details, &base.details) else { return Vec::new() };
-    let all: u64 = old.classes.iter().map(|class| class.jobs).sum();
+    let job_count: u64 = old.classes.iter().map(|class| class.jobs).sum();
     let mut changes: Vec<(f64, &Class, f64, f64)> = Vec::new();
     for class in &old.classes {
-        let found = new.classes.iter().find(|other| other.key == class.key);
-        let (Some(after), Some(before)) = (found.and_then(|other| other.wait), class.wait) else { continue };
-        let large = class.jobs as f64 >= WORTH_NAMING * all as f64;
+        let new_class = new.classes.iter().find(|other| other.key == class.key);
+        let (Some(after), Some(before)) = (new_class.and_then(|other| other.wait), class.wait) else { continue };
+        let large = class.jobs as f64 >= WORTH_NAMING * job_count as f64;
         if large && (after - before).abs() > TELLING * before.max(1.0) {
             changes.push(((after - before) * class.jobs as f64, class, before, after));
         }
@@ -161,20 +165,22 @@ fn who(chosen: &PolicyResult, base: &PolicyResult) -> Vec<String> {
             "jobs of {} processor{} ({} of all) wait {} instead of {}",
             class.name,
             if class.name.rsplit(' ').next() == Some("1") { "" } else { "s" },
-            percent(Some(class.jobs as f64 / all.max(1) as f64), 0),
-            duration(*after),
-            duration(*before)
+            format_percent(Some(class.jobs as f64 / job_count.max(1) as f64), 0),
+            format_duration(*after),
+            format_duration(*before)
         )
     };
-    let told = |word: &str, some: Vec<String>| (!some.is_empty()).then(|| format!("{word}: {}.", some.join("; ")));
+    let sentence_for =
+        |word: &str, some: Vec<String>| (!some.is_empty()).then(|| format!("{word}: {}.", some.join("; ")));
     let gain = changes.iter().filter(|c| c.0 < 0.0).take(2).map(text).collect();
     let lose = changes.iter().rev().filter(|c| c.0 > 0.0).take(2).map(text).collect();
-    let mut sentences: Vec<String> = [told("Gain most", gain), told("Lose most", lose)].into_iter().flatten().collect();
-    sentences.extend(users(&new.users, &old.users));
+    let mut sentences: Vec<String> =
+        [sentence_for("Gain most", gain), sentence_for("Lose most", lose)].into_iter().flatten().collect();
+    sentences.extend(describe_users(&new.users, &old.users));
     sentences
 }
 
-fn users(new: &[Class], old: &[Class]) -> Option<String> {
+fn describe_users(new: &[Class], old: &[Class]) -> Option<String> {
     let ratios: Vec<f64> = old
         .iter()
         .filter_map(|user| {
@@ -186,9 +192,9 @@ fn users(new: &[Class], old: &[Class]) -> Option<String> {
     (!ratios.is_empty()).then(|| {
         format!(
             "Users better off by mean bounded slowdown: {}; worse off: {}; of the {} with most jobs.",
-            count(better as u64),
-            count(worse as u64),
-            count(ratios.len() as u64)
+            format_count(better as u64),
+            format_count(worse as u64),
+            format_count(ratios.len() as u64)
         )
     })
 }

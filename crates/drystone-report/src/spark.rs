@@ -7,7 +7,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// A series as one character per part of it: means of this many parts, from nothing to `most` on a
 /// logarithmic scale, so that series of very different size can stand side by side. Empty without
 /// values.
-pub fn sparkline(values: &[f64], width: usize, most: f64) -> String {
+pub fn draw_sparkline(values: &[f64], width: usize, most: f64) -> String {
     if values.is_empty() {
         return String::new();
     }
@@ -23,7 +23,7 @@ pub fn sparkline(values: &[f64], width: usize, most: f64) -> String {
 }
 
 /// The highest mean over such parts of any series, so that sparklines can share a scale.
-pub fn highest(series: &[&Timeline], width: usize) -> f64 {
+pub fn highest_mean(series: &[&Timeline], width: usize) -> f64 {
     let means = |t: &&Timeline| {
         let values = &t.waiting_jobs;
         let width = width.clamp(1, values.len().max(1));
@@ -40,9 +40,9 @@ mod tests {
     #[test]
     fn eighths_of_the_highest() {
         // 1 + value from 1 to 256: an eighth for each doubling.
-        assert_eq!(sparkline(&[0.0, 1.0, 3.0, 15.0, 127.0, 255.0], 6, 255.0), "▁▁▂▄▇█");
-        assert_eq!(sparkline(&[0.0, 6.0, 1.0, 5.0], 2, 255.0), "▂▂", "means of two");
-        assert_eq!(sparkline(&[3.0], 24, 0.0), "▁");
-        assert_eq!(sparkline(&[], 24, 1.0), "");
+        assert_eq!(draw_sparkline(&[0.0, 1.0, 3.0, 15.0, 127.0, 255.0], 6, 255.0), "▁▁▂▄▇█");
+        assert_eq!(draw_sparkline(&[0.0, 6.0, 1.0, 5.0], 2, 255.0), "▂▂", "means of two");
+        assert_eq!(draw_sparkline(&[3.0], 24, 0.0), "▁");
+        assert_eq!(draw_sparkline(&[], 24, 1.0), "");
     }
 }

@@ -4,7 +4,7 @@
 use crate::assets;
 use crate::charts::Drawing;
 use crate::document::Document;
-use crate::html::{embed, escape, prose};
+use crate::html::{embed_json, escape_html, render_prose};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -43,8 +43,8 @@ pub struct Picture {
 
 impl Picture {
     /// The picture as one image with its title and note as its label.
-    fn labelled(&self) -> String {
-        let label = escape(format!("{}. {}", self.title, self.note).trim());
+    fn labelled_image(&self) -> String {
+        let label = escape_html(format!("{}. {}", self.title, self.note).trim());
         match self.svg.strip_prefix("<svg") {
             Some(rest) if !rest.contains(" role=\"img\"") => format!("<svg role=\"img\" aria-label=\"{label}\"{rest}"),
             _ => self.svg.clone(),
@@ -84,16 +84,16 @@ pub(crate) fn begin_page(title: &str, policy: &str) -> String {
          name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n\
          <style>{} {STYLE}</style>\n</head>\n<body>\n",
         env!("CARGO_PKG_VERSION"),
-        escape(title),
+        escape_html(title),
         assets::PAGE_CSS,
     );
     out
 }
 
 impl StillPage<'_> {
-    pub fn html(&self) -> String {
-        let title = escape(self.title);
-        let sections = self.sections();
+    pub fn render_html(&self) -> String {
+        let title = escape_html(self.title);
+        let sections = self.list_sections();
         let (first, first_name) = sections.first().copied().unwrap_or(DETAILS);
         let mut out = begin_page(self.title, "");
         let _ = write!(
@@ -102,7 +102,7 @@ impl StillPage<'_> {
             first_name.to_lowercase(),
         );
         if !self.subject.is_empty() {
-            let _ = write!(out, "<p class=\"facts\">{}</p>", prose(self.subject));
+            let _ = write!(out, "<p class=\"facts\">{}</p>", render_prose(self.subject));
         }
         let _ = write!(out, "</div>{THEME}</header>\n<nav aria-label=\"Sections\">");
         for (id, name) in &sections {
@@ -112,23 +112,23 @@ impl StillPage<'_> {
         if !self.verdict.is_empty() {
             out.push_str("<section id=\"verdict\"><h2>Verdict</h2><ul class=\"verdict\">");
             for sentence in self.verdict {
-                let _ = write!(out, "<li>{}</li>", prose(sentence));
+                let _ = write!(out, "<li>{}</li>", render_prose(sentence));
             }
             out.push_str("</ul></section>\n");
         }
         if !self.pictures.is_empty() {
             out.push_str("<section id=\"plots\"><h2>Plots</h2>");
             for picture in &self.pictures {
-                let (heading, note) = (escape(&picture.title), prose(&picture.note));
+                let (heading, note) = (escape_html(&picture.title), render_prose(&picture.note));
                 let _ = writeln!(
                     out,
                     "<figure><h3>{heading}</h3><div class=\"frame\" tabindex=\"0\" role=\"group\" aria-label=\"{heading}\">{}</div><figcaption><p>{note}</p></figcaption></figure>",
-                    picture.labelled()
+                    picture.labelled_image()
                 );
             }
             out.push_str("</section>\n");
         }
-        let tables = self.details.html();
+        let tables = self.details.render_html();
         let (open, close) = match tables.matches("<tr").count() {
             ..=SHOWN_ROWS => ("<h2>Details</h2>\n", ""),
             _ => ("<h2>Details</h2>\n<details><summary>All tables</summary>\n", "</details>\n"),
@@ -137,13 +137,13 @@ impl StillPage<'_> {
             out,
             "<section id=\"tables\">{open}{tables}{close}</section>\n</main>\n<script type=\"application/json\" \
              id=\"data\">{}</script>\n</body>\n</html>\n",
-            embed(&self.data.to_string())
+            embed_json(&self.data.to_string())
         );
         out
     }
 
     /// The sections that it has, by their names in addresses and for people.
-    fn sections(&self) -> Vec<(&'static str, &'static str)> {
+    fn list_sections(&self) -> Vec<(&'static str, &'static str)> {
         let verdict = (!self.verdict.is_empty()).then_some(("verdict", "Verdict"));
         let plots = (!self.pictures.is_empty()).then_some(("plots", "Plots"));
         verdict.into_iter().chain(plots).chain([DETAILS]).collect()
@@ -159,12 +159,12 @@ mod tests {
     #[test]
     fn nothing_of_a_site_gets_out_of_its_place() {
         let mut details = Document::default();
-        details.heading("<b>heading</b>");
-        details.facts(vec![("<b>name</b>".to_string(), "<b>value</b>".to_string())]);
-        details.text("<b>text</b>");
+        details.add_heading("<b>heading</b>");
+        details.add_facts(vec![("<b>name</b>".to_string(), "<b>value</b>".to_string())]);
+        details.add_text("<b>text</b>");
         let mut table = DocumentTable::new(["<b>column</b>", "values"]);
-        table.row(vec!["<b>row</b>".into(), "<b>cell</b>".into()]);
-        details.table(table);
+        table.add_row(vec!["<b>row</b>".into(), "<b>cell</b>".into()]);
+        details.add_table(table);
         let picture = Picture {
             title: "<b>title</b>".to_string(),
             svg: "<svg></svg>".to_string(),
@@ -178,7 +178,7 @@ mod tests {
             details: &details,
             data: &json!({"</script><b>": "<b>"}),
         };
-        let html = page.html();
+        let html = page.render_html();
         assert!(!html.contains("<b>"), "{html}");
         for part in ["heading", "name", "value", "text", "column", "row", "cell", "title", "log", "policy"] {
             assert!(html.contains(&format!("&lt;b&gt;{part}&lt;/b&gt;")), "{part}");

@@ -37,7 +37,7 @@ struct Bin {
 }
 
 impl Bin {
-    fn and(self, other: Bin) -> Bin {
+    fn combine_with(self, other: Bin) -> Bin {
         Bin {
             seconds: self.seconds + other.seconds,
             used: self.used + other.used,
@@ -77,7 +77,7 @@ impl TimelineMeter {
         let start = self.start?;
         let bins: Vec<Bin> = self.bins.into_iter().filter(|b| b.seconds > 0).collect();
         let mean = |of: fn(&Bin) -> i128, per: f64| -> Vec<f64> {
-            bins.iter().map(|b| round(of(b) as f64 / b.seconds as f64 / per)).collect()
+            bins.iter().map(|b| round_decimals(of(b) as f64 / b.seconds as f64 / per)).collect()
         };
         (!bins.is_empty()).then(|| Timeline {
             start,
@@ -90,14 +90,15 @@ impl TimelineMeter {
     }
 
     /// Lets the present levels hold until `now`.
-    fn pass(&mut self, now: Time) {
+    fn pass_until(&mut self, now: Time) {
         let (Some(start), Some(levels)) = (self.start, self.levels) else { return };
         let (mut from, until) = ((self.since - start).0, (now - start).0);
         while until > self.width.saturating_mul(MOST_BINS as i64) {
-            self.bins = self.bins.chunks(2).map(|two| two.iter().fold(Bin::default(), |sum, b| sum.and(*b))).collect();
+            self.bins =
+                self.bins.chunks(2).map(|two| two.iter().fold(Bin::default(), |sum, b| sum.combine_with(*b))).collect();
             self.width = self.width.saturating_mul(2);
         }
-        let used = i128::from(self.procs.saturating_sub(levels.free).saturating_sub(levels.down));
+        let used_procs = i128::from(self.procs.saturating_sub(levels.free).saturating_sub(levels.down));
         while from < until {
             let at = (from / self.width) as usize;
             let edge = until.min((at as i64 + 1) * self.width);
@@ -105,10 +106,10 @@ impl TimelineMeter {
                 self.bins.resize(at + 1, Bin::default());
             }
             let seconds = i128::from(edge - from);
-            self.bins[at] = self.bins[at].and(Bin {
+            self.bins[at] = self.bins[at].combine_with(Bin {
                 seconds: edge - from,
-                used: used * seconds,
-                jobs: i128::from(levels.queued()) * seconds,
+                used: used_procs * seconds,
+                jobs: i128::from(levels.queued_jobs()) * seconds,
                 procs: i128::from(levels.queued_procs()) * seconds,
                 down: i128::from(levels.down) * seconds,
             });
@@ -118,7 +119,7 @@ impl TimelineMeter {
 }
 
 /// Four decimals are more than a plot shows, and a quarter of the bytes.
-pub(crate) fn round(value: f64) -> f64 {
+pub(crate) fn round_decimals(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
@@ -126,9 +127,9 @@ impl Observer for TimelineMeter {
     const ENDS: bool = false;
     const NOTES: bool = false;
 
-    fn settled(&mut self, now: Time, levels: Levels) {
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
         self.start.get_or_insert(now);
-        self.pass(now);
+        self.pass_until(now);
         (self.since, self.levels) = (now, Some(levels));
     }
 }
@@ -146,10 +147,10 @@ mod tests {
     #[test]
     fn bins_are_time_weighted_means() {
         let mut meter = TimelineMeter::new(10);
-        meter.settled(Time(1_000), levels(6, 0, 0));
-        meter.settled(Time(1_060), levels(0, 2, 7));
-        meter.settled(Time(1_090), levels(5, 0, 0));
-        meter.settled(Time(1_180), levels(10, 0, 0));
+        meter.note_settlement(Time(1_000), levels(6, 0, 0));
+        meter.note_settlement(Time(1_060), levels(0, 2, 7));
+        meter.note_settlement(Time(1_090), levels(5, 0, 0));
+        meter.note_settlement(Time(1_180), levels(10, 0, 0));
         let timeline = meter.finish().expect("something was seen");
         assert_eq!((timeline.start, timeline.width), (Time(1_000), Span(60)));
         assert_eq!(timeline.utilisation, [0.4, 0.75, 0.5]);
@@ -168,7 +169,7 @@ mod tests {
             if let Some((before, free)) = last {
                 integral += (at - before) * i64::from(10 - free);
             }
-            meter.settled(Time(at), levels(free, 0, 0));
+            meter.note_settlement(Time(at), levels(free, 0, 0));
             last = Some((at, free));
         }
         let used: i128 = meter.bins.iter().map(|b| b.used).sum();
@@ -181,7 +182,7 @@ mod tests {
     fn nothing_is_seen_of_nothing() {
         assert_eq!(TimelineMeter::new(1).finish(), None);
         let mut meter = TimelineMeter::new(1);
-        meter.settled(Time(5), levels(1, 0, 0));
+        meter.note_settlement(Time(5), levels(1, 0, 0));
         assert_eq!(meter.finish(), None);
     }
 }

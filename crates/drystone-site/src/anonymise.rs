@@ -20,7 +20,7 @@ const MOST_WEEKS: u64 = 1_040;
 const ROOT: u32 = 0;
 
 impl AnonymousKey {
-    pub fn given(text: &str) -> AnonymousKey {
+    pub fn from_text(text: &str) -> AnonymousKey {
         AnonymousKey { bytes: blake3::derive_key("drystone 2026 anonymised accounting", text.as_bytes()), given: true }
     }
 
@@ -28,13 +28,13 @@ impl AnonymousKey {
     ///
     /// # Errors
     /// The system gives none.
-    pub fn random() -> std::io::Result<AnonymousKey> {
+    pub fn random_key() -> std::io::Result<AnonymousKey> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
         Ok(AnonymousKey { bytes, given: false })
     }
 
-    fn number(&self, kind: &str, name: &[u8]) -> u64 {
+    fn hash_number(&self, kind: &str, name: &[u8]) -> u64 {
         let mut hasher = blake3::Hasher::new_keyed(&self.bytes);
         hasher.update(kind.as_bytes()).update(&[0]).update(name);
         let bytes = hasher.finalize();
@@ -44,14 +44,14 @@ impl AnonymousKey {
     }
 
     /// Returns the pseudonym of a name: a letter for its kind and twelve digits.
-    fn mask(&self, kind: &str, name: &[u8]) -> String {
-        format!("{}{:012x}", &kind[..1], self.number(kind, name) >> 16)
+    fn mask_name(&self, kind: &str, name: &[u8]) -> String {
+        format!("{}{:012x}", &kind[..1], self.hash_number(kind, name) >> 16)
     }
 
     /// A number of weeks, back in time.
-    fn shift(&self, earliest: i64) -> i64 {
+    fn week_shift(&self, earliest: i64) -> i64 {
         let least = MOST_WEEKS / 20;
-        let weeks = (least + self.number("shift", b"") % (MOST_WEEKS - least)) as i64;
+        let weeks = (least + self.hash_number("shift", b"") % (MOST_WEEKS - least)) as i64;
         // Times stay behind 1970.
         if earliest - weeks * WEEK > WEEK { -weeks * WEEK } else { weeks * WEEK }
     }
@@ -74,7 +74,7 @@ impl Site {
     ///
     /// A site that was read from a folder, or made of a log in Standard Workload Format, stays as
     /// it is, and `None` is the answer.
-    pub fn anonymise(&mut self, key: &AnonymousKey, hide: Hide) -> Option<Vec<String>> {
+    pub fn anonymise_site(&mut self, key: &AnonymousKey, hide: Hide) -> Option<Vec<String>> {
         let SiteJobs::Imported(imported) = &mut self.jobs else { return None };
         if self.manifest.swf.is_some() {
             return None;
@@ -82,7 +82,7 @@ impl Site {
         mask_people(imported, key);
         mask_places(imported, key, hide);
         mask_lists(&mut imported.table, key);
-        self.nodes.iter_mut().for_each(|node| node.name = key.mask("node", node.name.as_bytes()));
+        self.nodes.iter_mut().for_each(|node| node.name = key.mask_name("node", node.name.as_bytes()));
         self.nodes.sort_shared_by(|a, b| a.name.cmp(&b.name));
         // Only a configuration makes use of them, and there is none any more.
         self.node_losses.clear();
@@ -90,11 +90,11 @@ impl Site {
         self.accounts = None;
         self.mask_manifest(key, hide);
         if hide.times {
-            self.shift(key);
+            self.shift_times(key);
         }
-        let told = self.what_identifies(hide, key.given);
-        self.manifest.warnings.clone_from(&told);
-        Some(told)
+        let identifying_facts = self.what_identifies(hide, key.given);
+        self.manifest.warnings.clone_from(&identifying_facts);
+        Some(identifying_facts)
     }
 
     fn mask_manifest(&mut self, key: &AnonymousKey, hide: Hide) {
@@ -114,24 +114,24 @@ impl Site {
         for (pool, number) in manifest.pools.iter_mut().zip(1..) {
             pools.insert(pool.name.clone(), format!("pool-{number}"));
             pool.name = format!("pool-{number}");
-            pool.partitions.iter_mut().for_each(|name| *name = key.mask("partition", name.as_bytes()));
+            pool.partitions.iter_mut().for_each(|name| *name = key.mask_name("partition", name.as_bytes()));
         }
-        let renamed = |pool: &mut Option<String>| {
+        let mask_pool_name = |pool: &mut Option<String>| {
             if let Some(name) = pool {
                 *pool = pools.get(name).cloned();
             }
         };
         for partition in &mut manifest.partitions {
-            partition.name = key.mask("partition", partition.name.as_bytes());
-            renamed(&mut partition.pool);
+            partition.name = key.mask_name("partition", partition.name.as_bytes());
+            mask_pool_name(&mut partition.pool);
         }
-        self.nodes.iter_mut().for_each(|node| renamed(&mut node.pool));
+        self.nodes.iter_mut().for_each(|node| mask_pool_name(&mut node.pool));
     }
 
-    fn shift(&mut self, key: &AnonymousKey) {
+    fn shift_times(&mut self, key: &AnonymousKey) {
         let SiteJobs::Imported(imported) = &mut self.jobs else { return };
-        let earliest = imported.jobs.iter().map(earliest).min().unwrap_or(0);
-        let by = key.shift(earliest.min(self.manifest.window.from));
+        let earliest = imported.jobs.iter().map(earliest_time).min().unwrap_or(0);
+        let by = key.week_shift(earliest.min(self.manifest.window.from));
         let move_stamp = |stamp: &mut u32| {
             if *stamp > 0 {
                 *stamp = u32::try_from(i64::from(*stamp) + by).unwrap_or(*stamp);
@@ -167,7 +167,7 @@ impl Site {
                 .iter()
                 .map(pick)
                 .filter(|symbol| *symbol != Symbol(0))
-                .map(|symbol| names.text(symbol).into_owned())
+                .map(|symbol| names.text_of(symbol).into_owned())
                 .collect()
         };
         let mut kinds = vec![("constraints", of(&|at| at.constraints)), ("demands", of(&|at| at.asks))];
@@ -177,17 +177,17 @@ impl Site {
             kinds.push(("partitions", partitions));
         }
         let line = |(kind, texts): (&str, BTreeSet<String>)| {
-            let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
+            let shown_texts: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
             let more = texts.len().saturating_sub(SHOWN);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            (!shown.is_empty()).then(|| format!("kept as written, {kind}: {}{more}", shown.join(", ")))
+            (!shown_texts.is_empty()).then(|| format!("kept as written, {kind}: {}{more}", shown_texts.join(", ")))
         };
         kinds.into_iter().filter_map(line).collect()
     }
 
     /// Lists data that could still identify people, or the site.
     fn what_identifies(&self, hide: Hide, given: bool) -> Vec<String> {
-        let mut told = vec!["names of people, accounts and nodes are keyed numbers".to_string()];
+        let mut sentences = vec!["names of people, accounts and nodes are keyed numbers".to_string()];
         let mut sizes: HashMap<(u32, Option<u32>), BTreeSet<String>> = HashMap::new();
         let (mut partitions, mut accounts): (BTreeMap<String, BTreeSet<String>>, BTreeMap<String, BTreeSet<String>>) =
             Default::default();
@@ -205,36 +205,37 @@ impl Site {
         };
         let unique = sizes.values().filter(|users| users.len() == 1).count();
         if unique > 0 {
-            told.push(format!(
+            sentences.push(format!(
                 "sizes of jobs of one user alone: {unique}; a person who knows such a job knows the user"
             ));
         }
         let own = alone(&partitions);
         if !own.is_empty() {
-            told.push(format!("partitions of one user each: {}", own.join(", ")));
+            sentences.push(format!("partitions of one user each: {}", own.join(", ")));
         }
         let own = alone(&accounts).len();
         if own > 0 {
-            told.push(format!("accounts of one user each: {own}"));
+            sentences.push(format!("accounts of one user each: {own}"));
         }
         if !hide.partitions {
-            told.push("names of partitions are as they were (--anonymise-partitions hides them)".to_string());
+            sentences.push("names of partitions are as they were (--anonymise-partitions hides them)".to_string());
         }
         if !hide.times {
-            told.push("times are as they were (--shift-time moves them by a secret number of weeks)".to_string());
+            sentences.push("times are as they were (--shift-time moves them by a secret number of weeks)".to_string());
         }
-        told.push("numbers of jobs, constraints, sizes, limits and the kinds of nodes are as they were".to_string());
-        told.extend(self.kept_texts(hide));
+        sentences
+            .push("numbers of jobs, constraints, sizes, limits and the kinds of nodes are as they were".to_string());
+        sentences.extend(self.kept_texts(hide));
         if given {
-            told.push("a person who knows the key can find names again by trying them".to_string());
+            sentences.push("a person who knows the key can find names again by trying them".to_string());
         }
-        told
+        sentences
     }
 }
 
-fn earliest(job: &FoundJob) -> i64 {
-    let known = [job.submit, job.eligible, job.arrive, job.start].into_iter().filter(|&stamp| stamp > 0);
-    known.min().map_or(i64::MAX, i64::from)
+fn earliest_time(job: &FoundJob) -> i64 {
+    let known_times = [job.submit, job.eligible, job.arrive, job.start].into_iter().filter(|&stamp| stamp > 0);
+    known_times.min().map_or(i64::MAX, i64::from)
 }
 
 /// Replaces the names of users, groups, accounts, and of people who cancelled jobs.
@@ -243,35 +244,40 @@ fn mask_people(imported: &mut Imported, key: &AnonymousKey) {
     // Jobs are cancelled by numbers of users, which have names elsewhere.
     let mut by_number: HashMap<u32, Vec<u8>> = HashMap::new();
     for who in table.who.items().iter().filter(|who| who.user != Symbol(0)) {
-        by_number.entry(who.uid).or_insert_with(|| table.names.bytes(who.user).to_vec());
+        by_number.entry(who.uid).or_insert_with(|| table.names.bytes_of(who.user).to_vec());
     }
     let names = &mut table.names;
     for who in table.who.items_mut() {
-        let root = who.uid == ROOT || names.bytes(who.user) == b"root";
+        let root = who.uid == ROOT || names.bytes_of(who.user) == b"root";
         if !root {
-            who.user = masked(names, who.user, key, "user");
+            who.user = mask_symbol(names, who.user, key, "user");
             who.uid = u32::MAX;
         }
         // The administrator may be in a group of people.
-        if names.bytes(who.group) != b"root" {
-            who.group = masked(names, who.group, key, "group");
+        if names.bytes_of(who.group) != b"root" {
+            who.group = mask_symbol(names, who.group, key, "group");
         }
-        who.account = masked(names, who.account, key, "account");
+        who.account = mask_symbol(names, who.account, key, "account");
     }
     for note in table.notes.items_mut() {
-        note.canceller = canceller(names, note.canceller, key, &by_number);
+        note.canceller = mask_canceller(names, note.canceller, key, &by_number);
         // Reasons and words for states may be written by people.
         (note.reason, note.word) = (Symbol(0), Symbol(0));
     }
     table.rows.each_mut(|row| {
         if row.name > 0 {
-            row.name = (key.number("job", &row.name.to_le_bytes()) as u32 & 0x7fff_ffff).max(1);
+            row.name = (key.hash_number("job", &row.name.to_le_bytes()) as u32 & 0x7fff_ffff).max(1);
         }
     });
 }
 
-fn canceller(names: &mut Symbols, symbol: Symbol, key: &AnonymousKey, by_number: &HashMap<u32, Vec<u8>>) -> Symbol {
-    let text = names.text(symbol).into_owned();
+fn mask_canceller(
+    names: &mut Symbols,
+    symbol: Symbol,
+    key: &AnonymousKey,
+    by_number: &HashMap<u32, Vec<u8>>,
+) -> Symbol {
+    let text = names.text_of(symbol).into_owned();
     if text.is_empty() || text == "root" || text == "0" {
         return symbol;
     }
@@ -279,14 +285,14 @@ fn canceller(names: &mut Symbols, symbol: Symbol, key: &AnonymousKey, by_number:
         Ok(number) => by_number.get(&number).cloned().unwrap_or_else(|| text.clone().into_bytes()),
         Err(_) => text.split('@').next().unwrap_or_default().as_bytes().to_vec(),
     };
-    names.intern(key.mask("user", &name).as_bytes())
+    names.intern(key.mask_name("user", &name).as_bytes())
 }
 
-fn masked(names: &mut Symbols, symbol: Symbol, key: &AnonymousKey, kind: &str) -> Symbol {
+fn mask_symbol(names: &mut Symbols, symbol: Symbol, key: &AnonymousKey, kind: &str) -> Symbol {
     if symbol == Symbol(0) {
         return symbol;
     }
-    let mask = key.mask(kind, names.bytes(symbol));
+    let mask = key.mask_name(kind, names.bytes_of(symbol));
     names.intern(mask.as_bytes())
 }
 
@@ -296,11 +302,11 @@ fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
     let names = &mut table.names;
     for at in table.at.items_mut() {
         at.cluster = Symbol(0);
-        at.qos = masked(names, at.qos, key, "qos");
+        at.qos = mask_symbol(names, at.qos, key, "qos");
         at.asks = mask_asked_places(names, at.asks, key, hide);
-        at.reservation = masked(names, at.reservation, key, "reservation");
+        at.reservation = mask_symbol(names, at.reservation, key, "reservation");
         if hide.partitions {
-            at.partition = masked(names, at.partition, key, "partition");
+            at.partition = mask_symbol(names, at.partition, key, "partition");
         }
     }
 }
@@ -308,11 +314,11 @@ fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
 /// Returns demands without the nodes that they name: an anonymised configuration has none of these.
 /// Names of partitions are masked where others are.
 fn mask_asked_places(names: &mut Symbols, asks: Symbol, key: &AnonymousKey, hide: Hide) -> Symbol {
-    let text = names.text(asks).into_owned();
+    let text = names.text_of(asks).into_owned();
     let is_kept = |word: &&str| !word.starts_with("on=") && !word.starts_with("without=");
     let mask = |word: &str| match word.strip_prefix("partitions=").filter(|_| hide.partitions) {
         Some(list) => {
-            let masks: Vec<String> = list.split(',').map(|name| key.mask("partition", name.as_bytes())).collect();
+            let masks: Vec<String> = list.split(',').map(|name| key.mask_name("partition", name.as_bytes())).collect();
             format!("partitions={}", masks.join(","))
         }
         None => word.to_string(),
@@ -325,22 +331,24 @@ fn mask_asked_places(names: &mut Symbols, asks: Symbol, key: &AnonymousKey, hide
 /// Lists of nodes, each node by itself.
 fn mask_lists(table: &mut AccountingTable, key: &AnonymousKey) {
     let mut lists = Symbols::default();
-    let mut known: HashMap<String, String> = HashMap::new();
-    let moved: Vec<Symbol> = (table.node_lists.all())
+    let mut masked_lists: HashMap<String, String> = HashMap::new();
+    let moved_symbols: Vec<Symbol> = (table.node_lists.all_symbols())
         .map(|symbol| {
-            let text = table.node_lists.text(symbol);
+            let text = table.node_lists.text_of(symbol);
             if text.is_empty() {
                 return Symbol(0);
             }
             let names = drystone_slurm::conf::expand_hostlist(&text).unwrap_or_else(|_| vec![text.to_string()]);
             let mut masks: Vec<String> = names
                 .into_iter()
-                .map(|name| known.entry(name).or_insert_with_key(|name| key.mask("node", name.as_bytes())).clone())
+                .map(|name| {
+                    masked_lists.entry(name).or_insert_with_key(|name| key.mask_name("node", name.as_bytes())).clone()
+                })
                 .collect();
             masks.sort_unstable();
             lists.intern(masks.join(",").as_bytes())
         })
         .collect();
-    table.rows.each_mut(|row| row.nodes = moved.get(row.nodes.0 as usize).copied().unwrap_or_default());
+    table.rows.each_mut(|row| row.nodes = moved_symbols.get(row.nodes.0 as usize).copied().unwrap_or_default());
     table.node_lists = lists;
 }

@@ -32,8 +32,8 @@ pub enum Local {
 /// ```
 /// use drystone_site::clock::{Local, Zone};
 ///
-/// let zone = Zone::named("Europe/Berlin").expect("a zone");
-/// let at = |text| zone.local(drystone_site::clock::civil(text).expect("a time"));
+/// let zone = Zone::from_name("Europe/Berlin").expect("a zone");
+/// let at = |text| zone.resolve_local(drystone_site::clock::parse_civil(text).expect("a time"));
 /// assert_eq!(at("2026-01-01T01:00:00"), Local::Once(1_767_225_600));
 /// // On 25 October 2026 clocks go back from three to two, on 29 March forward from two to three.
 /// assert_eq!(at("2026-10-25T02:30:00"), Local::Twice(1_792_888_200, 1_792_891_800));
@@ -54,7 +54,7 @@ impl Zone {
     ///
     /// # Errors
     /// The name is not known.
-    pub fn named(name: &str) -> Result<Zone, UnknownZone> {
+    pub fn from_name(name: &str) -> Result<Zone, UnknownZone> {
         let zone = TimeZone::get(name).map_err(|_| UnknownZone(name.to_string()))?;
         let offset = |at: Timestamp| i64::from(zone.to_offset(at).seconds());
         let mut stretches = vec![Stretch { from: i64::MIN / 4, offset: offset(Timestamp::UNIX_EPOCH) }];
@@ -72,7 +72,7 @@ impl Zone {
     }
 
     /// Coordinated universal time, which has no such hours.
-    pub fn utc() -> Zone {
+    pub fn utc_zone() -> Zone {
         Zone { name: "UTC".to_string(), stretches: vec![Stretch { from: i64::MIN / 4, offset: 0 }] }
     }
 
@@ -82,10 +82,10 @@ impl Zone {
 
     /// Returns the meaning of a local time, given in seconds as if it were UTC. O(log n) for n
     /// changes.
-    pub fn local(&self, civil: i64) -> Local {
+    pub fn resolve_local(&self, civil: i64) -> Local {
         // Offsets are below a day, so only the stretches around it count.
         let near = self.stretches.partition_point(|s| s.from <= civil - 86_400).saturating_sub(1);
-        let mut found: Option<i64> = None;
+        let mut first_moment: Option<i64> = None;
         let mut before = self.stretches[near].offset;
         for (at, stretch) in self.stretches.iter().enumerate().skip(near) {
             if stretch.from > civil + 86_400 {
@@ -94,19 +94,19 @@ impl Zone {
             let until = self.stretches.get(at + 1).map_or(i64::MAX, |next| next.from);
             let moment = civil - stretch.offset;
             if stretch.from <= moment && moment < until {
-                match found {
+                match first_moment {
                     Some(first) => return Local::Twice(first, moment),
-                    None => found = Some(moment),
+                    None => first_moment = Some(moment),
                 }
             } else if moment >= until {
                 before = stretch.offset;
             }
         }
-        found.map_or(Local::Skipped(civil - before), Local::Once)
+        first_moment.map_or(Local::Skipped(civil - before), Local::Once)
     }
 
     /// The local time of a moment, in seconds as if it were UTC.
-    pub fn civil(&self, moment: i64) -> i64 {
+    pub fn civil_time(&self, moment: i64) -> i64 {
         let at = self.stretches.partition_point(|s| s.from <= moment).saturating_sub(1);
         moment + self.stretches[at].offset
     }
@@ -131,11 +131,11 @@ impl ZoneLookup {
     }
 
     #[inline]
-    pub(crate) fn local(&mut self, civil: i64) -> Local {
+    pub(crate) fn resolve_local(&mut self, civil: i64) -> Local {
         if self.calm.contains(&civil) {
             return Local::Once(civil - self.offset);
         }
-        let local = self.zone.local(civil);
+        let local = self.zone.resolve_local(civil);
         if let Local::Once(moment) = local {
             let stretches = &self.zone.stretches;
             let at = stretches.partition_point(|s| s.from <= moment).saturating_sub(1);
@@ -148,7 +148,7 @@ impl ZoneLookup {
 }
 
 /// Seconds since 1970 of `YYYY-MM-DDTHH:MM:SS`, taken as UTC; `None` for any other text.
-pub fn civil(text: &str) -> Option<i64> {
+pub fn parse_civil(text: &str) -> Option<i64> {
     civil_bytes(text.as_bytes())
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn civil_bytes(text: &[u8]) -> Option<i64> {
     let (hour, minute, second) = (two(11), two(14), two(17));
     let fits = (1..=12).contains(&month) && day >= 1 && day <= month_days(year, month);
     (fits && hour < 24 && minute < 60 && second < 61)
-        .then(|| days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
+        .then(|| days_since_epoch(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
 /// Returns the number of days of a month.
@@ -181,7 +181,7 @@ pub(crate) fn month_days(year: i64, month: i64) -> i64 {
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar (Howard Hinnant's algorithm).
 #[inline]
-pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let era = year.div_euclid(400);
     let of_era = year - era * 400;
@@ -190,11 +190,11 @@ pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// A moment as `YYYY-MM-DDTHH:MM:SS` in UTC.
-pub(crate) fn text(moment: i64) -> String {
+pub(crate) fn format_moment(moment: i64) -> String {
     let (days, second) = (moment.div_euclid(86_400), moment.rem_euclid(86_400));
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted - era * 146_097;
+    let shifted_days = days + 719_468;
+    let era = shifted_days.div_euclid(146_097);
+    let of_era = shifted_days - era * 146_097;
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let fifth = (5 * of_year + 2) / 153;
@@ -205,14 +205,14 @@ pub(crate) fn text(moment: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}", second % 60)
 }
 
-/// A local time for people, `2026-01-31 12:00`, of seconds as [`Zone::civil`] gives them.
-pub fn minute(civil: i64) -> String {
-    text(civil)[..16].replace('T', " ")
+/// A local time for people, `2026-01-31 12:00`, of seconds as [`Zone::civil_time`] gives them.
+pub fn format_minute(civil: i64) -> String {
+    format_moment(civil)[..16].replace('T', " ")
 }
 
-/// As [`minute`], with seconds.
-pub fn second(civil: i64) -> String {
-    text(civil).replace('T', " ")
+/// As [`format_minute`], with seconds.
+pub fn format_second(civil: i64) -> String {
+    format_moment(civil).replace('T', " ")
 }
 
 #[cfg(test)]
@@ -234,11 +234,11 @@ mod tests {
     proptest! {
         #[test]
         fn every_moment_comes_back_from_its_local_time(zone in 0..ZONES.len(), moment in 0..END) {
-            let zone = Zone::named(ZONES[zone]).expect("a zone");
+            let zone = Zone::from_name(ZONES[zone]).expect("a zone");
             let mut lookup = ZoneLookup::new(zone.clone());
             for moment in [moment, moment + 3_600, moment + 40_000_000] {
-                let local = lookup.local(zone.civil(moment));
-                prop_assert_eq!(local, zone.local(zone.civil(moment)));
+                let local = lookup.resolve_local(zone.civil_time(moment));
+                prop_assert_eq!(local, zone.resolve_local(zone.civil_time(moment)));
                 prop_assert!(
                     local == Local::Once(moment) || matches!(local, Local::Twice(a, b) if a == moment || b == moment)
                 );
@@ -247,7 +247,7 @@ mod tests {
 
         #[test]
         fn offsets_are_those_of_the_library(zone in 0..ZONES.len(), moment in 0..END) {
-            let ours = Zone::named(ZONES[zone]).expect("a zone").civil(moment) - moment;
+            let ours = Zone::from_name(ZONES[zone]).expect("a zone").civil_time(moment) - moment;
             let at = Timestamp::from_second(moment).expect("a time");
             let theirs = TimeZone::get(ZONES[zone]).expect("a zone").to_offset(at).seconds();
             prop_assert_eq!(ours, i64::from(theirs));
@@ -255,15 +255,15 @@ mod tests {
 
         #[test]
         fn dates_come_back(moment in 0..END) {
-            prop_assert_eq!(civil(&text(moment)), Some(moment));
+            prop_assert_eq!(parse_civil(&format_moment(moment)), Some(moment));
         }
     }
 
     #[test]
     fn dates_that_are_none() {
         for text in ["2026-02-29T00:00:00", "2026-13-01T00:00:00", "2026-00-01T00:00:00", "2026-01-01T24:00:00", "x"] {
-            assert_eq!(civil(text), None, "{text}");
+            assert_eq!(parse_civil(text), None, "{text}");
         }
-        assert_eq!(civil("2024-02-29 00:00:00"), Some(1_709_164_800));
+        assert_eq!(parse_civil("2024-02-29 00:00:00"), Some(1_709_164_800));
     }
 }

@@ -57,7 +57,7 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
-    pub(crate) fn name(&self) -> String {
+    pub(crate) fn kind_name(&self) -> String {
         match self {
             FileKind::Jobs(carrier) => carrier.name().to_string(),
             FileKind::Machine(description) => description.name().to_string(),
@@ -73,25 +73,25 @@ impl FileKind {
     }
 
     /// Returns the contents that the beginning of a file shows. `head` is unpacked.
-    pub(crate) fn of(head: &[u8], layout: &TextLayout) -> FileKind {
+    pub(crate) fn from_head(head: &[u8], layout: &TextLayout) -> FileKind {
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         if head.starts_with(b"PAR1") {
             return FileKind::Jobs(Carrier::Parquet);
         }
-        if let Some((looks, advice)) = foreign::binary(head) {
+        if let Some((looks, advice)) = foreign::detect_binary(head) {
             return FileKind::Unknown(looks, advice);
         }
         // A whole line of text and then zero bytes is text that a crash spoilt.
         let begins = head.iter().take(4_096).take_while(|b| **b != 0).any(|b| *b == b'\n');
         let control = |b: &&u8| **b < b' ' && !matches!(**b, b'\t' | b'\r' | b'\n' | 0x1f | 0x1e);
         if head.iter().take(4_096).filter(control).filter(|b| **b != 0 || !begins).count() > 4 {
-            return unknown(
+            return unknown_kind(
                 "no text",
                 "expected what sacct prints, or records of PBS, plain or compressed with gzip, zstd, xz or bzip2",
             );
         }
         if head.iter().filter(|b| **b == b'\r').count() > 1 && !head.contains(&b'\n') {
-            return unknown(
+            return unknown_kind(
                 "text whose lines end in carriage returns alone",
                 "convert it: tr '\\r' '\\n' < FILE > NEW",
             );
@@ -100,12 +100,12 @@ impl FileKind {
             head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).find(|line| !line.is_empty() && !is_message(line));
         let Some(first) = first else {
             let message = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
-            let shown = |line: &[u8]| String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
-            return message.map_or(FileKind::Empty, |line| FileKind::Messages(shown(line)));
+            let shown_line = |line: &[u8]| String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
+            return message.map_or(FileKind::Empty, |line| FileKind::Messages(shown_line(line)));
         };
         match first.trim_ascii_start() {
-            [b'{' | b'[', ..] => json(head, layout),
-            _ => match text(head, first, layout) {
+            [b'{' | b'[', ..] => detect_json(head, layout),
+            _ => match detect_text(head, first, layout) {
                 unlike @ FileKind::Unknown(..) if is_remark(first) => behind_remarks(head, layout).unwrap_or(unlike),
                 kind => kind,
             },
@@ -117,25 +117,25 @@ impl FileKind {
 fn behind_remarks(head: &[u8], layout: &TextLayout) -> Option<FileKind> {
     let lines = head.split_inclusive(|&byte| byte == b'\n');
     let remarks = lines.take_while(|line| is_remark(line.trim_ascii_end()) || line.trim_ascii().is_empty());
-    let kind = FileKind::of(&head[remarks.map(<[u8]>::len).sum()..], layout);
+    let kind = FileKind::from_head(&head[remarks.map(<[u8]>::len).sum()..], layout);
     matches!(kind, FileKind::Jobs(Carrier::Sacct | Carrier::Table)).then_some(kind)
 }
 
-fn unknown(looks: &str, advice: &str) -> FileKind {
+fn unknown_kind(looks: &str, advice: &str) -> FileKind {
     FileKind::Unknown(looks.to_string(), advice.to_string())
 }
 
 /// Returns the kind of a document in JSON.
-fn json(head: &[u8], layout: &TextLayout) -> FileKind {
+fn detect_json(head: &[u8], layout: &TextLayout) -> FileKind {
     let text = String::from_utf8_lossy(head);
     let has = |key: &str| text.contains(&format!("\"{key}\""));
-    let shape = JsonShape::of(head);
-    if let Some((looks, advice)) = shape.foreign(head) {
+    let shape = JsonShape::from_head(head);
+    if let Some((looks, advice)) = shape.detect_foreign(head) {
         return FileKind::Unknown(looks, advice);
     }
     match () {
         () if layout.columns.is_some() => FileKind::Jobs(Carrier::Records),
-        () if shape.is_oar(head) => unknown(
+        () if shape.is_oar(head) => unknown_kind(
             "the output of oarstat -J, which has the jobs of this moment",
             "write the jobs of its database as a table: job_id, job_user, project, queue_name, state, submission_time, start_time, stop_time, \
              walltime, nb_resources, and import that with --columns oar",
@@ -150,7 +150,7 @@ fn json(head: &[u8], layout: &TextLayout) -> FileKind {
             FileKind::Machine(MachineSource::Sinfo)
         }
         () if shape.is_sacct() => FileKind::Jobs(Carrier::Json),
-        () if shape.is_by_column(head) => unknown(
+        () if shape.is_by_column(head) => unknown_kind(
             "a data frame in JSON, with names and values apart",
             "write it row by row: DataFrame.to_json('jobs.json', orient='records')",
         ),
@@ -159,13 +159,13 @@ fn json(head: &[u8], layout: &TextLayout) -> FileKind {
     }
 }
 
-fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
+fn detect_text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
     let line = String::from_utf8_lossy(first);
     if let Some(kind) = by_key(head, &line) {
         return kind;
     }
     if is_condor(head, first) {
-        return unknown("a log of HTCondor", foreign::CONDOR);
+        return unknown_kind("a log of HTCondor", foreign::CONDOR);
     }
     if is_accounts(head) {
         return FileKind::Limits;
@@ -176,7 +176,7 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
     if is_pbs(first) {
         return FileKind::Jobs(Carrier::Pbs);
     }
-    let names: Vec<String> = line.split(['|', ',', '\t', ';']).map(plain).collect();
+    let names: Vec<String> = line.split(['|', ',', '\t', ';']).map(plain_name).collect();
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
     if !has("jobid") && !has("jobidraw") && names.len() > 2 {
         if (has("nodename") || has("clusternodes")) && has("state") {
@@ -190,7 +190,7 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
             return FileKind::Limits;
         }
     }
-    if let Some((looks, advice)) = foreign::text(head, &line) {
+    if let Some((looks, advice)) = foreign::detect_text(head, &line) {
         return FileKind::Unknown(looks, advice);
     }
     match RowHeader::of_line(first, layout.delimiter.as_deref()) {
@@ -214,7 +214,7 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
     }
     // A row without a header: its reader says what to do.
     let leading = first.split(|&b| b == b'|').next().unwrap_or_default();
-    if line.matches('|').count() >= 4 && Id::read(leading).is_some() {
+    if line.matches('|').count() >= 4 && Id::parse_id(leading).is_some() {
         return FileKind::Jobs(Carrier::Sacct);
     }
     if is_pbsnodes(head) {
@@ -223,19 +223,19 @@ fn text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
     if table::looks_like_jobs(head, layout.delimiter.as_deref()) {
         return FileKind::Jobs(Carrier::Table);
     }
-    if let Some((names, columns)) = table::described(head, layout.delimiter.as_deref()) {
-        let (looks, advice) = foreign::table(&names, columns);
+    if let Some((names, columns)) = table::describe_table(head, layout.delimiter.as_deref()) {
+        let (looks, advice) = foreign::detect_table(&names, columns);
         return FileKind::Unknown(looks, advice);
     }
-    let shown: String = line.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    unknown(
-        &format!("text that is no accounting (it begins `{shown}`)"),
+    let shown_line: String = line.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    unknown_kind(
+        &format!("text that is no accounting (it begins `{shown_line}`)"),
         "expected what sacct prints, records of PBS, LSF or Grid Engine, a log in Standard Workload Format, or the description of a machine",
     )
 }
 
 /// Small letters without blanks and the like, as column names are compared.
-fn plain(name: &str) -> String {
+fn plain_name(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -253,10 +253,10 @@ fn by_key(head: &[u8], line: &str) -> Option<FileKind> {
         return Some(FileKind::Machine(MachineSource::Config));
     }
     if line.starts_with("JobId=") {
-        let completed = memchr::memmem::find(head, b" ProcCnt=").is_some();
-        return Some(match completed {
+        let is_completed = memchr::memmem::find(head, b" ProcCnt=").is_some();
+        return Some(match is_completed {
             true => FileKind::Jobs(Carrier::JobCompletion),
-            false => unknown(
+            false => unknown_kind(
                 "the output of scontrol show job, which has the jobs of the last minutes only",
                 "at the site: sacct -a -X -D -P --noconvert -S … -E … --format=… > jobs.psv",
             ),
@@ -278,10 +278,10 @@ fn by_key(head: &[u8], line: &str) -> Option<FileKind> {
 /// `"JOB_FINISH" "10.1" 1770001010 …`, or another event.
 fn is_lsf(line: &str) -> bool {
     let mut words = line.split(' ');
-    let mut quoted = || words.next().and_then(|word| word.strip_prefix('"')?.strip_suffix('"'));
+    let mut next_quoted = || words.next().and_then(|word| word.strip_prefix('"')?.strip_suffix('"'));
     let capitals = |name: &str| name.contains('_') && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
-    let event = quoted().is_some_and(capitals);
-    let version = quoted().is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()));
+    let event = next_quoted().is_some_and(capitals);
+    let version = next_quoted().is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()));
     let moment = words.next().is_some_and(|text| text.len() >= 9 && text.bytes().all(|byte| byte.is_ascii_digit()));
     line.starts_with("\"JOB_") || (event && version && moment)
 }
@@ -292,30 +292,30 @@ fn is_pbs(line: &[u8]) -> bool {
     shape == b"00/00/0000 00:00:00;" && line.get(20).is_some_and(u8::is_ascii_alphabetic)
 }
 
-fn lines(head: &[u8]) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+fn head_lines(head: &[u8]) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
     head.split(|&b| b == b'\n').map(|line| String::from_utf8_lossy(line.trim_ascii()))
 }
 
 /// Comments behind semicolons, or eighteen numbers.
 fn is_swf(head: &[u8]) -> bool {
-    let mut rows = lines(head).filter(|line| !line.is_empty() && !line.starts_with(';')).take(2);
+    let mut rows = head_lines(head).filter(|line| !line.is_empty() && !line.starts_with(';')).take(2);
     // The first twelve fields hardly ever lack a number; a first line may name them.
     let is_record = |line: &str| {
         let numbers = line.split_whitespace().take(18).filter(|word| word.parse::<f64>().is_ok()).count();
         line.split_whitespace().count() >= 18 && numbers >= 16
     };
     let first = rows.next();
-    let named = |line: &str| {
+    let is_record_line = |line: &str| {
         line.split_whitespace().count() >= 18
             && line.split_whitespace().all(|w| w.starts_with(|c: char| c.is_ascii_alphabetic()))
     };
     let numbers = first.as_ref().is_some_and(|line| is_record(line))
-        || (first.is_some_and(|line| named(&line)) && rows.next().is_some_and(|line| is_record(&line)));
+        || (first.is_some_and(|line| is_record_line(&line)) && rows.next().is_some_and(|line| is_record(&line)));
     numbers || (head.starts_with(b";") && memchr::memmem::find(head, b"Version:").is_some())
 }
 
 fn is_grid_engine(head: &[u8]) -> bool {
-    let first = lines(head).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let first = head_lines(head).find(|line| !line.is_empty() && !line.starts_with('#'));
     first.is_some_and(|line| {
         if crate::readers::is_reported(line.as_bytes()) {
             return true;
@@ -340,12 +340,13 @@ fn is_slurm_conf(head: &[u8]) -> bool {
         "include ",
     ];
     let own = |line: &str| keys.iter().any(|key| line.starts_with(key));
-    lines(head).any(|line| own(&line.to_ascii_lowercase().replace(" =", "=")))
+    head_lines(head).any(|line| own(&line.to_ascii_lowercase().replace(" =", "=")))
 }
 
 /// A `sacctmgr dump`, or commands of sacctmgr.
 fn is_accounts(head: &[u8]) -> bool {
-    let first = lines(head).map(|line| line.trim().to_ascii_lowercase()).find(|l| !l.is_empty() && !l.starts_with('#'));
+    let first =
+        head_lines(head).map(|line| line.trim().to_ascii_lowercase()).find(|l| !l.is_empty() && !l.starts_with('#'));
     let Some(first) = first else { return false };
     if drystone_slurm::accounts::is_accounts_header(&first)
         || first.starts_with("cluster - ")
@@ -361,8 +362,10 @@ fn is_accounts(head: &[u8]) -> bool {
 
 /// `gres.conf`: GPUs by their files, or their counts by node.
 fn is_gres_conf(head: &[u8]) -> bool {
-    let rows: Vec<String> =
-        lines(head).map(|line| line.to_ascii_lowercase()).filter(|l| !l.is_empty() && !l.starts_with('#')).collect();
+    let rows: Vec<String> = head_lines(head)
+        .map(|line| line.to_ascii_lowercase())
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+        .collect();
     let gres = |line: &String| {
         line.starts_with("autodetect=")
             || line.starts_with("name=")
@@ -384,7 +387,7 @@ mod tests {
     use super::*;
 
     fn of(head: &str) -> FileKind {
-        FileKind::of(head.as_bytes(), &TextLayout::default())
+        FileKind::from_head(head.as_bytes(), &TextLayout::default())
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io;
 
 /// The commands that give everything an import can use, Slurm's, for a period in the words of
 /// `sacct -S` and `-E`.
-pub fn ask(from: &str, until: &str) -> String {
+pub fn ask_commands(from: &str, until: &str) -> String {
     format!("{HEAD}\nFROM={from} UNTIL={until}\n{COMMANDS}")
 }
 
@@ -237,7 +237,7 @@ impl SiteError {
     }
 
     /// The file it is about, and the line from 1, as far as they are known.
-    pub fn place(&self) -> (Option<&str>, Option<u64>) {
+    pub fn file_and_line(&self) -> (Option<&str>, Option<u64>) {
         match self {
             SiteError::NoZone { place, .. }
             | SiteError::RelativeTime { place, .. }
@@ -246,7 +246,7 @@ impl SiteError {
             | SiteError::NoHeader { place }
             | SiteError::CutOff { place, .. }
             | SiteError::BadJson { place, .. }
-            | SiteError::Machine { place, .. } => split(place),
+            | SiteError::Machine { place, .. } => split_place(place),
             SiteError::Unreadable { file, .. }
             | SiteError::NoColumn { file, .. }
             | SiteError::TableColumns { file, .. }
@@ -261,7 +261,7 @@ impl SiteError {
 }
 
 /// `FILE:LINE`, `FILE:LINE:COLUMN`, `FILE`.
-fn split(place: &str) -> (Option<&str>, Option<u64>) {
+fn split_place(place: &str) -> (Option<&str>, Option<u64>) {
     let cut =
         |text: &str| text.rsplit_once(':').and_then(|(file, digits)| Some((file.len(), digits.trim().parse().ok()?)));
     let Some((end, last)) = cut(place) else { return (Some(place), None) };

@@ -29,7 +29,7 @@ pub struct Numbering {
     partitions: Vec<BTreeMap<String, i64>>,
 }
 
-fn number(of: &mut BTreeMap<String, i64>, name: &str) {
+fn number_name(of: &mut BTreeMap<String, i64>, name: &str) {
     if !name.is_empty() && !of.contains_key(name) {
         of.insert(name.to_string(), of.len() as i64 + 1);
     }
@@ -37,78 +37,78 @@ fn number(of: &mut BTreeMap<String, i64>, name: &str) {
 
 /// The name that the field of groups numbers: the account, which shares and limits are about. The
 /// group of the operating system stands there only where no job of the site names an account.
-fn group<'a>(job: &'a SiteJob<'_>, accounted: bool) -> &'a str {
+fn group_name<'a>(job: &'a SiteJob<'_>, accounted: bool) -> &'a str {
     if accounted { &job.account } else { &job.group }
 }
 
 impl Numbering {
     /// Of the names of a site.
-    pub fn of(site: &Site) -> Numbering {
+    pub fn from_site(site: &Site) -> Numbering {
         let pools = &site.manifest.pools;
-        let accounted = (0..site.len()).any(|at| site.symbols(at).account != Symbol(0));
+        let is_accounted = (0..site.len()).any(|at| site.symbols_at(at).account != Symbol(0));
         let partitions = vec![BTreeMap::new(); pools.len()];
-        let mut numbering = Numbering { accounted, partitions, ..Numbering::default() };
+        let mut numbering = Numbering { accounted: is_accounted, partitions, ..Numbering::default() };
         for (at, pool) in pools.iter().enumerate() {
             let mine = |p: &&crate::manifest::PartitionSummary| p.pool.as_deref() == Some(pool.name.as_str());
             for partition in site.manifest.partitions.iter().filter(mine) {
-                number(&mut numbering.partitions[at], &partition.name);
+                number_name(&mut numbering.partitions[at], &partition.name);
             }
         }
         // Names are few beside jobs: each is looked up once.
-        let mut seen: HashSet<(u8, u16, Symbol)> = HashSet::new();
+        let mut seen_names: HashSet<(u8, u16, Symbol)> = HashSet::new();
         for at in 0..site.len() {
-            let JobSymbols { user, account, group: unix, qos, partition, .. } = site.symbols(at);
+            let JobSymbols { user, account, group: unix, qos, partition, .. } = site.symbols_at(at);
             let pool = site.bare_job(at).pool;
-            let group_symbol = if accounted { account } else { unix };
+            let group_symbol = if is_accounted { account } else { unix };
             let names = [(0, 0, user), (1, 0, group_symbol), (2, 0, qos), (3, pool, partition)];
-            let fresh = names.map(|name| seen.insert(name));
+            let fresh = names.map(|name| seen_names.insert(name));
             if !fresh.contains(&true) {
                 continue;
             }
-            let job = site.job(at);
-            number(&mut numbering.users, &job.user);
-            number(&mut numbering.groups, group(&job, accounted));
-            number(&mut numbering.queues, &job.qos);
+            let job = site.job_at(at);
+            number_name(&mut numbering.users, &job.user);
+            number_name(&mut numbering.groups, group_name(&job, is_accounted));
+            number_name(&mut numbering.queues, &job.qos);
             if let Some(partitions) = numbering.partitions.get_mut(usize::from(job.pool)) {
-                number(partitions, &job.partition);
+                number_name(partitions, &job.partition);
             }
         }
         numbering
     }
 
     /// User, group, queue and partition of a job.
-    fn known(&self, job: &SiteJob<'_>) -> [i64; 4] {
+    fn job_numbers(&self, job: &SiteJob<'_>) -> [i64; 4] {
         let find =
             |of: Option<&BTreeMap<String, i64>>, name: &str| of.and_then(|of| of.get(name)).copied().unwrap_or(-1);
         [
             find(Some(&self.users), &job.user),
-            find(Some(&self.groups), group(job, self.accounted)),
+            find(Some(&self.groups), group_name(job, self.accounted)),
             find(Some(&self.queues), &job.qos),
             find(self.partitions.get(usize::from(job.pool)), &job.partition),
         ]
     }
 
     /// Returns the number of partitions of a pool.
-    pub(crate) fn partitions(&self, pool: u16) -> usize {
+    pub(crate) fn partition_count(&self, pool: u16) -> usize {
         self.partitions.get(usize::from(pool)).map_or(0, BTreeMap::len)
     }
 
     fn in_order(of: &BTreeMap<String, i64>) -> Vec<(&str, i64)> {
-        let mut all: Vec<(&str, i64)> = of.iter().map(|(name, &number)| (name.as_str(), number)).collect();
-        all.sort_shared_by_key(|(_, number)| *number);
-        all
+        let mut entries: Vec<(&str, i64)> = of.iter().map(|(name, &number)| (name.as_str(), number)).collect();
+        entries.sort_shared_by_key(|(_, number)| *number);
+        entries
     }
 
-    /// The names behind the numbers of all jobs, as [`Numbering::names`] has them; partitions only
-    /// where one pool has them all, since each pool numbers its own.
+    /// The names behind the numbers of all jobs, as [`Numbering::name_lines`] has them; partitions
+    /// only where one pool has them all, since each pool numbers its own.
     pub fn names_of_site(&self) -> String {
         let alone = if self.partitions.len() == 1 { 0 } else { u16::MAX };
-        self.names(alone)
+        self.name_lines(alone)
     }
 
     /// The names behind the numbers of a pool's jobs: lines `user,12,alice`, as Slurm's own policy
     /// reads them.
-    pub fn names(&self, pool: u16) -> String {
+    pub fn name_lines(&self, pool: u16) -> String {
         let empty = BTreeMap::new();
         let partitions = self.partitions.get(usize::from(pool)).unwrap_or(&empty);
         let group = if self.accounted { "account" } else { "group" };
@@ -134,12 +134,12 @@ pub enum ExportPurpose {
 
 impl Site {
     /// The origin of times, in seconds since 1970: the first arrival of any job.
-    pub fn origin(&self) -> i64 {
+    pub fn time_origin(&self) -> i64 {
         self.jobs().next().map_or(self.manifest.window.from, |job| job.arrive)
     }
 
     /// The header of a pool as a log.
-    pub fn header(&self, pool: u16, numbering: &Numbering) -> SwfHeader {
+    pub fn swf_header(&self, pool: u16, numbering: &Numbering) -> SwfHeader {
         let mut header = SwfHeader::new();
         if let Some(comments) = &self.manifest.swf {
             return of_comments(comments);
@@ -157,31 +157,37 @@ impl Site {
         );
         header.push("Conversion", "drystone import");
         header.push("MaxJobs", &summary.jobs.to_string());
-        header.push("UnixStartTime", &self.origin().to_string());
+        header.push("UnixStartTime", &self.time_origin().to_string());
         header.push("TimeZoneString", &manifest.time_zone);
-        header.push("StartTime", &clock::text(manifest.window.from));
-        header.push("EndTime", &clock::text(manifest.window.until));
+        header.push("StartTime", &clock::format_moment(manifest.window.from));
+        header.push("EndTime", &clock::format_moment(manifest.window.until));
         if summary.nodes > 0 {
             header.push("MaxNodes", &summary.nodes.to_string());
         }
         header.push("MaxProcs", &summary.units.to_string());
-        names(&mut header, "Queue", &numbering.queues, "qualities of service");
+        write_names(&mut header, "Queue", &numbering.queues, "qualities of service");
         if let Some(partitions) = numbering.partitions.get(usize::from(pool)) {
-            names(&mut header, "Partition", partitions, "partitions");
+            write_names(&mut header, "Partition", partitions, "partitions");
         }
-        notes(&mut header, manifest, summary.unit, summary.described);
+        write_notes(&mut header, manifest, summary.unit, summary.described);
         header
     }
 
     /// A job as a record, with this number.
-    pub fn record(&self, job: &SiteJob<'_>, numbering: &Numbering, serial: i64, purpose: ExportPurpose) -> SwfRecord {
+    pub fn swf_record(
+        &self,
+        job: &SiteJob<'_>,
+        numbering: &Numbering,
+        serial: i64,
+        purpose: ExportPurpose,
+    ) -> SwfRecord {
         if let Some(record) = of_text(&job.swf) {
             return record;
         }
-        let [user, group, queue, partition] = numbering.known(job);
+        let [user, group, queue, partition] = numbering.job_numbers(job);
         let units = i64::from(job.units);
-        let left = job.end.map(|end| end - job.arrive);
-        let wait = job.wait().or(if job.kind == SiteJobFate::Withdrawn { left } else { None });
+        let stay_seconds = job.end.map(|end| end - job.arrive);
+        let wait = job.wait().or(if job.kind == SiteJobFate::Withdrawn { stay_seconds } else { None });
         let whole = |value: Option<i64>| value.map_or(SwfDecimal::UNKNOWN, SwfDecimal::from);
         let run = match (job.kind, purpose) {
             (SiteJobFate::Ran, ExportPurpose::Export) => job.run.map(i64::from),
@@ -195,20 +201,20 @@ impl Site {
                 job.imputed_run.map(i64::from)
             }
         };
-        let none = purpose == ExportPurpose::Export && !job.kind.started();
+        let is_unstarted = purpose == ExportPurpose::Export && !job.kind.has_start();
         let memory = job.memory_kb.filter(|&kb| kb < u64::MAX).map(|kb| (kb / u64::from(job.units.max(1))) as i64);
         // A limit that nothing says is a guess, which no log should hold.
-        let guessed = purpose == ExportPurpose::Export && job.limit_from == crate::jobs::LimitFrom::Year;
+        let is_guessed = purpose == ExportPurpose::Export && job.limit_from == crate::jobs::LimitFrom::Year;
         SwfRecord {
             number: serial,
-            submit: (job.arrive - self.origin()).into(),
+            submit: (job.arrive - self.time_origin()).into(),
             wait: whole(wait),
             run: whole(run),
-            allocated: if none { -1 } else { units },
-            requested: if purpose == ExportPurpose::Export { self.asked(job) } else { units },
-            requested_time: if guessed { SwfDecimal::UNKNOWN } else { i64::from(job.limit).into() },
+            allocated: if is_unstarted { -1 } else { units },
+            requested: if purpose == ExportPurpose::Export { self.asked_size(job) } else { units },
+            requested_time: if is_guessed { SwfDecimal::UNKNOWN } else { i64::from(job.limit).into() },
             requested_memory: whole(memory),
-            status: status(job),
+            status: swf_status(job),
             user,
             group,
             executable: if job.name > 0 { i64::from(job.name) } else { -1 },
@@ -231,30 +237,30 @@ impl Site {
 
     /// Returns the run time assumed for a job that still runs: to its limit, or as long as it has.
     fn censored_run(&self, job: &SiteJob<'_>) -> i64 {
-        let seen = job.start.map_or(0, |start| self.manifest.window.until - start);
-        seen.max(i64::from(job.limit)).max(1)
+        let observed_run = job.start.map_or(0, |start| self.manifest.window.until - start);
+        observed_run.max(i64::from(job.limit)).max(1)
     }
 
     /// The size that a job asked for, in units.
-    fn asked(&self, job: &SiteJob<'_>) -> i64 {
+    fn asked_size(&self, job: &SiteJob<'_>) -> i64 {
         let unit = self.manifest.pools.get(usize::from(job.pool)).map_or(PoolUnit::Cpu, |pool| pool.unit);
-        let asked = match unit {
+        let asked_units = match unit {
             PoolUnit::Cpu => job.asked_cpus,
             PoolUnit::Node => job.asked_nodes,
             PoolUnit::Gpu => job.gpus,
         };
-        asked.filter(|&n| n > 0).map_or(i64::from(job.units), i64::from)
+        asked_units.filter(|&n| n > 0).map_or(i64::from(job.units), i64::from)
     }
 
     /// A pool as a log in Standard Workload Format, written as it is read.
-    pub fn log(self, pool: u16) -> impl Read + Send + 'static {
-        let numbering = Numbering::of(&self);
-        let mut places: Vec<u32> = (0..self.len() as u32).filter(|&at| self.job(at as usize).pool == pool).collect();
+    pub fn into_log(self, pool: u16) -> impl Read + Send + 'static {
+        let numbering = Numbering::from_site(&self);
+        let mut places: Vec<u32> = (0..self.len() as u32).filter(|&at| self.job_at(at as usize).pool == pool).collect();
         if self.manifest.swf.is_some() {
             // In the order of the log that it was.
-            places.sort_shared_by_key(|&at| place_of_text(&self.job(at as usize).swf));
+            places.sort_shared_by_key(|&at| place_of_text(&self.job_at(at as usize).swf));
         }
-        let header = self.header(pool, &numbering);
+        let header = self.swf_header(pool, &numbering);
         ExportedLog {
             site: self,
             numbering,
@@ -283,9 +289,9 @@ impl Site {
     ///
     /// # Errors
     /// Jobs that form no workload.
-    pub fn beside(&self, pool: u16) -> Result<BesideTables, PoolError> {
+    pub fn beside_tables(&self, pool: u16) -> Result<BesideTables, PoolError> {
         let wrong = |error: io::Error| PoolError::Table(error.to_string());
-        let found = self.pool_workload(pool)?;
+        let pool_workload = self.pool_workload(pool)?;
         let mut serial = 0;
         let serials: Vec<i64> = (self.jobs())
             .map(|job| {
@@ -293,25 +299,27 @@ impl Site {
                 serial
             })
             .collect();
-        let mut truth = found.workload.truth().to_vec();
-        for (truth, &place) in truth.iter_mut().zip(&found.places) {
+        let mut truth = pool_workload.workload.truth().to_vec();
+        for (truth, &place) in truth.iter_mut().zip(&pool_workload.places) {
             truth.number = serials[place as usize];
         }
-        let (machine, jobs) = (found.workload.machine(), found.workload.jobs().to_vec());
+        let (machine, jobs) = (pool_workload.workload.machine(), pool_workload.workload.jobs().to_vec());
         let mut beside = BesideTables::default();
         // The table is of single jobs: limits that they share stay with the site.
-        let known = found.workload.circumstances().cloned().unwrap_or_default();
-        let known = Circumstances { limits: JobLimits::default(), ..known };
-        if !known.is_empty() {
-            let (resources, provenance) = (found.workload.resources().cloned(), found.workload.provenance.clone());
-            let numbered = Workload::with_resources(machine, resources, jobs, truth, provenance)?.with(known)?;
+        let known_facts = pool_workload.workload.circumstances().cloned().unwrap_or_default();
+        let unlimited_facts = Circumstances { limits: JobLimits::default(), ..known_facts };
+        if !unlimited_facts.is_empty() {
+            let (resources, provenance) =
+                (pool_workload.workload.resources().cloned(), pool_workload.workload.provenance.clone());
+            let numbered_workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?
+                .with_circumstances(unlimited_facts)?;
             let mut table = Vec::new();
-            circumstances::write(&numbered, &mut table).map_err(wrong)?;
+            circumstances::write_circumstances(&numbered_workload, &mut table).map_err(wrong)?;
             beside.circumstances = Some(table);
         }
-        if !found.outages.is_empty() {
+        if !pool_workload.outages.is_empty() {
             let mut table = Vec::new();
-            outages::write(found.outages.list(), &mut table).map_err(wrong)?;
+            outages::write_outages(pool_workload.outages.list(), &mut table).map_err(wrong)?;
             beside.outages = Some(table);
         }
         Ok(beside)
@@ -319,28 +327,28 @@ impl Site {
 }
 
 /// Names of numbers, as the standard has them.
-fn names(header: &mut SwfHeader, key: &str, of: &BTreeMap<String, i64>, what: &str) {
-    let all = Numbering::in_order(of);
-    if all.is_empty() {
+fn write_names(header: &mut SwfHeader, key: &str, of: &BTreeMap<String, i64>, what: &str) {
+    let sorted_names = Numbering::in_order(of);
+    if sorted_names.is_empty() {
         return;
     }
-    header.push(&format!("Max{key}s"), &all.len().to_string());
+    header.push(&format!("Max{key}s"), &sorted_names.len().to_string());
     header.push(&format!("{key}s"), &format!("the {what} of the site"));
-    for (name, number) in all {
+    for (name, number) in sorted_names {
         header.push(key, &format!("{number} {name}"));
     }
 }
 
 /// Every rule, and what the format cannot hold.
-fn notes(header: &mut SwfHeader, manifest: &Manifest, unit: PoolUnit, described: bool) {
+fn write_notes(header: &mut SwfHeader, manifest: &Manifest, unit: PoolUnit, described: bool) {
     let size = if described { "described" } else { "the most used at once" };
     header.push("Note", &format!("processors are {}s of the pool; its size is {size}", unit.name()));
     for rule in &manifest.rules {
-        let meaning = &rule.meaning;
+        let rule_text = &rule.meaning;
         header.push(
             "Note",
             &format!(
-                "rule {}: {}, {}, {} core-seconds; {meaning}",
+                "rule {}: {}, {}, {} core-seconds; {rule_text}",
                 rule.name,
                 count_noun(rule.rows, "row"),
                 count_noun(rule.jobs, "job"),
@@ -356,14 +364,14 @@ fn notes(header: &mut SwfHeader, manifest: &Manifest, unit: PoolUnit, described:
 }
 
 /// Returns the status of a job in the standard's numbers.
-fn status(job: &SiteJob<'_>) -> i64 {
+fn swf_status(job: &SiteJob<'_>) -> i64 {
     if job.kind == SiteJobFate::Withdrawn {
         return 5;
     }
     if matches!(job.kind, SiteJobFate::Waiting | SiteJobFate::Running) {
         return -1;
     }
-    match RecordState::named(&job.state) {
+    match RecordState::find_state(&job.state) {
         Some(RecordState::Completed | RecordState::Completing | RecordState::Resizing) => 1,
         Some(RecordState::Cancelled | RecordState::Revoked) => 5,
         Some(
@@ -389,7 +397,7 @@ fn of_comments(comments: &[crate::manifest::LogComment]) -> SwfHeader {
     log.extend_from_slice(b"1 0 0 0 1 -1 -1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
     match drystone::log::swf::SwfReader::new(log.as_slice(), "site") {
         Ok(mut reader) => {
-            let _ = reader.read();
+            let _ = reader.read_record();
             reader.into_header().0
         }
         Err(_) => SwfHeader::new(),
@@ -400,7 +408,7 @@ fn of_comments(comments: &[crate::manifest::LogComment]) -> SwfHeader {
 fn of_text(text: &str) -> Option<SwfRecord> {
     let (place, fields) = text.split_once(' ')?;
     let mut reader = drystone::log::swf::SwfReader::new(fields.as_bytes(), "site").ok()?;
-    let record = reader.read().ok()??;
+    let record = reader.read_record().ok()??;
     Some(SwfRecord { line: place.parse::<u64>().ok()? + 1, ..record })
 }
 
@@ -438,16 +446,16 @@ impl ExportedLog {
             }
         }
         while bytes.len() < PIECE && !self.over {
-            self.between(&mut bytes);
+            self.write_comments(&mut bytes);
             let Some(&at) = self.places.get(self.next) else {
                 self.over = true;
                 break;
             };
             self.next += 1;
-            let job = self.site.job(at as usize);
-            let record = self.site.record(&job, &self.numbering, self.next as i64, ExportPurpose::Export);
+            let job = self.site.job_at(at as usize);
+            let record = self.site.swf_record(&job, &self.numbering, self.next as i64, ExportPurpose::Export);
             let mut writer = SwfWriter::new(std::mem::take(&mut bytes));
-            writer.record(&record)?;
+            writer.write_record(&record)?;
             bytes = writer.into_inner();
         }
         self.writer = SwfWriter::new(bytes);
@@ -455,7 +463,7 @@ impl ExportedLog {
     }
 
     /// Comments of the log that stood between records.
-    fn between(&self, bytes: &mut Vec<u8>) {
+    fn write_comments(&self, bytes: &mut Vec<u8>) {
         let after = self.next as u64;
         for comment in self.site.manifest.swf.iter().flatten().filter(|c| c.after == after && after > 0) {
             bytes.extend(comment.line.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')));
@@ -469,9 +477,9 @@ impl Read for ExportedLog {
         loop {
             let writer = std::mem::replace(&mut self.writer, SwfWriter::new(Vec::new()));
             let bytes = writer.into_inner();
-            let left = bytes.get(self.read..).unwrap_or_default();
-            let more = left.len().min(buffer.len());
-            buffer[..more].copy_from_slice(&left[..more]);
+            let unread_bytes = bytes.get(self.read..).unwrap_or_default();
+            let more = unread_bytes.len().min(buffer.len());
+            buffer[..more].copy_from_slice(&unread_bytes[..more]);
             self.read += more;
             self.writer = SwfWriter::new(bytes);
             if more > 0 || buffer.is_empty() || self.over {

@@ -38,7 +38,7 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     /// Of a pool; `None` where no configuration describes its nodes.
-    pub(crate) fn of(site: &Site, pool: u16) -> Option<Fleet> {
+    pub(crate) fn for_pool(site: &Site, pool: u16) -> Option<Fleet> {
         let conf = SlurmConf::parse(&format::slurm_conf_of(site, pool)?, "slurm.conf").ok()?;
         if conf.nodes.is_empty() || conf.partitions.is_empty() {
             return None;
@@ -58,12 +58,12 @@ impl Fleet {
         self.first[self.first.len() - 1]
     }
 
-    fn node(&self, node: usize) -> std::ops::Range<u32> {
+    fn node_range(&self, node: usize) -> std::ops::Range<u32> {
         self.first[node]..self.first[node + 1]
     }
 
     /// A partition by name, else the default one.
-    pub(crate) fn part(&self, name: &str) -> u16 {
+    pub(crate) fn find_partition(&self, name: &str) -> u16 {
         self.parts.get(name).copied().unwrap_or(self.machine.default_part)
     }
 
@@ -92,13 +92,13 @@ impl Fleet {
     /// The nodes by class: those that follow each other and are alike. A partition that is not the
     /// whole machine is a feature of its nodes, as `partition:NAME`, and so are several of which
     /// jobs ask for any.
-    pub(crate) fn classes(&self, unions: &[PartitionUnion]) -> Vec<NodeClass> {
+    pub(crate) fn node_classes(&self, unions: &[PartitionUnion]) -> Vec<NodeClass> {
         // The names stay apart until the end: a class is compared with each node behind it.
         let mut classes: Vec<(NodeClass, Vec<String>)> = Vec::new();
         let resources = &self.machine.resources;
         let parts: Vec<(String, &NodeSet)> = (self.machine.parts.iter().zip(0..))
             .filter(|&(_, at)| self.procs_of(at) < u64::from(self.procs()))
-            .map(|(part, _)| (format!("partition:{}", plain(&part.name)), &part.nodes))
+            .map(|(part, _)| (format!("partition:{}", plain_name(&part.name)), &part.nodes))
             .chain(unions.iter().map(|union| (format!("partition:{}", union.name), &union.nodes)))
             .collect();
         for (node, name) in self.names.iter().enumerate() {
@@ -122,9 +122,9 @@ impl Fleet {
     }
 
     /// A job as Slurm sees it.
-    pub(crate) fn pending(&self, part: u16, procs: u32, shape: Option<&NodeShape>, demand: u32) -> Pending {
+    pub(crate) fn pending_job(&self, part: u16, procs: u32, shape: Option<&NodeShape>, demand: u32) -> Pending {
         let mut pending = Pending { demand, ..Pending::new(0, procs, 60) };
-        pending.ask(part, &self.machine, false, true);
+        pending.ask_place(part, &self.machine, false, true);
         if let Some(shape) = shape {
             pending.take_shape(shape, &self.machine);
         }
@@ -132,41 +132,41 @@ impl Fleet {
     }
 
     /// Returns the outages of the pool, as processors of nodes.
-    pub(crate) fn outages(&self, losses: &[&NodeLoss], last: i64, time: impl Fn(i64) -> Time) -> Vec<Outage> {
+    pub(crate) fn list_outages(&self, losses: &[&NodeLoss], last: i64, time: impl Fn(i64) -> Time) -> Vec<Outage> {
         let mut out = Vec::new();
-        let mut taken: BTreeMap<usize, Vec<(i64, i64, ProcSet)>> = BTreeMap::new();
+        let mut outage_spans: BTreeMap<usize, Vec<(i64, i64, ProcSet)>> = BTreeMap::new();
         let mut order: Vec<&NodeLoss> = losses.to_vec();
         // Whole nodes first: parts of them and what has no name are found on what they leave.
         order.sort_shared_by_key(|loss| (loss.node.is_empty(), loss.cpus.is_some(), loss.begin));
         for loss in order {
             let (begin, end) = (loss.begin, loss.end.unwrap_or(last).max(loss.begin + 1));
             let free = |node: usize, taken: &BTreeMap<usize, Vec<(i64, i64, ProcSet)>>| {
-                let here = taken.get(&node).map_or(&[][..], Vec::as_slice);
-                let meeting = here.iter().filter(|(from, to, _)| *from < end && begin < *to);
-                meeting.fold(ProcSet::range(self.node(node)), |set, (.., gone)| set.difference(gone))
+                let node_spans = taken.get(&node).map_or(&[][..], Vec::as_slice);
+                let meeting = node_spans.iter().filter(|(from, to, _)| *from < end && begin < *to);
+                meeting.fold(ProcSet::from_range(self.node_range(node)), |set, (.., gone)| set.difference(gone))
             };
             let candidates: Vec<usize> = match self.index.get(&loss.node) {
                 Some(&node) => vec![node],
                 None if loss.node.is_empty() => (0..self.names.len()).rev().collect(),
                 None => continue,
             };
-            let mut left = loss.cpus.unwrap_or(u32::MAX);
-            let mut all = ProcSet::new();
+            let mut remaining_cpus = loss.cpus.unwrap_or(u32::MAX);
+            let mut outage_procs = ProcSet::new();
             for node in candidates {
-                let set = free(node, &taken);
-                let set = if set.len() > left { set.lowest(left) } else { set };
+                let set = free(node, &outage_spans);
+                let set = if set.len() > remaining_cpus { set.lowest_procs(remaining_cpus) } else { set };
                 if set.is_empty() {
                     continue;
                 }
-                left -= set.len();
-                taken.entry(node).or_default().push((begin, end, set.clone()));
-                all = all.union(&set);
-                if left == 0 {
+                remaining_cpus -= set.len();
+                outage_spans.entry(node).or_default().push((begin, end, set.clone()));
+                outage_procs = outage_procs.union(&set);
+                if remaining_cpus == 0 {
                     break;
                 }
             }
-            if !all.is_empty() {
-                out.push(outage(loss, all, time(end), &time));
+            if !outage_procs.is_empty() {
+                out.push(make_outage(loss, outage_procs, time(end), &time));
             }
         }
         out.sort_shared_by_key(|outage| outage.begin);
@@ -176,43 +176,44 @@ impl Fleet {
     /// Finds the processors of jobs that run when the window begins: those of the nodes that the
     /// record names where they are free, else of nodes that the model chooses. A job for which no
     /// nodes are free has none. `jobs` are in the order of their starts; each has what it asks for.
-    pub(crate) fn seat(&mut self, jobs: &[(SiteJob<'_>, u32, Option<NodeShape>)]) -> Seats {
+    pub(crate) fn seat_jobs(&mut self, jobs: &[(SiteJob<'_>, u32, Option<NodeShape>)]) -> Seats {
         let mut seats = Seats { of: Vec::with_capacity(jobs.len()), moved: 0, crowded: 0 };
         let demands: Vec<u32> =
-            jobs.iter().map(|(.., shape)| shape.as_ref().map_or(0, |shape| self.number(shape))).collect();
+            jobs.iter().map(|(.., shape)| shape.as_ref().map_or(0, |shape| self.demand_number(shape))).collect();
         let mut idle = IdleNodes::new(&self.machine);
-        let mut free: Vec<ProcSet> = (0..self.names.len()).map(|node| ProcSet::range(self.node(node))).collect();
+        let mut free: Vec<ProcSet> =
+            (0..self.names.len()).map(|node| ProcSet::from_range(self.node_range(node))).collect();
         for ((job, procs, shape), demand) in jobs.iter().zip(demands) {
-            let pending = self.pending(self.part(&job.partition), *procs, shape.as_ref(), demand);
-            let recorded = self.recorded(job, *procs, &pending, &idle, &free);
-            let named = !job.node_list.is_empty();
-            let found = recorded.or_else(|| {
+            let pending = self.pending_job(self.find_partition(&job.partition), *procs, shape.as_ref(), demand);
+            let recorded_share = self.find_recorded(job, *procs, &pending, &idle, &free);
+            let has_node_list = !job.node_list.is_empty();
+            let allocation = recorded_share.or_else(|| {
                 let part = &self.machine.parts[usize::from(pending.part)].nodes;
-                let alloc = idle.place(&pending, part, &self.machine)?;
-                seats.moved += u64::from(named);
+                let alloc = idle.place_job(&pending, part, &self.machine)?;
+                seats.moved += u64::from(has_node_list);
                 Some(alloc)
             });
-            let Some(alloc) = found else {
+            let Some(alloc) = allocation else {
                 seats.crowded += 1;
                 seats.of.push(None);
                 continue;
             };
-            let (mut left, mut set) = (*procs, ProcSet::new());
+            let (mut remaining_procs, mut set) = (*procs, ProcSet::new());
             for (node, cpus) in alloc.iter(&self.machine) {
-                let own = free[node].lowest(cpus.min(left));
-                left -= own.len();
+                let own = free[node].lowest_procs(cpus.min(remaining_procs));
+                remaining_procs -= own.len();
                 free[node] = free[node].difference(&own);
                 set = set.union(&own);
             }
-            idle.take(&alloc, &self.machine);
-            seats.crowded += u64::from(left > 0);
-            seats.of.push((left == 0).then_some(set));
+            idle.take_alloc(&alloc, &self.machine);
+            seats.crowded += u64::from(remaining_procs > 0);
+            seats.of.push((remaining_procs == 0).then_some(set));
         }
         seats
     }
 
     /// Returns the share of a job of the nodes that its record names; `None` where others have it.
-    fn recorded(
+    fn find_recorded(
         &self,
         job: &SiteJob<'_>,
         procs: u32,
@@ -222,34 +223,34 @@ impl Fleet {
     ) -> Option<Alloc> {
         let names = expand_hostlist(&job.node_list).ok().filter(|names| !names.is_empty())?;
         let nodes: Vec<usize> = names.iter().map(|name| self.index.get(name).copied()).collect::<Option<_>>()?;
-        let nodes = NodeSet::of(self.names.len(), nodes);
-        let count = nodes.count() as u32;
-        let (each, more) = (procs / count, procs % count);
+        let nodes = NodeSet::from_members(self.names.len(), nodes);
+        let count = nodes.count_nodes() as u32;
+        let (procs_per_node, more) = (procs / count, procs % count);
         let mut cpus = Vec::with_capacity(count as usize);
-        let mut owed = 0;
+        let mut owed_procs = 0;
         for (at, node) in nodes.iter().enumerate() {
             // What a smaller node cannot give the next ones do.
-            let wanted = each + u32::from((at as u32) < more) + owed;
-            let given = wanted.min(free[node].len()).min(idle.on(node));
-            owed = wanted - given;
-            if given == 0 {
+            let wanted_procs = procs_per_node + u32::from((at as u32) < more) + owed_procs;
+            let given_procs = wanted_procs.min(free[node].len()).min(idle.idle_on(node));
+            owed_procs = wanted_procs - given_procs;
+            if given_procs == 0 {
                 return None;
             }
-            cpus.push(given);
+            cpus.push(given_procs);
         }
-        let whole = asks.whole && nodes.iter().all(|node| idle.on(node) == self.machine.cpus[node]);
-        if owed > 0 || (asks.whole && !whole) {
+        let whole = asks.whole && nodes.iter().all(|node| idle.idle_on(node) == self.machine.cpus[node]);
+        if owed_procs > 0 || (asks.whole && !whole) {
             return None;
         }
         let mut alloc = Alloc { nodes, cpus: if asks.whole { Vec::new() } else { cpus }, more: None };
-        alloc.more = idle.held(asks, &alloc, &self.machine);
-        idle.has(asks, &alloc, &self.machine).then_some(alloc)
+        alloc.more = idle.held_share(asks, &alloc, &self.machine);
+        idle.has_share(asks, &alloc, &self.machine).then_some(alloc)
     }
 
     /// The number of a demand on the machine.
-    pub(crate) fn number(&mut self, shape: &NodeShape) -> u32 {
+    pub(crate) fn demand_number(&mut self, shape: &NodeShape) -> u32 {
         let demand = self.machine.resources.demand_of(shape, &self.names);
-        self.machine.resources.intern(demand, &self.machine.cpus)
+        self.machine.resources.intern_demand(demand, &self.machine.cpus)
     }
 }
 
@@ -263,21 +264,26 @@ pub(crate) struct Seats {
     pub(crate) crowded: u64,
 }
 
-fn outage(loss: &NodeLoss, set: ProcSet, end: Time, time: &impl Fn(i64) -> Time) -> Outage {
+fn make_outage(loss: &NodeLoss, set: ProcSet, end: Time, time: &impl Fn(i64) -> Time) -> Outage {
     let which = Which::Named(set);
     let (begin, end) = (time(loss.begin), Some(end));
     match loss.cause {
         // What ran there is in the records as it ended: nothing is to be hit a second time.
-        Cause::Down | Cause::Cluster | Cause::NewNode => Outage::drain(which, begin, end),
+        Cause::Down | Cause::Cluster | Cause::NewNode => Outage::new_drain(which, begin, end),
         Cause::Reservation | Cause::ReservedJob => {
-            let announced = loss.announced.map(|at| time(at).min(begin));
-            Outage { announced, expected: end, hit: OutageHit::Drain, ..Outage::drain(which, begin, end) }
+            let announced_time = loss.announced.map(|at| time(at).min(begin));
+            Outage {
+                announced: announced_time,
+                expected: end,
+                hit: OutageHit::Drain,
+                ..Outage::new_drain(which, begin, end)
+            }
         }
     }
 }
 
 /// Returns a name without what separates names.
-pub(crate) fn plain(name: &str) -> String {
+pub(crate) fn plain_name(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()
 }
 
@@ -290,7 +296,7 @@ impl Site {
             return self.on_nodes;
         }
         let pools = 0..u16::try_from(self.manifest.pools.len()).unwrap_or(u16::MAX);
-        let procs: Vec<Option<u32>> = pools.map(|pool| Some(Fleet::of(self, pool)?.procs())).collect();
+        let procs: Vec<Option<u32>> = pools.map(|pool| Some(Fleet::for_pool(self, pool)?.procs())).collect();
         if procs.is_empty() || procs.iter().any(Option::is_none) {
             return false;
         }

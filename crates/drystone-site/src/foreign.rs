@@ -4,7 +4,7 @@
 /// Likely contents, and advice.
 pub(crate) type ForeignKind = (String, String);
 
-fn kind(looks: &str, advice: &str) -> Option<ForeignKind> {
+fn foreign_kind(looks: &str, advice: &str) -> Option<ForeignKind> {
     Some((looks.to_string(), advice.to_string()))
 }
 
@@ -43,18 +43,18 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
 const AS_PARQUET: &str = "write it as Parquet or CSV, for instance: python3 -c \"import pyarrow.feather as f; f.read_feather('FILE').to_parquet('jobs.parquet')\"";
 
 /// Binary files.
-pub(crate) fn binary(head: &[u8]) -> Option<ForeignKind> {
+pub(crate) fn detect_binary(head: &[u8]) -> Option<ForeignKind> {
     if let Some((_, looks, advice)) = MAGIC.iter().find(|(magic, ..)| head.starts_with(magic)) {
-        return kind(looks, advice);
+        return foreign_kind(looks, advice);
     }
     if head.starts_with(b"\x80") && head.get(1).is_some_and(|version| (2..=5).contains(version)) {
-        return kind(
+        return foreign_kind(
             "a pickle of Python",
             "write it as CSV or Parquet: pandas.read_pickle('FILE').to_parquet('jobs.parquet')",
         );
     }
     if head.get(257..262) == Some(b"ustar") {
-        return kind("a tar archive", "unpack it and give the folder");
+        return foreign_kind("a tar archive", "unpack it and give the folder");
     }
     None
 }
@@ -120,62 +120,62 @@ const LSF: &str = "give $LSB_SHAREDIR/CLUSTER/logdir/lsb.acct and its numbered p
 const SACCT: &str = "at the site: sacct -a -X -D -P --noconvert -S … -E … --format=… > jobs.psv (drystone import --ask prints the whole of it)";
 
 /// Text that is no accounting. `first` is its first line that is no message.
-pub(crate) fn text(head: &[u8], first: &str) -> Option<ForeignKind> {
+pub(crate) fn detect_text(head: &[u8], first: &str) -> Option<ForeignKind> {
     let small = first.trim_start().to_lowercase();
     let words: Vec<&str> = small.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);
     if has("jobid") && has("partition") && has("st") {
-        return kind("the output of squeue, which has the jobs of this moment only", SACCT);
+        return foreign_kind("the output of squeue, which has the jobs of this moment only", SACCT);
     }
     if has("jobid") && (has("stat") || (has("user") && has("exec_host"))) {
-        return kind("the output of bjobs, which has the jobs of this moment and the last hour", LSF);
+        return foreign_kind("the output of bjobs, which has the jobs of this moment and the last hour", LSF);
     }
     if small.starts_with("job <") {
-        return kind("the output of bhist or bjobs -l", LSF);
+        return foreign_kind("the output of bhist or bjobs -l", LSF);
     }
     if (has("job") && has("id") && has("username")) || small.contains("req'd") {
-        return kind("the output of qstat", PBS);
+        return foreign_kind("the output of qstat", PBS);
     }
     if has("jobid") && has("ntasks") && has("info") {
-        return kind(
+        return foreign_kind(
             "the output of flux jobs for people",
             "write it in JSON: flux jobs -a --json > jobs.json, and import that with --columns flux",
         );
     }
-    if small.starts_with("<?xml") && (within(head, b"<job_info") || within(head, b"<detailed_job_info")) {
-        return kind("the output of qstat -xml of Grid Engine, which has the jobs of this moment", SGE);
+    if small.starts_with("<?xml") && (contains_text(head, b"<job_info") || contains_text(head, b"<detailed_job_info")) {
+        return foreign_kind("the output of qstat -xml of Grid Engine, which has the jobs of this moment", SGE);
     }
-    if small.starts_with("<?xml") && within(head, b"<classads>") {
-        return kind("a history of HTCondor in XML", CONDOR);
+    if small.starts_with("<?xml") && contains_text(head, b"<classads>") {
+        return foreign_kind("a history of HTCondor in XML", CONDOR);
     }
-    if small.starts_with("----") && within(head, b"Utilization") {
-        return kind("a report of sreport", SACCT);
+    if small.starts_with("----") && contains_text(head, b"Utilization") {
+        return foreign_kind("a report of sreport", SACCT);
     }
     if small == "---" {
-        return kind("YAML", "at the site: sacct -a -D --json -S … -E … > jobs.json");
+        return foreign_kind("YAML", "at the site: sacct -a -D --json -S … -E … > jobs.json");
     }
     if has("id") && has("owner") && has("submitted") {
-        return kind("the output of condor_q", CONDOR);
+        return foreign_kind("the output of condor_q", CONDOR);
     }
-    if small.starts_with("qname ") && within(head, b"jobnumber") {
-        return kind("the output of qacct -j", SGE);
+    if small.starts_with("qname ") && contains_text(head, b"jobnumber") {
+        return foreign_kind("the output of qacct -j", SGE);
     }
     if let Some((_, looks, advice)) = FIRST.iter().find(|(begins, ..)| small.starts_with(begins)) {
-        return kind(looks, advice);
+        return foreign_kind(looks, advice);
     }
     if small.contains("accounting information about jobs")
-        || (small.is_empty() && within(head, b"Accounting information about jobs"))
+        || (small.is_empty() && contains_text(head, b"Accounting information about jobs"))
     {
-        return kind("the output of bacct", LSF);
+        return foreign_kind("the output of bacct", LSF);
     }
-    if small.starts_with("====") && within(head, b"jobnumber") {
-        return kind("the output of qacct -j", SGE);
+    if small.starts_with("====") && contains_text(head, b"jobnumber") {
+        return foreign_kind("the output of qacct -j", SGE);
     }
     None
 }
 
 /// A table that is none of jobs, by the names of its columns.
-pub(crate) fn table(names: &str, columns: usize) -> ForeignKind {
+pub(crate) fn detect_table(names: &str, columns: usize) -> ForeignKind {
     let looks = format!("a table of {columns} columns, none of which says when jobs started or ended ({names})");
     let advice = "expected jobs: name the columns as sacct does (JobIDRaw,User,Partition,Submit,Start,End,State,ReqCPUS,Timelimit,…) in its first \
                   line, or say them: --columns";
@@ -186,7 +186,7 @@ pub(crate) fn table(names: &str, columns: usize) -> ForeignKind {
 pub(crate) const CONDOR: &str = "write the history as a table: condor_history -af:,h ClusterId ProcId Owner QDate JobStartDate CompletionDate \
      RemoteWallClockTime JobStatus RequestCpus > jobs.csv, and import that with --columns htcondor";
 
-fn within(head: &[u8], text: &[u8]) -> bool {
+fn contains_text(head: &[u8], text: &[u8]) -> bool {
     memchr::memmem::find(head, text).is_some()
 }
 
@@ -204,18 +204,18 @@ pub(crate) struct JsonShape {
 
 impl JsonShape {
     /// Looks at a beginning, which may end anywhere.
-    pub(crate) fn of(head: &[u8]) -> JsonShape {
+    pub(crate) fn from_head(head: &[u8]) -> JsonShape {
         let mut shape = JsonShape { list: head.trim_ascii_start().starts_with(b"["), ..JsonShape::default() };
         // Maps and lists that are open; whether a map is a record.
         let mut open: Vec<(u8, bool)> = Vec::new();
-        let mut recorded = false;
+        let mut has_record = false;
         let mut at = 0;
         while at < head.len() {
             match head[at] {
                 b'{' => {
                     let in_list = open.iter().any(|(kind, _)| *kind == b'[');
-                    let is_record = in_list && !recorded && !open.iter().any(|(_, record)| *record);
-                    recorded |= is_record;
+                    let is_record = in_list && !has_record && !open.iter().any(|(_, record)| *record);
+                    has_record |= is_record;
                     open.push((b'{', is_record));
                 }
                 b'[' => open.push((b'[', false)),
@@ -246,46 +246,48 @@ impl JsonShape {
         shape
     }
 
-    fn outer(&self, name: &str) -> bool {
+    fn has_outer(&self, name: &str) -> bool {
         self.outer.iter().any(|key| key == name)
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.outer(name) || self.record.iter().any(|key| key == name)
+    fn has_name(&self, name: &str) -> bool {
+        self.has_outer(name) || self.record.iter().any(|key| key == name)
     }
 
     /// Returns whether it is what `sacct --json` writes, whole, as a list of jobs, or a job a line.
     pub(crate) fn is_sacct(&self) -> bool {
-        self.has("job_id") && ["time", "required", "association", "tres"].iter().any(|key| self.has(key))
-            || (self.outer("jobs") && self.outer("meta"))
+        self.has_name("job_id") && ["time", "required", "association", "tres"].iter().any(|key| self.has_name(key))
+            || (self.has_outer("jobs") && self.has_outer("meta"))
     }
 
     /// Returns whether it has a list of records, or a record a line.
     pub(crate) fn has_records(&self) -> bool {
-        let flat = !self.list && (self.outer.len() > 3 || self.lines || self.outer("_source"));
+        let flat = !self.list && (self.outer.len() > 3 || self.lines || self.has_outer("_source"));
         self.record.len() > 2 || self.record.iter().any(|key| key == "_source") || flat
     }
 
     /// A document of another system.
-    pub(crate) fn foreign(&self, head: &[u8]) -> Option<ForeignKind> {
-        if self.outer("apiVersion") && self.outer("kind") && !is_workload(head) {
-            return kind(
+    pub(crate) fn detect_foreign(&self, head: &[u8]) -> Option<ForeignKind> {
+        if self.has_outer("apiVersion") && self.has_outer("kind") && !is_workload(head) {
+            return foreign_kind(
                 "a list of Kubernetes (kubectl get … -o json), which forgets jobs as they are deleted",
                 "give its pods (kubectl get pods -A -o json > pods.json), or write a row of each pod or job, with the names JobKey,User,Submit,Start,End,ReqCPUS,ReqGPUS,State (creationTimestamp, \
                  startTime, the end of its containers, the sum of their requests), and import that with --columns",
             );
         }
-        if self.outer("pbs_version") && self.outer("Jobs") {
-            return kind(
+        if self.has_outer("pbs_version") && self.has_outer("Jobs") {
+            return foreign_kind(
                 "the output of qstat -f -F json, which has the jobs of this moment, and with -x those of the last days",
                 PBS,
             );
         }
-        if (self.has("COMMAND") || self.has("RECORDS")) && !(self.has("JOBID") && self.has("START_TIME")) {
-            return kind("the output of bjobs -json, which has the jobs of this moment and the last hour", LSF);
+        if (self.has_name("COMMAND") || self.has_name("RECORDS"))
+            && !(self.has_name("JOBID") && self.has_name("START_TIME"))
+        {
+            return foreign_kind("the output of bjobs -json, which has the jobs of this moment and the last hour", LSF);
         }
-        if self.has("job_state") && (self.has("job_resources") || self.has("batch_host")) {
-            return kind(
+        if self.has_name("job_state") && (self.has_name("job_resources") || self.has_name("batch_host")) {
+            return foreign_kind(
                 "the output of squeue --json, which has the jobs of this moment only",
                 "at the site: sacct -a -D --json -S … -E … > jobs.json",
             );
@@ -295,24 +297,24 @@ impl JsonShape {
 
     /// Returns whether it is of OAR, which has a map of jobs by their numbers.
     pub(crate) fn is_oar(&self, head: &[u8]) -> bool {
-        let numbered = self.outer.first().is_some_and(|key| key.bytes().all(|b| b.is_ascii_digit()));
-        within(head, b"\"assigned_resources\"")
-            || (within(head, b"\"submissionTime\"") && within(head, b"\"startTime\"") && numbered)
+        let is_numbered = self.outer.first().is_some_and(|key| key.bytes().all(|b| b.is_ascii_digit()));
+        contains_text(head, b"\"assigned_resources\"")
+            || (contains_text(head, b"\"submissionTime\"") && contains_text(head, b"\"startTime\"") && is_numbered)
     }
 
     /// Returns whether columns stand beside each other, as data frames write them by default.
     pub(crate) fn is_by_column(&self, head: &[u8]) -> bool {
         let bare: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let split = self.outer("columns") && self.outer("data");
-        !self.list && !self.outer.is_empty() && self.record.is_empty() && (split || within(&bare, b":{\"0\":"))
+        let split = self.has_outer("columns") && self.has_outer("data");
+        !self.list && !self.outer.is_empty() && self.record.is_empty() && (split || contains_text(&bare, b":{\"0\":"))
     }
 }
 
 /// Returns whether a list of Kubernetes has pods or jobs with their times.
 fn is_workload(head: &[u8]) -> bool {
     let bare: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let kind = within(&bare, b"\"kind\":\"Pod\"") || within(&bare, b"\"kind\":\"Job\"");
-    kind && within(&bare, b"\"creationTimestamp\":") && within(&bare, b"\"status\":")
+    let kind = contains_text(&bare, b"\"kind\":\"Pod\"") || contains_text(&bare, b"\"kind\":\"Job\"");
+    kind && contains_text(&bare, b"\"creationTimestamp\":") && contains_text(&bare, b"\"status\":")
 }
 
 fn string_end(head: &[u8], mut at: usize) -> usize {
@@ -333,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_document_is_known_by_its_names() {
-        let of = |text: &str| JsonShape::of(text.as_bytes());
+        let of = |text: &str| JsonShape::from_head(text.as_bytes());
         let shape = of(r#"{"meta":{"a":[{"x":1}]},"jobs":[{"job_id":1,"time":{"start":2},"a\"b":["}"]},{"z":1}]}"#);
         assert_eq!(shape.outer, ["meta", "jobs"]);
         let shape = of(r#"{"jobs":[{"job_id":1,"time":{"start":2},"a\"b":["}"]},{"z":1}]}"#);

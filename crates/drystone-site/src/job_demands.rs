@@ -1,7 +1,7 @@
 //! Demands of the jobs of a site beyond processors, as the one description that every policy
 //! knows.
 
-use crate::fleet::{Fleet, PartitionUnion, plain};
+use crate::fleet::{Fleet, PartitionUnion, plain_name};
 use crate::jobs::{JobMarks, SiteJobFate};
 use crate::rows::Symbol;
 use crate::site::Site;
@@ -42,7 +42,7 @@ impl Misfit {
 
     /// Takes it from the shape of a job of `procs` processors; the largest node has `most`
     /// kilobytes.
-    fn relax(self, shape: &mut NodeShape, procs: u32, most: u64) {
+    fn relax_shape(self, shape: &mut NodeShape, procs: u32, most: u64) {
         match self {
             Misfit::Uneven => {
                 let nodes = shape.nodes.0;
@@ -70,7 +70,7 @@ impl Misfit {
     }
 
     /// Returns the assumption in its place.
-    fn assumed(self) -> &'static str {
+    fn assumed_text(self) -> &'static str {
         match self {
             Misfit::Licence => "`Licenses=` of slurm.conf has not so many: the licence is not counted",
             Misfit::Uneven => "Slurm's choice of nodes finds none for them: they get equal parts of their nodes",
@@ -122,7 +122,7 @@ struct DemandKey {
 }
 
 impl DemandKey {
-    fn of(job: &SiteJob<'_>, symbols: JobSymbols) -> DemandKey {
+    fn from_job(job: &SiteJob<'_>, symbols: JobSymbols) -> DemandKey {
         DemandKey {
             pool: job.pool,
             partition: symbols.partition,
@@ -131,9 +131,9 @@ impl DemandKey {
             units: job.units,
             amounts: [job.cpus, job.nodes, job.asked_nodes, job.gpus],
             memory_kb: job.memory_kb,
-            exclusive: job.marks.has(JobMarks::EXCLUSIVE),
+            exclusive: job.marks.has_mark(JobMarks::EXCLUSIVE),
             never: job.kind == SiteJobFate::Withdrawn,
-            joined: job.marks.has(JobMarks::HET),
+            joined: job.marks.has_mark(JobMarks::HET),
         }
     }
 }
@@ -173,9 +173,9 @@ impl Site {
     ///
     /// # Errors
     /// More resources or demands than can be numbered.
-    pub(crate) fn demands(&self, pools: &[u16], places: &[u32]) -> Result<AskedDemands, ResourceError> {
+    pub(crate) fn find_demands(&self, pools: &[u16], places: &[u32]) -> Result<AskedDemands, ResourceError> {
         let mut maker = Maker {
-            fleets: pools.iter().filter_map(|&pool| Some((pool, Fleet::of(self, pool)?))).collect(),
+            fleets: pools.iter().filter_map(|&pool| Some((pool, Fleet::for_pool(self, pool)?))).collect(),
             idle: BTreeMap::new(),
             unions: BTreeMap::new(),
             pools: BTreeMap::new(),
@@ -188,97 +188,98 @@ impl Site {
         }
         let unions = maker.fleets.iter().map(|(&pool, fleet)| (pool, self.partition_unions(fleet, pool)));
         maker.unions = unions.collect();
-        maker.resources(pools.len() > 1)?;
+        maker.name_resources(pools.len() > 1)?;
         // Several pools are several machines, whose nodes stand one behind the other.
-        let placed = pools.iter().filter_map(|&pool| Some((pool, maker.nodes(pool, self.fill?)?)));
-        let floors: BTreeMap<u16, NodeFloor> = placed.collect();
-        let mut known: HashMap<DemandKey, EqualDemand> = HashMap::new();
+        let placed_pools = pools.iter().filter_map(|&pool| Some((pool, maker.name_nodes(pool, self.fill?)?)));
+        let floors: BTreeMap<u16, NodeFloor> = placed_pools.collect();
+        let mut known_demands: HashMap<DemandKey, EqualDemand> = HashMap::new();
         let mut demands = Vec::with_capacity(places.len());
         for &place in places {
             let at = place as usize;
-            let known = match known.entry(DemandKey::of(&self.bare_job(at), self.symbols(at))) {
+            let known_demand = match known_demands.entry(DemandKey::from_job(&self.bare_job(at), self.symbols_at(at))) {
                 Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(entry) => {
-                    let job = self.job(at);
-                    let (mut demand, mut misfits) = maker.demand(&job)?;
+                    let job = self.job_at(at);
+                    let (mut demand, mut misfits) = maker.job_demand(&job)?;
                     if let Some(floor) = floors.get(&job.pool) {
-                        demand = maker.placeable(&job, demand, floor, &mut misfits)?;
+                        demand = maker.placeable_demand(&job, demand, floor, &mut misfits)?;
                     }
-                    let example = if misfits.is_empty() { String::new() } else { job.display() };
+                    let example = if misfits.is_empty() { String::new() } else { job.display_name() };
                     entry.insert(EqualDemand { demand, misfits, jobs: 0, example, first: demands.len() })
                 }
             };
-            known.jobs += 1;
-            demands.push(known.demand);
+            known_demand.jobs += 1;
+            demands.push(known_demand.demand);
         }
-        maker.count(known.into_values());
-        let told = maker.told();
+        maker.count_unmet(known_demands.into_values());
+        let assumptions = maker.list_assumptions();
         let some = !floors.is_empty() || demands.iter().any(|&demand| demand != DemandId::NONE);
-        Ok(AskedDemands { table: some.then(|| maker.builder.finish()), demands, told })
+        Ok(AskedDemands { table: some.then(|| maker.builder.finish()), demands, told: assumptions })
     }
 }
 
 impl Site {
     /// Sentences about jobs that run when the window begins and whose records contradict each
     /// other. `asked` are the demands of all jobs of the site.
-    pub(crate) fn crowded(&self, asked: &AskedDemands) -> Vec<String> {
+    pub(crate) fn describe_crowded(&self, asked: &AskedDemands) -> Vec<String> {
         let from = self.manifest.window.from;
-        let (mut moved, mut crowded) = (0, 0);
+        let (mut moved_jobs, mut crowded_jobs) = (0, 0);
         for pool in 0..u16::try_from(self.manifest.pools.len()).unwrap_or(u16::MAX) {
             let runs = |job: &SiteJob<'_>| {
                 job.pool == pool
-                    && job.kind.started()
+                    && job.kind.has_start()
                     && Site::is_simulated(job)
                     && job.start.is_some_and(|start| start < from)
             };
-            let Some(mut fleet) = Fleet::of(self, pool) else { continue };
-            let shape = |at: usize| asked.table.as_ref().and_then(|table| table.shape(*asked.demands.get(at)?));
-            let mut here: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (0..self.len())
+            let Some(mut fleet) = Fleet::for_pool(self, pool) else { continue };
+            let shape = |at: usize| asked.table.as_ref().and_then(|table| table.node_shape(*asked.demands.get(at)?));
+            let mut pool_jobs: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (0..self.len())
                 .filter(|&at| runs(&self.bare_job(at)))
                 .map(|at| {
-                    let job = self.job(at);
+                    let job = self.job_at(at);
                     let procs = job.units;
                     (job, procs, shape(at).cloned())
                 })
                 .collect();
-            here.sort_shared_by_key(|(job, ..)| (job.start, job.number));
-            let seats = fleet.seat(&here);
-            moved += seats.moved;
-            crowded += seats.crowded;
+            pool_jobs.sort_shared_by_key(|(job, ..)| (job.start, job.number));
+            let seats = fleet.seat_jobs(&pool_jobs);
+            moved_jobs += seats.moved;
+            crowded_jobs += seats.crowded;
         }
-        let mut told = Vec::new();
-        if moved > 0 {
-            let (jobs, they) = if moved == 1 { ("job that runs", "it is") } else { ("jobs that run", "they are") };
-            let verb = if moved == 1 { "is" } else { "are" };
-            told.push(format!(
-                "{moved} {jobs} at the beginning of the window {verb} recorded on nodes that the machine lacks, or on processors, memory or \
-                 devices that others have: {they} on other nodes of the partition"
+        let mut sentences = Vec::new();
+        if moved_jobs > 0 {
+            let (jobs, pronoun) =
+                if moved_jobs == 1 { ("job that runs", "it is") } else { ("jobs that run", "they are") };
+            let verb = if moved_jobs == 1 { "is" } else { "are" };
+            sentences.push(format!(
+                "{moved_jobs} {jobs} at the beginning of the window {verb} recorded on nodes that the machine lacks, or on processors, memory or \
+                 devices that others have: {pronoun} on other nodes of the partition"
             ));
         }
-        if crowded > 0 {
-            let (jobs, they) = if crowded == 1 { ("job that runs", "has") } else { ("jobs that run", "have") };
-            told.push(format!(
-                "{crowded} {jobs} at the beginning of the window {they} no room beside the others: only processors count, \
+        if crowded_jobs > 0 {
+            let (jobs, they) = if crowded_jobs == 1 { ("job that runs", "has") } else { ("jobs that run", "have") };
+            sentences.push(format!(
+                "{crowded_jobs} {jobs} at the beginning of the window {they} no room beside the others: only processors count, \
                  and where these are not free, it is a job that waits"
             ));
         }
-        told
+        sentences
     }
 }
 
 impl Maker<'_> {
     /// Names what the machine has.
-    fn resources(&mut self, several: bool) -> Result<(), ResourceError> {
+    fn name_resources(&mut self, several: bool) -> Result<(), ResourceError> {
         for (&pool, fleet) in &self.fleets {
             let prefix = match several {
-                true => format!("{}.{}/", pool + 1, plain(&self.site.manifest.pools[usize::from(pool)].name)),
+                true => format!("{}.{}/", pool + 1, plain_name(&self.site.manifest.pools[usize::from(pool)].name)),
                 false => String::new(),
             };
             let mut own = PoolResources::default();
             let resources = &fleet.machine.resources;
             if !resources.memory.is_empty() {
                 let total = resources.memory.iter().map(|mb| mb.saturating_mul(1024)).sum();
-                own.memory = Some(self.builder.resource(Resource::new(
+                own.memory = Some(self.builder.add_resource(Resource::new(
                     format!("{prefix}mem"),
                     ResourceUnit::Kilobytes,
                     total,
@@ -286,15 +287,15 @@ impl Maker<'_> {
             }
             let mut counts: BTreeMap<String, u64> = BTreeMap::new();
             for (kind, gres) in resources.kinds.iter().zip(&resources.gres) {
-                let all: u64 = gres.iter().map(|&count| u64::from(count)).sum();
-                *counts.entry(kind.name.clone()).or_default() += all;
+                let total_gres: u64 = gres.iter().map(|&count| u64::from(count)).sum();
+                *counts.entry(kind.name.clone()).or_default() += total_gres;
                 if !kind.kind.is_empty() {
-                    *counts.entry(format!("{}:{}", kind.name, kind.kind)).or_default() += all;
+                    *counts.entry(format!("{}:{}", kind.name, kind.kind)).or_default() += total_gres;
                 }
             }
             counts.extend(resources.licences.iter().map(|(name, n)| (format!("license:{name}"), u64::from(*n))));
             for part in &fleet.machine.parts {
-                let procs = fleet.procs_of(fleet.part(&part.name));
+                let procs = fleet.procs_of(fleet.find_partition(&part.name));
                 if procs < u64::from(fleet.procs()) && procs > 0 {
                     counts.insert(format!("partition:{}", part.name), procs);
                 }
@@ -302,15 +303,15 @@ impl Maker<'_> {
             let unions = self.unions.get(&pool).into_iter().flatten();
             counts.extend(unions.map(|union| (format!("partition:{}", union.name), union.procs)));
             for (name, total) in counts {
-                let pretty: String = name.split(':').map(plain).collect::<Vec<_>>().join(":");
+                let pretty: String = name.split(':').map(plain_name).collect::<Vec<_>>().join(":");
                 // A licence belongs to the whole site: it is there once, whatever pool a job is in.
                 let of_site = name.starts_with("license:");
                 let pretty = if of_site { pretty } else { format!("{prefix}{pretty}") };
-                let known = self.builder.table().find(&pretty);
-                let known = known.filter(|id| of_site && !own.named.values().any(|other| other == id));
-                let id = match known {
+                let own_resource = self.builder.table().find_id(&pretty);
+                let site_resource = own_resource.filter(|id| of_site && !own.named.values().any(|other| other == id));
+                let id = match site_resource {
                     Some(id) => id,
-                    None => self.builder.resource(Resource::new(pretty, ResourceUnit::Count, total))?,
+                    None => self.builder.add_resource(Resource::new(pretty, ResourceUnit::Count, total))?,
                 };
                 own.named.insert(name, id);
             }
@@ -321,18 +322,18 @@ impl Maker<'_> {
     }
 
     /// Names the nodes of a pool, those that are alike together, and says how jobs are placed.
-    fn nodes(&mut self, pool: u16, fill: NodeFill) -> Option<NodeFloor> {
-        let classes = self.fleets.get(&pool)?.classes(self.unions.get(&pool).map_or(&[], Vec::as_slice));
-        let before = self.builder.table().classes().len();
-        classes.into_iter().for_each(|class| self.builder.class(class));
-        self.builder.fill(fill);
+    fn name_nodes(&mut self, pool: u16, fill: NodeFill) -> Option<NodeFloor> {
+        let classes = self.fleets.get(&pool)?.node_classes(self.unions.get(&pool).map_or(&[], Vec::as_slice));
+        let before = self.builder.table().node_classes().len();
+        classes.into_iter().for_each(|class| self.builder.add_class(class));
+        self.builder.set_fill(fill);
         let table = self.builder.table();
-        NodeFloor::of(&table.of_classes(before..table.classes().len()))
+        NodeFloor::from_table(&table.of_classes(before..table.node_classes().len()))
     }
 
     /// Returns a demand that fits on the nodes of policies that place jobs: the job's own, else
     /// that of its processors alone.
-    fn placeable(
+    fn placeable_demand(
         &mut self,
         job: &SiteJob<'_>,
         demand: DemandId,
@@ -342,36 +343,36 @@ impl Maker<'_> {
         let fits = |demand: DemandId, table: &ResourceTable| {
             let mut bare = Job::new(Time(0), job.units, Span(1));
             bare.demand = demand;
-            floor.problem(&bare, table).is_none()
+            floor.find_problem(&bare, table).is_none()
         };
         if job.units == 0 || fits(demand, self.builder.table()) {
             return Ok(demand);
         }
-        let totals = self.builder.table().totals(demand).to_vec();
-        let alone = self.builder.intern(Demand::of(totals))?;
-        let asked = format!("{} processors and what goes with them on nodes", job.units);
-        misfits.push((Misfit::Unplaced, job.partition.to_string(), asked));
+        let totals = self.builder.table().demand_totals(demand).to_vec();
+        let alone = self.builder.intern_demand(Demand::from_totals(totals))?;
+        let request_text = format!("{} processors and what goes with them on nodes", job.units);
+        misfits.push((Misfit::Unplaced, job.partition.to_string(), request_text));
         Ok(if fits(alone, self.builder.table()) { alone } else { DemandId::NONE })
     }
 
     /// The demand of a job, with what of it does not fit the machine.
-    fn demand(&mut self, job: &SiteJob<'_>) -> Result<(DemandId, Vec<UnmetDemand>), ResourceError> {
+    fn job_demand(&mut self, job: &SiteJob<'_>) -> Result<(DemandId, Vec<UnmetDemand>), ResourceError> {
         let Some(fleet) = self.fleets.get_mut(&job.pool) else { return Ok((DemandId::NONE, Vec::new())) };
-        let mut part = fleet.part(&job.partition);
+        let mut part = fleet.find_partition(&job.partition);
         let counts_memory = !fleet.machine.resources.memory.is_empty();
-        let mut shape = shape(job, counts_memory);
+        let mut shape = record_shape(job, counts_memory);
         let parts = fleet.take_partitions(&mut shape, &job.partition);
-        let mut found: Vec<Misfit> = Vec::new();
+        let mut misfits: Vec<Misfit> = Vec::new();
         let licences = &fleet.machine.resources.licences;
         let has = |(name, count): &(String, u32)| licences.iter().any(|(own, n)| own == name && n >= count);
-        let asked = shape.clone();
+        let asked_shape = shape.clone();
         if shape.licences.iter().any(|licence| !has(licence)) {
             shape.licences.retain(has);
-            found.push(Misfit::Licence);
+            misfits.push(Misfit::Licence);
         }
         if parts.iter().all(|&part| lacks_named_nodes(fleet, part, &shape)) {
-            Misfit::Named.relax(&mut shape, 0, 0);
-            found.push(Misfit::Named);
+            Misfit::Named.relax_shape(&mut shape, 0, 0);
+            misfits.push(Misfit::Named);
         }
         let procs = job.units;
         let wide = u64::from(procs) > fleet.procs_of(part);
@@ -380,44 +381,44 @@ impl Maker<'_> {
         let most = most.unwrap_or(0).saturating_mul(1024);
         let idle = &self.idle[&job.pool];
         let caps = !fleet.machine.resources.caps.is_empty();
-        let capped = caps && roomy(fleet, idle, part, procs).is_none();
+        let is_capped = caps && roomy_partition(fleet, idle, part, procs).is_none();
         let mut fits = |shape: &NodeShape| {
-            let number = fleet.number(shape);
-            let found = parts.iter().any(|&part| {
-                let pending = fleet.pending(part, procs, Some(shape), number);
+            let number = fleet.demand_number(shape);
+            let has_place = parts.iter().any(|&part| {
+                let pending = fleet.pending_job(part, procs, Some(shape), number);
                 let nodes = &fleet.machine.parts[usize::from(part)].nodes;
-                idle.place(&pending, nodes, &fleet.machine).is_some()
+                idle.place_job(&pending, nodes, &fleet.machine).is_some()
             });
-            fleet.machine.resources.forget(number);
-            found
+            fleet.machine.resources.forget_demand(number);
+            has_place
         };
         let never = job.kind == SiteJobFate::Withdrawn;
         if !never && !fits(&shape) {
-            let relaxed = |each: &[Misfit]| {
-                let mut other = shape.clone();
-                each.iter().for_each(|misfit| misfit.relax(&mut other, procs, most));
-                other
+            let relaxed_shape = |each: &[Misfit]| {
+                let mut other_shape = shape.clone();
+                each.iter().for_each(|misfit| misfit.relax_shape(&mut other_shape, procs, most));
+                other_shape
             };
             // Equal parts take nothing from the job: they come first, and help alone or not at all.
             let mut single = std::iter::once(Misfit::Uneven).chain(Misfit::EACH);
-            let alone = single.find(|&misfit| fits(&relaxed(&[misfit])));
+            let alone = single.find(|&misfit| fits(&relaxed_shape(&[misfit])));
             let together = match alone {
                 Some(_) => None,
-                None => (2..=Misfit::EACH.len()).find(|&n| fits(&relaxed(&Misfit::EACH[..n]))),
+                None => (2..=Misfit::EACH.len()).find(|&n| fits(&relaxed_shape(&Misfit::EACH[..n]))),
             };
             match alone {
                 Some(misfit) => {
-                    shape = relaxed(&[misfit]);
-                    found.push(misfit);
+                    shape = relaxed_shape(&[misfit]);
+                    misfits.push(misfit);
                 }
                 None => match together {
                     Some(n) => {
-                        let changes = |misfit: &&Misfit| relaxed(&[**misfit]) != shape;
-                        found.extend(Misfit::EACH[..n].iter().filter(changes));
-                        shape = relaxed(&Misfit::EACH[..n]);
+                        let changes = |misfit: &&Misfit| relaxed_shape(&[**misfit]) != shape;
+                        misfits.extend(Misfit::EACH[..n].iter().filter(changes));
+                        shape = relaxed_shape(&Misfit::EACH[..n]);
                     }
                     None => {
-                        found.push(match (capped, wide) {
+                        misfits.push(match (is_capped, wide) {
                             (true, _) => Misfit::Capped,
                             (false, true) => Misfit::Wide,
                             (false, false) => Misfit::All,
@@ -431,17 +432,18 @@ impl Maker<'_> {
         // counts in no pool.
         let impossible = never && !fits(&shape);
         if !never && shape == NodeShape::default() {
-            part = roomy(fleet, idle, part, procs).unwrap_or(part);
+            part = roomy_partition(fleet, idle, part, procs).unwrap_or(part);
         }
-        let totals = if impossible { Vec::new() } else { self.totals(job, &shape, part) };
-        let shaped = (shape != NodeShape::default()).then_some(shape);
-        let id = self.builder.intern(Demand { shape: shaped, ..Demand::of(totals) })?;
-        let named = |misfit: Misfit| (misfit, job.partition.to_string(), said(misfit, &asked, procs));
-        Ok((id, found.into_iter().map(named).collect()))
+        let totals = if impossible { Vec::new() } else { self.resource_totals(job, &shape, part) };
+        let nonempty_shape = (shape != NodeShape::default()).then_some(shape);
+        let id = self.builder.intern_demand(Demand { shape: nonempty_shape, ..Demand::from_totals(totals) })?;
+        let name_misfit =
+            |misfit: Misfit| (misfit, job.partition.to_string(), describe_misfit(misfit, &asked_shape, procs));
+        Ok((id, misfits.into_iter().map(name_misfit).collect()))
     }
 
     /// Returns the amount of each resource that a job takes.
-    fn totals(&self, job: &SiteJob<'_>, shape: &NodeShape, part: u16) -> Vec<(ResourceId, u64)> {
+    fn resource_totals(&self, job: &SiteJob<'_>, shape: &NodeShape, part: u16) -> Vec<(ResourceId, u64)> {
         let (Some(own), Some(fleet)) = (self.pools.get(&job.pool), self.fleets.get(&job.pool)) else {
             return Vec::new();
         };
@@ -453,8 +455,8 @@ impl Maker<'_> {
                 NodeMemory::PerNode(kb) => kb * u64::from(shape.nodes.0),
                 NodeMemory::PerCore(kb) => kb * u64::from(job.units),
                 NodeMemory::Whole => {
-                    let here = fleet.machine.parts[usize::from(part)].nodes.iter();
-                    let least = here.filter_map(|node| fleet.machine.resources.memory.get(node)).min();
+                    let part_nodes = fleet.machine.parts[usize::from(part)].nodes.iter();
+                    let least = part_nodes.filter_map(|node| fleet.machine.resources.memory.get(node)).min();
                     least.copied().unwrap_or(0) * 1024 * nodes
                 }
                 NodeMemory::PerDevice(_) | NodeMemory::None => 0,
@@ -463,8 +465,8 @@ impl Maker<'_> {
         }
         for device in &shape.devices {
             let count = u64::from(device.count) * if device.per == DevicePer::Node { nodes } else { 1 };
-            let typed = format!("{}:{}", device.name, device.kind);
-            let names = [device.name.as_str(), typed.as_str()];
+            let typed_name = format!("{}:{}", device.name, device.kind);
+            let names = [device.name.as_str(), typed_name.as_str()];
             totals.extend(names.iter().filter_map(|name| Some((*own.named.get(*name)?, count))));
         }
         for (name, count) in &shape.licences {
@@ -476,16 +478,16 @@ impl Maker<'_> {
         totals.extend(partition.map(|&id| (id, u64::from(job.units))));
         // Demands of each node add up to more than the machine has where a job is recorded on
         // more nodes than there are.
-        let all = self.builder.table().resources();
-        totals.iter_mut().for_each(|(id, amount)| *amount = (*amount).min(all[id.0 as usize].total));
+        let resources = self.builder.table().resources();
+        totals.iter_mut().for_each(|(id, amount)| *amount = (*amount).min(resources[id.0 as usize].total));
         totals
     }
 
     /// Counts the jobs by the parts of their demands that cannot be met.
-    fn count(&mut self, known: impl Iterator<Item = EqualDemand>) {
-        let mut known: Vec<EqualDemand> = known.filter(|known| !known.misfits.is_empty()).collect();
-        known.sort_shared_by_key(|known| known.first);
-        for EqualDemand { misfits, jobs, example, .. } in known {
+    fn count_unmet(&mut self, known: impl Iterator<Item = EqualDemand>) {
+        let mut unmet_demands: Vec<EqualDemand> = known.filter(|known| !known.misfits.is_empty()).collect();
+        unmet_demands.sort_shared_by_key(|known| known.first);
+        for EqualDemand { misfits, jobs, example, .. } in unmet_demands {
             for misfit in misfits {
                 self.misfits.entry(misfit).or_insert_with(|| (0, example.clone())).0 += jobs;
             }
@@ -493,25 +495,28 @@ impl Maker<'_> {
     }
 
     /// Returns the assumptions, a sentence for each kind of demand that the machine cannot meet.
-    fn told(&self) -> Vec<String> {
-        let one = |((misfit, partition, asked), (jobs, example)): (&UnmetDemand, &(u64, String))| {
+    fn list_assumptions(&self) -> Vec<String> {
+        let describe_assumption = |((misfit, partition, asked), (jobs, example)): (&UnmetDemand, &(u64, String))| {
             let plural = if *jobs == 1 { "job asks" } else { "jobs ask" };
-            format!("{jobs} {plural} in the partition {partition} for {asked}, such as {example}: {}", misfit.assumed())
+            format!(
+                "{jobs} {plural} in the partition {partition} for {asked}, such as {example}: {}",
+                misfit.assumed_text()
+            )
         };
-        self.misfits.iter().map(one).collect()
+        self.misfits.iter().map(describe_assumption).collect()
     }
 }
 
 /// The partition that takes a job by its processors alone: its own where these fit, else the
 /// default one, else the first, as the policy chooses.
-fn roomy(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> Option<u16> {
+fn roomy_partition(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> Option<u16> {
     let parts = &fleet.machine.parts;
     let fits = |part: &u16| {
         let nodes = &parts[usize::from(*part)].nodes;
-        idle.place(&fleet.pending(*part, procs, None, 0), nodes, &fleet.machine).is_some()
+        idle.place_job(&fleet.pending_job(*part, procs, None, 0), nodes, &fleet.machine).is_some()
     };
-    let all = 0..u16::try_from(parts.len()).unwrap_or(u16::MAX);
-    [part, fleet.machine.default_part].into_iter().chain(all).find(fits)
+    let all_parts = 0..u16::try_from(parts.len()).unwrap_or(u16::MAX);
+    [part, fleet.machine.default_part].into_iter().chain(all_parts).find(fits)
 }
 
 /// Returns whether a job names nodes that its partition lacks, or fewer nodes than it takes: the
@@ -522,15 +527,15 @@ fn lacks_named_nodes(fleet: &Fleet, part: u16, shape: &NodeShape) -> bool {
 }
 
 /// Names the part of a demand that does not fit.
-fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
-    let memory = |kb: u64| ResourceUnit::Kilobytes.show(kb);
+fn describe_misfit(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
+    let memory = |kb: u64| ResourceUnit::Kilobytes.format_amount(kb);
     let devices = || {
-        let one = |device: &DeviceDemand| {
+        let device_text = |device: &DeviceDemand| {
             let kind = if device.kind.is_empty() { String::new() } else { format!(":{}", device.kind) };
             let per = if device.per == DevicePer::Node { " on each node" } else { "" };
             format!("{}{kind}:{}{per}", device.name, device.count)
         };
-        shape.devices.iter().map(one).collect::<Vec<_>>().join(", ")
+        shape.devices.iter().map(device_text).collect::<Vec<_>>().join(", ")
     };
     match misfit {
         Misfit::Licence => {
@@ -562,7 +567,7 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
 impl SiteJob<'_> {
     /// Returns the demand that its record shows of its nodes.
     pub fn node_shape(&self) -> NodeShape {
-        shape(self, true)
+        record_shape(self, true)
     }
 }
 
@@ -571,22 +576,23 @@ impl SiteJob<'_> {
 /// Accounting has totals. Memory and devices of a job that asked for a number of nodes are shares
 /// of these; of one that was spread over several without asking for it they belong to its
 /// processors and to the whole job.
-pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
-    if job.marks.has(JobMarks::HET) {
+pub(crate) fn record_shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
+    if job.marks.has_mark(JobMarks::HET) {
         return NodeShape::default();
     }
-    let known = |n: Option<u32>| n.filter(|&n| n > 0);
-    let (asked, held) = (known(job.asked_nodes), known(job.nodes));
-    let started = job.kind.started();
-    let nodes = match (asked, held.filter(|_| started)) {
+    let known_number = |n: Option<u32>| n.filter(|&n| n > 0);
+    let (asked_nodes, held_nodes) = (known_number(job.asked_nodes), known_number(job.nodes));
+    let has_started = job.kind.has_start();
+    let nodes = match (asked_nodes, held_nodes.filter(|_| has_started)) {
         (Some(asked), _) if asked > 1 => (asked, asked),
         (Some(_), Some(held)) if held > 1 => (1, u32::MAX),
         (None, Some(held)) if held > 1 => (held, held),
         _ => (0, 0),
     };
-    let spread = nodes.1 == u32::MAX;
-    let count = u64::from(if nodes.0 > 1 { nodes.0 } else { held.filter(|_| started && spread).unwrap_or(1) });
-    let mut shape = NodeShape { nodes, exclusive: job.marks.has(JobMarks::EXCLUSIVE), ..NodeShape::default() };
+    let is_spread = nodes.1 == u32::MAX;
+    let count =
+        u64::from(if nodes.0 > 1 { nodes.0 } else { held_nodes.filter(|_| has_started && is_spread).unwrap_or(1) });
+    let mut shape = NodeShape { nodes, exclusive: job.marks.has_mark(JobMarks::EXCLUSIVE), ..NodeShape::default() };
     shape.features = job.constraints.replace(' ', "");
     if shape.features == "(null)" {
         shape.features.clear();
@@ -604,9 +610,9 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
             shape.partitions = value.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect();
         } else if let Some(name) = name.strip_prefix("gres/") {
             let (name, kind) = name.split_once(':').unwrap_or((name, ""));
-            let (value, each) = value.strip_suffix('n').map_or((value, false), |value| (value, true));
+            let (value, is_per_node) = value.strip_suffix('n').map_or((value, false), |value| (value, true));
             let Some(n) = devices_of(value).filter(|&n| n > 0) else { continue };
-            *devices.entry((name.to_string(), kind.to_string(), each)).or_default() += n;
+            *devices.entry((name.to_string(), kind.to_string(), is_per_node)).or_default() += n;
         } else if name == "mem" {
             let kb = |text: &str| text.parse::<u64>().ok();
             memory = match (value.strip_suffix('n').and_then(kb), value.strip_suffix('c').and_then(kb)) {
@@ -617,12 +623,12 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
         }
     }
     if counts_memory {
-        shape.memory = memory.or(of_total(job, count, spread)).unwrap_or_default();
+        shape.memory = memory.or(of_total(job, count, is_spread)).unwrap_or_default();
     }
     if devices.is_empty() && !shape.exclusive {
-        devices.extend(known(job.gpus).map(|n| (("gpu".to_string(), String::new(), false), n)));
+        devices.extend(known_number(job.gpus).map(|n| (("gpu".to_string(), String::new(), false), n)));
     }
-    shape.devices = of_devices(devices, count as u32, spread);
+    shape.devices = of_devices(devices, count as u32, is_spread);
     shape
 }
 
@@ -664,10 +670,11 @@ fn of_total(job: &SiteJob<'_>, nodes: u64, spread: bool) -> Option<NodeMemory> {
 
 /// Devices by name, those with a type before a total of all types.
 fn of_devices(counts: BTreeMap<(String, String, bool), u32>, nodes: u32, spread: bool) -> Vec<DeviceDemand> {
-    let typed: Vec<String> = counts.keys().filter(|(_, kind, _)| !kind.is_empty()).map(|key| key.0.clone()).collect();
-    let mut found = Vec::new();
+    let typed_names: Vec<String> =
+        counts.keys().filter(|(_, kind, _)| !kind.is_empty()).map(|key| key.0.clone()).collect();
+    let mut devices = Vec::new();
     for ((name, kind, each), count) in counts {
-        if kind.is_empty() && typed.contains(&name) {
+        if kind.is_empty() && typed_names.contains(&name) {
             continue;
         }
         let (count, per) = match (each, count % nodes.max(1)) {
@@ -675,7 +682,7 @@ fn of_devices(counts: BTreeMap<(String, String, bool), u32>, nodes: u32, spread:
             (false, 0) if !spread => (count / nodes.max(1), DevicePer::Node),
             _ => (count, DevicePer::Job),
         };
-        found.push(DeviceDemand { name, kind, count, per, cores_each: 0 });
+        devices.push(DeviceDemand { name, kind, count, per, cores_each: 0 });
     }
-    found
+    devices
 }

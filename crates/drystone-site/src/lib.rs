@@ -39,11 +39,11 @@ mod words;
 mod workload;
 
 pub use anonymise::{AnonymousKey, Hide};
-pub use error::{PoolError, SiteError, ask};
+pub use error::{PoolError, SiteError, ask_commands};
 pub use example::example_files;
 pub use export::{BesideTables, ExportPurpose, Numbering};
-pub use format::{is_site, open, report, write};
-pub use import::{FileOpener, import};
+pub use format::{is_site, open_folder, render_report, write_folder};
+pub use import::{FileOpener, import_files};
 pub use jobs::{JobMarks, LimitFrom, SiteJobFate};
 pub use machine::PoolUnit;
 pub use manifest::{

@@ -17,7 +17,7 @@ impl Site {
 
     /// Returns the limits of the jobs at these places, which are numbered in their order; none
     /// where `slurm.conf` enforces none.
-    pub fn limits(&self, places: &[u32]) -> JobLimits {
+    pub fn limits_at(&self, places: &[u32]) -> JobLimits {
         if !self.keeps_limits || !self.enforces_limits() {
             return JobLimits::default();
         }
@@ -30,15 +30,15 @@ impl Site {
         if self.manifest.limits > 0 {
             return None;
         }
-        let (mut all, mut held, mut reasons) = (0.0, 0.0, BTreeMap::<String, f64>::new());
+        let (mut total_wait, mut limit_wait, mut reasons) = (0.0, 0.0, BTreeMap::<String, f64>::new());
         for at in 0..self.len() {
             let job = self.bare_job(at);
             let wait = job.wait().unwrap_or(0).max(0) as f64;
-            all += wait;
+            total_wait += wait;
             // Texts are looked up for the few jobs that waited for more than room.
-            let reason = if job.marks.has(JobMarks::CAUSE) { self.job(at).reason } else { Cow::Borrowed("") };
+            let reason = if job.marks.has_mark(JobMarks::CAUSE) { self.job_at(at).reason } else { Cow::Borrowed("") };
             if ["QOS", "Assoc"].iter().any(|word| reason.starts_with(word)) {
-                held += wait;
+                limit_wait += wait;
                 *reasons.entry(reason.into_owned()).or_default() += wait;
             }
         }
@@ -49,20 +49,20 @@ impl Site {
                 "and no limit is known that would hold: import with --accounts FILE, the output of `sacctmgr -P show qos` and `show assoc`"
             }
         };
-        (held > 0.01 * all).then(|| {
+        (limit_wait > 0.01 * total_wait).then(|| {
             format!(
                 "{:.0} % of the recorded waiting was last for a limit of QOS, accounts or users, most of it {most}, {because}",
-                100.0 * held / all
+                100.0 * limit_wait / total_wait
             )
         })
     }
 
     /// Returns whether its limits are enforced: without a `slurm.conf` they are.
     pub fn enforces_limits(&self) -> bool {
-        self.conf().is_none_or(|conf| conf.enforces_limits())
+        self.parse_conf().is_none_or(|conf| conf.enforces_limits())
     }
 
-    pub(crate) fn conf(&self) -> Option<SlurmConf> {
+    pub(crate) fn parse_conf(&self) -> Option<SlurmConf> {
         SlurmConf::parse(self.slurm_conf.as_deref()?, "slurm.conf").ok()
     }
 
@@ -77,37 +77,37 @@ impl Site {
         if !accounts.limits_anything() {
             return JobLimits::default();
         }
-        let conf = self.conf();
+        let conf = self.parse_conf();
         let mut maker = JobLimitMaker::new(accounts, conf.as_ref());
         let parts = conf.iter().flat_map(|conf| &conf.partitions);
         let weights: BTreeMap<&str, &BillingWeights> =
             parts.filter_map(|part| Some((part.name.as_str(), part.billing.as_ref()?))).collect();
-        let rule = conf.as_ref().map_or(BillingSum::All, |conf| BillingSum::read(&conf.priority));
+        let rule = conf.as_ref().map_or(BillingSum::All, |conf| BillingSum::from_priority(&conf.priority));
         for (id, place) in jobs {
-            let mut limited = match place.map(|place| place as usize).filter(|&place| place < self.len()) {
+            let mut limited_job = match place.map(|place| place as usize).filter(|&place| place < self.len()) {
                 Some(place) => {
-                    let job = self.job(place);
-                    self.limited(&job, weights.get(job.partition.as_ref()).copied(), rule)
+                    let job = self.job_at(place);
+                    self.limited_job(&job, weights.get(job.partition.as_ref()).copied(), rule)
                 }
                 None => LimitedJob::default(),
             };
-            adjust(id, &mut limited);
-            maker.add(id, &limited);
+            adjust(id, &mut limited_job);
+            maker.add_job(id, &limited_job);
         }
-        maker.finish()
+        maker.finish_limits()
     }
 
     /// A job as limits see it.
-    fn limited(&self, job: &SiteJob<'_>, weights: Option<&BillingWeights>, rule: BillingSum) -> LimitedJob {
-        let each = self.manifest.pools.get(usize::from(job.pool)).map_or(1.0, |pool| match pool.nodes {
+    fn limited_job(&self, job: &SiteJob<'_>, weights: Option<&BillingWeights>, rule: BillingSum) -> LimitedJob {
+        let cpus_per_node = self.manifest.pools.get(usize::from(job.pool)).map_or(1.0, |pool| match pool.nodes {
             0 => 1.0,
             nodes => pool.cpus as f64 / f64::from(nodes),
         });
         let cpus = job.cpus.map_or(f64::from(job.units), f64::from);
         let nodes = job.nodes.or(job.asked_nodes).unwrap_or(1).max(1);
-        let shares = nodes == 1 && !job.marks.has(JobMarks::EXCLUSIVE) && cpus < each;
+        let shares = nodes == 1 && !job.marks.has_mark(JobMarks::EXCLUSIVE) && cpus < cpus_per_node;
         let node_parts = match shares {
-            true => ((cpus * NODE_PARTS as f64 / each).floor() as u64).max(1),
+            true => ((cpus * NODE_PARTS as f64 / cpus_per_node).floor() as u64).max(1),
             false => u64::from(nodes) * NODE_PARTS,
         };
         let memory = job.memory_kb.filter(|&kb| kb < u64::MAX).unwrap_or(0) / 1024;
@@ -115,7 +115,7 @@ impl Site {
         let billing = weights.map_or(cpus, |weights| {
             let devices = [("gpu", "", gpus as f64)];
             let amounts = BilledAmounts { cpus, nodes: f64::from(nodes), memory: memory as f64, devices: &devices };
-            weights.bill(&amounts, rule)
+            weights.compute_bill(&amounts, rule)
         });
         LimitedJob {
             user: match (job.user.as_ref(), job.uid) {

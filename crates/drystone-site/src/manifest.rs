@@ -36,10 +36,18 @@ pub struct RuleCount {
 }
 
 impl RuleCount {
-    fn of((rule, count): (ImportRule, &Count)) -> RuleCount {
+    fn from_entry((rule, count): (ImportRule, &Count)) -> RuleCount {
         let Count { rows, jobs, core_seconds, examples } = count.clone();
-        let meaning = rule.meaning().to_string();
-        RuleCount { name: rule.name().to_string(), effect: rule.effect(), meaning, rows, jobs, core_seconds, examples }
+        let meaning_text = rule.meaning().to_string();
+        RuleCount {
+            name: rule.name().to_string(),
+            effect: rule.effect(),
+            meaning: meaning_text,
+            rows,
+            jobs,
+            core_seconds,
+            examples,
+        }
     }
 }
 
@@ -185,8 +193,8 @@ pub struct Manifest {
 
 impl Manifest {
     /// Takes over an account.
-    pub(crate) fn count(&mut self, tally: &RuleTally) {
-        self.rules = tally.iter().map(RuleCount::of).collect();
+    pub(crate) fn count_rules(&mut self, tally: &RuleTally) {
+        self.rules = tally.iter().map(RuleCount::from_entry).collect();
         self.bad_rows = tally.bad_rows();
     }
 
@@ -194,16 +202,16 @@ impl Manifest {
     /// submission is unknown. Where they are not, nothing holds that is said of waits, simulated
     /// ones included: arrivals that are starts have the recorded schedule in them.
     pub fn waits_known(&self) -> bool {
-        self.rule(ImportRule::NoSubmit).is_none_or(|unknown| unknown.jobs * 100 <= self.jobs)
+        self.rule_count(ImportRule::NoSubmit).is_none_or(|unknown| unknown.jobs * 100 <= self.jobs)
     }
 
     /// Returns whether submissions of half of the jobs are known, so that these can be judged.
     pub fn waits_half_known(&self) -> bool {
-        self.rule(ImportRule::NoSubmit).is_none_or(|unknown| unknown.jobs * 2 <= self.jobs)
+        self.rule_count(ImportRule::NoSubmit).is_none_or(|unknown| unknown.jobs * 2 <= self.jobs)
     }
 
     /// Returns the number of times that a rule applied.
-    pub fn rule(&self, rule: ImportRule) -> Option<&RuleCount> {
+    pub fn rule_count(&self, rule: ImportRule) -> Option<&RuleCount> {
         self.rules.iter().find(|count| count.name == rule.name())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ranges::NodeRanges;
 use crate::site::Site;
-use crate::workload::number;
+use crate::workload::job_number;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -26,23 +26,24 @@ impl Site {
     #[must_use]
     pub fn moldable_jobs(&self, ranges: &NodeRanges) -> MoldableTable {
         let mut table = "job,kind,sizes,pref,declared\n".to_string();
-        let (mut written, mut wide) = (BTreeSet::new(), BTreeSet::new());
+        let (mut written_jobs, mut wide) = (BTreeSet::new(), BTreeSet::new());
         for job in self.jobs() {
-            let Some((least, most)) = job.id.and_then(|id| ranges.range(id)) else { continue };
+            let Some((least, most)) = job.id.and_then(|id| ranges.range_of(id)) else { continue };
             let nodes = job.nodes.filter(|nodes| *nodes > 0).unwrap_or(1);
             if most - least > MOST_SIZES {
-                wide.insert(number(&job));
+                wide.insert(job_number(&job));
                 continue;
             }
-            if job.units == 0 || !written.insert(number(&job)) {
+            if job.units == 0 || !written_jobs.insert(job_number(&job)) {
                 continue;
             }
-            let each = job.units.div_ceil(nodes);
-            let mut sizes: BTreeSet<u32> = (least..=most).filter_map(|nodes| nodes.checked_mul(each)).collect();
+            let units_per_node = job.units.div_ceil(nodes);
+            let mut sizes: BTreeSet<u32> =
+                (least..=most).filter_map(|nodes| nodes.checked_mul(units_per_node)).collect();
             sizes.insert(job.units);
             let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
-            let _ = writeln!(table, "{},moldable,{},{},none", number(&job), sizes.join(" "), job.units);
+            let _ = writeln!(table, "{},moldable,{},{},none", job_number(&job), sizes.join(" "), job.units);
         }
-        MoldableTable { table, jobs: written.len(), left_out: wide.len() }
+        MoldableTable { table, jobs: written_jobs.len(), left_out: wide.len() }
     }
 }

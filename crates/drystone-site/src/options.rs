@@ -131,7 +131,7 @@ pub struct ImportEffort {
 
 impl ImportEffort {
     pub(crate) fn threads(self) -> usize {
-        if self.threads == 0 { crate::watch::threads() } else { self.threads }
+        if self.threads == 0 { crate::watch::count_threads() } else { self.threads }
     }
 }
 

@@ -55,7 +55,7 @@ mod tests {
     /// Every text beside a configuration, and the text that is meant there.
     #[test]
     fn a_policy_that_names_no_machine_is_of_the_sites() {
-        let _ = drystone_slurm::policy::register();
+        let _ = drystone_slurm::policy::register_policy();
         let folder = tempfile::tempdir().expect("a folder");
         let conf = folder.path().join("slurm.conf");
         std::fs::write(&conf, "NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n").expect("a file");

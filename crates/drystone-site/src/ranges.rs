@@ -10,7 +10,7 @@ pub struct NodeRanges(Arc<Mutex<BTreeMap<u64, (u32, u32)>>>);
 
 impl NodeRanges {
     /// Takes note of a command with which a job of this name was submitted.
-    pub(crate) fn note(&self, id: u64, line: &str, name: &str) {
+    pub(crate) fn note_command(&self, id: u64, line: &str, name: &str) {
         if let Some(range) = node_range(line, name) {
             let mut ranges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             // Rows of one job may differ: the order in which they are read must not matter.
@@ -20,7 +20,7 @@ impl NodeRanges {
     }
 
     /// The range of a job.
-    pub(crate) fn range(&self, id: u64) -> Option<(u32, u32)> {
+    pub(crate) fn range_of(&self, id: u64) -> Option<(u32, u32)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied()
     }
 }
@@ -28,7 +28,7 @@ impl NodeRanges {
 /// The range of nodes in a command such as `sbatch -N 2-4 job.sh`; `None` where it has none, or one
 /// number.
 fn node_range(line: &str, name: &str) -> Option<(u32, u32)> {
-    SubmitOptions::read(line, name).nodes.and_then(read_range)
+    SubmitOptions::read_options(line, name).nodes.and_then(read_range)
 }
 
 /// Reads a range such as `2-4`, or `1k-2k` with `k` for 1,024.

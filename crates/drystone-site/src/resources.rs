@@ -55,11 +55,11 @@ impl SiteScene<'_> {
     /// # Errors
     /// No pool of which anything can be counted.
     pub fn with_resources(&self, workload: Workload, places: &[u32]) -> Result<Resourced, SiteResourceError> {
-        let known = workload.resources().cloned();
-        if known.as_deref().is_some_and(ResourceTable::counts) {
+        let present_table = workload.resources().cloned();
+        if present_table.as_deref().is_some_and(ResourceTable::has_resources) {
             return Ok(Resourced { workload, notes: Vec::new() });
         }
-        let mut builder = known.as_deref().map_or_else(ResourceTableBuilder::new, ResourceTableBuilder::from);
+        let mut builder = present_table.as_deref().map_or_else(ResourceTableBuilder::new, ResourceTableBuilder::from);
         let before = builder.table().resources().len();
         let pools = self.pool_resources(&mut builder)?;
         if builder.table().resources().len() == before {
@@ -69,7 +69,7 @@ impl SiteScene<'_> {
         let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
         let (mut silent, mut cut) = (0_u64, 0_u64);
         for (job, &place) in jobs.iter_mut().zip(places) {
-            let of_site = self.site.job(place as usize);
+            let of_site = self.site.job_at(place as usize);
             let pool = pools.get(usize::from(of_site.pool)).copied().unwrap_or_default();
             if pool.units == 0 {
                 continue;
@@ -77,13 +77,14 @@ impl SiteScene<'_> {
             if let Some(cpus) = of_site.cpus.filter(|&cpus| cpus > 0) {
                 job.procs = cpus.min(pool.units);
             }
-            let (totals, odd) = demand(&of_site, &pool);
+            let (totals, odd) = job_demand(&of_site, &pool);
             silent += u64::from(odd.silent);
             cut += u64::from(odd.cut);
             // What it wants of its nodes stays.
-            let own = known.as_ref().and_then(|table| table.demand(job.demand)).cloned().unwrap_or_default();
+            let own =
+                present_table.as_ref().and_then(|table| table.find_demand(job.demand)).cloned().unwrap_or_default();
             let totals = own.totals.into_iter().chain(totals).collect();
-            job.demand = builder.intern(Demand { totals, shape: own.shape })?;
+            job.demand = builder.intern_demand(Demand { totals, shape: own.shape })?;
         }
         let mut notes = Vec::new();
         if silent > 0 {
@@ -104,7 +105,7 @@ impl SiteScene<'_> {
         let workload = Workload::with_resources(machine, Some(builder.finish()), jobs, truth, provenance)?;
         let workload = match circumstances {
             None => workload,
-            Some(circumstances) => workload.with(circumstances)?,
+            Some(circumstances) => workload.with_circumstances(circumstances)?,
         };
         Ok(Resourced { workload, notes })
     }
@@ -113,7 +114,7 @@ impl SiteScene<'_> {
     /// else.
     fn pool_resources(&self, builder: &mut ResourceTableBuilder) -> Result<Vec<ResourcePool>, ResourceError> {
         let site = self.site;
-        let mut all = vec![ResourcePool::default(); site.manifest.pools.len()];
+        let mut resource_pools = vec![ResourcePool::default(); site.manifest.pools.len()];
         let several = self.pools().len() > 1;
         for pool in self.pools() {
             let summary = &site.manifest.pools[usize::from(pool)];
@@ -121,27 +122,28 @@ impl SiteScene<'_> {
                 continue;
             }
             let nodes = || site.nodes.iter().filter(|node| node.pool.as_ref() == Some(&summary.name));
-            let prefix = if several { format!("{}.{}/", pool + 1, word(&summary.name)) } else { String::new() };
+            let prefix =
+                if several { format!("{}.{}/", pool + 1, resource_word(&summary.name)) } else { String::new() };
             let name = |what: &str| format!("{prefix}{what}");
-            let own = &mut all[usize::from(pool)];
+            let own = &mut resource_pools[usize::from(pool)];
             own.units = summary.units;
             own.nodes = nodes().count() as u64;
             if nodes().next().is_some() && nodes().all(|node| node.memory_kb > 0) {
                 let total = nodes().map(|node| node.memory_kb).sum();
                 let resource = Resource::new(name("mem"), ResourceUnit::Kilobytes, total);
-                own.memory = Some((builder.resource(resource)?, total));
+                own.memory = Some((builder.add_resource(resource)?, total));
             }
             let gpus: u64 = nodes().map(|node| u64::from(node.gpus)).sum();
             if gpus > 0 {
-                own.gpus = Some((builder.resource(Resource::new(name("gpu"), ResourceUnit::Count, gpus))?, gpus));
+                own.gpus = Some((builder.add_resource(Resource::new(name("gpu"), ResourceUnit::Count, gpus))?, gpus));
             }
         }
-        Ok(all)
+        Ok(resource_pools)
     }
 }
 
 /// A name of a pool as a part of a resource's name.
-fn word(name: &str) -> String {
+fn resource_word(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "_-.+".contains(c) { c } else { '+' }).collect()
 }
 
@@ -153,7 +155,7 @@ struct JobOddity {
     cut: bool,
 }
 
-fn demand(job: &SiteJob<'_>, pool: &ResourcePool) -> (Vec<(ResourceId, u64)>, JobOddity) {
+fn job_demand(job: &SiteJob<'_>, pool: &ResourcePool) -> (Vec<(ResourceId, u64)>, JobOddity) {
     let (mut totals, mut odd) = (Vec::new(), JobOddity::default());
     let mut ask = |id: ResourceId, amount: u64, total: u64| {
         odd.cut |= amount > total;

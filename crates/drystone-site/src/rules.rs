@@ -152,7 +152,7 @@ impl fmt::Display for ImportRule {
 }
 
 impl ImportRule {
-    pub fn named(name: &str) -> Option<ImportRule> {
+    pub fn find_rule(name: &str) -> Option<ImportRule> {
         ImportRule::ALL.iter().copied().find(|rule| rule.name() == name)
     }
 }
@@ -202,8 +202,8 @@ impl RuleTally {
 
     /// Every rule that applied.
     pub fn iter(&self) -> impl Iterator<Item = (ImportRule, &Count)> {
-        let applied = |c: &Count| c.rows > 0 || c.jobs > 0;
-        ImportRule::ALL.iter().copied().zip(&self.counts).filter(move |(_, count)| applied(count))
+        let has_applied = |c: &Count| c.rows > 0 || c.jobs > 0;
+        ImportRule::ALL.iter().copied().zip(&self.counts).filter(move |(_, count)| has_applied(count))
     }
 
     /// Rows that cannot be used.
@@ -212,7 +212,7 @@ impl RuleTally {
     }
 
     /// Counts a row. The example is made only where it is kept.
-    pub(crate) fn row(&mut self, rule: ImportRule, core_seconds: u64, example: impl FnOnce() -> Example) {
+    pub(crate) fn count_row(&mut self, rule: ImportRule, core_seconds: u64, example: impl FnOnce() -> Example) {
         let count = &mut self.counts[rule as usize];
         count.rows += 1;
         count.core_seconds = count.core_seconds.saturating_add(core_seconds);
@@ -222,12 +222,18 @@ impl RuleTally {
     }
 
     /// Counts a job.
-    pub(crate) fn job(&mut self, rule: ImportRule, core_seconds: u64, example: impl FnOnce() -> Example) {
-        self.jobs(rule, 1, core_seconds, example);
+    pub(crate) fn count_job(&mut self, rule: ImportRule, core_seconds: u64, example: impl FnOnce() -> Example) {
+        self.count_jobs(rule, 1, core_seconds, example);
     }
 
     /// Counts several jobs of one row.
-    pub(crate) fn jobs(&mut self, rule: ImportRule, jobs: u64, core_seconds: u64, example: impl FnOnce() -> Example) {
+    pub(crate) fn count_jobs(
+        &mut self,
+        rule: ImportRule,
+        jobs: u64,
+        core_seconds: u64,
+        example: impl FnOnce() -> Example,
+    ) {
         let count = &mut self.counts[rule as usize];
         count.jobs += jobs;
         count.core_seconds = count.core_seconds.saturating_add(core_seconds);
@@ -237,7 +243,7 @@ impl RuleTally {
     }
 
     /// Adds what was counted of rows that come behind those counted here.
-    pub(crate) fn absorb(&mut self, other: RuleTally) {
+    pub(crate) fn absorb_tally(&mut self, other: RuleTally) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             count.rows += more.rows;
             count.jobs += more.jobs;
@@ -248,13 +254,13 @@ impl RuleTally {
     }
 
     /// Adds work to a rule whose jobs are counted already.
-    pub(crate) fn work(&mut self, rule: ImportRule, core_seconds: u64) {
+    pub(crate) fn add_work(&mut self, rule: ImportRule, core_seconds: u64) {
         let count = &mut self.counts[rule as usize];
         count.core_seconds = count.core_seconds.saturating_add(core_seconds);
     }
 
     /// Counts rows whose jobs are counted already.
-    pub(crate) fn rows(&mut self, rule: ImportRule, rows: u64) {
+    pub(crate) fn count_rows(&mut self, rule: ImportRule, rows: u64) {
         self.counts[rule as usize].rows += rows;
     }
 }
@@ -282,7 +288,7 @@ mod tests {
         let names: BTreeSet<&str> = ImportRule::ALL.iter().map(|rule| rule.name()).collect();
         assert_eq!(names.len(), ImportRule::ALL.len());
         for rule in ImportRule::ALL {
-            assert_eq!(ImportRule::named(rule.name()), Some(*rule));
+            assert_eq!(ImportRule::find_rule(rule.name()), Some(*rule));
             assert!(rule.name().len() <= 16, "{rule}");
         }
     }
@@ -291,7 +297,7 @@ mod tests {
     fn a_tally_keeps_the_first_examples() {
         let mut tally = RuleTally::default();
         for line in 1..=5 {
-            tally.row(ImportRule::Columns, 10, || Example::new(format!("jobs.psv:{line}"), b"a\tb"));
+            tally.count_row(ImportRule::Columns, 10, || Example::new(format!("jobs.psv:{line}"), b"a\tb"));
         }
         let count = tally.get(ImportRule::Columns);
         assert_eq!((count.rows, count.core_seconds, count.examples.len()), (5, 50, 3));

@@ -6,7 +6,7 @@ use crate::export::{ExportPurpose, Numbering};
 use crate::fleet::Fleet;
 use crate::machine::PoolUnit;
 use crate::site::Site;
-use crate::workload::number;
+use crate::workload::job_number;
 use drystone::experiment::{PoolDivision, PoolShare};
 use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::metrics::JobSelection;
@@ -50,7 +50,7 @@ pub struct SceneStage {
 impl<'a> SiteScene<'a> {
     /// Of these pools. Those without jobs are left out if any has some.
     pub fn new(site: &'a Site, pools: &[u16]) -> SiteScene<'a> {
-        let numbering = Numbering::of(site);
+        let numbering = Numbering::from_site(site);
         let summaries = &site.manifest.pools;
         let mut of: Vec<u16> = pools.iter().copied().filter(|&pool| usize::from(pool) < summaries.len()).collect();
         if of.iter().any(|&pool| summaries[usize::from(pool)].jobs > 0) {
@@ -64,7 +64,7 @@ impl<'a> SiteScene<'a> {
                 if alone || summary.unit == PoolUnit::Cpu { 1.0 } else { summary.cpus_per_unit.round().max(1.0) };
             let part = ScenePool { pool, scale: scale as u32, partitions };
             // One more for jobs of no partition.
-            partitions += numbering.partitions(pool) as i64 + 1;
+            partitions += numbering.partition_count(pool) as i64 + 1;
             part
         });
         let pools = pools.collect();
@@ -72,9 +72,9 @@ impl<'a> SiteScene<'a> {
     }
 
     /// Of every pool.
-    pub fn whole(site: &'a Site) -> SiteScene<'a> {
-        let all: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|pool| u16::try_from(pool).ok()).collect();
-        SiteScene::new(site, &all)
+    pub fn whole_site(site: &'a Site) -> SiteScene<'a> {
+        let all_pools: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|pool| u16::try_from(pool).ok()).collect();
+        SiteScene::new(site, &all_pools)
     }
 
     pub fn pools(&self) -> impl ExactSizeIterator<Item = u16> + '_ {
@@ -91,7 +91,7 @@ impl<'a> SiteScene<'a> {
     pub fn title(&self) -> String {
         let cluster = if self.site.manifest.cluster.is_empty() { "site" } else { &self.site.manifest.cluster };
         match self.pools[..] {
-            [ScenePool { pool, .. }] => self.site.title(pool),
+            [ScenePool { pool, .. }] => self.site.pool_title(pool),
             _ => format!("{cluster}, {} pools", self.pools.len()),
         }
     }
@@ -99,12 +99,12 @@ impl<'a> SiteScene<'a> {
     /// Its header as a log.
     pub fn header(&self) -> SwfHeader {
         if let [ScenePool { pool, .. }] = self.pools[..] {
-            return self.site.header(pool, &self.numbering);
+            return self.site.swf_header(pool, &self.numbering);
         }
         let mut header = SwfHeader::new();
         header.push("Version", "2.2");
         header.push("Computer", &self.title());
-        header.push("UnixStartTime", &self.site.origin().to_string());
+        header.push("UnixStartTime", &self.site.time_origin().to_string());
         header.push("TimeZoneString", &self.site.manifest.time_zone);
         header.push("MaxProcs", &self.procs().to_string());
         header
@@ -112,7 +112,7 @@ impl<'a> SiteScene<'a> {
 
     /// Its jobs as records, in the order of arrival. The line of each is its number in the site.
     /// Jobs that are not simulated, those of reservations, are there only for export.
-    pub fn records(&self, purpose: ExportPurpose) -> impl Iterator<Item = SwfRecord> + '_ {
+    pub fn export_records(&self, purpose: ExportPurpose) -> impl Iterator<Item = SwfRecord> + '_ {
         let mut parts: Vec<Option<&ScenePool>> = vec![None; self.site.manifest.pools.len()];
         self.pools.iter().for_each(|part| parts[usize::from(part.pool)] = Some(part));
         let alone = self.pools.len() == 1;
@@ -121,7 +121,7 @@ impl<'a> SiteScene<'a> {
             if purpose == ExportPurpose::Simulation && !Site::is_simulated(&job) {
                 return None;
             }
-            let mut record = self.site.record(&job, &self.numbering, number(&job), purpose);
+            let mut record = self.site.swf_record(&job, &self.numbering, job_number(&job), purpose);
             record.line = job.number;
             if !alone {
                 let scale = i64::from(part.scale);
@@ -138,16 +138,16 @@ impl<'a> SiteScene<'a> {
     ///
     /// # Errors
     /// Circumstances that cannot be, or pools that lack more than they have.
-    pub fn stage(&self, workload: Workload, records: &[SwfRecord]) -> Result<SceneStage, PoolError> {
+    pub fn stage_workload(&self, workload: Workload, records: &[SwfRecord]) -> Result<SceneStage, PoolError> {
         let places: Vec<u32> =
             records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
         let pools: Vec<u16> = self.pools().collect();
-        let (workload, known) = self.site.furnished(&pools, workload, &places)?;
-        let workload = workload.with(known)?;
-        let selection = self.selection(&workload);
+        let (workload, circumstances) = self.site.furnish_workload(&pools, workload, &places)?;
+        let workload = workload.with_circumstances(circumstances)?;
+        let selection = self.measured_selection(&workload);
         let (outages, division) = match self.pools[..] {
-            [ScenePool { pool, .. }] => (self.site.outages(pool)?, None),
-            _ => (Outages::default(), Some(self.division(true)?)),
+            [ScenePool { pool, .. }] => (self.site.find_outages(pool)?, None),
+            _ => (Outages::default(), Some(self.divide_pools(true)?)),
         };
         Ok(SceneStage { workload, outages, division, places, selection })
     }
@@ -157,12 +157,12 @@ impl<'a> SiteScene<'a> {
     ///
     /// # Errors
     /// Demands beyond what can be counted.
-    pub fn furnish(&self, workload: Workload, records: &[SwfRecord]) -> Result<Workload, PoolError> {
+    pub fn furnish_workload(&self, workload: Workload, records: &[SwfRecord]) -> Result<Workload, PoolError> {
         let places: Vec<u32> =
             records.iter().map(|r| u32::try_from(r.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect();
         let pools: Vec<u16> = self.pools().collect();
-        let (workload, known) = self.site.furnished(&pools, workload, &places)?;
-        Ok(workload.with(Circumstances { limits: known.limits, ..Circumstances::default() })?)
+        let (workload, circumstances) = self.site.furnish_workload(&pools, workload, &places)?;
+        Ok(workload.with_circumstances(Circumstances { limits: circumstances.limits, ..Circumstances::default() })?)
     }
 
     /// Returns the division of a workload that is taken as a log alone: nothing is out, and nothing
@@ -170,20 +170,20 @@ impl<'a> SiteScene<'a> {
     ///
     /// # Errors
     /// None that is known.
-    pub fn plain(&self) -> Result<Option<PoolDivision>, PoolError> {
-        (self.pools.len() != 1).then(|| self.division(false)).transpose()
+    pub fn plain_division(&self) -> Result<Option<PoolDivision>, PoolError> {
+        (self.pools.len() != 1).then(|| self.divide_pools(false)).transpose()
     }
 
-    fn division(&self, lacking: bool) -> Result<PoolDivision, PoolError> {
+    fn divide_pools(&self, lacking: bool) -> Result<PoolDivision, PoolError> {
         let mut behind = 0;
         let share = |part: &ScenePool| -> Result<PoolShare, PoolError> {
-            let classes = self.site.fill.and_then(|_| Fleet::of(self.site, part.pool)).map(|fleet| {
+            let classes = self.site.fill.and_then(|_| Fleet::for_pool(self.site, part.pool)).map(|fleet| {
                 let first = behind;
-                behind += fleet.classes(&self.site.partition_unions(&fleet, part.pool)).len();
+                behind += fleet.node_classes(&self.site.partition_unions(&fleet, part.pool)).len();
                 first..behind
             });
             let summary = &self.site.manifest.pools[usize::from(part.pool)];
-            let partitions = (0..=self.numbering.partitions(part.pool) as i64).map(|own| {
+            let partitions = (0..=self.numbering.partition_count(part.pool) as i64).map(|own| {
                 let small = |n: i64| i32::try_from(n).unwrap_or(i32::MAX);
                 (small(part.partitions + own), if own == 0 { -1 } else { small(own) })
             });
@@ -192,7 +192,7 @@ impl<'a> SiteScene<'a> {
                 procs: summary.units,
                 scale: part.scale,
                 partitions: partitions.collect(),
-                outages: if lacking { self.site.outages(part.pool)?.list().to_vec() } else { Vec::new() },
+                outages: if lacking { self.site.find_outages(part.pool)?.list().to_vec() } else { Vec::new() },
                 classes,
                 texts: Vec::new(),
             })
@@ -200,10 +200,10 @@ impl<'a> SiteScene<'a> {
         Ok(PoolDivision::new(self.pools.iter().map(share).collect::<Result<_, _>>()?))
     }
 
-    fn selection(&self, workload: &Workload) -> JobSelection {
+    fn measured_selection(&self, workload: &Workload) -> JobSelection {
         let window = &self.site.manifest.window;
-        let (from, until) = (self.site.time(window.measure_from), self.site.time(window.measure_until));
-        match workload.submits() {
+        let (from, until) = (self.site.time_of(window.measure_from), self.site.time_of(window.measure_until));
+        match workload.submit_range() {
             Some((first, last)) if first < from || last > until => {
                 JobSelection::Submitted { from, until: Time(until.0.saturating_add(1)) }
             }

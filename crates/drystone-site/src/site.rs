@@ -78,14 +78,14 @@ impl Site {
     ///
     /// # Panics
     /// There is no such place.
-    pub fn job(&self, at: usize) -> SiteJob<'_> {
+    pub fn job_at(&self, at: usize) -> SiteJob<'_> {
         self.in_its_unit(match &self.jobs {
-            SiteJobs::Imported(imported) => imported.job(at),
-            SiteJobs::Loaded(loaded) => loaded.job(at),
+            SiteJobs::Imported(imported) => imported.job_at(at),
+            SiteJobs::Loaded(loaded) => loaded.job_at(at),
         })
     }
 
-    /// The job at a place, as [`Site::job`], all of whose texts are left empty: quick.
+    /// The job at a place, as [`Site::job_at`], all of whose texts are left empty: quick.
     pub(crate) fn bare_job(&self, at: usize) -> SiteJob<'_> {
         self.in_its_unit(match &self.jobs {
             SiteJobs::Imported(imported) => imported.without_texts(at),
@@ -103,10 +103,10 @@ impl Site {
     }
 
     /// Numbers of the texts of a job.
-    pub(crate) fn symbols(&self, at: usize) -> JobSymbols {
+    pub(crate) fn symbols_at(&self, at: usize) -> JobSymbols {
         match &self.jobs {
-            SiteJobs::Imported(imported) => imported.symbols(at),
-            SiteJobs::Loaded(loaded) => loaded.symbols(at),
+            SiteJobs::Imported(imported) => imported.symbols_at(at),
+            SiteJobs::Loaded(loaded) => loaded.job_symbols(at),
         }
     }
 
@@ -129,7 +129,7 @@ impl Site {
 
     /// All jobs in the order of arrival.
     pub fn jobs(&self) -> impl ExactSizeIterator<Item = SiteJob<'_>> + Clone {
-        (0..self.len()).map(|at| self.job(at))
+        (0..self.len()).map(|at| self.job_at(at))
     }
 
     /// A moment as people give it: a date or a time of the site's clock, also as Slurm's commands
@@ -137,13 +137,13 @@ impl Site {
     ///
     /// # Errors
     /// It is none of these; `option` is named.
-    pub fn moment(&self, text: &str, option: &str) -> Result<i64, crate::SiteError> {
-        let zone = crate::clock::Zone::named(&self.manifest.time_zone).ok();
-        crate::edge::edge(text, option, zone.as_ref(), Some(self.manifest.window.until))
+    pub fn parse_moment(&self, text: &str, option: &str) -> Result<i64, crate::SiteError> {
+        let zone = crate::clock::Zone::from_name(&self.manifest.time_zone).ok();
+        crate::edge::parse_edge(text, option, zone.as_ref(), Some(self.manifest.window.until))
     }
 
     /// The number of the pool of a name.
-    pub fn pool(&self, name: &str) -> Option<u16> {
+    pub fn find_pool(&self, name: &str) -> Option<u16> {
         self.manifest.pools.iter().position(|pool| pool.name == name).and_then(|at| u16::try_from(at).ok())
     }
 
@@ -155,17 +155,17 @@ impl Site {
 
 impl Imported {
     /// The row of a job.
-    pub(crate) fn row(&self, at: usize) -> &AccountingRow {
+    pub(crate) fn row_at(&self, at: usize) -> &AccountingRow {
         self.table.rows.get(self.jobs[at].row)
     }
 
-    fn symbols(&self, at: usize) -> JobSymbols {
-        let row = self.row(at);
-        let (who, place) = (self.table.who(row), self.table.at(row));
+    fn symbols_at(&self, at: usize) -> JobSymbols {
+        let row = self.row_at(at);
+        let (owner, place) = (self.table.owner_of(row), self.table.place_of(row));
         JobSymbols {
-            user: who.user,
-            account: who.account,
-            group: who.group,
+            user: owner.user,
+            account: owner.account,
+            group: owner.group,
             partition: place.partition,
             qos: place.qos,
             constraints: place.constraints,
@@ -173,15 +173,15 @@ impl Imported {
         }
     }
 
-    fn job(&self, at: usize) -> SiteJob<'_> {
+    fn job_at(&self, at: usize) -> SiteJob<'_> {
         let table = &self.table;
-        let row = self.row(at);
-        let (who, place, note) = (table.who(row), table.at(row), table.note(row));
-        let text = |symbol| table.names.text(symbol);
+        let row = self.row_at(at);
+        let (owner, place, note) = (table.owner_of(row), table.place_of(row), table.note_of(row));
+        let text = |symbol| table.names.text_of(symbol);
         SiteJob {
-            user: text(who.user),
-            account: text(who.account),
-            group: text(who.group),
+            user: text(owner.user),
+            account: text(owner.account),
+            group: text(owner.group),
             partition: text(place.partition),
             qos: text(place.qos),
             reservation: text(place.reservation),
@@ -190,7 +190,7 @@ impl Imported {
             state: if row.state == RecordState::Other { text(note.word) } else { Cow::Borrowed(row.state.word()) },
             canceller: text(note.canceller),
             reason: text(note.reason),
-            node_list: table.node_lists.text(row.nodes),
+            node_list: table.node_lists.text_of(row.nodes),
             swf: self.swf.get(at).map_or(Cow::Borrowed(""), |record| Cow::Borrowed(record)),
             ..self.without_texts(at)
         }
@@ -200,19 +200,19 @@ impl Imported {
     #[inline]
     pub(crate) fn without_texts(&self, at: usize) -> SiteJob<'_> {
         let job = &self.jobs[at];
-        let (table, row) = (&self.table, self.row(at));
-        let (note, usage) = (table.note(row), table.usage(row));
-        let (amount, asked) = (self.amounts.get(job.amount), table.shape(row).asked);
+        let (table, row) = (&self.table, self.row_at(at));
+        let (note, usage) = (table.note_of(row), table.usage_of(row));
+        let (amount, demand) = (self.amounts.get(job.amount), table.shape_of(row).asked);
         let time = |stamp: u32| (stamp > 0).then_some(i64::from(stamp));
         let span = |seconds: u32| (seconds != NOTHING).then_some(seconds);
-        let known = |n: u32| (n != UNKNOWN).then_some(n);
+        let if_known = |n: u32| (n != UNKNOWN).then_some(n);
         let part = row.part();
         let memory = |kb: u64| match kb {
             Amount::NO_MEMORY => None,
             Amount::ALL_MEMORY => Some(u64::MAX),
             kb => Some(kb),
         };
-        let none = Cow::Borrowed("");
+        let empty_text = Cow::Borrowed("");
         SiteJob {
             number: at as u64 + 1,
             id: (row.id != NONE && !matches!(part, RowPart::Tasks(_))).then_some(row.id),
@@ -220,47 +220,47 @@ impl Imported {
             task: (job.task != NOTHING).then_some(job.task),
             component: if let RowPart::Component(offset) = part { Some(offset) } else { None },
             attempt: job.attempt,
-            user: none.clone(),
-            account: none.clone(),
-            group: none.clone(),
-            uid: known(table.who(row).uid),
-            partition: none.clone(),
-            qos: none.clone(),
-            reservation: none.clone(),
-            constraints: none.clone(),
-            asks: none.clone(),
+            user: empty_text.clone(),
+            account: empty_text.clone(),
+            group: empty_text.clone(),
+            uid: if_known(table.owner_of(row).uid),
+            partition: empty_text.clone(),
+            qos: empty_text.clone(),
+            reservation: empty_text.clone(),
+            constraints: empty_text.clone(),
+            asks: empty_text.clone(),
             submit: i64::from(job.submit),
             eligible: time(job.eligible),
             arrive: i64::from(job.arrive),
             start: time(job.start),
             end: time(job.end),
-            run: span(job.run).filter(|_| job.kind.started()),
+            run: span(job.run).filter(|_| job.kind.has_start()),
             suspended: span(row.suspended),
-            imputed_run: span(job.run).filter(|_| !job.kind.started()),
+            imputed_run: span(job.run).filter(|_| !job.kind.has_start()),
             limit: job.limit,
             limit_from: job.limit_from,
-            state: none.clone(),
+            state: empty_text.clone(),
             kind: job.kind,
             exit: note.exit,
-            canceller: none.clone(),
-            reason: none.clone(),
+            canceller: empty_text.clone(),
+            reason: empty_text.clone(),
             flags: note.flags,
-            cpus: known(amount.cpus),
-            nodes: known(amount.nodes),
-            gpus: known(amount.gpus),
+            cpus: if_known(amount.cpus),
+            nodes: if_known(amount.nodes),
+            gpus: if_known(amount.gpus),
             memory_kb: memory(amount.memory_kb),
-            asked_cpus: known(asked.cpus),
-            asked_nodes: known(asked.nodes),
+            asked_cpus: if_known(demand.cpus),
+            asked_nodes: if_known(demand.nodes),
             pool: job.pool,
             units: job.units,
-            node_list: none.clone(),
-            priority: known(row.priority),
+            node_list: empty_text.clone(),
+            priority: if_known(row.priority),
             name: row.name,
             used_cpu_ms: usage.cpu_ms(),
             used_memory_kb: usage.memory_kb(),
             used_gpu_hundredths: usage.gpu_hundredths(),
             marks: job.marks,
-            swf: none,
+            swf: empty_text,
         }
     }
 }

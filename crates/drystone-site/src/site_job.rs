@@ -97,18 +97,18 @@ pub struct SiteJob<'a> {
 impl SiteJob<'_> {
     /// The time that it holds its processors: from start to end, suspension included. `None` where
     /// it never ran or runs still.
-    pub fn occupied(&self) -> Option<i64> {
+    pub fn occupied_seconds(&self) -> Option<i64> {
         Some(self.end? - self.start?).filter(|_| self.kind == SiteJobFate::Ran)
     }
 
     /// The recorded wait, from arrival to start; `None` where it never started, and where its
     /// submission is unknown.
     pub fn wait(&self) -> Option<i64> {
-        self.start.filter(|_| !self.marks.has(JobMarks::NO_SUBMIT)).map(|start| start - self.arrive)
+        self.start.filter(|_| !self.marks.has_mark(JobMarks::NO_SUBMIT)).map(|start| start - self.arrive)
     }
 
     /// Its name as Slurm writes it.
-    pub fn display(&self) -> String {
+    pub fn display_name(&self) -> String {
         match (self.of, self.task, self.component, self.id) {
             (Some(of), Some(task), ..) => format!("{of}_{task}"),
             (Some(of), _, Some(component), _) => format!("{of}+{component}"),

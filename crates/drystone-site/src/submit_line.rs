@@ -71,7 +71,7 @@ impl<'a> SubmitOptions<'a> {
     /// `name` is the name in the record, empty where there is none. Of a heterogeneous job Slurm
     /// records the options of all components with each, between colons, and nothing says to which
     /// they belong.
-    pub(crate) fn read(line: &'a str, name: &str) -> SubmitOptions<'a> {
+    pub(crate) fn read_options(line: &'a str, name: &str) -> SubmitOptions<'a> {
         let mut options = SubmitOptions::default();
         let mut rest = line;
         let program = next_word(&mut rest).unwrap_or_default();
@@ -106,12 +106,12 @@ impl<'a> SubmitOptions<'a> {
             if let (true, Some(value)) = (["J", "job-name"].contains(&option), value) {
                 skip_name(&mut rest, value, name);
             }
-            options.set(option, value);
+            options.set_option(option, value);
         }
         options
     }
 
-    fn set(&mut self, name: &str, value: Option<&'a str>) {
+    fn set_option(&mut self, name: &str, value: Option<&'a str>) {
         match name {
             "N" | "nodes" => self.nodes = value,
             "w" | "nodelist" => self.only = value,
@@ -211,7 +211,7 @@ mod tests {
             ("sbatch --comment \"a -w n9\" -w n1 job.sh", Some("n1"), None),
             ("", None, None),
         ] {
-            let options = SubmitOptions::read(line, "");
+            let options = SubmitOptions::read_options(line, "");
             assert_eq!((options.only, options.excluded), (only, excluded), "{line}");
         }
         assert_eq!(SubmitOptions::read_list(Some("./nodes")), None);
@@ -230,7 +230,7 @@ mod tests {
             ("sbatch -J my job -w n1", "my job of today", None),
             ("sbatch -J my job -w n1", "", None),
         ] {
-            assert_eq!(SubmitOptions::read(line, name).only, only, "{line}");
+            assert_eq!(SubmitOptions::read_options(line, name).only, only, "{line}");
         }
     }
 }

@@ -26,12 +26,12 @@ pub(crate) struct Crew {
 impl Crew {
     /// As many threads as an import may have; with blocks of text of a given size also few jobs are
     /// divided, so that tests see it.
-    pub(crate) fn of(effort: ImportEffort) -> Crew {
+    pub(crate) fn for_effort(effort: ImportEffort) -> Crew {
         Crew { threads: effort.threads(), many: if effort.block == 0 { MANY } else { 2 } }
     }
 
     /// One part for each thread. Neighbours that are `joined` stay together.
-    fn cuts<T>(self, all: &[T], joined: impl Fn(&T, &T) -> bool) -> Vec<Range<usize>> {
+    fn cut_parts<T>(self, all: &[T], joined: impl Fn(&T, &T) -> bool) -> Vec<Range<usize>> {
         let threads = if all.len() < self.many { 1 } else { self.threads.max(1) };
         let mut cuts = Vec::with_capacity(threads);
         let mut from = 0;
@@ -49,49 +49,49 @@ impl Crew {
     }
 
     /// Does `work` on parts side by side; returns what each gives, in order.
-    pub(crate) fn each<T: Sync, R: Send>(self, all: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
-        self.joined(all, |_, _| false, work)
+    pub(crate) fn map_parts<T: Sync, R: Send>(self, all: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+        self.map_joined(all, |_, _| false, work)
     }
 
-    /// As [`Crew::each`], with neighbours that are `joined` in one part.
-    pub(crate) fn joined<T: Sync, R: Send>(
+    /// As [`Crew::map_parts`], with neighbours that are `joined` in one part.
+    pub(crate) fn map_joined<T: Sync, R: Send>(
         self,
         all: &[T],
         joined: impl Fn(&T, &T) -> bool,
         work: impl Fn(&[T]) -> R + Sync,
     ) -> Vec<R> {
-        let tasks = self.cuts(all, joined).into_iter().map(|part| {
+        let tasks = self.cut_parts(all, joined).into_iter().map(|part| {
             let (work, part) = (&work, &all[part]);
             move || work(part)
         });
         side_by_side(tasks.collect())
     }
 
-    /// As [`Crew::each`], on parts that may be changed.
-    pub(crate) fn change<T: Send, R: Send>(self, all: &mut [T], work: impl Fn(&mut [T]) -> R + Sync) -> Vec<R> {
+    /// As [`Crew::map_parts`], on parts that may be changed.
+    pub(crate) fn map_parts_mut<T: Send, R: Send>(self, all: &mut [T], work: impl Fn(&mut [T]) -> R + Sync) -> Vec<R> {
         let mut tasks = Vec::new();
         let mut rest = all;
-        for part in self.cuts(rest, |_, _| false) {
-            let (first, others) = rest.split_at_mut(part.len());
+        for part in self.cut_parts(rest, |_, _| false) {
+            let (first, remainder) = rest.split_at_mut(part.len());
             let work = &work;
             tasks.push(move || work(first));
-            rest = others;
+            rest = remainder;
         }
         side_by_side(tasks)
     }
 
     /// Returns true where `is` holds for any job.
-    pub(crate) fn any(self, jobs: &[FoundJob], is: impl Fn(&FoundJob) -> bool + Sync) -> bool {
-        self.each(jobs, |jobs| jobs.iter().any(&is)).contains(&true)
+    pub(crate) fn any_job(self, jobs: &[FoundJob], is: impl Fn(&FoundJob) -> bool + Sync) -> bool {
+        self.map_parts(jobs, |jobs| jobs.iter().any(&is)).contains(&true)
     }
 
     /// Lets one sweep for each thread go through a span of time of its own, so that each has as
     /// many starts as the others; returns what each gives, in the order of time.
-    pub(crate) fn sweeps<R: Send>(self, jobs: &[FoundJob], sweep: impl Fn(TimeSpan) -> R + Sync) -> Vec<R> {
+    pub(crate) fn map_spans<R: Send>(self, jobs: &[FoundJob], sweep: impl Fn(TimeSpan) -> R + Sync) -> Vec<R> {
         let threads = if jobs.len() < self.many { 1 } else { self.threads.max(1) };
         let step = (jobs.len() / 1_024).max(1);
         let mut starts: Vec<u32> =
-            jobs.iter().step_by(step).filter(|job| job.kind.started()).map(|job| job.start).collect();
+            jobs.iter().step_by(step).filter(|job| job.kind.has_start()).map(|job| job.start).collect();
         starts.sort_unstable();
         let mut spans = Vec::with_capacity(threads);
         let mut from = 0;
@@ -116,15 +116,15 @@ fn side_by_side<R: Send>(tasks: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
     let mut tasks = tasks.into_iter();
     let Some(first) = tasks.next() else { return Vec::new() };
     std::thread::scope(|scope| {
-        let others: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
-        let mut all = vec![first()];
-        for other in others {
+        let handles: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
+        let mut results = vec![first()];
+        for other in handles {
             match other.join() {
-                Ok(done) => all.push(done),
+                Ok(done) => results.push(done),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        all
+        results
     })
 }
 
@@ -143,7 +143,7 @@ impl TimeSpan {
 /// the order of time; at one instant ends come first. Jobs that run at the beginning of the span
 /// start before all others. A job that still runs never ends, and one that ends at its start takes
 /// nothing from anyone and is left out.
-pub(crate) fn moves<'a>(
+pub(crate) fn visit_moves<'a>(
     jobs: &'a [FoundJob],
     span: TimeSpan,
     which: impl Fn(&FoundJob) -> bool,
@@ -151,7 +151,7 @@ pub(crate) fn moves<'a>(
 ) {
     let (mut starts, mut ends): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
     for (job, at) in jobs.iter().zip(0_u64..) {
-        if !job.kind.started() || (job.end != 0 && job.end <= job.start) || job.start >= span.until || !which(job) {
+        if !job.kind.has_start() || (job.end != 0 && job.end <= job.start) || job.start >= span.until || !which(job) {
             continue;
         }
         // What ended before is no part of it.
@@ -192,7 +192,7 @@ pub(crate) fn by_moment(mut all: Vec<u64>) -> Vec<u64> {
         return all;
     }
     let (low, high) = all.iter().fold((u32::MAX, 0), |(low, high), &of| (low.min(moment(of)), high.max(moment(of))));
-    let mut other = vec![0_u64; all.len()];
+    let mut buffer = vec![0_u64; all.len()];
     let mut shift = 0;
     while shift < 32 && (high - low) >> shift > 0 {
         let digit = |of: u64| ((moment(of) - low) >> shift) as usize & ((1 << BITS) - 1);
@@ -204,10 +204,10 @@ pub(crate) fn by_moment(mut all: Vec<u64>) -> Vec<u64> {
         }
         for &of in &all {
             let to = &mut place[digit(of)];
-            other[*to] = of;
+            buffer[*to] = of;
             *to += 1;
         }
-        std::mem::swap(&mut all, &mut other);
+        std::mem::swap(&mut all, &mut buffer);
         shift += BITS;
     }
     all
@@ -269,9 +269,9 @@ mod tests {
         ) {
             let jobs: Vec<FoundJob> = jobs.into_iter().map(job).collect();
             let crew = Crew { threads, many: 2 };
-            let most = crew.sweeps(&jobs, |span| {
+            let most = crew.map_spans(&jobs, |span| {
                 let (mut now, mut most) = (0_usize, 0_usize);
-                moves(&jobs, span, |_| true, |_, what| {
+                visit_moves(&jobs, span, |_| true, |_, what| {
                     if what == Moves::Starts { now += 1 } else { now -= 1 }
                     most = most.max(now);
                 });
@@ -286,13 +286,13 @@ mod tests {
             threads in 1..6_usize,
         ) {
             let crew = Crew { threads, many: 2 };
-            let parts = crew.joined(&all, |a, b| a == b, <[u32]>::to_vec);
+            let parts = crew.map_joined(&all, |a, b| a == b, <[u32]>::to_vec);
             for pair in parts.windows(2) {
                 prop_assert_ne!(pair[0].last(), pair[1].first());
             }
             prop_assert_eq!(parts.concat(), all.clone());
             let mut changed = all.clone();
-            let sums = crew.change(&mut changed, |part| {
+            let sums = crew.map_parts_mut(&mut changed, |part| {
                 part.iter_mut().for_each(|n| *n += 1);
                 part.len()
             });

@@ -20,7 +20,7 @@ impl Default for ImportObserver<'_> {
 impl ImportObserver<'_> {
     /// # Errors
     /// It is to stop.
-    pub(crate) fn check(&self) -> Result<(), SiteError> {
+    pub(crate) fn check_stop(&self) -> Result<(), SiteError> {
         match self.stop {
             Some(stop) if stop.load(Ordering::Relaxed) => Err(SiteError::Stopped),
             _ => Ok(()),
@@ -32,6 +32,6 @@ impl ImportObserver<'_> {
 const MOST_THREADS: usize = 8;
 
 /// As many threads as there are processors.
-pub(crate) fn threads() -> usize {
+pub(crate) fn count_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }

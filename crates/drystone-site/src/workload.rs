@@ -34,11 +34,11 @@ pub struct PoolWorkload {
 
 impl PoolWorkload {
     /// The workload of which processors count alone.
-    pub(crate) fn bare(&self) -> Result<Workload, PoolError> {
-        let known = self.workload.circumstances().cloned().unwrap_or_default();
+    pub(crate) fn bare_workload(&self) -> Result<Workload, PoolError> {
+        let circumstances = self.workload.circumstances().cloned().unwrap_or_default();
         let (machine, mut jobs, truth, provenance) = self.workload.clone().into_parts();
         jobs.iter_mut().for_each(|job| job.demand = DemandId::NONE);
-        Ok(Workload::new(machine, jobs, truth, provenance)?.with(known)?)
+        Ok(Workload::new(machine, jobs, truth, provenance)?.with_circumstances(circumstances)?)
     }
 }
 
@@ -46,7 +46,7 @@ impl Site {
     /// Returns whether a job is simulated: those within reservations start at their recorded times,
     /// as capacity that others lack.
     pub fn is_simulated(job: &SiteJob<'_>) -> bool {
-        !job.marks.has(JobMarks::RESERVED)
+        !job.marks.has_mark(JobMarks::RESERVED)
     }
 
     /// The jobs of a pool as a workload in its circumstances, straight from the site.
@@ -64,16 +64,16 @@ impl Site {
         pool: u16,
         mut later: impl FnMut(usize) -> i64,
     ) -> Result<PoolWorkload, PoolError> {
-        let numbering = Numbering::of(self);
+        let numbering = Numbering::from_site(self);
         let summary = &self.manifest.pools[usize::from(pool)];
-        let from = self.time(self.manifest.window.from);
-        let mut found: Vec<(Job, Truth, u32)> = Vec::new();
+        let from = self.time_of(self.manifest.window.from);
+        let mut selected_jobs: Vec<(Job, Truth, u32)> = Vec::new();
         for at in 0..self.len() {
-            let job = self.job(at);
+            let job = self.job_at(at);
             if job.pool != pool || !Site::is_simulated(&job) {
                 continue;
             }
-            let record = self.record(&job, &numbering, number(&job), ExportPurpose::Simulation);
+            let record = self.swf_record(&job, &numbering, job_number(&job), ExportPurpose::Simulation);
             // A log may have jobs wider than its machine, which cleaning drops as well.
             let fits = |(facts, _): &(Job, Truth)| facts.procs <= summary.units;
             let Some((mut facts, fate)) = of_record(&record).filter(fits) else { continue };
@@ -81,23 +81,23 @@ impl Site {
             if facts.submit >= from && by != 0 {
                 facts.submit = (facts.submit + Span(by)).max(from);
             }
-            found.push((facts, fate, at as u32));
+            selected_jobs.push((facts, fate, at as u32));
         }
-        found.sort_by_key(|(facts, ..)| facts.submit);
-        let places: Vec<u32> = found.iter().map(|(.., place)| *place).collect();
-        let (jobs, truth) = found.into_iter().map(|(facts, fate, _)| (facts, fate)).unzip();
+        selected_jobs.sort_by_key(|(facts, ..)| facts.submit);
+        let places: Vec<u32> = selected_jobs.iter().map(|(.., place)| *place).collect();
+        let (jobs, truth) = selected_jobs.into_iter().map(|(facts, fate, _)| (facts, fate)).unzip();
         let provenance = Provenance {
-            name: self.title(pool),
+            name: self.pool_title(pool),
             settings: vec![Setting { name: "pool".to_string(), value: summary.name.clone() }],
-            unix_start: Some(self.origin()),
+            unix_start: Some(self.time_origin()),
             utc_offset: None,
             time_zone: Some(self.manifest.time_zone.clone()),
             moves: Vec::new(),
         };
         let workload = Workload::new(Machine::new(summary.units), jobs, truth, provenance)?;
-        let (workload, known) = self.furnished(&[pool], workload, &places)?;
-        let workload = workload.with(known)?;
-        let outages = self.outages(pool)?;
+        let (workload, circumstances) = self.furnish_workload(&[pool], workload, &places)?;
+        let workload = workload.with_circumstances(circumstances)?;
+        let outages = self.find_outages(pool)?;
         Ok(PoolWorkload {
             name: summary.name.clone(),
             pool,
@@ -109,7 +109,7 @@ impl Site {
     }
 
     /// Returns the name of a pool in results.
-    pub fn title(&self, pool: u16) -> String {
+    pub fn pool_title(&self, pool: u16) -> String {
         let cluster = if self.manifest.cluster.is_empty() { "site" } else { &self.manifest.cluster };
         match self.manifest.pools.len() {
             0 | 1 => cluster.to_string(),
@@ -118,8 +118,8 @@ impl Site {
     }
 
     /// Seconds after the origin.
-    pub(crate) fn time(&self, moment: i64) -> Time {
-        Time(moment - self.origin())
+    pub(crate) fn time_of(&self, moment: i64) -> Time {
+        Time(moment - self.time_origin())
     }
 
     /// A workload whose jobs ask for what the site says, beside their processors, and what is known
@@ -128,30 +128,30 @@ impl Site {
     ///
     /// # Errors
     /// Demands beyond what can be counted.
-    pub(crate) fn furnished(
+    pub(crate) fn furnish_workload(
         &self,
         pools: &[u16],
         workload: Workload,
         places: &[u32],
     ) -> Result<(Workload, Circumstances), PoolError> {
-        let mut known = self.circumstances(&workload, places);
-        known.limits = self.limits(places);
+        let mut circumstances = self.find_circumstances(&workload, places);
+        circumstances.limits = self.limits_at(places);
         if !self.on_nodes {
-            return Ok((workload, known));
+            return Ok((workload, circumstances));
         }
         let (machine, mut jobs, truth, provenance) = workload.into_parts();
-        let asked = self.demands(pools, places)?;
-        for (job, &demand) in jobs.iter_mut().zip(&asked.demands) {
+        let demands = self.find_demands(pools, places)?;
+        for (job, &demand) in jobs.iter_mut().zip(&demands.demands) {
             job.demand = demand;
         }
-        let known = self.seated(pools, known, &mut jobs, asked.table.as_deref(), places);
-        Ok((Workload::with_resources(machine, asked.table, jobs, truth, provenance)?, known))
+        let seated_circumstances = self.seat_running(pools, circumstances, &mut jobs, demands.table.as_deref(), places);
+        Ok((Workload::with_resources(machine, demands.table, jobs, truth, provenance)?, seated_circumstances))
     }
 
     /// Gives jobs that run at the beginning the processors of the nodes that their records name. A
     /// job whose nodes others have gets other ones; one for which none are free asks for processors
     /// only and, where these are not free either, waits.
-    fn seated(
+    fn seat_running(
         &self,
         pools: &[u16],
         mut known: Circumstances,
@@ -161,38 +161,38 @@ impl Site {
     ) -> Circumstances {
         let mut offset = 0_u32;
         for &pool in pools {
-            let Some(mut fleet) = Fleet::of(self, pool) else { continue };
-            let mut here: Vec<(JobId, Time)> = (known.here.iter())
+            let Some(mut fleet) = Fleet::for_pool(self, pool) else { continue };
+            let mut present_jobs: Vec<(JobId, Time)> = (known.here.iter())
                 .filter_map(|(&id, adopted)| match adopted {
-                    Adopted::Running { since, .. } if self.job(places[id.index()] as usize).pool == pool => {
+                    Adopted::Running { since, .. } if self.job_at(places[id.index()] as usize).pool == pool => {
                         Some((id, *since))
                     }
                     _ => None,
                 })
                 .collect();
-            here.sort_shared_by_key(|&(id, since)| (since, id));
-            let asking: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (here.iter())
+            present_jobs.sort_shared_by_key(|&(id, since)| (since, id));
+            let asking: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (present_jobs.iter())
                 .map(|&(id, _)| {
                     let job = &jobs[id.index()];
-                    let shape = table.and_then(|table| table.shape(job.demand)).cloned();
-                    (self.job(places[id.index()] as usize), job.procs, shape)
+                    let shape = table.and_then(|table| table.node_shape(job.demand)).cloned();
+                    (self.job_at(places[id.index()] as usize), job.procs, shape)
                 })
                 .collect();
-            let seats = fleet.seat(&asking);
-            let mut used: u64 = seats.of.iter().flatten().map(|set| u64::from(set.len())).sum();
-            for (&(id, since), set) in here.iter().zip(seats.of) {
+            let seats = fleet.seat_jobs(&asking);
+            let mut used_procs: u64 = seats.of.iter().flatten().map(|set| u64::from(set.len())).sum();
+            for (&(id, since), set) in present_jobs.iter().zip(seats.of) {
                 let job = &mut jobs[id.index()];
                 if set.is_none() {
-                    used += u64::from(job.procs);
-                    if used > u64::from(fleet.procs()) {
+                    used_procs += u64::from(job.procs);
+                    if used_procs > u64::from(fleet.procs()) {
                         // It waits, for all that it asks for.
-                        used -= u64::from(job.procs);
+                        used_procs -= u64::from(job.procs);
                         known.here.remove(&id);
                         continue;
                     }
                     job.demand = DemandId::NONE;
                 }
-                let on = set.map(|set| shifted(&set, offset));
+                let on = set.map(|set| shift_processors(&set, offset));
                 known.here.insert(id, Adopted::Running { since, on });
             }
             offset += fleet.procs();
@@ -203,15 +203,15 @@ impl Site {
     /// Returns the knowledge of a workload's jobs beyond each by itself: jobs that run and wait at
     /// the beginning of the window, that leave without a start, the ways in which they ended, and
     /// run times that are guesses. `places` are their places among the jobs of the site.
-    pub fn circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
+    pub fn find_circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
         let mut known = Circumstances::default();
-        let from = self.time(self.manifest.window.from);
+        let from = self.time_of(self.manifest.window.from);
         let early = workload.jobs().first().is_some_and(|job| job.submit < from);
         known.begin = early.then_some(from);
         for (at, &place) in places.iter().enumerate() {
-            let (id, job) = (JobId(at as u32), self.job(place as usize));
+            let (id, job) = (JobId(at as u32), self.job_at(place as usize));
             let arrive = workload.job(id).submit;
-            match (job.kind, job.start.map(|start| self.time(start))) {
+            match (job.kind, job.start.map(|start| self.time_of(start))) {
                 (SiteJobFate::Ran | SiteJobFate::Running, Some(since)) if early && since < from => {
                     known.here.insert(id, Adopted::Running { since, on: None });
                 }
@@ -220,13 +220,13 @@ impl Site {
             if job.kind == SiteJobFate::Withdrawn
                 && let Some(end) = job.end
             {
-                let at = self.time(end).max(arrive).max(if early { from } else { arrive });
+                let at = self.time_of(end).max(arrive).max(if early { from } else { arrive });
                 known.withdrawn.push(Withdrawal { at, job: id, only_waiting: true });
             }
             if job.kind != SiteJobFate::Ran {
                 known.uncounted.insert(id);
             }
-            if let Some(how) = how(&job) {
+            if let Some(how) = end_kind(&job) {
                 known.ends.insert(id, how);
             }
         }
@@ -238,45 +238,50 @@ impl Site {
     ///
     /// # Errors
     /// More than it has.
-    pub fn outages(&self, pool: u16) -> Result<Outages, OutageError> {
+    pub fn find_outages(&self, pool: u16) -> Result<Outages, OutageError> {
         let summary = &self.manifest.pools[usize::from(pool)];
         if self.on_nodes
-            && let Some(fleet) = Fleet::of(self, pool)
+            && let Some(fleet) = Fleet::for_pool(self, pool)
         {
             let mine: Vec<&NodeLoss> = self.node_losses.iter().filter(|loss| loss.pool == pool).collect();
             return Outages::new(
                 Machine::new(summary.units),
-                fleet.outages(&mine, self.manifest.window.until, |moment| self.time(moment)),
+                fleet.list_outages(&mine, self.manifest.window.until, |moment| self.time_of(moment)),
             );
         }
         let mine = self.losses.iter().filter(|loss| loss.pool == pool && loss.units > 0);
-        let list = mine.map(|loss| self.outage(loss)).collect();
+        let list = mine.map(|loss| self.outage_of(loss)).collect();
         Outages::new(Machine::new(summary.units), list)
     }
 
-    fn outage(&self, loss: &PoolLoss) -> Outage {
+    fn outage_of(&self, loss: &PoolLoss) -> Outage {
         let which = Which::Count(loss.units);
-        let (begin, end) = (self.time(loss.begin), loss.end.map(|end| self.time(end)));
+        let (begin, end) = (self.time_of(loss.begin), loss.end.map(|end| self.time_of(end)));
         match loss.cause {
             // What ran there is in the records as it ended: nothing is to be hit a second time.
-            Cause::Down | Cause::Cluster | Cause::NewNode => Outage::drain(which, begin, end),
+            Cause::Down | Cause::Cluster | Cause::NewNode => Outage::new_drain(which, begin, end),
             Cause::Reservation | Cause::ReservedJob => {
-                let announced = loss.announced.map(|at| self.time(at).min(begin));
-                Outage { announced, expected: end, hit: OutageHit::Drain, ..Outage::drain(which, begin, end) }
+                let announcement = loss.announced.map(|at| self.time_of(at).min(begin));
+                Outage {
+                    announced: announcement,
+                    expected: end,
+                    hit: OutageHit::Drain,
+                    ..Outage::new_drain(which, begin, end)
+                }
             }
         }
     }
 }
 
 /// Returns the processors shifted by this number.
-fn shifted(set: &ProcSet, by: u32) -> ProcSet {
+fn shift_processors(set: &ProcSet, by: u32) -> ProcSet {
     let ranges: Vec<ProcSet> =
-        set.ranges().iter().map(|range| ProcSet::range(range.start + by..range.end + by)).collect();
+        set.ranges().iter().map(|range| ProcSet::from_range(range.start + by..range.end + by)).collect();
     ProcSet::union_of(&ranges)
 }
 
 /// The number by which people know a job.
-pub(crate) fn number(job: &SiteJob<'_>) -> i64 {
+pub(crate) fn job_number(job: &SiteJob<'_>) -> i64 {
     job.id.and_then(|id| i64::try_from(id).ok()).unwrap_or_else(|| i64::try_from(job.number).unwrap_or(i64::MAX))
 }
 
@@ -298,8 +303,8 @@ fn of_record(record: &SwfRecord) -> Option<(Job, Truth)> {
 }
 
 /// Returns the way in which a job ended, where that is not by itself.
-fn how(job: &SiteJob<'_>) -> Option<How> {
-    match (job.kind, RecordState::named(&job.state)) {
+fn end_kind(job: &SiteJob<'_>) -> Option<How> {
+    match (job.kind, RecordState::find_state(&job.state)) {
         (SiteJobFate::Ran, Some(RecordState::Timeout | RecordState::Deadline)) => Some(How::AtLimit),
         (
             SiteJobFate::Ran,

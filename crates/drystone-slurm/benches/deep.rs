@@ -10,7 +10,7 @@
 mod clock;
 
 use clock::processor_time;
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::log::clean::{CleaningOptions, CleaningStudy};
 use drystone::model::{Job, LogStatus, Machine, Procs, Provenance, Span, Time, Truth, Workload};
 use drystone_core::engine::{Schedule, Simulation, WorkloadReplay};
@@ -36,7 +36,7 @@ fn burst(jobs: usize) -> Workload {
 /// Jobs of a generated workload, all submitted in one second.
 fn sudden(jobs: u32) -> Workload {
     let (machine, mut all, truth, provenance) =
-        generate(&Params::new(4_096, jobs)).expect("sound parameters").into_parts();
+        generate_workload(&Params::new(4_096, jobs)).expect("sound parameters").into_parts();
     all.iter_mut().for_each(|job| job.submit = Time(0));
     Workload::new(machine, all, truth, provenance).expect("sound")
 }
@@ -51,7 +51,7 @@ fn log(name: &str, procs: Procs) -> Option<Workload> {
         eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
         return None;
     }
-    Some(drystone::log::load(file, &options).expect("a good log").workload)
+    Some(drystone::log::load_log(file, &options).expect("a good log").workload)
 }
 
 /// FNV-1a of the starts.
@@ -64,7 +64,7 @@ fn row(name: &str, policy: &str, workload: &Workload) {
     let spec: PolicySpec = policy.parse().expect("known");
     let mut schedule = Schedule::default();
     let before = processor_time();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
         .run(&mut schedule)
         .expect("a sound policy");
     let time = (processor_time() - before).as_secs_f64();
@@ -72,7 +72,7 @@ fn row(name: &str, policy: &str, workload: &Workload) {
 }
 
 fn main() {
-    drystone_slurm::policy::register().expect("the only registration");
+    drystone_slurm::policy::register_policy().expect("the only registration");
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let slow = words.iter().any(|word| word == "slow");
     let names: Vec<&String> = words.iter().filter(|word| *word != "slow").collect();
@@ -88,7 +88,8 @@ fn main() {
         }
     }
     if is_chosen("like HPC2N, cpus=16") && slow {
-        let workload = generate(&Params { load: Some(0.74), ..Params::new(240, 202_871) }).expect("sound parameters");
+        let workload =
+            generate_workload(&Params { load: Some(0.74), ..Params::new(240, 202_871) }).expect("sound parameters");
         row("like HPC2N, cpus=16", "slurm(cpus=16)", &workload);
     }
     for (name, procs) in [("KTH-SP2-1996-2.1-cln", 100), ("SDSC-SP2-1998-4.2-cln", 128), ("CTC-SP2-1996-3.1-cln", 338)]

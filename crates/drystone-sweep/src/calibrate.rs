@@ -1,7 +1,7 @@
 //! Estimate of a sweep's run time from a few of its simulations.
 
 use crate::SweepPlan;
-use crate::trial::trial;
+use crate::trial::try_simulation;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub struct CostCalibration {
 
 impl CostCalibration {
     /// Returns the estimated time of all simulations on one thread, in seconds.
-    pub fn total(&self) -> f64 {
+    pub fn total_seconds(&self) -> f64 {
         self.seconds * self.simulations as f64
     }
 }
@@ -34,7 +34,7 @@ impl CostCalibration {
 ///
 /// Cost: `budget` for each workload.
 #[expect(clippy::disallowed_methods, reason = "durations of simulations")]
-pub fn calibrate(
+pub fn calibrate_costs(
     plan: &SweepPlan,
     todo: &[usize],
     budget: Duration,
@@ -43,17 +43,24 @@ pub fn calibrate(
     let mut calibrations = Vec::new();
     for case in 0..plan.cases.len() {
         let places: Vec<usize> = todo.iter().copied().filter(|&p| plan.simulations[p].case == case).collect();
-        let (since, mut tried, mut stopped, mut took) = (Instant::now(), 0, 0, 0.0);
-        while tried < places.len() && (tried == 0 || since.elapsed() < budget) {
+        let (since, mut tried_count, mut stopped_count, mut took) = (Instant::now(), 0, 0, 0.0);
+        while tried_count < places.len() && (tried_count == 0 || since.elapsed() < budget) {
             // Multiples of the golden ratio spread evenly however many there will be.
-            let place = (tried as f64 * 0.618_033_988_749_895).fract() * places.len() as f64;
-            let result = trial(plan, places[place as usize], budget.saturating_sub(since.elapsed()), cancel).ok()?;
+            let place = (tried_count as f64 * 0.618_033_988_749_895).fract() * places.len() as f64;
+            let result =
+                try_simulation(plan, places[place as usize], budget.saturating_sub(since.elapsed()), cancel).ok()?;
             took += result.seconds;
-            stopped += usize::from(result.stopped);
-            tried += 1;
+            stopped_count += usize::from(result.stopped);
+            tried_count += 1;
         }
-        let seconds = if tried == 0 { 0.0 } else { took / tried as f64 };
-        calibrations.push(CostCalibration { case, simulations: places.len(), tried, stopped, seconds });
+        let seconds = if tried_count == 0 { 0.0 } else { took / tried_count as f64 };
+        calibrations.push(CostCalibration {
+            case,
+            simulations: places.len(),
+            tried: tried_count,
+            stopped: stopped_count,
+            seconds,
+        });
     }
     Some(calibrations)
 }

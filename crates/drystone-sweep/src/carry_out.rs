@@ -59,11 +59,13 @@ pub fn carry_out_except(
     watch: &mut dyn FnMut(&PlanOutcome),
 ) -> Result<WorkSummary, SweepError> {
     let chunk: Option<SweepChunk> = store.study()?.1;
-    let recorded = store.done(plan)?;
-    let todo: Vec<usize> =
-        plan.places(chunk).filter(|place| !recorded.contains(place) && !elsewhere.contains(place)).collect();
+    let recorded_places = store.recorded_places(plan)?;
+    let todo: Vec<usize> = plan
+        .simulation_places(chunk)
+        .filter(|place| !recorded_places.contains(place) && !elsewhere.contains(place))
+        .collect();
     let summary = carry_out_these(&todo, plan, store, executor, cancel, watch, &mut |_| Ok(()))?;
-    Ok(WorkSummary { before: recorded.len(), ..summary })
+    Ok(WorkSummary { before: recorded_places.len(), ..summary })
 }
 
 /// Carries out the simulations at these places of the plan, of which the store has none, and
@@ -82,7 +84,7 @@ pub(crate) fn carry_out_these(
     watch: &mut dyn FnMut(&PlanOutcome),
     heed: &mut dyn FnMut(&Store) -> Result<(), SweepError>,
 ) -> Result<WorkSummary, SweepError> {
-    let (since, started) = (Instant::now(), SystemTime::now());
+    let (since, start_time) = (Instant::now(), SystemTime::now());
     let mut summary = WorkSummary::default();
     if todo.is_empty() {
         return Ok(summary);
@@ -92,11 +94,11 @@ pub(crate) fn carry_out_these(
     let halt = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (send, receive) = mpsc::sync_channel(MOST);
-        let halted = &halt;
+        let halt_flag = &halt;
         let work = move || {
-            let stopped =
+            let stop_error =
                 || SweepError::Process { problem: "results of simulations could not be recorded".to_string() };
-            executor.execute(plan, todo, halted, &mut |outcome| send.send(outcome).map_err(|_| stopped()))
+            executor.execute(plan, todo, halt_flag, &mut |outcome| send.send(outcome).map_err(|_| stop_error()))
         };
         let no_thread = |e| SweepError::Process { problem: format!("no thread can be started: {e}") };
         let work = std::thread::Builder::new().spawn_scoped(scope, work).map_err(no_thread)?;
@@ -106,26 +108,26 @@ pub(crate) fn carry_out_these(
             summary.failed += usize::from(outcome.measured.error.is_some());
             summary.jobs += plan.case_of(outcome.place).workload.len() as u64;
         };
-        let recorded = record(plan, store, receive, (cancel, &halt), &mut watch, heed);
-        halt.fetch_or(recorded.is_err(), Ordering::Relaxed);
-        let ended = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let record_result = record_outcomes(plan, store, receive, (cancel, &halt), &mut watch, heed);
+        halt.fetch_or(record_result.is_err(), Ordering::Relaxed);
+        let work_result = work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the store failed, the executor only says that it was stopped.
-        recorded.and(ended)
+        record_result.and(work_result)
     })?;
     summary.left = todo.len() - summary.simulated;
     // An executor may cancel as well.
-    let cancelled = cancel.load(Ordering::Relaxed) || halt.load(Ordering::Relaxed);
-    debug_assert!(summary.left == 0 || cancelled, "all is done unless cancelled");
+    let is_cancelled = cancel.load(Ordering::Relaxed) || halt.load(Ordering::Relaxed);
+    debug_assert!(summary.left == 0 || is_cancelled, "all is done unless cancelled");
     summary.seconds = since.elapsed().as_secs_f64();
-    let started = started.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    store.note_session(started, summary.seconds, summary.simulated, summary.jobs, &executor.describe())?;
+    let start_second = start_time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    store.note_session(start_second, summary.seconds, summary.simulated, summary.jobs, &executor.describe())?;
     Ok(summary)
 }
 
 /// Records outcomes until no more come. `cancel` tells this to stop, and `halt` tells what
 /// simulates.
 #[expect(clippy::disallowed_methods, reason = "times of recording: no result has them")]
-fn record(
+fn record_outcomes(
     plan: &SweepPlan,
     store: &mut Store,
     receive: Receiver<PlanOutcome>,
@@ -133,22 +135,22 @@ fn record(
     watch: &mut dyn FnMut(&PlanOutcome),
     heed: &mut dyn FnMut(&Store) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
-    let mut waiting: Vec<PlanOutcome> = Vec::new();
+    let mut unrecorded: Vec<PlanOutcome> = Vec::new();
     let mut last = Instant::now();
     loop {
         halt.fetch_or(cancel.load(Ordering::Relaxed), Ordering::Relaxed);
         match receive.recv_timeout(LOOK) {
             Ok(outcome) => {
                 watch(&outcome);
-                waiting.push(outcome);
+                unrecorded.push(outcome);
             }
             Err(RecvTimeoutError::Timeout) => {}
             // Also after a failure of the executor: what did come is kept.
-            Err(RecvTimeoutError::Disconnected) => break store.record(plan, &waiting),
+            Err(RecvTimeoutError::Disconnected) => break store.record_outcomes(plan, &unrecorded),
         }
-        if !waiting.is_empty() && (waiting.len() >= MOST || last.elapsed() >= WAIT) {
-            store.record(plan, &waiting)?;
-            waiting.clear();
+        if !unrecorded.is_empty() && (unrecorded.len() >= MOST || last.elapsed() >= WAIT) {
+            store.record_outcomes(plan, &unrecorded)?;
+            unrecorded.clear();
             last = Instant::now();
         }
         heed(store)?;

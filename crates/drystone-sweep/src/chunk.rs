@@ -13,7 +13,7 @@ pub struct SweepChunk {
 
 impl SweepChunk {
     /// Returns whether the chunk holds the simulation at this place of the plan.
-    pub fn holds(self, place: usize) -> bool {
+    pub fn contains_place(self, place: usize) -> bool {
         place % self.n as usize == self.k as usize - 1
     }
 }
@@ -28,12 +28,12 @@ impl FromStr for SweepChunk {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SweepChunk, String> {
-        let read = || {
+        let parse_chunk = || {
             let (k, n) = text.split_once('/')?;
             let chunk = SweepChunk { k: k.trim().parse().ok()?, n: n.trim().parse().ok()? };
             (1 <= chunk.k && chunk.k <= chunk.n).then_some(chunk)
         };
-        read().ok_or_else(|| format!("`{text}` is no chunk; expected K/N with 1 <= K <= N, e.g. 3/16"))
+        parse_chunk().ok_or_else(|| format!("`{text}` is no chunk; expected K/N with 1 <= K <= N, e.g. 3/16"))
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     fn chunks_part_the_whole() {
         for n in 1..6 {
             for place in 0..20 {
-                let holders = (1..=n).filter(|&k| SweepChunk { k, n }.holds(place)).count();
+                let holders = (1..=n).filter(|&k| SweepChunk { k, n }.contains_place(place)).count();
                 assert_eq!(holders, 1);
             }
         }

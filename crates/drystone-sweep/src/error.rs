@@ -96,46 +96,48 @@ fn in_study(error: &LogError) -> String {
 }
 
 impl SweepError {
-    pub(crate) fn store(store: impl ToString, problem: impl Into<String>) -> SweepError {
+    pub(crate) fn store_error(store: impl ToString, problem: impl Into<String>) -> SweepError {
         SweepError::Store { store: store.to_string(), problem: problem.into() }
     }
 
     /// A file that is no store.
-    pub(crate) fn stranger(store: impl ToString) -> SweepError {
-        SweepError::store(store, "is no sweep store: not an SQLite database")
+    pub(crate) fn stranger_error(store: impl ToString) -> SweepError {
+        SweepError::store_error(store, "is no sweep store: not an SQLite database")
     }
 
-    pub(crate) fn database(store: impl ToString, source: rusqlite::Error) -> SweepError {
+    pub(crate) fn database_error(store: impl ToString, source: rusqlite::Error) -> SweepError {
         let store = store.to_string();
         match source.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => SweepError::Full { store },
-            Some(rusqlite::ErrorCode::NotADatabase) => SweepError::stranger(store),
-            Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
-                SweepError::store(store, format!("is damaged: {source}. Bring back a copy, or begin another store"))
-            }
-            _ if matches!(source, rusqlite::Error::InvalidColumnType(..)) => SweepError::store(
+            Some(rusqlite::ErrorCode::NotADatabase) => SweepError::stranger_error(store),
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) => SweepError::store_error(
+                store,
+                format!("is damaged: {source}. Bring back a copy, or begin another store"),
+            ),
+            _ if matches!(source, rusqlite::Error::InvalidColumnType(..)) => SweepError::store_error(
                 store,
                 format!(
                     "is damaged: a column holds a value of another kind ({source}). Was it changed by hand? Bring back a copy, \
                      or begin another store"
                 ),
             ),
-            Some(rusqlite::ErrorCode::CannotOpen) => {
-                SweepError::store(store, "cannot be opened or made; does the directory exist, and may you write there?")
-            }
+            Some(rusqlite::ErrorCode::CannotOpen) => SweepError::store_error(
+                store,
+                "cannot be opened or made; does the directory exist, and may you write there?",
+            ),
             _ => SweepError::Database { store, source },
         }
     }
 
-    pub(crate) fn batch(problem: impl Into<String>) -> SweepError {
+    pub(crate) fn batch_error(problem: impl Into<String>) -> SweepError {
         SweepError::Batch { problem: problem.into() }
     }
 
-    pub(crate) fn refused(problem: impl Into<String>) -> SweepError {
+    pub(crate) fn refusal_error(problem: impl Into<String>) -> SweepError {
         SweepError::Refused { problem: problem.into() }
     }
 
-    pub(crate) fn analysis(problem: impl Into<String>) -> SweepError {
+    pub(crate) fn analysis_error(problem: impl Into<String>) -> SweepError {
         SweepError::Analysis { problem: problem.into() }
     }
 

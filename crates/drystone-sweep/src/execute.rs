@@ -2,7 +2,7 @@
 
 use crate::SweepPlan;
 use crate::error::{Cancelled, SweepError};
-use crate::simulate::{SimulationValues, simulate};
+use crate::simulate::{SimulationValues, simulate_place};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -64,7 +64,7 @@ impl Executor for Threads {
         cancel: &AtomicBool,
         accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        in_order(self.0, plan, &largest_first(self.0, plan, todo), cancel, &simulate, accept)
+        in_order(self.0, plan, &largest_first(self.0, plan, todo), cancel, &simulate_place, accept)
     }
 
     fn describe(&self) -> String {
@@ -84,7 +84,7 @@ impl Executor for InOrder {
         cancel: &AtomicBool,
         accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        in_order(self.0, plan, todo, cancel, &simulate, accept)
+        in_order(self.0, plan, todo, cancel, &simulate_place, accept)
     }
 
     fn describe(&self) -> String {

@@ -10,9 +10,9 @@
 //! ```no_run
 //! use drystone_sweep::{SweepPlan, Store, SweepStudy, Threads, carry_out};
 //! use std::sync::atomic::AtomicBool;
-//! let study = SweepStudy::read("study.toml".as_ref())?;
-//! let plan = SweepPlan::of(&study, None)?;
-//! let mut store = Store::open(study.store(), &plan, None)?;
+//! let study = SweepStudy::read_file("study.toml".as_ref())?;
+//! let plan = SweepPlan::from_study(&study, None)?;
+//! let mut store = Store::open(study.store_path(), &plan, None)?;
 //! carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| {})?;
 //! # Ok::<(), drystone_sweep::SweepError>(())
 //! ```
@@ -49,21 +49,22 @@ mod study;
 mod trial;
 mod vigil;
 
-pub use calibrate::{CostCalibration, calibrate};
+pub use calibrate::{CostCalibration, calibrate_costs};
 pub use carry_out::{WorkSummary, carry_out, carry_out_except};
 pub use case::SweepCase;
 pub use chunk::SweepChunk;
 pub use design::DesignLevel;
-pub use drystone::fingerprint::fingerprint;
+pub use drystone::fingerprint::compute_fingerprint;
 pub use error::{Cancelled, SweepError};
 pub use execute::{Executor, PlanOutcome, Threads};
 pub use metric::{JobMeasurer, MeasuredSchedule, OwnMetric, SweepMetric, WeekSums};
 pub use plan::{Configuration, PlannedSimulation, SweepPlan};
 pub use processes::{Processes, open_chunk, take_up};
-pub use simulate::{SimulationValues, simulate};
+pub use simulate::{SimulationValues, simulate_place};
 pub use simulation_inputs::{ExcessThreshold, GivenFiles};
 pub use store::{
-    BracketRow, Merged, QueryAnswer, QueryCell, Store, StoreGrowth, StoreRow, SweepStatus, gather, merge, query,
+    BracketRow, Merged, QueryAnswer, QueryCell, Store, StoreGrowth, StoreRow, SweepStatus, gather_published,
+    merge_stores, query_store,
 };
 pub use study::SweepStudy;
 pub use vigil::{LongRun, Vigil};
@@ -94,11 +95,11 @@ pub fn set_localiser(localiser: PolicyLocaliser) {
 }
 
 /// A policy as it is meant on the log of a path.
-pub(crate) fn localised(path: &Path, policy: &PolicySpec) -> Result<PolicySpec, String> {
+pub(crate) fn localise_policy(path: &Path, policy: &PolicySpec) -> Result<PolicySpec, String> {
     LOCALISER.get().map_or_else(|| Ok(policy.clone()), |localiser| localiser(path, policy))
 }
 
 /// The build of the program that simulates: its version, and the commit where the program knows it.
-pub fn build() -> &'static str {
+pub fn program_build() -> &'static str {
     BUILD.get().map_or(VERSION, String::as_str)
 }

@@ -54,7 +54,7 @@ pub trait JobMeasurer: Send + Sync + fmt::Debug {
 
 impl SweepMetric {
     /// Returns the metric of the catalogue.
-    pub fn known(&self) -> Option<Metric> {
+    pub fn catalogue_metric(&self) -> Option<Metric> {
         match self {
             SweepMetric::Known(metric) => Some(*metric),
             SweepMetric::Own(_) => None,
@@ -75,13 +75,13 @@ impl SweepMetric {
     }
 
     /// Returns the direction of better values.
-    pub fn better(&self) -> Better {
-        self.known().map_or(Better::Less, Metric::better)
+    pub fn better_direction(&self) -> Better {
+        self.catalogue_metric().map_or(Better::Less, Metric::better_direction)
     }
 
     /// Returns the unit.
     pub fn unit(&self) -> MetricUnit {
-        self.known().map_or(MetricUnit::Ratio, Metric::unit)
+        self.catalogue_metric().map_or(MetricUnit::Ratio, Metric::unit)
     }
 }
 
@@ -114,19 +114,19 @@ impl OwnMeasures {
     }
 
     /// The mean of each metric over the jobs that count, with its sums per week.
-    pub(crate) fn measure(&self, schedule: &MeasuredSchedule<'_>) -> Result<Vec<MeasuredMean>, Cancelled> {
+    pub(crate) fn measure_means(&self, schedule: &MeasuredSchedule<'_>) -> Result<Vec<MeasuredMean>, Cancelled> {
         let values = self.measurer.measure(schedule)?;
         debug_assert!(values.len() == self.count, "a list of values for each metric");
-        let weeks = Scope::of(&schedule.case.workload).counting_weeks_from(schedule.case.weeks_from).weeks;
+        let weeks = Scope::from_workload(&schedule.case.workload).counting_weeks_from(schedule.case.weeks_from).weeks;
         let of = |values: &Vec<f64>| {
             let mut sums: BTreeMap<i64, PeriodSum> = BTreeMap::new();
-            let counted = schedule.rows.iter().zip(values).filter(|(row, value)| row.counted && !value.is_nan());
-            for (row, &value) in counted {
-                sums.entry(weeks.number(row.submit)).or_default().add(PeriodSum { sum: value, count: 1.0 });
+            let counted_rows = schedule.rows.iter().zip(values).filter(|(row, value)| row.counted && !value.is_nan());
+            for (row, &value) in counted_rows {
+                sums.entry(weeks.week_number(row.submit)).or_default().add(PeriodSum { sum: value, count: 1.0 });
             }
-            let mut all = PeriodSum::default();
-            sums.values().for_each(|sum| all.add(*sum));
-            ((all.count > 0.0).then(|| all.sum / all.count), sums.into_iter().collect())
+            let mut period_sum = PeriodSum::default();
+            sums.values().for_each(|sum| period_sum.add(*sum));
+            ((period_sum.count > 0.0).then(|| period_sum.sum / period_sum.count), sums.into_iter().collect())
         };
         Ok(values.iter().map(of).collect())
     }

@@ -1,11 +1,11 @@
 //! Plans: every configuration of a study, and the simulations they need.
 
-use crate::case::{SweepCase, cases};
+use crate::case::{SweepCase, list_cases};
 use crate::chunk::SweepChunk;
 use crate::design::DesignLevel;
 use crate::error::SweepError;
-use crate::hash::short;
-use crate::localised;
+use crate::hash::short_hash;
+use crate::localise_policy;
 use crate::metric::{JobMeasurer, OwnMeasures, OwnMetric, SweepMetric};
 use crate::study::{PolicyEntry, RESERVED, SweepStudy};
 use drystone::engine::Unfit;
@@ -81,8 +81,8 @@ impl SweepPlan {
     /// workload.
     ///
     /// Cost: memory for the workloads, about 150 bytes a job, and about 300 bytes a configuration.
-    pub fn of(study: &SweepStudy, logs: Option<&Path>) -> Result<SweepPlan, SweepError> {
-        let cases = cases(study, logs)?;
+    pub fn from_study(study: &SweepStudy, logs: Option<&Path>) -> Result<SweepPlan, SweepError> {
+        let cases = list_cases(study, logs)?;
         let parameters: Vec<String> = study.parameters().into_iter().map(String::from).collect();
         let mut configurations = Vec::new();
         let mut simulations: Vec<PlannedSimulation> = Vec::new();
@@ -99,7 +99,7 @@ impl SweepPlan {
                 let mut meanings: Vec<PolicyMeaning<'_>> = Vec::new();
                 for (at, case) in cases.iter().enumerate() {
                     let PolicyMeaning { policy, own, canonical, .. } =
-                        PolicyMeaning::find(&mut meanings, study, entry, policy, case)?;
+                        PolicyMeaning::find_or_add(&mut meanings, study, entry, policy, case)?;
                     let key = (case.hash.clone() + &case.given.settings, case.trim.to_string(), canonical.clone());
                     let place = configurations.len();
                     let simulation = *numbers.entry(key).or_insert_with(|| {
@@ -121,7 +121,10 @@ impl SweepPlan {
         }
         for (PlannedSimulation { case, policy, .. }, entry) in simulations.iter().zip(entries) {
             let case = &cases[*case];
-            policy.scheduler().fits(&case.workload).map_err(|e| unfit(study, entry, policy, &case.label(), &e))?;
+            policy
+                .build_scheduler()
+                .check_fit(&case.workload)
+                .map_err(|e| unfit_error(study, entry, policy, &case.label(), &e))?;
         }
         unused_priorities(study, &cases, &simulations)?;
         let file = std::path::absolute(&study.file).unwrap_or_else(|_| study.file.clone());
@@ -138,39 +141,39 @@ impl SweepPlan {
             own: None,
             programs: BTreeMap::new(),
         };
-        plan.hash = plan.fingerprint();
+        plan.hash = plan.compute_fingerprint();
         Ok(plan)
     }
 
-    fn fingerprint(&self) -> String {
+    fn compute_fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        let mut put = |text: &str| {
+        let mut hash_text = |text: &str| {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         };
-        put(&self.name);
+        hash_text(&self.name);
         for metric in &self.metrics {
-            put(&metric.to_string());
+            hash_text(&metric.to_string());
         }
         for parameter in &self.parameters {
-            put(parameter);
+            hash_text(parameter);
         }
         for case in &self.cases {
-            put(&case.label());
-            put(&case.hash);
-            put(&case.trim.to_string());
+            hash_text(&case.label());
+            hash_text(&case.hash);
+            hash_text(&case.trim.to_string());
             if !case.given.settings.is_empty() {
-                put(&case.given.settings);
+                hash_text(&case.given.settings);
             }
         }
         for configuration in &self.configurations {
-            put(&configuration.name);
-            put(configuration.policy.text());
+            hash_text(&configuration.name);
+            hash_text(configuration.policy.text());
             for level in &configuration.point {
-                put(&level.as_ref().map_or("-".to_string(), DesignLevel::to_string));
+                hash_text(&level.as_ref().map_or("-".to_string(), DesignLevel::to_string));
             }
         }
-        short(hasher.finalize())
+        short_hash(hasher.finalize())
     }
 
     /// The plan with the programs that its policies call: by the value of a parameter that names
@@ -182,17 +185,17 @@ impl SweepPlan {
     }
 
     /// Returns the number of simulations saved because others are equal.
-    pub fn saved(&self) -> usize {
+    pub fn saved_simulations(&self) -> usize {
         self.configurations.len() - self.simulations.len()
     }
 
     /// The places of the simulations of a chunk, or of all.
-    pub fn places(&self, chunk: Option<SweepChunk>) -> impl Iterator<Item = usize> + '_ {
-        (0..self.simulations.len()).filter(move |&place| chunk.is_none_or(|chunk| chunk.holds(place)))
+    pub fn simulation_places(&self, chunk: Option<SweepChunk>) -> impl Iterator<Item = usize> + '_ {
+        (0..self.simulations.len()).filter(move |&place| chunk.is_none_or(|chunk| chunk.contains_place(place)))
     }
 
     /// The jobs that simulations at these places simulate together.
-    pub fn jobs(&self, places: &[usize]) -> u64 {
+    pub fn count_jobs(&self, places: &[usize]) -> u64 {
         places.iter().map(|&place| self.case_of(place).workload.len() as u64).sum()
     }
 
@@ -217,32 +220,32 @@ struct PolicyMeaning<'a> {
 
 impl<'a> PolicyMeaning<'a> {
     /// The meaning on a workload, known or not yet.
-    fn find(
+    fn find_or_add(
         meanings: &mut Vec<PolicyMeaning<'a>>,
         study: &SweepStudy,
         entry: &PolicyEntry,
         policy: &PolicySpec,
         case: &'a SweepCase,
     ) -> Result<PolicyMeaning<'a>, SweepError> {
-        let (published, source) = (case.published.map(|p| p.name()), case.source.as_deref());
-        if let Some(same) = meanings.iter().find(|other| (other.published, other.source) == (published, source)) {
+        let (published_name, source) = (case.published.map(|p| p.name()), case.source.as_deref());
+        if let Some(same) = meanings.iter().find(|other| (other.published, other.source) == (published_name, source)) {
             return Ok(same.clone());
         }
-        let policy = match published {
+        let policy = match published_name {
             Some(published) => policy
                 .in_study(published)
                 .map_err(|e| no_variant(study, entry, policy, &case.label(), published, &e))?,
             None => policy.clone(),
         };
         let own = match source {
-            Some(source) => localised(source, &policy).map_err(|problem| {
+            Some(source) => localise_policy(source, &policy).map_err(|problem| {
                 let problem = format!("`{policy}` cannot be simulated on {}: {problem}", case.label());
-                study.error(entry.at.clone(), problem)
+                study.error_at(entry.at.clone(), problem)
             })?,
             None => policy.clone(),
         };
-        let canonical = own.canonical();
-        meanings.push(PolicyMeaning { published, source, policy, own, canonical });
+        let canonical = own.canonical_text();
+        meanings.push(PolicyMeaning { published: published_name, source, policy, own, canonical });
         Ok(meanings[meanings.len() - 1].clone())
     }
 }
@@ -260,7 +263,7 @@ fn no_variant(
         "`{policy}` cannot be simulated on {workload}: `as = \"{published}\"` makes it `{text}`, and {problem}; change the policy, \
          or leave the workload's `as` out"
     );
-    study.error(entry.at.clone(), problem)
+    study.error_at(entry.at.clone(), problem)
 }
 
 /// Priorities that no policy of the study takes are a mistake.
@@ -278,7 +281,7 @@ fn unused_priorities(
                 "no policy of this study has any use for `priorities` on {}; `slack` and `multiqueue` have",
                 case.label()
             );
-            return Err(study.error(at, problem));
+            return Err(study.error_at(at, problem));
         }
     }
     Ok(())
@@ -286,13 +289,19 @@ fn unused_priorities(
 
 /// A workload lacks an input that a policy requires. The library's advice also serves command
 /// lines; here it is reduced to study files.
-fn unfit(study: &SweepStudy, entry: &PolicyEntry, policy: &PolicySpec, workload: &str, why: &Unfit) -> SweepError {
+fn unfit_error(
+    study: &SweepStudy,
+    entry: &PolicyEntry,
+    policy: &PolicySpec,
+    workload: &str,
+    why: &Unfit,
+) -> SweepError {
     let advice = "write `overrun = \"kill\"` below its [workload.clean]";
     let why = why.to_string().replace("`--overrun kill`; in a study file `overrun = \"kill\"`", advice);
     let why = why
         .replace("`--resources none`", "`resources = \"none\"`")
         .replace("`--on-nodes none`", "`on-nodes = \"none\"`");
-    study.error(entry.at.clone(), format!("`{policy}` cannot be simulated on {workload}: {why}"))
+    study.error_at(entry.at.clone(), format!("`{policy}` cannot be simulated on {workload}: {why}"))
 }
 
 impl SweepPlan {
@@ -310,20 +319,20 @@ impl SweepPlan {
             let name = metric.name.to_lowercase();
             // SQLite does not tell capitals from small letters.
             let is = |other: &str| other.to_lowercase() == name;
-            let taken = RESERVED.contains(&name.as_str())
+            let is_taken = RESERVED.contains(&name.as_str())
                 || name == "case"
                 || name.parse::<Metric>().is_ok()
                 || self.parameters.iter().any(|parameter| is(parameter))
                 || self.metrics.iter().any(|other| is(&other.id()));
             let plain = |c: char| c.is_alphanumeric() || c == '_';
             let is_plain = !name.is_empty() && name.chars().all(plain) && !name.starts_with(|c: char| c.is_numeric());
-            let problem = match (taken, is_plain) {
+            let problem = match (is_taken, is_plain) {
                 (true, _) => "is a column already; choose another name",
                 (_, false) => "is no name of a column; use letters, digits and _",
                 _ => "",
             };
             if !problem.is_empty() {
-                return Err(SweepError::refused(format!("metrics: `{}` {problem}", metric.name)));
+                return Err(SweepError::refusal_error(format!("metrics: `{}` {problem}", metric.name)));
             }
             self.metrics.push(SweepMetric::Own(metric));
         }

@@ -45,7 +45,7 @@ struct Worker {
 
 impl Worker {
     /// Returns whether the process is still at work.
-    fn works(&mut self) -> bool {
+    fn is_working(&mut self) -> bool {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().transpose();
         }
@@ -53,27 +53,27 @@ impl Worker {
     }
 
     /// Tells it to stop.
-    fn dismiss(&mut self) {
+    fn ask_to_stop(&mut self) {
         drop(self.child.stdin.take());
     }
 
     /// Ends it.
-    fn kill(&mut self) {
-        if self.works() {
+    fn kill_process(&mut self) {
+        if self.is_working() {
             self.ended = Some(self.child.kill().and_then(|()| self.child.wait()));
         }
     }
 }
 
 /// Lets processes stop, and waits for them: none is left behind.
-fn dismiss(workers: &mut [Worker]) {
-    workers.iter_mut().for_each(Worker::dismiss);
+fn dismiss_workers(workers: &mut [Worker]) {
+    workers.iter_mut().for_each(Worker::ask_to_stop);
     let mut patience = PATIENCE;
-    while workers.iter_mut().any(Worker::works) && !patience.is_zero() {
+    while workers.iter_mut().any(Worker::is_working) && !patience.is_zero() {
         std::thread::sleep(LOOK);
         patience = patience.saturating_sub(LOOK);
     }
-    workers.iter_mut().for_each(Worker::kill);
+    workers.iter_mut().for_each(Worker::kill_process);
 }
 
 /// Hands over what came since the last time.
@@ -88,7 +88,7 @@ struct TailReader<'a> {
 
 impl TailReader<'_> {
     /// Reads a store. The first error is of the store, the second of `accept`.
-    fn read(&mut self, path: &Path) -> Result<Result<(), SweepError>, SweepError> {
+    fn read_store(&mut self, path: &Path) -> Result<Result<(), SweepError>, SweepError> {
         // One that was stopped before it wrote has nothing to hand over.
         let Some(store) = Store::look_if_begun(path)? else { return Ok(Ok(())) };
         for outcome in store.outcomes(self.plan)? {
@@ -107,14 +107,14 @@ impl TailReader<'_> {
 
 impl Processes<'_> {
     /// Starts a process for each chunk in which something is to be done.
-    fn start(&self, todo: &[usize]) -> Result<Vec<Worker>, SweepError> {
+    fn start_workers(&self, todo: &[usize]) -> Result<Vec<Worker>, SweepError> {
         let problem = |problem: String| SweepError::Process { problem };
         std::fs::create_dir_all(&self.directory)
             .map_err(|e| problem(format!("{} cannot be made: {e}", self.directory.display())))?;
         let mut workers = Vec::new();
         for k in 1..=self.count {
             let chunk = SweepChunk { k, n: self.count };
-            if !todo.iter().any(|&place| chunk.holds(place)) {
+            if !todo.iter().any(|&place| chunk.contains_place(place)) {
                 continue;
             }
             let store = self.directory.join(store_name(chunk));
@@ -122,7 +122,7 @@ impl Processes<'_> {
             match command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn() {
                 Ok(child) => workers.push(Worker { chunk, store, child, ended: None }),
                 Err(e) => {
-                    dismiss(&mut workers);
+                    dismiss_workers(&mut workers);
                     return Err(problem(format!("{} cannot be started: {e}", command.get_program().display())));
                 }
             }
@@ -139,14 +139,14 @@ impl Executor for Processes<'_> {
         cancel: &AtomicBool,
         accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        let mut workers = self.start(todo)?;
+        let mut workers = self.start_workers(todo)?;
         let mut reader = TailReader { plan, todo, come: vec![false; todo.len()], results: 0, accept };
         let mut pause = READ;
         // Each is asked, also where one is at work: a process that has ended does not stay a
         // zombie.
-        while workers.iter_mut().fold(false, |any, worker| any | worker.works()) {
+        while workers.iter_mut().fold(false, |any, worker| any | worker.is_working()) {
             if cancel.load(Ordering::Relaxed) {
-                dismiss(&mut workers);
+                dismiss_workers(&mut workers);
                 break;
             }
             std::thread::sleep(LOOK);
@@ -154,36 +154,36 @@ impl Executor for Processes<'_> {
             if pause.is_zero() {
                 for at in 0..workers.len() {
                     // One that has just begun has no store yet.
-                    if let Ok(Err(error)) = reader.read(&workers[at].store) {
-                        dismiss(&mut workers);
+                    if let Ok(Err(error)) = reader.read_store(&workers[at].store) {
+                        dismiss_workers(&mut workers);
                         return Err(error);
                     }
                 }
                 pause = READ + READ_EACH * reader.results;
             }
         }
-        let mut failed = None;
+        let mut failure = None;
         for Worker { chunk, store, ended, .. } in workers {
             match ended {
                 Some(Ok(status)) if status.success() || cancel.load(Ordering::Relaxed) => {}
                 Some(Ok(status)) => {
                     let problem = format!("the process with chunk {chunk} failed ({status}); its results are kept");
-                    failed = failed.or(Some(SweepError::Process { problem }));
+                    failure = failure.or(Some(SweepError::Process { problem }));
                 }
                 Some(Err(e)) => {
                     let problem = format!("chunk {chunk} is lost: {e}");
-                    failed = failed.or(Some(SweepError::Process { problem }));
+                    failure = failure.or(Some(SweepError::Process { problem }));
                 }
                 None => {}
             }
-            match reader.read(&store) {
+            match reader.read_store(&store) {
                 Ok(accepted) => accepted?,
                 // Stopped before it wrote.
                 Err(_) if cancel.load(Ordering::Relaxed) && !store.exists() => {}
-                Err(error) => failed = failed.or(Some(error)),
+                Err(error) => failure = failure.or(Some(error)),
             }
         }
-        failed.map_or(Ok(()), Err)
+        failure.map_or(Ok(()), Err)
     }
 
     fn describe(&self) -> String {
@@ -219,12 +219,12 @@ pub fn open_chunk(
     while !orphaned() {
         // An orphan may have removed it while it was empty.
         let creation = std::fs::create_dir_all(directory);
-        match Store::locked(path) {
+        match Store::open_locked(path) {
             // From here on a process that takes up the directory finds the store.
             Ok(store) if !orphaned() => return store.prepared_for(plan, Some(chunk)).map(Some),
             Ok(store) => {
                 if store.is_new()? {
-                    store.discard();
+                    store.discard_files();
                 }
             }
             Err(error) if patience.is_zero() || creation.is_err() => return Err(error),
@@ -249,15 +249,15 @@ pub fn open_chunk(
 /// A store cannot be read, or is in use for long; or the results cannot be recorded. Nothing is
 /// removed that is not recorded.
 pub fn take_up(directory: &Path, plan: &SweepPlan, store: &mut Store) -> Result<usize, SweepError> {
-    let lost = |e: std::io::Error| SweepError::Process { problem: format!("{}: {e}", directory.display()) };
+    let directory_error = |e: std::io::Error| SweepError::Process { problem: format!("{}: {e}", directory.display()) };
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(0),
-        Err(e) => return Err(lost(e)),
+        Err(e) => return Err(directory_error(e)),
     };
     let mut paths = BTreeSet::new();
     for entry in entries {
-        let name = entry.map_err(lost)?.file_name();
+        let name = entry.map_err(directory_error)?.file_name();
         // A process that is killed while it makes or removes its store leaves the lock alone.
         let store = name.to_str().map(|name| name.strip_suffix(".lock").unwrap_or(name));
         if let Some(chunk) = store.and_then(chunk_of) {
@@ -268,11 +268,11 @@ pub fn take_up(directory: &Path, plan: &SweepPlan, store: &mut Store) -> Result<
     for path in paths {
         let chunk = lock_patiently(&path)?;
         if let Some(outcomes) = chunk.of_plan(plan)? {
-            let recorded = store.done(plan)?;
-            let new: Vec<PlanOutcome> = outcomes.into_iter().filter(|o| !recorded.contains(&o.place)).collect();
-            store.record(plan, &new)?;
+            let recorded_places = store.recorded_places(plan)?;
+            let new: Vec<PlanOutcome> = outcomes.into_iter().filter(|o| !recorded_places.contains(&o.place)).collect();
+            store.record_outcomes(plan, &new)?;
             count += new.len();
-            chunk.discard();
+            chunk.discard_files();
         }
     }
     // Unless it holds other files.
@@ -284,7 +284,7 @@ pub fn take_up(directory: &Path, plan: &SweepPlan, store: &mut Store) -> Result<
 fn lock_patiently(path: &Path) -> Result<Store, SweepError> {
     let mut patience = ORPHAN;
     loop {
-        match Store::locked(path) {
+        match Store::open_locked(path) {
             Err(SweepError::Locked { .. }) if !patience.is_zero() => {
                 std::thread::sleep(LOOK);
                 patience = patience.saturating_sub(LOOK);

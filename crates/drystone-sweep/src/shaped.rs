@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Gives the jobs of a workload the sizes that the entry asks for, and the machine its power. Last
 /// of all changes: tables and draws name jobs by their numbers.
-pub(crate) fn shaped(
+pub(crate) fn shape_workload(
     study: &SweepStudy,
     entry: &WorkloadEntry,
     mut workload: Workload,
@@ -23,31 +23,31 @@ pub(crate) fn shaped(
     let overrun = entry.options.overrun;
     if let Some(draw) = draw {
         let wrong =
-            |problem: String| study.error(shape.draws_at.clone(), format!("workload {}: {problem}", entry.name));
+            |problem: String| study.error_at(shape.draws_at.clone(), format!("workload {}: {problem}", entry.name));
         workload = draw.apply(workload, overrun).map_err(wrong)?.0;
     }
     if let Some(file) = &shape.shapes {
-        let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::text(study, file)?);
-        let wrong = |problem: String| study.error(file.span(), problem);
+        let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::read_text(study, file)?);
+        let wrong = |problem: String| study.error_at(file.span(), problem);
         let table = read_shapes(&name, &text).map_err(|e| wrong(e.to_string()))?;
         workload = give_shapes(workload, &table, overrun).map_err(|e| wrong(e.to_string()))?.0;
     }
     if shape.power.is_some() || shape.idle > 0 {
-        let wrong = |problem: String| study.error(shape.power_at.clone(), problem.replace("--idle", "`idle`"));
+        let wrong = |problem: String| study.error_at(shape.power_at.clone(), problem.replace("--idle", "`idle`"));
         let caps = match &shape.power {
-            None => CapTable::of("no caps", Vec::new()),
+            None => CapTable::from_caps("no caps", Vec::new()),
             Some(file) => {
-                let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::text(study, file)?);
+                let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::read_text(study, file)?);
                 read_caps(&name, &text).map_err(|e| wrong(e.to_string()))?
             }
         };
         workload = give_power(workload, &caps, shape.idle).map_err(|e| wrong(e.to_string()))?;
     }
     if let Some(file) = &shape.series {
-        let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::text(study, file)?);
-        let wrong = |problem: String| study.error(file.span(), problem);
-        let series = PowerSeries::read(&name, &text).map_err(|e| wrong(e.to_string()))?;
-        if let Some((first, _)) = workload.submits() {
+        let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::read_text(study, file)?);
+        let wrong = |problem: String| study.error_at(file.span(), problem);
+        let series = PowerSeries::parse_table(&name, &text).map_err(|e| wrong(e.to_string()))?;
+        if let Some((first, _)) = workload.submit_range() {
             series.check_from(first).map_err(|e| wrong(e.to_string()))?;
         }
         // The metrics of a simulation depend on it.

@@ -44,7 +44,7 @@ impl SimulationValues {
 ///
 /// # Errors
 /// [`Cancelled`] if `cancel` was set before it ended.
-pub fn simulate(plan: &SweepPlan, place: usize, cancel: &AtomicBool) -> Result<SimulationValues, Cancelled> {
+pub fn simulate_place(plan: &SweepPlan, place: usize, cancel: &AtomicBool) -> Result<SimulationValues, Cancelled> {
     simulate_telling(plan, place, cancel, &|_| ())
 }
 
@@ -55,33 +55,36 @@ pub(crate) fn simulate_telling(
     cancel: &AtomicBool,
     ended: &(dyn Fn(u64) + Sync),
 ) -> Result<SimulationValues, Cancelled> {
-    let (simulated, case) = (&plan.simulations[place], plan.case_of(place));
-    let catalogued: Vec<Metric> = plan.metrics.iter().filter_map(SweepMetric::known).collect();
-    let mut config = MetricsConfig { excessive: excessive(case, cancel)?, ..config(&catalogued, case.trim) };
+    let (simulation, case) = (&plan.simulations[place], plan.case_of(place));
+    let catalogue_metrics: Vec<Metric> = plan.metrics.iter().filter_map(SweepMetric::catalogue_metric).collect();
+    let mut config =
+        MetricsConfig { excessive: excess_thresholds(case, cancel)?, ..metrics_config(&catalogue_metrics, case.trim) };
     if plan.own.is_some() {
         // A program sees whole schedules.
         (config.keep_jobs, config.sizes) = (true, true);
     }
-    let experiment = Experiment::new(&simulated.policy, &case.workload)
-        .on(case.given.platform)
-        .losing(Some(&case.given.outages))
+    let experiment = Experiment::new(&simulation.policy, &case.workload)
+        .on_platform(case.given.platform)
+        .with_outages(Some(&case.given.outages))
         .feeding_back(case.given.feedback)
-        .with(case.given.priorities_for(&simulated.policy, &case.workload))
-        .finding(&catalogued, case.trim)
+        .with_priorities(case.given.priorities_for(&simulation.policy, &case.workload))
+        .for_metrics(&catalogue_metrics, case.trim)
         .counting_weeks_from(case.weeks_from)
-        .pricing(case.given.series.as_deref())
-        .measuring(config)
-        .telling(ended)
-        .until(cancel);
+        .with_power_series(case.given.series.as_deref())
+        .with_metrics(config)
+        .with_progress(ended)
+        .with_stop(cancel);
     match experiment.run(&mut ()) {
         Ok(Some(mut measured)) => {
-            let mut values: Vec<Option<f64>> = catalogued.iter().map(|metric| metric.of(&measured)).collect();
-            let mut weeks: Vec<WeekSums> = catalogued.iter().map(|&metric| sums(metric, &measured.report)).collect();
+            let mut values: Vec<Option<f64>> =
+                catalogue_metrics.iter().map(|metric| metric.value_of(&measured)).collect();
+            let mut weeks: Vec<WeekSums> =
+                catalogue_metrics.iter().map(|&metric| week_sums(metric, &measured.report)).collect();
             if let Some(own) = &plan.own {
                 let rows = measured.report.take_schedule().unwrap_or_default();
                 let sizes = measured.report.sizes.as_ref().map(|sizes| &sizes.jobs);
-                let schedule = MeasuredSchedule { policy: &simulated.policy, case, rows: &rows, sizes };
-                let (own_values, own_weeks): (Vec<_>, Vec<_>) = own.measure(&schedule)?.into_iter().unzip();
+                let schedule = MeasuredSchedule { policy: &simulation.policy, case, rows: &rows, sizes };
+                let (own_values, own_weeks): (Vec<_>, Vec<_>) = own.measure_means(&schedule)?.into_iter().unzip();
                 values.extend(own_values);
                 weeks.extend(own_weeks);
             }
@@ -89,7 +92,7 @@ pub(crate) fn simulate_telling(
         }
         Ok(None) => Err(Cancelled),
         Err(error) => {
-            let (policy, workload) = (simulated.policy.to_string(), case.label());
+            let (policy, workload) = (simulation.policy.to_string(), case.label());
             let error = match error {
                 ExperimentError::Simulation(source) => SweepError::Simulation { policy, workload, source }.to_string(),
                 other => format!("policy {policy} on {workload}: {other}"),
@@ -104,35 +107,35 @@ const BASELINE: &str = "easy";
 
 /// The threshold of excessive waits of a case, in its variant of the study. It is the same for
 /// every policy of the case, and simulated once.
-fn excessive(case: &SweepCase, cancel: &AtomicBool) -> Result<Vec<Span>, Cancelled> {
+fn excess_thresholds(case: &SweepCase, cancel: &AtomicBool) -> Result<Vec<Span>, Cancelled> {
     let Some(excess) = &case.given.excess else { return Ok(Vec::new()) };
     let baseline = || {
         let Ok(policy) = BASELINE.parse::<PolicySpec>() else { return Ok(None) };
         let policy = case.published.and_then(|study| policy.in_study(study.name()).ok()).unwrap_or(policy);
-        let config = MetricsConfig::of(&[Metric::Max(Measure::Wait), Metric::P98(Measure::Wait)], case.trim);
+        let config = MetricsConfig::for_metrics(&[Metric::Max(Measure::Wait), Metric::P98(Measure::Wait)], case.trim);
         let experiment = Experiment::new(&policy, &case.workload)
-            .on(case.given.platform)
-            .losing(Some(&case.given.outages))
+            .on_platform(case.given.platform)
+            .with_outages(Some(&case.given.outages))
             .feeding_back(case.given.feedback)
-            .measuring(config)
-            .until(cancel);
+            .with_metrics(config)
+            .with_stop(cancel);
         match experiment.run(&mut ()) {
             Ok(Some(measured)) => Ok(Some(measured.report)),
             Ok(None) => Err(Cancelled),
             Err(_) => Ok(None),
         }
     };
-    Ok(excess.seconds(baseline)?.into_iter().collect())
+    Ok(excess.compute_seconds(baseline)?.into_iter().collect())
 }
 
 /// Measures what these metrics need, and sums per week where one is a mean over jobs.
-fn config(metrics: &[Metric], trim: JobSelection) -> MetricsConfig {
+fn metrics_config(metrics: &[Metric], trim: JobSelection) -> MetricsConfig {
     let weeks = metrics.iter().any(|metric| matches!(metric, Metric::Mean(_)));
-    MetricsConfig { weeks, ..MetricsConfig::of(metrics, trim) }
+    MetricsConfig { weeks, ..MetricsConfig::for_metrics(metrics, trim) }
 }
 
 /// The sums per week of a mean over jobs; nothing of another metric.
-fn sums(metric: Metric, report: &Report) -> WeekSums {
+fn week_sums(metric: Metric, report: &Report) -> WeekSums {
     let Metric::Mean(measure) = metric else { return Vec::new() };
     let of = |week: &MeasuredWeek| {
         let (sum, jobs) = week.sum(measure);

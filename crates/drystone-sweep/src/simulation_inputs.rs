@@ -1,10 +1,10 @@
 //! Inputs of simulations besides jobs and a policy: costs of suspension, and priorities.
 
 use crate::error::{Cancelled, SweepError};
-use crate::hash::short;
+use crate::hash::short_hash;
 use crate::study::{FileEntry, SweepStudy};
 use drystone::engine::Platform;
-use drystone::experiment::scheduler;
+use drystone::experiment::build_scheduler;
 use drystone::log::series::PowerSeries;
 use drystone::log::{outages, supply};
 use drystone::metrics::{Report, Threshold};
@@ -35,7 +35,7 @@ pub struct GivenFiles {
 impl GivenFiles {
     /// The priorities, if this policy takes them.
     pub(crate) fn priorities_for(&self, policy: &PolicySpec, workload: &Workload) -> Option<&Priorities> {
-        self.priorities.as_ref().filter(|priorities| scheduler(policy, Some(priorities), workload).is_ok())
+        self.priorities.as_ref().filter(|priorities| build_scheduler(policy, Some(priorities), workload).is_ok())
     }
 }
 
@@ -58,7 +58,7 @@ impl ExcessThreshold {
     ///
     /// # Errors
     /// The baseline was cancelled.
-    pub(crate) fn seconds(
+    pub(crate) fn compute_seconds(
         &self,
         baseline: impl FnOnce() -> Result<Option<Report>, Cancelled>,
     ) -> Result<Option<Span>, Cancelled> {
@@ -66,8 +66,8 @@ impl ExcessThreshold {
         if let Some(seconds) = *guard {
             return Ok(seconds);
         }
-        let seconds = match self.threshold.resolve(None) {
-            None => self.threshold.resolve(baseline()?.as_ref()),
+        let seconds = match self.threshold.resolve_seconds(None) {
+            None => self.threshold.resolve_seconds(baseline()?.as_ref()),
             fixed => fixed,
         };
         *guard = Some(seconds);
@@ -76,7 +76,7 @@ impl ExcessThreshold {
 }
 
 /// Reads the files that an entry of a study names and checks them against its jobs.
-pub(crate) fn read(
+pub(crate) fn read_files(
     study: &SweepStudy,
     platform: Option<&FileEntry>,
     priorities: Option<&FileEntry>,
@@ -86,21 +86,21 @@ pub(crate) fn read(
     let mut files = GivenFiles::default();
     let mut settings = Vec::new();
     if let Some(entry) = platform {
-        let text = text(study, entry)?;
-        files.platform = Platform::from_toml(&text).map_err(|e| wrong(study, entry, e))?;
+        let text = read_text(study, entry)?;
+        files.platform = Platform::from_toml(&text).map_err(|e| file_error(study, entry, e))?;
         settings.push(format!("platform={}", hash(&text)));
     }
     if let Some(entry) = priorities {
-        let text = text(study, entry)?;
-        let read = Priorities::from_toml(&text).map_err(|e| wrong(study, entry, e))?;
-        read.check(workload).map_err(|e| wrong(study, entry, e))?;
-        files.priorities = Some(read);
+        let text = read_text(study, entry)?;
+        let priority_table = Priorities::from_toml(&text).map_err(|e| file_error(study, entry, e))?;
+        priority_table.check_workload(workload).map_err(|e| file_error(study, entry, e))?;
+        files.priorities = Some(priority_table);
         settings.push(format!("priorities={}", hash(&text)));
     }
     if let Some(entry) = outages {
-        let (text, name) = (text(study, entry)?, entry.as_ref().display().to_string());
-        let read = outages::read(text.as_bytes(), &name, workload.machine(), &workload.provenance);
-        files.outages = read.map_err(|e| wrong(study, entry, e))?;
+        let (text, name) = (read_text(study, entry)?, entry.as_ref().display().to_string());
+        let parsed_outages = outages::read_outages(text.as_bytes(), &name, workload.machine(), &workload.provenance);
+        files.outages = parsed_outages.map_err(|e| file_error(study, entry, e))?;
         settings.push(format!("outages={}", hash(&text)));
     }
     files.settings = settings.join(", ");
@@ -114,21 +114,22 @@ pub(crate) fn give_supply(
     entry: &FileEntry,
     workload: &Workload,
 ) -> Result<(Workload, String), SweepError> {
-    let (text, name) = (text(study, entry)?, entry.as_ref().display().to_string());
-    let workload = supply::give(workload.clone(), text.as_bytes(), &name).map_err(|e| wrong(study, entry, e))?;
+    let (text, name) = (read_text(study, entry)?, entry.as_ref().display().to_string());
+    let workload =
+        supply::give_supply(workload.clone(), text.as_bytes(), &name).map_err(|e| file_error(study, entry, e))?;
     Ok((workload, format!("supply={}", hash(&text))))
 }
 
-pub(crate) fn text(study: &SweepStudy, entry: &FileEntry) -> Result<String, SweepError> {
+pub(crate) fn read_text(study: &SweepStudy, entry: &FileEntry) -> Result<String, SweepError> {
     std::fs::read_to_string(study.directory().join(entry.as_ref())).map_err(|e| {
-        wrong(study, entry, format_args!("cannot be read: {e}; files are looked for beside the study file"))
+        file_error(study, entry, format_args!("cannot be read: {e}; files are looked for beside the study file"))
     })
 }
 
-pub(crate) fn wrong(study: &SweepStudy, entry: &FileEntry, problem: impl Display) -> SweepError {
-    study.error(entry.span(), format!("{}: {problem}", entry.as_ref().display()))
+pub(crate) fn file_error(study: &SweepStudy, entry: &FileEntry, problem: impl Display) -> SweepError {
+    study.error_at(entry.span(), format!("{}: {problem}", entry.as_ref().display()))
 }
 
 pub(crate) fn hash(text: &str) -> String {
-    short(blake3::hash(text.as_bytes()))
+    short_hash(blake3::hash(text.as_bytes()))
 }

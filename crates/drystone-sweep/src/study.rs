@@ -154,7 +154,7 @@ pub(crate) const RESERVED: [&str; 28] = [
 ];
 
 impl StudyReader<'_> {
-    fn error(&self, span: Bytes<usize>, problem: impl Into<String>) -> SweepError {
+    fn error_at(&self, span: Bytes<usize>, problem: impl Into<String>) -> SweepError {
         let at = span.start.min(self.text.len());
         let before = self.text.get(..at).unwrap_or("");
         let line = before.matches('\n').count() + 1;
@@ -175,7 +175,7 @@ impl SweepStudy {
     ///
     /// # Errors
     /// It cannot be read, is no TOML, or says something impossible; the error points at the line.
-    pub fn read(file: &Path) -> Result<SweepStudy, SweepError> {
+    pub fn read_file(file: &Path) -> Result<SweepStudy, SweepError> {
         let name = || file.display().to_string();
         let text = std::fs::read_to_string(file).map_err(|source| SweepError::Unreadable { file: name(), source })?;
         SweepStudy::parse(file, text)
@@ -185,51 +185,51 @@ impl SweepStudy {
     /// its directory.
     ///
     /// # Errors
-    /// As for [`SweepStudy::read`].
+    /// As for [`SweepStudy::read_file`].
     pub fn parse(file: &Path, text: String) -> Result<SweepStudy, SweepError> {
-        let read = StudyReader { file, text: &text };
+        let study_reader = StudyReader { file, text: &text };
         let raw: RawStudy = toml::from_str(&text)
-            .map_err(|e| read.error(e.span().unwrap_or(0..0), e.message().trim().replace('\n', "; ")))?;
+            .map_err(|e| study_reader.error_at(e.span().unwrap_or(0..0), e.message().trim().replace('\n', "; ")))?;
         let whole = 0..0;
         let metrics = match &raw.metrics {
             None => vec![Metric::Mean(Measure::Wait), Metric::Mean(Measure::BoundedSlowdown)],
-            Some(names) => read.metrics(names)?,
+            Some(names) => study_reader.read_metrics(names)?,
         };
-        let trim = raw.trim.as_ref().map(|t| read.selection(t)).transpose()?;
-        let seeds = read.seeds(&raw)?;
+        let trim = raw.trim.as_ref().map(|t| study_reader.read_selection(t)).transpose()?;
+        let seeds = study_reader.read_seeds(&raw)?;
         let mut workloads = Vec::new();
         for workload in &raw.workload {
-            let entry = read.workload(workload, &raw, trim)?;
-            read.check_excess(workload.span(), &metrics, &entry)?;
+            let entry = study_reader.read_workload(workload, &raw, trim)?;
+            study_reader.check_excess(workload.span(), &metrics, &entry)?;
             if workloads.iter().any(|w: &WorkloadEntry| w.name == entry.name) {
                 let problem = format!("there is another workload named `{}`; give one a `name`", entry.name);
-                return Err(read.error(workload.span(), problem));
+                return Err(study_reader.error_at(workload.span(), problem));
             }
             workloads.push(entry);
         }
         if let Some(word) = raw.placement.as_ref().filter(|_| workloads.iter().all(|w| w.on_nodes.is_none())) {
             let problem = "`placement` needs nodes to place jobs on: `on-nodes = \"nodes.csv\"`";
-            return Err(read.error(word.span(), problem));
+            return Err(study_reader.error_at(word.span(), problem));
         }
         if workloads.is_empty() {
-            return Err(read.error(whole, "there is no [[workload]]: write one with a `file` or `generate`"));
+            return Err(study_reader.error_at(whole, "there is no [[workload]]: write one with a `file` or `generate`"));
         }
         let mut policies: Vec<PolicyEntry> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         for policy in &raw.policy {
-            let entry = read.policy(policy, raw.seed.as_ref().map_or(1, |seed| *seed.as_ref()))?;
+            let entry = study_reader.read_policy(policy, raw.seed.as_ref().map_or(1, |seed| *seed.as_ref()))?;
             for name in &entry.parameters {
                 // The store's columns have no case.
                 if let Some(other) = names.iter().find(|n| *n != name && n.eq_ignore_ascii_case(name)) {
                     let problem = format!("the parameters `{other}` and `{name}` differ in case only; rename one");
-                    return Err(read.error(policy.span(), problem));
+                    return Err(study_reader.error_at(policy.span(), problem));
                 }
                 names.push(name.clone());
             }
             policies.push(entry);
         }
         if policies.is_empty() {
-            return Err(read.error(whole, "there is no [[policy]]: write one with `policy = \"easy\"`"));
+            return Err(study_reader.error_at(whole, "there is no [[policy]]: write one with `policy = \"easy\"`"));
         }
         let stem = || file.file_stem().map_or("study".to_string(), |s| s.to_string_lossy().into_owned());
         let name = raw.name.unwrap_or_else(stem);
@@ -238,7 +238,7 @@ impl SweepStudy {
 
     /// Returns the path of the results: the one the study gives, else the study's own name with
     /// `.db`, beside it.
-    pub fn store(&self) -> PathBuf {
+    pub fn store_path(&self) -> PathBuf {
         match &self.store {
             Some(store) => self.directory().join(store),
             None => self.file.with_extension("db"),
@@ -265,43 +265,43 @@ impl SweepStudy {
     /// machine.
     ///
     /// Cost: makes the scheduler of every point.
-    pub fn timed(&self) -> Option<&PolicySpec> {
+    pub fn timed_policy(&self) -> Option<&PolicySpec> {
         let mut specs = self.policies.iter().flat_map(|entry| &entry.points).map(|(_, spec)| spec);
-        specs.find(|spec| spec.scheduler().policy.time_limit().is_some())
+        specs.find(|spec| spec.build_scheduler().policy.time_limit().is_some())
     }
 
-    pub(crate) fn error(&self, span: Bytes<usize>, problem: impl Into<String>) -> SweepError {
-        StudyReader { file: &self.file, text: &self.text }.error(span, problem)
+    pub(crate) fn error_at(&self, span: Bytes<usize>, problem: impl Into<String>) -> SweepError {
+        StudyReader { file: &self.file, text: &self.text }.error_at(span, problem)
     }
 }
 
 impl StudyReader<'_> {
-    fn metrics(&self, names: &[Spanned<String>]) -> Result<Vec<Metric>, SweepError> {
+    fn read_metrics(&self, names: &[Spanned<String>]) -> Result<Vec<Metric>, SweepError> {
         let mut metrics = Vec::new();
         for name in names {
             let metric: Metric = name.as_ref().parse().map_err(|e: UnknownWord| {
-                self.error(name.span(), format!("there is no metric `{}`; expected {}", e.word, e.expected))
+                self.error_at(name.span(), format!("there is no metric `{}`; expected {}", e.word, e.expected))
             })?;
             if metrics.contains(&metric) {
-                return Err(self.error(name.span(), format!("`{metric}` is there twice")));
+                return Err(self.error_at(name.span(), format!("`{metric}` is there twice")));
             }
             metrics.push(metric);
         }
         if metrics.is_empty() {
-            return Err(self.error(0..0, "`metrics` is empty; without it wait_mean and bounded_slowdown_mean count"));
+            return Err(self.error_at(0..0, "`metrics` is empty; without it wait_mean and bounded_slowdown_mean count"));
         }
         Ok(metrics)
     }
 
     /// The threshold of excessive waits: a number of seconds, or taken from FCFS-backfill.
-    fn excess(&self, value: &Spanned<Value>) -> Result<Threshold, SweepError> {
-        let read = match value.as_ref() {
+    fn read_excess(&self, value: &Spanned<Value>) -> Result<Threshold, SweepError> {
+        let threshold = match value.as_ref() {
             Value::Integer(seconds) => seconds.to_string().parse().ok(),
             Value::String(text) => text.parse().ok(),
             _ => None,
         };
-        read.ok_or_else(|| {
-            self.error(
+        threshold.ok_or_else(|| {
+            self.error_at(
                 value.span(),
                 "`excess` is a number of seconds, \"baseline-max\" or \"baseline-p98\": the longest wait under `easy`, or the \
                  wait that 98 % of its jobs do not exceed",
@@ -311,27 +311,27 @@ impl StudyReader<'_> {
 
     /// Metrics of excessive waits need a threshold, and a threshold metrics.
     fn check_excess(&self, span: Bytes<usize>, metrics: &[Metric], entry: &WorkloadEntry) -> Result<(), SweepError> {
-        let asking = metrics.iter().find(|metric| metric.needs().contains(&MetricNeeds::Threshold));
+        let asking = metrics.iter().find(|metric| metric.needed_measurements().contains(&MetricNeeds::Threshold));
         match (asking, entry.excess) {
             (Some(metric), None) => {
                 let problem = format!("`{metric}` needs a threshold: give `excess = \"baseline-max\"` or seconds");
-                Err(self.error(span, problem))
+                Err(self.error_at(span, problem))
             }
             (None, Some(_)) => {
                 let problem = "`excess` changes nothing: no metric is excess_jobs, excess_total or excess_mean";
-                Err(self.error(span, problem))
+                Err(self.error_at(span, problem))
             }
             _ => Ok(()),
         }
     }
 
-    fn selection(&self, text: &Spanned<String>) -> Result<JobSelection, SweepError> {
+    fn read_selection(&self, text: &Spanned<String>) -> Result<JobSelection, SweepError> {
         text.as_ref().parse().map_err(|e: UnknownWord| {
-            self.error(text.span(), format!("`{}` is no rule of trimming; expected {}", text.as_ref(), e.expected))
+            self.error_at(text.span(), format!("`{}` is no rule of trimming; expected {}", text.as_ref(), e.expected))
         })
     }
 
-    fn seeds(&self, raw: &RawStudy) -> Result<Vec<u64>, SweepError> {
+    fn read_seeds(&self, raw: &RawStudy) -> Result<Vec<u64>, SweepError> {
         let first = raw.seed.as_ref().map_or(1, |seed| *seed.as_ref());
         // The store's whole numbers have a sign.
         let largest = i64::MAX as u64;
@@ -340,22 +340,22 @@ impl StudyReader<'_> {
         {
             let problem =
                 format!("seeds are at most {largest}, and `repetitions` counts up from `seed`; take a smaller `seed`");
-            return Err(self.error(seed.span(), problem));
+            return Err(self.error_at(seed.span(), problem));
         }
         match (&raw.seeds, &raw.repetitions) {
-            (Some(seeds), Some(_)) => Err(self.error(seeds.span(), "give `seeds` or `repetitions`, not both")),
-            (Some(seeds), None) if seeds.as_ref().is_empty() => Err(self.error(seeds.span(), "`seeds` is empty")),
+            (Some(seeds), Some(_)) => Err(self.error_at(seeds.span(), "give `seeds` or `repetitions`, not both")),
+            (Some(seeds), None) if seeds.as_ref().is_empty() => Err(self.error_at(seeds.span(), "`seeds` is empty")),
             (Some(seeds), None) if seeds.as_ref().iter().any(|seed| *seed > largest) => {
-                Err(self.error(seeds.span(), format!("seeds are at most {largest}")))
+                Err(self.error_at(seeds.span(), format!("seeds are at most {largest}")))
             }
-            (Some(seeds), None) => self.once("seeds", seeds.span(), seeds.as_ref().clone()),
-            (None, Some(n)) if *n.as_ref() == 0 => Err(self.error(n.span(), "`repetitions` is at least 1")),
+            (Some(seeds), None) => self.without_repeats("seeds", seeds.span(), seeds.as_ref().clone()),
+            (None, Some(n)) if *n.as_ref() == 0 => Err(self.error_at(n.span(), "`repetitions` is at least 1")),
             (None, n) => Ok((0..u64::from(n.as_ref().map_or(1, |n| *n.as_ref()))).map(|i| first + i).collect()),
         }
     }
 
     /// Values of which none may be there twice.
-    fn once<T: PartialEq + std::fmt::Display>(
+    fn without_repeats<T: PartialEq + std::fmt::Display>(
         &self,
         key: &str,
         span: Bytes<usize>,
@@ -363,18 +363,18 @@ impl StudyReader<'_> {
     ) -> Result<Vec<T>, SweepError> {
         let twice = (1..values.len()).find(|&at| values[..at].contains(&values[at]));
         match twice {
-            Some(at) => Err(self.error(span, format!("`{key}` has {} twice", values[at]))),
+            Some(at) => Err(self.error_at(span, format!("`{key}` has {} twice", values[at]))),
             None => Ok(values),
         }
     }
 
-    fn level(&self, value: &Value, span: Bytes<usize>) -> Result<DesignLevel, SweepError> {
+    fn read_level(&self, value: &Value, span: Bytes<usize>) -> Result<DesignLevel, SweepError> {
         match value {
             Value::Integer(value) => Ok(DesignLevel::Int(*value)),
             Value::Float(value) if value.is_finite() => Ok(DesignLevel::Real(*value)),
             Value::String(value) => Ok(DesignLevel::Text(value.clone())),
             Value::Boolean(value) => Ok(DesignLevel::Bool(*value)),
-            _ => Err(self.error(span, "a value is a number, a text or true or false")),
+            _ => Err(self.error_at(span, "a value is a number, a text or true or false")),
         }
     }
 }

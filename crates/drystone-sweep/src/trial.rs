@@ -21,13 +21,13 @@ pub(crate) struct TrialResult {
 
 /// Tries a simulation for so long at most; [`Cancelled`] if `cancel` was set. Nothing is recorded.
 #[expect(clippy::disallowed_methods, reason = "durations of trials")]
-pub(crate) fn trial(
+pub(crate) fn try_simulation(
     plan: &SweepPlan,
     place: usize,
     most: Duration,
     cancel: &AtomicBool,
 ) -> Result<TrialResult, Cancelled> {
-    let (since, stop, ended) = (Instant::now(), AtomicBool::new(false), AtomicU64::new(0));
+    let (since, stop, ended_jobs) = (Instant::now(), AtomicBool::new(false), AtomicU64::new(0));
     let result = std::thread::scope(|scope| {
         let (over, is_over) = mpsc::channel::<()>();
         let stop = &stop;
@@ -40,7 +40,7 @@ pub(crate) fn trial(
         };
         // Without a thread to be had, the trial takes what it takes.
         let _watcher = std::thread::Builder::new().spawn_scoped(scope, watch);
-        let result = simulate_telling(plan, place, stop, &|more| _ = ended.fetch_add(more, Ordering::Relaxed));
+        let result = simulate_telling(plan, place, stop, &|more| _ = ended_jobs.fetch_add(more, Ordering::Relaxed));
         drop(over);
         result
     });
@@ -50,7 +50,7 @@ pub(crate) fn trial(
     let (seconds, jobs) = (since.elapsed().as_secs_f64(), plan.case_of(place).workload.len() as f64);
     let share = match result {
         Ok(_) => 1.0,
-        Err(Cancelled) => (ended.load(Ordering::Relaxed).max(1) as f64 / jobs.max(1.0)).min(1.0),
+        Err(Cancelled) => (ended_jobs.load(Ordering::Relaxed).max(1) as f64 / jobs.max(1.0)).min(1.0),
     };
     Ok(TrialResult { seconds: seconds / share, stopped: result.is_err() })
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Cancelled;
 use crate::execute::{Executor, PlanOutcome, Threads, in_order, largest_first};
-use crate::simulate::{SimulationValues, simulate};
+use crate::simulate::{SimulationValues, simulate_place};
 use crate::{SweepError, SweepPlan};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -43,7 +43,7 @@ struct SimulationAtWork {
 impl Vigil<'_> {
     /// Looks at the simulations at work: stops those that are over the limit or cancelled, and
     /// returns those to tell of.
-    fn look(&self, all: &Mutex<Vec<SimulationAtWork>>, cancel: &AtomicBool) -> Vec<LongRun> {
+    fn check_simulations(&self, all: &Mutex<Vec<SimulationAtWork>>, cancel: &AtomicBool) -> Vec<LongRun> {
         let mut long = Vec::new();
         for one in all.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
             let since = one.since.elapsed();
@@ -58,7 +58,7 @@ impl Vigil<'_> {
     }
 
     #[expect(clippy::disallowed_methods, reason = "a limit of time, which is asked for")]
-    fn one(
+    fn watch_simulation(
         &self,
         all: &Mutex<Vec<SimulationAtWork>>,
         plan: &SweepPlan,
@@ -69,7 +69,7 @@ impl Vigil<'_> {
         let entry = SimulationAtWork { place, since: Instant::now(), stop: Arc::clone(&stop), told: false };
         let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
         lock().push(entry);
-        let result = simulate(plan, place, &stop);
+        let result = simulate_place(plan, place, &stop);
         lock().retain(|one| one.place != place);
         match (result, self.limit) {
             (Err(Cancelled), Some(limit)) if !cancel.load(Ordering::Relaxed) => {
@@ -88,22 +88,26 @@ impl Executor for Vigil<'_> {
         cancel: &AtomicBool,
         accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        let all = Mutex::new(Vec::new());
+        let simulations = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             let (over, is_over) = mpsc::channel::<()>();
             let watch = {
-                let all = &all;
+                let shared_simulations = &simulations;
                 move || {
                     while is_over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                        self.look(all, cancel).into_iter().for_each(|long| (self.tell)(plan, long));
+                        self.check_simulations(shared_simulations, cancel)
+                            .into_iter()
+                            .for_each(|long| (self.tell)(plan, long));
                     }
                 }
             };
             let no_thread = |e| SweepError::Process { problem: format!("no thread can be started: {e}") };
             let watcher = std::thread::Builder::new().spawn_scoped(scope, watch).map_err(no_thread)?;
             let order = largest_first(self.threads, plan, todo);
-            let one = |plan: &SweepPlan, place: usize, cancel: &AtomicBool| self.one(&all, plan, place, cancel);
-            let result = in_order(self.threads, plan, &order, cancel, &one, accept);
+            let run_watched = |plan: &SweepPlan, place: usize, cancel: &AtomicBool| {
+                self.watch_simulation(&simulations, plan, place, cancel)
+            };
+            let result = in_order(self.threads, plan, &order, cancel, &run_watched, accept);
             drop(over);
             watcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             result

@@ -11,7 +11,7 @@
 //! ```
 //! use drystone_testkit::{Guarantee, assert_sound};
 //!
-//! // `register(&MY_POLICY)` first, for a policy of another crate.
+//! // `register_policy(&MY_POLICY)` first, for a policy of another crate.
 //! assert_sound("fcfs", &[Guarantee::Uninterrupted]);
 //! ```
 //!
@@ -40,12 +40,12 @@ mod watch;
 mod world;
 
 pub use case::{CaseLimits, CaseRow, PolicyCase, Random, YEAR};
-pub use change::{CHANGES, CaseChange, follows};
-pub use check::{check, simulate};
-pub use parameters::{drawn, one_at_a_time, parameters};
+pub use change::{CHANGES, CaseChange, check_change};
+pub use check::{check_policy, simulate_case};
+pub use parameters::{draw_policy, list_parameters, one_at_a_time};
 pub use real::check_real;
-pub use shrink::{CaseCheck, CaseFailure, attempt, attempt_real, attempt_with};
-pub use subject::{Guarantee, Subject, value};
+pub use shrink::{CaseCheck, CaseFailure, attempt_real, attempt_with, try_random_case};
+pub use subject::{Guarantee, Subject, parameter_value};
 pub use trial::{FamilyTrial, assert_sound};
 pub use watch::{FullObserver, WatchedFate};
 pub use world::CaseWorld;

@@ -5,12 +5,12 @@ use drystone::policy::{self, COMMON, Param, PolicySpec};
 use std::collections::BTreeSet;
 
 /// Values that may suit a parameter: those that its declaration suggests, and numbers.
-fn candidates(param: &Param) -> Vec<String> {
+fn candidate_values(param: &Param) -> Vec<String> {
     let numbers = ["0", "1", "2", "3", "5", "10", "100", "0.5", "1.5", "1/4", "10/100"];
-    let mut values = param.samples();
-    values.extend(numbers.map(String::from).into_iter().filter(|number| param.accepts(number)));
-    let mut seen = std::collections::BTreeSet::new();
-    values.retain(|value| seen.insert(value.clone()));
+    let mut values = param.sample_values();
+    values.extend(numbers.map(String::from).into_iter().filter(|number| param.accepts_text(number)));
+    let mut seen_values = std::collections::BTreeSet::new();
+    values.retain(|value| seen_values.insert(value.clone()));
     values
 }
 
@@ -20,15 +20,16 @@ fn candidates(param: &Param) -> Vec<String> {
 /// # Panics
 /// If there is no such family.
 #[must_use]
-pub fn parameters(family: &str, skip: impl Fn(&str, &str) -> bool) -> Vec<(&'static str, Vec<String>)> {
-    let kind = policy::kind(family).unwrap_or_else(|| panic!("there is no policy `{family}`; register it first"));
-    let taken = |name: &str, value: &str| {
+pub fn list_parameters(family: &str, skip: impl Fn(&str, &str) -> bool) -> Vec<(&'static str, Vec<String>)> {
+    let kind = policy::find_kind(family).unwrap_or_else(|| panic!("there is no policy `{family}`; register it first"));
+    let is_taken = |name: &str, value: &str| {
         let alone = format!("{family}({name}={value})");
         // Some values need another parameter beside them.
         let together = format!("{family}({name}={value},pass=pyss)");
         !skip(name, value) && (alone.parse::<PolicySpec>().is_ok() || together.parse::<PolicySpec>().is_ok())
     };
-    let values = |param: &Param| candidates(param).into_iter().filter(|value| taken(param.name, value)).collect();
+    let values =
+        |param: &Param| candidate_values(param).into_iter().filter(|value| is_taken(param.name, value)).collect();
     kind.params.iter().chain(COMMON).map(|p| (p.name, values(p))).collect()
 }
 
@@ -36,7 +37,7 @@ pub fn parameters(family: &str, skip: impl Fn(&str, &str) -> bool) -> Vec<(&'sta
 /// under `pass=pyss`; texts that mean the same once.
 #[must_use]
 pub fn one_at_a_time(family: &str, parameters: &[(&'static str, Vec<String>)]) -> Vec<PolicySpec> {
-    let variants = policy::kind(family).map_or(&[][..], |kind| kind.variants);
+    let variants = policy::find_kind(family).map_or(&[][..], |kind| kind.variants);
     let mut texts = vec![family.to_string()];
     texts.extend(variants.iter().map(|v| format!("{family}@{}", v.name)));
     for (name, values) in parameters {
@@ -44,17 +45,17 @@ pub fn one_at_a_time(family: &str, parameters: &[(&'static str, Vec<String>)]) -
         texts.extend(values.iter().map(|value| format!("{family}({name}={value},pass=pyss)")));
     }
     let mut specs: Vec<PolicySpec> = texts.iter().filter_map(|text| text.parse().ok()).collect();
-    let mut seen = BTreeSet::new();
-    specs.retain(|spec| seen.insert(spec.canonical()));
+    let mut seen_specs = BTreeSet::new();
+    specs.retain(|spec| seen_specs.insert(spec.canonical_text()));
     specs
 }
 
 /// A policy with several parameters drawn, of a family.
 #[must_use]
-pub fn drawn(random: &mut Random, kind: &str, parameters: &[(&'static str, Vec<String>)]) -> PolicySpec {
+pub fn draw_policy(random: &mut Random, kind: &str, parameters: &[(&'static str, Vec<String>)]) -> PolicySpec {
     loop {
         let some = |(name, values): &(&'static str, Vec<String>), random: &mut Random| {
-            (!values.is_empty() && random.chance(35)).then(|| format!("{name}={}", random.pick(values)))
+            (!values.is_empty() && random.draw_chance(35)).then(|| format!("{name}={}", random.pick_one(values)))
         };
         let args: Vec<String> = parameters.iter().filter_map(|p| some(p, random)).collect();
         let text = if args.is_empty() { kind.to_string() } else { format!("{kind}({})", args.join(",")) };

@@ -17,7 +17,7 @@ pub(crate) struct Scarce {
 
 /// The case with resources that bind no job: one that no job asks for, one of which there is
 /// plenty, and memory in the measure of processors.
-pub(crate) fn harmless(case: &PolicyCase) -> Workload {
+pub(crate) fn with_harmless_resources(case: &PolicyCase) -> Workload {
     let plenty = case.rows.len() as u64;
     let memory = u64::from(case.procs) * 1_000;
     let resources = [
@@ -26,13 +26,13 @@ pub(crate) fn harmless(case: &PolicyCase) -> Workload {
         Resource { stays: false, ..Resource::new("mem", ResourceUnit::Kilobytes, memory) },
     ];
     let asks = |_: usize, procs: Procs| vec![0, 1, u64::from(procs) * 1_000];
-    with(case, &resources, asks)
+    with_resources(case, &resources, asks)
 }
 
 /// The case on nodes of four cores and one with what is left, with memory for each core; `None`
 /// where some job does not fit. A job of an odd number asks for one node, as long as that has so
 /// many cores; the others are anywhere.
-pub(crate) fn placed(case: &PolicyCase, fill: NodeFill) -> Option<Workload> {
+pub(crate) fn place_on_nodes(case: &PolicyCase, fill: NodeFill) -> Option<Workload> {
     let whole = NodeClass { cores: 4, memory_kb: 12, ..NodeClass::default() };
     let nodes = |cores: u32, names: Vec<String>| NodeClass { nodes: names, cores, ..whole.clone() };
     let classes = [
@@ -40,9 +40,10 @@ pub(crate) fn placed(case: &PolicyCase, fill: NodeFill) -> Option<Workload> {
         nodes(case.procs % 4, vec!["rest".to_string()]),
     ];
     let shape = |at: usize, procs: Procs| {
-        let one = at % 2 == 1 && procs <= 4 && case.procs >= 4;
-        let memory = if one { NodeMemory::PerNode(at as u64 % 13) } else { NodeMemory::PerCore(at as u64 % 4) };
-        NodeShape { nodes: if one { (1, 1) } else { (0, 0) }, memory, ..NodeShape::default() }
+        let is_single_node = at % 2 == 1 && procs <= 4 && case.procs >= 4;
+        let memory =
+            if is_single_node { NodeMemory::PerNode(at as u64 % 13) } else { NodeMemory::PerCore(at as u64 % 4) };
+        NodeShape { nodes: if is_single_node { (1, 1) } else { (0, 0) }, memory, ..NodeShape::default() }
     };
     on_nodes(case, classes.into_iter().filter(|class| class.cores > 0 && !class.nodes.is_empty()), fill, shape).ok()
 }
@@ -60,24 +61,24 @@ fn on_nodes(
     shape: impl Fn(usize, Procs) -> NodeShape,
 ) -> Result<Workload, WorkloadError> {
     let mut table = ResourceTableBuilder::new();
-    classes.into_iter().for_each(|class| table.class(class));
-    table.fill(fill);
-    let (machine, mut jobs, truth, provenance) = case.workload().into_parts();
+    classes.into_iter().for_each(|class| table.add_class(class));
+    table.set_fill(fill);
+    let (machine, mut jobs, truth, provenance) = case.to_workload().into_parts();
     for (at, job) in jobs.iter_mut().enumerate() {
         let shape = Some(shape(at, job.procs)).filter(|shape| *shape != NodeShape::default());
-        job.demand = table.intern(Demand { shape, ..Demand::default() }).expect("no resources");
+        job.demand = table.intern_demand(Demand { shape, ..Demand::default() }).expect("no resources");
     }
     Workload::with_resources(machine, Some(table.finish()), jobs, truth, provenance)
 }
 
 /// The case with few of each resource, and jobs that ask for some of them.
-pub(crate) fn scarce(case: &PolicyCase) -> Scarce {
+pub(crate) fn with_scarce_resources(case: &PolicyCase) -> Scarce {
     let mut random = Random::new(case.rows.len() as u64 * 7_919 + case.stop as u64);
-    let totals = [random.range(1, 4), random.range(4, 40), random.range(1, 2)];
-    let often = random.pick(&[20, 50, 90]);
+    let totals = [random.draw_range(1, 4), random.draw_range(4, 40), random.draw_range(1, 2)];
+    let often = random.pick_one(&[20, 50, 90]);
     let mut asks: Vec<Vec<i64>> = Vec::new();
     for _ in &case.rows {
-        let amount = |total: &i64| if random.chance(often) { random.range(1, *total) } else { 0 };
+        let amount = |total: &i64| if random.draw_chance(often) { random.draw_range(1, *total) } else { 0 };
         asks.push(totals.iter().map(amount).collect());
     }
     let resources = [
@@ -86,20 +87,20 @@ pub(crate) fn scarce(case: &PolicyCase) -> Scarce {
         Resource::new("license:solver", ResourceUnit::Count, totals[2] as u64),
     ];
     let of = |at: usize, _: Procs| asks[at].iter().map(|&amount| amount as u64).collect();
-    Scarce { workload: with(case, &resources, of), totals: totals.to_vec(), asks }
+    Scarce { workload: with_resources(case, &resources, of), totals: totals.to_vec(), asks }
 }
 
-fn with(case: &PolicyCase, resources: &[Resource], asks: impl Fn(usize, Procs) -> Vec<u64>) -> Workload {
+fn with_resources(case: &PolicyCase, resources: &[Resource], asks: impl Fn(usize, Procs) -> Vec<u64>) -> Workload {
     let mut table = ResourceTableBuilder::new();
     for resource in resources {
-        table.resource(resource.clone()).expect("each name is there once");
+        table.add_resource(resource.clone()).expect("each name is there once");
     }
     let (machine, mut jobs, truth, provenance): (Machine, Vec<Job>, Vec<Truth>, Provenance) =
-        case.workload().into_parts();
+        case.to_workload().into_parts();
     for (at, job) in jobs.iter_mut().enumerate() {
         let amounts = asks(at, job.procs).into_iter().enumerate();
         let totals = amounts.map(|(at, amount)| (ResourceId(at as u16), amount));
-        job.demand = table.intern(Demand::of(totals)).expect("known resources");
+        job.demand = table.intern_demand(Demand::from_totals(totals)).expect("known resources");
     }
     Workload::with_resources(machine, Some(table.finish()), jobs, truth, provenance).expect("no job asks for too much")
 }

@@ -49,8 +49,8 @@ pub(crate) fn describe_fates(index: usize, fates: &[WatchedFate]) -> String {
         [] => format!("job {job} never ends"),
         [fate] => format!("job {job}: {fate}"),
         several => {
-            let all: Vec<String> = several.iter().map(ToString::to_string).collect();
-            format!("job {job} has {} ends: {}", several.len(), all.join("; "))
+            let descriptions: Vec<String> = several.iter().map(ToString::to_string).collect();
+            format!("job {job} has {} ends: {}", several.len(), descriptions.join("; "))
         }
     }
 }
@@ -67,13 +67,13 @@ pub(crate) fn describe_broken_promise(kept: &PromisesKept) -> String {
 
 /// Returns sentences about what is wrong with a schedule whose jobs have these numbers.
 pub(crate) fn describe_violations(wrong: &[NaiveViolation], number: &dyn Fn(usize) -> usize) -> String {
-    wrong.iter().map(|violation| violation.sentence(number)).collect::<Vec<_>>().join("; ")
+    wrong.iter().map(|violation| violation.describe_violation(number)).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns what a call says.
 pub(crate) fn describe_call(&(at, kind, job, first, second): &TracedCall) -> String {
     let job = format!("job {}", u64::from(job) + 1);
-    let what = match kind {
+    let description = match kind {
         "started" => format!("{job} starts"),
         "placed" => format!("{job} has {second} processors, whose numbers add up to {first}"),
         "resumed" => format!("{job} resumes"),
@@ -89,7 +89,7 @@ pub(crate) fn describe_call(&(at, kind, job, first, second): &TracedCall) -> Str
         "settled" => format!("{first} processors are free and {second} jobs suspended after a decision"),
         kind => format!("{job} is {kind}"),
     };
-    format!("at {at} {what}")
+    format!("at {at} {description}")
 }
 
 /// Returns the first difference between the calls that are expected and those that are made; `None`

@@ -27,7 +27,7 @@ pub enum Guarantee {
     /// A job that outlives its estimate may be killed, once its estimate is over.
     MayKill,
     /// Any number of threads gives one schedule
-    /// ([`Policy::employ`](drystone::policy::Policy::employ)).
+    /// ([`Policy::set_threads`](drystone::policy::Policy::set_threads)).
     AnyThreads,
     /// It remembers nothing: what it decides follows from what waits and runs, so that a simulation
     /// cut anywhere goes on as it did.
@@ -53,20 +53,20 @@ pub struct Subject {
 impl Subject {
     /// A policy by its text, which guarantees nothing.
     #[must_use]
-    pub fn of(spec: &PolicySpec) -> Subject {
-        let made = spec.clone();
+    pub fn from_spec(spec: &PolicySpec) -> Subject {
+        let own_spec = spec.clone();
         Subject {
             name: spec.text().to_string(),
-            make: Box::new(move || made.scheduler()),
+            make: Box::new(move || own_spec.build_scheduler()),
             guarantees: Vec::new(),
             limits: CaseLimits::default(),
-            predictor: value(spec, "predict"),
+            predictor: parameter_value(spec, "predict"),
         }
     }
 
     /// With these guarantees.
     #[must_use]
-    pub fn guarantees(self, guarantees: impl Into<Vec<Guarantee>>) -> Subject {
+    pub fn with_guarantees(self, guarantees: impl Into<Vec<Guarantee>>) -> Subject {
         Subject { guarantees: guarantees.into(), ..self }
     }
 
@@ -78,7 +78,7 @@ impl Subject {
 
     /// With cases no larger than this.
     #[must_use]
-    pub fn limits(self, limits: CaseLimits) -> Subject {
+    pub fn with_limits(self, limits: CaseLimits) -> Subject {
         Subject { limits, ..self }
     }
 }
@@ -94,6 +94,6 @@ impl fmt::Debug for Subject {
 
 /// The value of a parameter in force.
 #[must_use]
-pub fn value(spec: &PolicySpec, name: &str) -> String {
+pub fn parameter_value(spec: &PolicySpec, name: &str) -> String {
     spec.parameters().into_iter().find(|p| p.0 == name).map(|p| p.1).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
 //! A policy tried with all its parameters: the one line that its author calls.
 
 use crate::case::{CaseLimits, Random};
-use crate::change::{CaseChange, follows};
-use crate::check::check;
-use crate::parameters::{drawn, one_at_a_time, parameters};
+use crate::change::{CaseChange, check_change};
+use crate::check::check_policy;
+use crate::parameters::{draw_policy, list_parameters, one_at_a_time};
 use crate::shrink::{CaseFailure, attempt_with};
 use crate::subject::{Guarantee, Subject};
 use drystone::policy::PolicySpec;
@@ -17,8 +17,8 @@ use drystone::policy::PolicySpec;
 /// # Panics
 /// With a log of a few jobs that shows what is wrong; or if no policy has this name.
 pub fn assert_sound(family: &str, guarantees: &[Guarantee]) {
-    if let Err(failure) = FamilyTrial::of(family).guarantees(|_| guarantees.to_vec()).run() {
-        panic!("{}", failure.report());
+    if let Err(failure) = FamilyTrial::for_family(family).with_guarantees(|_| guarantees.to_vec()).run() {
+        panic!("{}", failure.render_report());
     }
 }
 
@@ -42,7 +42,7 @@ pub struct FamilyTrial<'a> {
 impl<'a> FamilyTrial<'a> {
     /// A family that guarantees nothing and follows no change.
     #[must_use]
-    pub fn of(family: &'a str) -> FamilyTrial<'a> {
+    pub fn for_family(family: &'a str) -> FamilyTrial<'a> {
         let cases = std::env::var("DRYSTONE_CASES").ok().and_then(|n| n.trim().parse().ok()).unwrap_or(4);
         FamilyTrial {
             family,
@@ -56,45 +56,46 @@ impl<'a> FamilyTrial<'a> {
         }
     }
 
-    /// Sets the guarantees of its policies, by their parameters ([`value`](crate::value)).
+    /// Sets the guarantees of its policies, by their parameters
+    /// ([`parameter_value`](crate::parameter_value)).
     #[must_use]
-    pub fn guarantees(self, guarantees: impl Fn(&PolicySpec) -> Vec<Guarantee> + 'a) -> FamilyTrial<'a> {
+    pub fn with_guarantees(self, guarantees: impl Fn(&PolicySpec) -> Vec<Guarantee> + 'a) -> FamilyTrial<'a> {
         FamilyTrial { guarantees: Box::new(guarantees), ..self }
     }
 
     /// Leaves out values of parameters, told by name and value: those that would compute for hours.
     #[must_use]
-    pub fn without(self, skip: impl Fn(&str, &str) -> bool + 'a) -> FamilyTrial<'a> {
+    pub fn skip_values(self, skip: impl Fn(&str, &str) -> bool + 'a) -> FamilyTrial<'a> {
         FamilyTrial { skip: Box::new(skip), ..self }
     }
 
     /// Sets the changes of a workload that its schedules follow, whatever the parameters are.
     #[must_use]
-    pub fn following(self, changes: &[CaseChange]) -> FamilyTrial<'a> {
+    pub fn with_changes(self, changes: &[CaseChange]) -> FamilyTrial<'a> {
         FamilyTrial { changes: changes.to_vec(), ..self }
     }
 
     /// With cases no larger than this.
     #[must_use]
-    pub fn limits(self, limits: CaseLimits) -> FamilyTrial<'a> {
+    pub fn with_limits(self, limits: CaseLimits) -> FamilyTrial<'a> {
         FamilyTrial { limits, ..self }
     }
 
     /// With this many cases for each text.
     #[must_use]
-    pub fn cases(self, cases: u64) -> FamilyTrial<'a> {
+    pub fn with_cases(self, cases: u64) -> FamilyTrial<'a> {
         FamilyTrial { cases, ..self }
     }
 
     /// With this many combinations of parameters.
     #[must_use]
-    pub fn combinations(self, combinations: u64) -> FamilyTrial<'a> {
+    pub fn with_combinations(self, combinations: u64) -> FamilyTrial<'a> {
         FamilyTrial { combinations, ..self }
     }
 
     /// With other random numbers.
     #[must_use]
-    pub fn seed(self, seed: u64) -> FamilyTrial<'a> {
+    pub fn with_seed(self, seed: u64) -> FamilyTrial<'a> {
         FamilyTrial { seed, ..self }
     }
 
@@ -106,17 +107,17 @@ impl<'a> FamilyTrial<'a> {
     /// # Panics
     /// If no policy has this name.
     pub fn run(&self) -> Result<(), Box<CaseFailure>> {
-        let values = parameters(self.family, &self.skip);
+        let values = list_parameters(self.family, &self.skip);
         let mut random = Random::new(self.seed);
         let mut specs = one_at_a_time(self.family, &values);
-        specs.extend((0..self.combinations).map(|_| drawn(&mut random, self.family, &values)));
+        specs.extend((0..self.combinations).map(|_| draw_policy(&mut random, self.family, &values)));
         for spec in &specs {
-            let subject = Subject::of(spec).guarantees((self.guarantees)(spec)).limits(self.limits);
+            let subject = Subject::from_spec(spec).with_guarantees((self.guarantees)(spec)).with_limits(self.limits);
             for _ in 0..self.cases {
-                attempt_with(&subject, random.draw(), &check)?;
+                attempt_with(&subject, random.draw_bits(), &check_policy)?;
             }
             for &change in &self.changes {
-                attempt_with(&subject, random.draw(), &|subject, case| follows(change, subject, case))?;
+                attempt_with(&subject, random.draw_bits(), &|subject, case| check_change(change, subject, case))?;
             }
         }
         Ok(())

@@ -71,11 +71,11 @@ impl FullObserver {
         FullObserver { widths, ..FullObserver::default() }
     }
 
-    fn note(&mut self, now: Time, what: &'static str, id: JobId, a: i64, b: i64) {
+    fn push_trace(&mut self, now: Time, what: &'static str, id: JobId, a: i64, b: i64) {
         self.trace.push((now.0, what, id.0, a, b));
     }
 
-    fn waits(&mut self, id: JobId) {
+    fn insert_waiting(&mut self, id: JobId) {
         self.waiting.insert((self.widths[id.index()], id.0));
     }
 
@@ -83,7 +83,7 @@ impl FullObserver {
         self.waiting.remove(&(self.widths[id.index()], id.0));
     }
 
-    fn close(&mut self, now: Time, id: JobId) {
+    fn close_segment(&mut self, now: Time, id: JobId) {
         if let Some((start, processors)) = self.running.remove(&id.0) {
             self.last.insert(id.0, processors.clone());
             self.segments.push(NaiveSegment { job: id.index(), start, end: now.0, processors });
@@ -92,65 +92,65 @@ impl FullObserver {
 }
 
 impl Observer for FullObserver {
-    fn arrived(&mut self, now: Time, id: JobId) {
-        self.note(now, "arrived", id, 0, 0);
-        self.waits(id);
+    fn note_arrival(&mut self, now: Time, id: JobId) {
+        self.push_trace(now, "arrived", id, 0, 0);
+        self.insert_waiting(id);
     }
 
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.note(now, "started", id, why as i64, 0);
-        self.audit.started(now, id, why);
+    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
+        self.push_trace(now, "started", id, why as i64, 0);
+        self.audit.note_start(now, id, why);
         self.started.entry(id.0).or_insert(now.0);
         self.waits_no_more(id);
         self.running.insert(id.0, (now.0, None));
     }
 
-    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
-        let all: Vec<u32> = on.ranges().iter().flat_map(Clone::clone).collect();
-        self.note(now, "placed", id, all.iter().map(|&p| i64::from(p)).sum(), all.len() as i64);
+    fn note_placement(&mut self, now: Time, id: JobId, on: &ProcSet) {
+        let proc_numbers: Vec<u32> = on.ranges().iter().flat_map(Clone::clone).collect();
+        self.push_trace(now, "placed", id, proc_numbers.iter().map(|&p| i64::from(p)).sum(), proc_numbers.len() as i64);
         if let Some((_, processors)) = self.running.get_mut(&id.0) {
-            *processors = Some(all);
+            *processors = Some(proc_numbers);
         }
     }
 
-    fn suspended(&mut self, now: Time, id: JobId) {
-        self.note(now, "suspended", id, 0, 0);
-        self.close(now, id);
+    fn note_suspension(&mut self, now: Time, id: JobId) {
+        self.push_trace(now, "suspended", id, 0, 0);
+        self.close_segment(now, id);
     }
 
-    fn resumed(&mut self, now: Time, id: JobId) {
-        self.note(now, "resumed", id, 0, 0);
+    fn note_resumption(&mut self, now: Time, id: JobId) {
+        self.push_trace(now, "resumed", id, 0, 0);
         let processors = self.last.get(&id.0).cloned().flatten();
         self.running.insert(id.0, (now.0, processors));
     }
 
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
-        self.note(now, "reserved", id, start.0, latest.0);
-        self.audit.reserved(now, id, start, latest);
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        self.push_trace(now, "reserved", id, start.0, latest.0);
+        self.audit.note_reservation(now, id, start, latest);
         self.promised.entry(id.0).or_insert(start.0);
     }
 
-    fn moved(&mut self, now: Time, moved: &Moved) {
-        self.note(now, "moved", moved.job, moved.to.0, moved.price.to_bits() as i64);
+    fn note_move(&mut self, now: Time, moved: &Moved) {
+        self.push_trace(now, "moved", moved.job, moved.to.0, moved.price.to_bits() as i64);
     }
 
-    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
-        self.note(now, "repredicted", id, prediction.0, 0);
+    fn note_prediction(&mut self, now: Time, id: JobId, prediction: Span) {
+        self.push_trace(now, "repredicted", id, prediction.0, 0);
     }
 
-    fn cancelled(&mut self, now: Time, id: JobId) {
-        self.note(now, "cancelled", id, 0, 0);
-        self.audit.cancelled(now, id);
+    fn note_withdrawal(&mut self, now: Time, id: JobId) {
+        self.push_trace(now, "cancelled", id, 0, 0);
+        self.audit.note_withdrawal(now, id);
         self.waits_no_more(id);
         self.gone.insert(id.0, now.0);
         self.fates.entry(id.0).or_default().push(WatchedFate::Cancelled);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let outcome = ended.outcome;
         let accuracy = outcome.accuracy.unwrap_or(-1.0).to_bits() as i64;
-        self.note(outcome.end, "ended", ended.id, i64::from(outcome.corrections), accuracy);
-        self.close(outcome.end, ended.id);
+        self.push_trace(outcome.end, "ended", ended.id, i64::from(outcome.corrections), accuracy);
+        self.close_segment(outcome.end, ended.id);
         self.gone.insert(ended.id.0, outcome.end.0);
         self.fates.entry(ended.id.0).or_default().push(WatchedFate::Ended {
             at: outcome.end.0,
@@ -161,8 +161,8 @@ impl Observer for FullObserver {
         });
     }
 
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        self.note(now, "adopted", id, 0, 0);
+    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        self.push_trace(now, "adopted", id, 0, 0);
         match adopted {
             Adopted::Running { since, .. } => {
                 self.waits_no_more(id);
@@ -174,50 +174,50 @@ impl Observer for FullObserver {
         }
     }
 
-    fn held(&mut self, now: Time, id: JobId) {
-        self.note(now, "held", id, 0, 0);
-        self.audit.held(now, id);
+    fn note_hold(&mut self, now: Time, id: JobId) {
+        self.push_trace(now, "held", id, 0, 0);
+        self.audit.note_hold(now, id);
         self.waits_no_more(id);
     }
 
-    fn released(&mut self, now: Time, id: JobId) {
-        self.note(now, "released", id, 0, 0);
-        self.audit.released(now, id);
-        self.waits(id);
+    fn note_release(&mut self, now: Time, id: JobId) {
+        self.push_trace(now, "released", id, 0, 0);
+        self.audit.note_release(now, id);
+        self.insert_waiting(id);
     }
 
-    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
-        self.note(now, "requeued", id, i64::from(procs), ran.0);
-        self.audit.requeued(now, id, procs, ran);
-        self.close(now, id);
+    fn note_requeue(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        self.push_trace(now, "requeued", id, i64::from(procs), ran.0);
+        self.audit.note_requeue(now, id, procs, ran);
+        self.close_segment(now, id);
         // All that it has run was for nothing.
-        let (vain, kept) =
+        let (vain, other_segments) =
             std::mem::take(&mut self.segments).into_iter().partition(|s: &NaiveSegment| s.job == id.index());
-        self.segments = kept;
+        self.segments = other_segments;
         self.in_vain.extend::<Vec<NaiveSegment>>(vain);
         self.last.remove(&id.0);
-        self.waits(id);
+        self.insert_waiting(id);
     }
 
-    fn lost(&mut self, ended: &EndedJob<'_>) {
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
         let (now, ran) = (ended.outcome.end, ended.outcome.ran);
-        self.note(now, "lost", ended.id, ran.0, 0);
-        self.close(now, ended.id);
+        self.push_trace(now, "lost", ended.id, ran.0, 0);
+        self.close_segment(now, ended.id);
         self.gone.insert(ended.id.0, now.0);
         self.fates.entry(ended.id.0).or_default().push(WatchedFate::Lost { at: now.0, ran: ran.0 });
     }
 
-    fn capacity(&mut self, now: Time, foreseen: bool) {
-        self.note(now, "capacity", JobId(0), i64::from(foreseen), 0);
-        self.audit.capacity(now, foreseen);
+    fn note_capacity(&mut self, now: Time, foreseen: bool) {
+        self.push_trace(now, "capacity", JobId(0), i64::from(foreseen), 0);
+        self.audit.note_capacity(now, foreseen);
     }
 
-    fn noted(&mut self, now: Time, _gauge: Gauge, value: i64) {
-        self.note(now, "noted", JobId(0), value, 0);
+    fn note_gauge(&mut self, now: Time, _gauge: Gauge, value: i64) {
+        self.push_trace(now, "noted", JobId(0), value, 0);
     }
 
-    fn settled(&mut self, now: Time, levels: Levels) {
-        self.note(now, "settled", JobId(levels.running), i64::from(levels.free), i64::from(levels.suspended));
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
+        self.push_trace(now, "settled", JobId(levels.running), i64::from(levels.free), i64::from(levels.suspended));
         if self.idle.is_none()
             && let Some(&(width, id)) = self.waiting.first()
             && width <= levels.free

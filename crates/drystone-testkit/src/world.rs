@@ -23,52 +23,52 @@ impl CaseWorld {
 
     /// The outages on a machine; `None` where they are impossible there.
     #[must_use]
-    pub fn outages(&self, procs: Procs) -> Option<Outages> {
+    pub fn build_outages(&self, procs: Procs) -> Option<Outages> {
         Outages::new(Machine::new(procs), self.outages.clone()).ok()
     }
 
     /// Returns the world without the jobs from one place up to another.
     #[must_use]
-    pub fn without(&self, from: usize, until: usize) -> CaseWorld {
+    pub fn without_jobs(&self, from: usize, until: usize) -> CaseWorld {
         let place = |job: JobId| match job.index() {
             at if at < from => Some(job),
             at if at >= until => Some(JobId((at - (until - from)) as u32)),
             _ => None,
         };
-        CaseWorld { known: self.known.only(place), ..self.clone() }
+        CaseWorld { known: self.known.restrict_to(place), ..self.clone() }
     }
 
     /// Smaller ones: without an outage, without a kind of circumstance.
-    pub(crate) fn smaller(&self) -> Vec<CaseWorld> {
-        let mut all = Vec::new();
+    pub(crate) fn smaller_worlds(&self) -> Vec<CaseWorld> {
+        let mut worlds = Vec::new();
         if self.is_empty() {
-            return all;
+            return worlds;
         }
-        all.push(CaseWorld::default());
-        all.push(CaseWorld { known: Circumstances::default(), feedback: false, ..self.clone() });
-        all.push(CaseWorld { outages: Vec::new(), ..self.clone() });
-        all.push(CaseWorld { feedback: false, ..self.clone() });
+        worlds.push(CaseWorld::default());
+        worlds.push(CaseWorld { known: Circumstances::default(), feedback: false, ..self.clone() });
+        worlds.push(CaseWorld { outages: Vec::new(), ..self.clone() });
+        worlds.push(CaseWorld { feedback: false, ..self.clone() });
         for at in 0..self.outages.len() {
             let mut smaller = self.clone();
             smaller.outages.remove(at);
-            all.push(smaller);
+            worlds.push(smaller);
         }
         for at in 0..self.outages.len() {
             let outage = &self.outages[at];
-            let plain = Outage::failure(outage.which.clone(), outage.begin, outage.end);
+            let plain = Outage::new_failure(outage.which.clone(), outage.begin, outage.end);
             for other in
                 [plain.clone(), Outage { hit: outage.hit, ..plain }, Outage { expected: None, ..outage.clone() }]
             {
                 let mut smaller = self.clone();
                 smaller.outages[at] = other;
-                all.push(smaller);
+                worlds.push(smaller);
             }
         }
-        let known = &self.known;
+        let circumstances = &self.known;
         let mut less = |change: &dyn Fn(&mut Circumstances)| {
-            let mut known = known.clone();
-            change(&mut known);
-            all.push(CaseWorld { known, ..self.clone() });
+            let mut changed_circumstances = circumstances.clone();
+            change(&mut changed_circumstances);
+            worlds.push(CaseWorld { known: changed_circumstances, ..self.clone() });
         };
         less(&|k| (k.begin, k.here) = (None, BTreeMap::new()));
         less(&|k| k.eligible.clear());
@@ -81,7 +81,7 @@ impl CaseWorld {
         less(&|k| _ = k.eligible.pop_last());
         less(&|k| _ = k.after.pop_last());
         less(&|k| _ = k.withdrawn.pop());
-        all.retain(|smaller| smaller != self);
-        all
+        worlds.retain(|smaller| smaller != self);
+        worlds
     }
 }

@@ -12,13 +12,13 @@ use drystone::model::Time;
 /// # Errors
 /// A change that cannot be made: a name that is none, nodes that are not there, a policy that knows
 /// nothing of it.
-pub fn apply(
+pub fn apply_changes(
     premises: &Premises,
     scenario: &ChangeList,
     clock: &dyn Fn(&str) -> Result<Time, String>,
     seed: u64,
 ) -> Result<Applied, ApplyError> {
-    let mut applied = Applied {
+    let mut applied_state = Applied {
         origin: (0..premises.workload.len() as u32).map(Some).collect(),
         premises: premises.clone(),
         feeds_back: false,
@@ -31,14 +31,14 @@ pub fn apply(
         known: None,
     };
     for change in &scenario.0 {
-        applied.make(change, clock, seed)?;
+        applied_state.apply_change(change, clock, seed)?;
     }
     if !scenario.0.is_empty() {
-        applied.renew_limits(scenario)?;
-        let settings = &mut applied.premises.workload.provenance.settings;
+        applied_state.renew_limits(scenario)?;
+        let settings = &mut applied_state.premises.workload.provenance.settings;
         settings.push(drystone::model::Setting { name: "what-if".to_string(), value: scenario.to_string() });
     }
-    Ok(applied)
+    Ok(applied_state)
 }
 
 impl Applied {
@@ -46,15 +46,15 @@ impl Applied {
     fn renew_limits(&mut self, scenario: &ChangeList) -> Result<(), ApplyError> {
         let Some(rules) = self.premises.rules.clone() else { return Ok(()) };
         let workload = &self.premises.workload;
-        let mut known = workload.circumstances().cloned().unwrap_or_default();
-        known.limits = rules.limits(&self.premises, &self.origin);
-        let renewed = workload.clone().with(known);
+        let mut circumstances = workload.circumstances().cloned().unwrap_or_default();
+        circumstances.limits = rules.job_limits(&self.premises, &self.origin);
+        let new_workload = workload.clone().with_circumstances(circumstances);
         let wrong = |problem: String| ApplyError { change: scenario.to_string(), problem };
-        self.premises.workload = renewed.map_err(|error| wrong(error.to_string()))?;
+        self.premises.workload = new_workload.map_err(|error| wrong(error.to_string()))?;
         Ok(())
     }
 
-    fn make(
+    fn apply_change(
         &mut self,
         change: &SiteChange,
         clock: &dyn Fn(&str) -> Result<Time, String>,
@@ -63,31 +63,32 @@ impl Applied {
         match change {
             SiteChange::Nodes { of, amount, from } => {
                 let before: Vec<_> = self.premises.pools.iter().map(|pool| pool.procs).collect();
-                capacity::nodes(self, change, of.as_deref(), *amount)?;
-                from.iter().try_for_each(|from| node_times::later(self, change, (&before, from), clock))
+                capacity::change_nodes(self, change, of.as_deref(), *amount)?;
+                from.iter()
+                    .try_for_each(|from| node_times::delay_added_processors(self, change, (&before, from), clock))
             }
-            SiteChange::Delivery(nodes) => node_times::delivery(self, change, nodes, clock),
-            SiteChange::Drain(nodes) => node_times::drain(self, change, nodes, clock),
-            SiteChange::Procs(amount) => capacity::procs(self, change, *amount),
-            SiteChange::Memory { of, amount } => memory::nodes(self, change, of.as_deref(), *amount),
+            SiteChange::Delivery(nodes) => node_times::delay_delivery(self, change, nodes, clock),
+            SiteChange::Drain(nodes) => node_times::drain_nodes(self, change, nodes, clock),
+            SiteChange::Procs(amount) => capacity::change_processors(self, change, *amount),
+            SiteChange::Memory { of, amount } => memory::change_node_memory(self, change, of.as_deref(), *amount),
             SiteChange::LimitMax { of, most, longer: Longer::Refused } => {
-                jobs::refuse(self, change, of.as_deref(), *most)
+                jobs::refuse_longer(self, change, of.as_deref(), *most)
             }
             SiteChange::LimitMax { of, most, longer: Longer::Split(overhead) } => {
-                jobs::split(self, change, of.as_deref(), *most, *overhead)
+                jobs::split_jobs(self, change, of.as_deref(), *most, *overhead)
             }
-            SiteChange::Limits(rule) => jobs::limits(self, change, *rule),
-            SiteChange::Load(factor, arrivals) => jobs::load(self, change, *factor, *arrivals, seed),
-            SiteChange::Border(border) => jobs::border(self, change, border),
+            SiteChange::Limits(rule) => jobs::change_limits(self, change, *rule),
+            SiteChange::Load(factor, arrivals) => jobs::change_load(self, change, *factor, *arrivals, seed),
+            SiteChange::Border(border) => jobs::move_border(self, change, border),
             SiteChange::ShortQueue(most) => capacity::short_queue(self, change, *most),
-            SiteChange::Qos { name, limits } => shared_limits::qos(self, change, name, limits),
-            SiteChange::Account { name, limits } => shared_limits::account(self, change, name, limits),
-            SiteChange::Set(all) => settings::set(self, change, all),
-            SiteChange::Maintenance(closure) => capacity::closure(self, change, closure, clock),
-            SiteChange::Reservation(closure) => capacity::closure(self, change, closure, clock),
-            SiteChange::Supply(amount) => supply::supply(self, change, amount, clock),
+            SiteChange::Qos { name, limits } => shared_limits::limit_qos(self, change, name, limits),
+            SiteChange::Account { name, limits } => shared_limits::limit_account(self, change, name, limits),
+            SiteChange::Set(all) => settings::change_settings(self, change, all),
+            SiteChange::Maintenance(closure) => capacity::close_nodes(self, change, closure, clock),
+            SiteChange::Reservation(closure) => capacity::close_nodes(self, change, closure, clock),
+            SiteChange::Supply(amount) => supply::set_supply(self, change, amount, clock),
             SiteChange::Remove(people) => jobs::remove(self, change, people),
-            SiteChange::Sharing { whole } => capacity::sharing(self, change, *whole),
+            SiteChange::Sharing { whole } => capacity::set_sharing(self, change, *whole),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Changes of the machine: nodes, partitions, limits of QOS, times that nodes are out.
 
-use super::change::{Closure, NodeAmount, SiteChange, length};
+use super::change::{Closure, NodeAmount, SiteChange, format_length};
 use super::conf_text::ConfText;
 use super::node_times::{NOTICE, PoolPlace, outage_processors, places_of, within_the_log};
-use super::places::{Renumbering, retotalled, size_of};
+use super::places::{Renumbering, recompute_totals, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises};
 use super::state::{Applied, JobDraft, LeftOutJobs, needs_slurm, node_hours};
 use crate::words::count_things;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Adds nodes to a partition or pool, or takes some away.
-pub(super) fn nodes(
+pub(super) fn change_nodes(
     applied: &mut Applied,
     change: &SiteChange,
     of: Option<&str>,
@@ -22,7 +22,7 @@ pub(super) fn nodes(
     let premises = &applied.premises;
     let (at, partition) = match of {
         None => (premises.only_pool(change)?, None),
-        Some(name) => match premises.place(change, name)? {
+        Some(name) => match premises.find_place(change, name)? {
             (at, true) => (at, Some(name)),
             (at, false) => (at, None),
         },
@@ -31,51 +31,52 @@ pub(super) fn nodes(
     let wrong = |problem: String| ApplyError::new(change, problem);
     let now = match (&pool.conf, partition) {
         (Some(conf), Some(name)) => {
-            let read = ConfText::of(conf).read().map_err(wrong)?;
-            let found = read.partition(name).map(|partition| partition.nodes.len() as u32);
-            found.ok_or_else(|| ApplyError::new(change, format!("slurm.conf has no partition `{name}`")))?
+            let slurm_conf = ConfText::from_text(conf).parse_conf().map_err(wrong)?;
+            let node_count = slurm_conf.find_partition(name).map(|partition| partition.nodes.len() as u32);
+            node_count.ok_or_else(|| ApplyError::new(change, format!("slurm.conf has no partition `{name}`")))?
         }
-        (Some(conf), None) => ConfText::of(conf).read().map_err(wrong)?.nodes.len() as u32,
-        (None, _) => pool.nodes(),
+        (Some(conf), None) => ConfText::from_text(conf).parse_conf().map_err(wrong)?.nodes.len() as u32,
+        (None, _) => pool.node_count(),
     };
-    let wanted = amount.of(now).filter(|&wanted| wanted > 0);
-    let wanted = wanted.ok_or_else(|| {
+    let target_count = amount.apply_to(now).filter(|&wanted| wanted > 0);
+    let target_count = target_count.ok_or_else(|| {
         ApplyError::new(change, format!("of {} at least one has to stay", count_things(now.into(), "node", "nodes")))
     })?;
-    if wanted == now {
+    if target_count == now {
         return Ok(());
     }
-    let mut conf = pool.conf.as_deref().map(ConfText::of);
-    let changed = match &mut conf {
-        Some(text) if wanted > now => text.add_nodes(partition, wanted - now).map_err(wrong)?,
-        Some(text) => text.remove_nodes(partition, now - wanted).map_err(wrong)?,
-        None => (f64::from(wanted.abs_diff(now)) * pool.per_node).round() as u32,
+    let mut conf = pool.conf.as_deref().map(ConfText::from_text);
+    let proc_change = match &mut conf {
+        Some(text) if target_count > now => text.add_nodes(partition, target_count - now).map_err(wrong)?,
+        Some(text) => text.remove_nodes(partition, now - target_count).map_err(wrong)?,
+        None => (f64::from(target_count.abs_diff(now)) * pool.per_node).round() as u32,
     };
     let name = of.unwrap_or(&pool.name).to_string();
-    let old_conf = pool.conf.as_deref().and_then(|text| ConfText::of(text).read().ok());
-    let new_conf = conf.as_ref().and_then(|text| text.read().ok());
-    let procs = if wanted > now { pool.procs.checked_add(changed) } else { pool.procs.checked_sub(changed) };
+    let old_conf = pool.conf.as_deref().and_then(|text| ConfText::from_text(text).parse_conf().ok());
+    let new_conf = conf.as_ref().and_then(|text| text.parse_conf().ok());
+    let procs =
+        if target_count > now { pool.procs.checked_add(proc_change) } else { pool.procs.checked_sub(proc_change) };
     let procs =
         procs.filter(|&procs| procs > 0).ok_or_else(|| ApplyError::new(change, "no processor would be left"))?;
     let pool = &mut applied.premises.pools[at];
     let pool_of_processors = pool.per_node <= 1.0;
-    pool.conf = conf.map(|text| text.text());
-    let gone = resized(applied, change, at, procs, (old_conf.as_ref(), new_conf.as_ref()))?;
-    let more = if wanted > now { "more" } else { "fewer" };
+    pool.conf = conf.map(|text| text.render_text());
+    let lost_jobs = resize_pool(applied, change, at, procs, (old_conf.as_ref(), new_conf.as_ref()))?;
+    let more = if target_count > now { "more" } else { "fewer" };
     let processors = |number: u32| count_things(number.into(), "processor", "processors");
-    applied.note(match pool_of_processors {
-        true => format!("{name} has {} instead of {now}", processors(wanted)),
+    applied.add_note(match pool_of_processors {
+        true => format!("{name} has {} instead of {now}", processors(target_count)),
         false => {
-            let nodes = count_things(wanted.into(), "node", "nodes");
-            format!("{name} has {nodes} instead of {now}, {} {more}", processors(changed))
+            let nodes = count_things(target_count.into(), "node", "nodes");
+            format!("{name} has {nodes} instead of {now}, {} {more}", processors(proc_change))
         }
     });
-    let mut drafts = applied.drafts();
-    leave_running(applied, &mut drafts, &gone);
+    let mut drafts = applied.job_drafts();
+    leave_running(applied, &mut drafts, &lost_jobs);
     if let (Some(old), Some(new)) = (&old_conf, &new_conf) {
         leave_crowded(applied, &mut drafts, at, (old, new));
     }
-    applied.rebuild(change, drafts)
+    applied.rebuild_jobs(change, drafts)
 }
 
 /// Leaves out jobs that ask for more of their partition than it has left.
@@ -90,26 +91,29 @@ fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (
             sizes.insert(number, (was, is));
         }
     }
-    let mut left = LeftOutJobs::default();
-    let mut kept = Vec::with_capacity(drafts.len());
+    let mut left_out = LeftOutJobs::default();
+    let mut kept_drafts = Vec::with_capacity(drafts.len());
     for draft in drafts.drain(..) {
-        let nodes =
-            applied.table.as_ref().and_then(|table| table.shape(draft.job.demand)).map_or(0, |shape| shape.nodes.0);
+        let nodes = applied
+            .table
+            .as_ref()
+            .and_then(|table| table.node_shape(draft.job.demand))
+            .map_or(0, |shape| shape.nodes.0);
         let fits = |(cpus, count): (u64, u32)| u64::from(draft.job.procs) <= cpus && nodes <= count;
-        let crowded = sizes.get(&draft.job.partition).is_some_and(|&(was, is)| fits(was) && !fits(is));
-        if crowded && !draft.place.is_some_and(|place| applied.is_running(place)) {
-            left.jobs += 1;
-            left.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+        let is_crowded = sizes.get(&draft.job.partition).is_some_and(|&(was, is)| fits(was) && !fits(is));
+        if is_crowded && !draft.place.is_some_and(|place| applied.is_running(place)) {
+            left_out.jobs += 1;
+            left_out.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
         } else {
-            kept.push(draft);
+            kept_drafts.push(draft);
         }
     }
-    *drafts = kept;
-    if left.jobs > 0 {
-        applied.left.jobs += left.jobs;
-        applied.left.node_hours += left.node_hours;
-        applied.refused += left.jobs;
-        applied.note(match left.jobs {
+    *drafts = kept_drafts;
+    if left_out.jobs > 0 {
+        applied.left.jobs += left_out.jobs;
+        applied.left.node_hours += left_out.node_hours;
+        applied.refused += left_out.jobs;
+        applied.add_note(match left_out.jobs {
             1 => "1 job asks for more nodes than its partition has left: it cannot run, and is refused".to_string(),
             jobs => format!(
                 "{jobs} jobs ask for more nodes than their partition has left: none can run, and all are refused"
@@ -120,7 +124,7 @@ fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (
 
 /// Gives a pool another size: processors keep their nodes under new numbers, outages and resources
 /// are those of the nodes that are there. Returns the running jobs that lose their places.
-fn resized(
+fn resize_pool(
     applied: &mut Applied,
     change: &SiteChange,
     at: usize,
@@ -132,8 +136,8 @@ fn resized(
     let pools = &applied.premises.pools;
     let (before, behind): (u32, u32) = (pools[..at].iter().map(size).sum(), pools[at + 1..].iter().map(size).sum());
     let (was, scale) = (pools[at].procs, pools[at].scale.max(1));
-    let own = Renumbering::of((&pools[at], old), (procs, new));
-    let known = applied.premises.workload.circumstances().cloned().unwrap_or_default();
+    let own = Renumbering::between_pools((&pools[at], old), (procs, new));
+    let circumstances = applied.premises.workload.circumstances().cloned().unwrap_or_default();
     let pool = &mut applied.premises.pools[at];
     for outage in &mut pool.outages {
         if let Which::Named(set) = &mut outage.which {
@@ -141,100 +145,113 @@ fn resized(
         }
     }
     pool.procs = procs;
-    clip(pool);
-    let mut gone = BTreeSet::new();
+    clip_outages(pool);
+    let mut lost_jobs = BTreeSet::new();
     if scale == 1 {
-        let whole = own.among(before, was, procs, behind);
-        let (known, lost) = whole.jobs(&known);
-        applied.known = Some(known);
-        gone = lost;
+        let whole = own.shift_among(before, was, procs, behind);
+        let (new_circumstances, placeless_jobs) = whole.renumber_jobs(&circumstances);
+        applied.known = Some(new_circumstances);
+        lost_jobs = placeless_jobs;
     }
     if let (Some(table), Some(conf)) = (&applied.table, new) {
-        let table = retotalled(table, &applied.premises.pools[at], conf).map_err(|error| wrong(error.to_string()))?;
+        let table =
+            recompute_totals(table, &applied.premises.pools[at], conf).map_err(|error| wrong(error.to_string()))?;
         applied.table = Some(table);
     }
-    Ok(gone)
+    Ok(lost_jobs)
 }
 
 /// Leaves out running jobs that have no place any longer, and of those without known places the
 /// last ones that are too many.
 fn leave_running(applied: &mut Applied, drafts: &mut Vec<JobDraft>, gone: &BTreeSet<JobId>) {
-    let mut used: Vec<u64> = vec![0; applied.premises.pools.len()];
-    let mut left = LeftOutJobs::default();
-    let mut dropped = Vec::new();
+    let mut pool_usage: Vec<u64> = vec![0; applied.premises.pools.len()];
+    let mut left_out = LeftOutJobs::default();
+    let mut dropped_places = Vec::new();
     for (at, draft) in drafts.iter().enumerate() {
         let Some(place) = draft.place.filter(|&place| applied.is_running(place)) else { continue };
         let pool = applied.premises.pool_of(&draft.job);
         let size = &applied.premises.pools[pool];
         let most = u64::from(size.procs) * u64::from(size.scale.max(1));
-        if gone.contains(&JobId(place)) || used[pool] + u64::from(draft.job.procs) > most {
-            left.jobs += 1;
-            left.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
-            dropped.push(at);
+        if gone.contains(&JobId(place)) || pool_usage[pool] + u64::from(draft.job.procs) > most {
+            left_out.jobs += 1;
+            left_out.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+            dropped_places.push(at);
         } else {
-            used[pool] += u64::from(draft.job.procs);
+            pool_usage[pool] += u64::from(draft.job.procs);
         }
     }
-    if dropped.is_empty() {
+    if dropped_places.is_empty() {
         return;
     }
     let mut at = 0;
     drafts.retain(|_| {
         at += 1;
-        !dropped.contains(&(at - 1))
+        !dropped_places.contains(&(at - 1))
     });
-    applied.left.jobs += left.jobs;
-    applied.left.node_hours += left.node_hours;
-    applied.note(format!("jobs that run at the beginning on nodes that are gone, and are left out: {}", left.jobs));
+    applied.left.jobs += left_out.jobs;
+    applied.left.node_hours += left_out.node_hours;
+    applied.add_note(format!(
+        "jobs that run at the beginning on nodes that are gone, and are left out: {}",
+        left_out.jobs
+    ));
 }
 
 /// Outages of nodes that are gone take none; what is left of one takes what is left of the machine.
-fn clip(pool: &mut PoolPremises) {
+fn clip_outages(pool: &mut PoolPremises) {
     let size = pool.procs;
     for outage in &mut pool.outages {
         match &mut outage.which {
             Which::Count(count) => *count = (*count).min(size),
-            Which::Named(set) => *set = set.intersection(&ProcSet::range(0..size)),
+            Which::Named(set) => *set = set.intersection(&ProcSet::from_range(0..size)),
         }
     }
     pool.outages.retain(|outage| outage.procs() > 0);
     // Where all that is out at a time is more than is left, later ones take less.
-    let mut kept: Vec<Outage> = Vec::new();
-    let mut all = std::mem::take(&mut pool.outages);
-    all.sort_by_key(|outage| outage.begin);
-    for mut outage in all {
+    let mut kept_outages: Vec<Outage> = Vec::new();
+    let mut outages = std::mem::take(&mut pool.outages);
+    outages.sort_by_key(|outage| outage.begin);
+    for mut outage in outages {
         if let Which::Count(count) = &mut outage.which {
-            *count = (*count).min(size - most_out(&kept, outage.begin, outage.end.unwrap_or(Time::MAX)).min(size));
+            *count =
+                (*count).min(size - most_out(&kept_outages, outage.begin, outage.end.unwrap_or(Time::MAX)).min(size));
         }
         if outage.procs() > 0 {
-            kept.push(outage);
+            kept_outages.push(outage);
         }
     }
-    pool.outages = kept;
+    pool.outages = kept_outages;
 }
 
 /// The most processors that are out at once between two times.
 fn most_out(outages: &[Outage], begin: Time, end: Time) -> u32 {
     let at = |time: Time| -> u32 {
-        outages.iter().filter(|o| o.begin <= time && time < o.until()).map(Outage::procs).fold(0, u32::saturating_add)
+        outages
+            .iter()
+            .filter(|o| o.begin <= time && time < o.end_time())
+            .map(Outage::procs)
+            .fold(0, u32::saturating_add)
     };
     let begins = outages.iter().map(|outage| outage.begin).filter(|&time| begin <= time && time < end);
     begins.chain([begin]).map(at).max().unwrap_or(0)
 }
 
 /// Makes a log's machine larger or smaller.
-pub(super) fn procs(applied: &mut Applied, change: &SiteChange, amount: NodeAmount) -> Result<(), ApplyError> {
+pub(super) fn change_processors(
+    applied: &mut Applied,
+    change: &SiteChange,
+    amount: NodeAmount,
+) -> Result<(), ApplyError> {
     let at = applied.premises.only_pool(change)?;
     let pool = &mut applied.premises.pools[at];
     let now = pool.procs;
-    let wanted = amount.of(now).filter(|&wanted| wanted > 0);
-    let wanted = wanted.ok_or_else(|| {
+    let target_count = amount.apply_to(now).filter(|&wanted| wanted > 0);
+    let target_count = target_count.ok_or_else(|| {
         ApplyError::new(
             change,
             format!("of {} at least one has to stay", count_things(now.into(), "processor", "processors")),
         )
     })?;
-    if wanted == now {
+    if target_count == now {
         return Ok(());
     }
     if pool.conf.is_some() && pool.per_node > 1.0 {
@@ -243,22 +260,22 @@ pub(super) fn procs(applied: &mut Applied, change: &SiteChange, amount: NodeAmou
     }
     let (mut old_conf, mut new_conf) = (None, None);
     if let Some(conf) = &pool.conf {
-        let mut text = ConfText::of(conf);
-        old_conf = text.read().ok();
-        let done = match wanted > now {
-            true => text.add_nodes(None, wanted - now),
-            false => text.remove_nodes(None, now - wanted),
+        let mut text = ConfText::from_text(conf);
+        old_conf = text.parse_conf().ok();
+        let edit_result = match target_count > now {
+            true => text.add_nodes(None, target_count - now),
+            false => text.remove_nodes(None, now - target_count),
         };
-        done.map_err(|problem| ApplyError::new(change, problem))?;
-        new_conf = text.read().ok();
-        pool.conf = Some(text.text());
+        edit_result.map_err(|problem| ApplyError::new(change, problem))?;
+        new_conf = text.parse_conf().ok();
+        pool.conf = Some(text.render_text());
     }
-    let gone = resized(applied, change, at, wanted, (old_conf.as_ref(), new_conf.as_ref()))?;
-    let processors = count_things(wanted.into(), "processor", "processors");
-    applied.note(format!("the machine has {processors} instead of {now}"));
-    let mut drafts = applied.drafts();
-    leave_running(applied, &mut drafts, &gone);
-    applied.rebuild(change, drafts)
+    let lost_jobs = resize_pool(applied, change, at, target_count, (old_conf.as_ref(), new_conf.as_ref()))?;
+    let processors = count_things(target_count.into(), "processor", "processors");
+    applied.add_note(format!("the machine has {processors} instead of {now}"));
+    let mut drafts = applied.job_drafts();
+    leave_running(applied, &mut drafts, &lost_jobs);
+    applied.rebuild_jobs(change, drafts)
 }
 
 /// Adds a partition of a higher tier on the same nodes, and moves jobs with short limits there.
@@ -272,12 +289,19 @@ pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span
     let mut of_pool = Vec::new();
     for pool in &mut applied.premises.pools {
         let Some(conf) = &pool.conf else { continue };
-        let mut text = ConfText::of(conf);
-        let read = text.read().map_err(|problem| ApplyError::new(change, problem))?;
-        let tier = read.partitions.iter().map(|partition| partition.tier).max().unwrap_or(1);
-        let factor = read.partitions.iter().map(|partition| partition.job_factor).max().unwrap_or(1);
-        let own =
-            pool.partitions.iter().map(|p| p.own).max().unwrap_or(0).max(read.partitions.len() as i32).max(numbers) + 1;
+        let mut text = ConfText::from_text(conf);
+        let slurm_conf = text.parse_conf().map_err(|problem| ApplyError::new(change, problem))?;
+        let tier = slurm_conf.partitions.iter().map(|partition| partition.tier).max().unwrap_or(1);
+        let factor = slurm_conf.partitions.iter().map(|partition| partition.job_factor).max().unwrap_or(1);
+        let own = pool
+            .partitions
+            .iter()
+            .map(|p| p.own)
+            .max()
+            .unwrap_or(0)
+            .max(slurm_conf.partitions.len() as i32)
+            .max(numbers)
+            + 1;
         number += 1;
         text.add_partition(&[
             ("PartitionName", name.clone()),
@@ -286,11 +310,11 @@ pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span
             ("PriorityTier", (tier + 1).to_string()),
             ("PriorityJobFactor", factor.to_string()),
         ]);
-        text.read().map_err(|problem| ApplyError::new(change, problem))?;
-        pool.conf = Some(text.text());
+        text.parse_conf().map_err(|problem| ApplyError::new(change, problem))?;
+        pool.conf = Some(text.render_text());
         let mut names = pool.names.clone().unwrap_or_else(|| "kind,number,name\n".to_string());
         if !names.lines().any(|line| line.starts_with("partition,")) {
-            for (at, partition) in read.partitions.iter().enumerate() {
+            for (at, partition) in slurm_conf.partitions.iter().enumerate() {
                 let _ = writeln!(names, "partition,{},{}", at + 1, partition.name);
             }
         }
@@ -299,26 +323,26 @@ pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span
         pool.partitions.push(PartitionPremises { name: name.clone(), number, own });
         of_pool.push(number);
     }
-    let mut drafts = applied.drafts();
-    let mut moved = 0_u64;
-    applied.loosen(change, &mut drafts, |draft| draft.job.estimate <= most)?;
+    let mut drafts = applied.job_drafts();
+    let mut move_count = 0_u64;
+    applied.drop_demand_totals(change, &mut drafts, |draft| draft.job.estimate <= most)?;
     for draft in &mut drafts {
         if draft.job.estimate <= most && !draft.place.is_some_and(|place| applied.is_running(place)) {
             draft.job.partition = of_pool[applied.premises.pool_of(&draft.job)];
-            moved += 1;
+            move_count += 1;
         }
     }
-    applied.note(format!(
+    applied.add_note(format!(
         "{} with limits up to {} {} to a partition of a higher tier on the same nodes",
-        count_things(moved, "job", "jobs"),
-        length(most),
-        if moved == 1 { "goes" } else { "go" }
+        count_things(move_count, "job", "jobs"),
+        format_length(most),
+        if move_count == 1 { "goes" } else { "go" }
     ));
-    applied.rebuild(change, drafts)
+    applied.rebuild_jobs(change, drafts)
 }
 
 /// Takes nodes out for a time, announced two weeks before.
-pub(super) fn closure(
+pub(super) fn close_nodes(
     applied: &mut Applied,
     change: &SiteChange,
     closure: &Closure,
@@ -326,7 +350,7 @@ pub(super) fn closure(
 ) -> Result<(), ApplyError> {
     let wrong = |problem: String| ApplyError::new(change, problem);
     let begin = clock(&closure.begin).map_err(wrong)?;
-    let (begin, moved) = within_the_log(applied, begin, closure.length);
+    let (begin, shift_note) = within_the_log(applied, begin, closure.length);
     let end = begin.saturating_add(closure.length);
     let premises = &applied.premises;
     let pools: Vec<PoolPlace> = match &closure.of {
@@ -334,7 +358,7 @@ pub(super) fn closure(
         None => (0..premises.pools.len()).map(|at| (at, None)).collect(),
         Some(name) => places_of(premises, change, name)?,
     };
-    let mut taken = 0_u32;
+    let mut closed_procs = 0_u32;
     for (at, ranges) in pools {
         let pool = &mut applied.premises.pools[at];
         let free = pool.procs - most_out(&pool.outages, begin, end).min(pool.procs);
@@ -342,33 +366,34 @@ pub(super) fn closure(
             (Some(ranges), None) => outage_processors(pool, &ranges, (begin, end)),
             (ranges, nodes) => {
                 let room = ranges.map_or(pool.procs, |ranges| ranges.iter().map(|r| r.end - r.start).sum());
-                let asked = nodes.map_or(room, |nodes| (f64::from(nodes) * pool.per_node).round() as u32);
-                if asked > pool.procs {
-                    let problem = format!("{} has {}", pool.name, count_things(pool.nodes().into(), "node", "nodes"));
+                let requested_procs = nodes.map_or(room, |nodes| (f64::from(nodes) * pool.per_node).round() as u32);
+                if requested_procs > pool.procs {
+                    let problem =
+                        format!("{} has {}", pool.name, count_things(pool.node_count().into(), "node", "nodes"));
                     return Err(ApplyError::new(change, problem));
                 }
-                Which::Count(asked.min(room).min(free))
+                Which::Count(requested_procs.min(room).min(free))
             }
         };
-        let outage = Outage::window(which, begin - NOTICE, begin, end);
+        let outage = Outage::new_window(which, begin - NOTICE, begin, end);
         if outage.procs() > 0 {
-            taken += (f64::from(outage.procs()) / pool.per_node).round() as u32;
+            closed_procs += (f64::from(outage.procs()) / pool.per_node).round() as u32;
             pool.outages.push(outage);
         }
     }
-    if let Some(moved) = moved {
-        applied.note(moved);
+    if let Some(moved) = shift_note {
+        applied.add_note(moved);
     }
-    applied.note(format!(
+    applied.add_note(format!(
         "{} out for {}, announced two weeks before: no job may run into it",
-        count_things(taken.into(), "node is", "nodes are"),
-        length(closure.length)
+        count_things(closed_procs.into(), "node is", "nodes are"),
+        format_length(closure.length)
     ));
     Ok(())
 }
 
 /// Gives each job its nodes for itself, or lets jobs share them.
-pub(super) fn sharing(applied: &mut Applied, change: &SiteChange, whole: bool) -> Result<(), ApplyError> {
+pub(super) fn set_sharing(applied: &mut Applied, change: &SiteChange, whole: bool) -> Result<(), ApplyError> {
     let single = applied.premises.pools.iter().all(|pool| pool.per_node <= 1.0);
     if single {
         let problem = match whole {
@@ -384,30 +409,30 @@ pub(super) fn sharing(applied: &mut Applied, change: &SiteChange, whole: bool) -
             return Err(ApplyError::new(change, "this policy counts processors: jobs share nodes already"));
         }
         let premises = &applied.premises;
-        let mut drafts = applied.drafts();
+        let mut drafts = applied.job_drafts();
         for draft in &mut drafts {
             let pool = &premises.pools[premises.pool_of(&draft.job)];
             let node = (pool.per_node * f64::from(pool.scale.max(1))).round().max(1.0) as u32;
             let most = pool.procs.saturating_mul(pool.scale.max(1));
             draft.job.procs = draft.job.procs.div_ceil(node).saturating_mul(node).min(most).max(draft.job.procs);
         }
-        applied.note("sizes are rounded up to whole nodes".to_string());
-        return applied.rebuild(change, drafts);
+        applied.add_note("sizes are rounded up to whole nodes".to_string());
+        return applied.rebuild_jobs(change, drafts);
     }
     for pool in &mut applied.premises.pools {
         let Some(conf) = &pool.conf else { continue };
-        let mut text = ConfText::of(conf);
+        let mut text = ConfText::from_text(conf);
         match whole {
             true => text.set_partition(None, "OverSubscribe", "EXCLUSIVE"),
             false => {
-                text.set("SelectType", "select/cons_tres");
+                text.replace_setting("SelectType", "select/cons_tres");
                 text.set_partition(None, "OverSubscribe", "NO");
             }
         }
-        text.read().map_err(|problem| ApplyError::new(change, problem))?;
-        pool.conf = Some(text.text());
+        text.parse_conf().map_err(|problem| ApplyError::new(change, problem))?;
+        pool.conf = Some(text.render_text());
     }
-    applied.note(match whole {
+    applied.add_note(match whole {
         true => "a node has one job: OverSubscribe=EXCLUSIVE in every partition",
         false => "jobs share nodes: SelectType=select/cons_tres",
     });

@@ -5,7 +5,7 @@ use super::scan::{Scan, SiteChangeError};
 use super::setting_text;
 use drystone::log::transform::LoadFactor;
 use drystone::model::Span;
-use drystone::text::nearest;
+use drystone::text::find_nearest;
 use drystone::times::{read_duration, read_moment};
 use std::str::FromStr;
 
@@ -21,7 +21,7 @@ pub enum NodeAmount {
 
 impl NodeAmount {
     /// The number that becomes of another; `None` for less than none or more than can be counted.
-    pub fn of(self, now: u32) -> Option<u32> {
+    pub fn apply_to(self, now: u32) -> Option<u32> {
         match self {
             NodeAmount::By(more) => u32::try_from(i64::from(now).checked_add(more)?).ok(),
             NodeAmount::To(number) => Some(number),
@@ -147,14 +147,14 @@ pub enum MemoryAmount {
 impl MemoryAmount {
     /// The memory that becomes of another; `None` for less than one megabyte or more than can be
     /// counted.
-    pub fn of(self, now: u64) -> Option<u64> {
+    pub fn apply_to(self, now: u64) -> Option<u64> {
         let most = 1_u64 << 40;
-        let found = match self {
+        let new_memory = match self {
             MemoryAmount::By(more) => now.checked_add_signed(more)?,
             MemoryAmount::To(megabytes) => megabytes,
             MemoryAmount::Percent(percent) => (now as f64 * (1.0 + percent / 100.0)).round() as u64,
         };
-        (1..=most).contains(&found).then_some(found)
+        (1..=most).contains(&new_memory).then_some(new_memory)
     }
 }
 
@@ -288,7 +288,7 @@ impl FromStr for ChangeList {
             match chars.get(at) {
                 Some('"') => inside = !inside,
                 Some(';') | None if !inside || at == chars.len() => {
-                    changes.push(read(&mut Scan::new(text, from, at))?);
+                    changes.push(read_change(&mut Scan::new(text, from, at))?);
                     from = at + 1;
                 }
                 _ => {}
@@ -302,7 +302,7 @@ impl FromStr for SiteChange {
     type Err = SiteChangeError;
 
     fn from_str(text: &str) -> Result<SiteChange, SiteChangeError> {
-        read(&mut Scan::new(text, 0, text.chars().count()))
+        read_change(&mut Scan::new(text, 0, text.chars().count()))
     }
 }
 
@@ -316,18 +316,18 @@ impl SiteChange {
     }
 }
 
-fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let (from, word) = scan.word(|c| c == ';' || c == ':');
+fn read_change(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, word) = scan.read_word(|c| c == ';' || c == ':');
     let change = match word.to_ascii_lowercase().as_str() {
-        "nodes" => nodes(scan)?,
-        "drain" => drain(scan)?,
-        "procs" => SiteChange::Procs(amount(scan)?),
-        "memory" => memory(scan)?,
+        "nodes" => read_nodes(scan)?,
+        "drain" => read_drain(scan)?,
+        "procs" => SiteChange::Procs(read_amount(scan)?),
+        "memory" => read_memory(scan)?,
         "limit-max" => limit_max(scan)?,
-        "limits" => limits(scan)?,
-        "load" => load(scan)?,
-        "border" => border(scan)?,
-        "short-queue" => SiteChange::ShortQueue(span(scan, |_| false)?),
+        "limits" => read_limit_change(scan)?,
+        "load" => read_load(scan)?,
+        "border" => read_border(scan)?,
+        "short-queue" => SiteChange::ShortQueue(read_span(scan, |_| false)?),
         "qos" => {
             let (name, limits) = read_limits(scan, "a QOS", &QOS_LIMITS)?;
             SiteChange::Qos { name, limits }
@@ -336,86 +336,86 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
             let (name, limits) = read_limits(scan, "an account", &ACCOUNT_LIMITS)?;
             SiteChange::Account { name, limits }
         }
-        "set" => SiteChange::Set(setting_text::read(scan)?),
-        "maintenance" => SiteChange::Maintenance(closure(scan, false)?),
-        "reservation" => SiteChange::Reservation(closure(scan, true)?),
-        "supply" => SiteChange::Supply(supply(scan)?),
+        "set" => SiteChange::Set(setting_text::read_settings(scan)?),
+        "maintenance" => SiteChange::Maintenance(read_closure(scan, false)?),
+        "reservation" => SiteChange::Reservation(read_closure(scan, true)?),
+        "supply" => SiteChange::Supply(read_supply(scan)?),
         "remove" => remove(scan)?,
-        "sharing" => sharing(scan)?,
+        "sharing" => read_sharing(scan)?,
         other => {
-            let near = nearest(other, WORDS).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let near = find_nearest(other, WORDS).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let problem = format!("expected a change, one of {}{near}", WORDS.join(", "));
-            return Err(scan.error(from, problem));
+            return Err(scan.error_at(from, problem));
         }
     };
-    scan.end("one change")?;
+    scan.expect_end("one change")?;
     Ok(change)
 }
 
-fn nodes(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    scan.blanks();
-    let at = scan.at();
-    let (_, word) = scan.word(|c| c == ':');
-    let is_place = scan.take(':');
-    let behind = scan.at();
+fn read_nodes(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    scan.skip_blanks();
+    let at = scan.position();
+    let (_, word) = scan.read_word(|c| c == ':');
+    let is_place = scan.take_char(':');
+    let behind = scan.position();
     if !is_place && !word.starts_with(['+', '-']) && scan.is_word("from") {
-        scan.rewind(behind);
+        scan.rewind_to(behind);
         if word.parse::<u32>().is_err() && !word.ends_with('%') {
-            return Ok(SiteChange::Delivery(NodesFrom { of: word, begin: beginning(scan)? }));
+            return Ok(SiteChange::Delivery(NodesFrom { of: word, begin: read_beginning(scan)? }));
         }
     }
-    scan.rewind(at);
+    scan.rewind_to(at);
     let of = if is_place { Some(scan.read_place("a partition or pool")?) } else { None };
-    let amount = amount(scan)?;
-    let from = if scan.is_done() { None } else { delivery(scan)? };
+    let amount = read_amount(scan)?;
+    let from = if scan.is_done() { None } else { read_delivery(scan)? };
     Ok(SiteChange::Nodes { of, amount, from })
 }
 
 /// The time behind `from`, where it is next.
-fn delivery(scan: &mut Scan<'_>) -> Result<Option<String>, SiteChangeError> {
-    let at = scan.at();
+fn read_delivery(scan: &mut Scan<'_>) -> Result<Option<String>, SiteChangeError> {
+    let at = scan.position();
     if !scan.is_word("from") {
         return Ok(None);
     }
-    scan.rewind(at);
-    beginning(scan).map(Some)
+    scan.rewind_to(at);
+    read_beginning(scan).map(Some)
 }
 
-fn drain(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let of = scan.place("a partition or pool, or nodes such as c[041-048]")?;
-    Ok(SiteChange::Drain(NodesFrom { of, begin: beginning(scan)? }))
+fn read_drain(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let of = scan.read_place_name("a partition or pool, or nodes such as c[041-048]")?;
+    Ok(SiteChange::Drain(NodesFrom { of, begin: read_beginning(scan)? }))
 }
 
 /// `from` and a time.
-fn beginning(scan: &mut Scan<'_>) -> Result<String, SiteChangeError> {
+fn read_beginning(scan: &mut Scan<'_>) -> Result<String, SiteChangeError> {
     if !scan.is_word("from") {
-        scan.blanks();
-        return Err(scan.error(scan.at(), "expected `from` and a time, such as from 2026-12-03T08:00"));
+        scan.skip_blanks();
+        return Err(scan.error_at(scan.position(), "expected `from` and a time, such as from 2026-12-03T08:00"));
     }
     moment_next(scan)
 }
 
 /// Reads the time that comes next.
 fn moment_next(scan: &mut Scan<'_>) -> Result<String, SiteChangeError> {
-    let (at, begin) = scan.word(|_| false);
+    let (at, begin) = scan.read_word(|_| false);
     match is_moment(&begin) {
         true => Ok(begin),
-        false => Err(scan.error(at, no_beginning(&begin))),
+        false => Err(scan.error_at(at, no_beginning(&begin))),
     }
 }
 
 /// The problem of a text that is no time at which something begins.
 fn no_beginning(text: &str) -> String {
-    let expected = "expected a beginning such as 2026-12-03T08:00, tomorrow, or @86400 for a second of the log";
+    let expectation = "expected a beginning such as 2026-12-03T08:00, tomorrow, or @86400 for a second of the log";
     match text.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("{expected}; `{text}` is no date and time of a calendar"),
-        false => expected.to_string(),
+        true => format!("{expectation}; `{text}` is no date and time of a calendar"),
+        false => expectation.to_string(),
     }
 }
 
-fn amount(scan: &mut Scan<'_>) -> Result<NodeAmount, SiteChangeError> {
-    let (from, word) = scan.word(|c| c == ',');
-    let wrong = || scan.error(from, "expected a number such as +8, -8, 64 or +10%");
+fn read_amount(scan: &mut Scan<'_>) -> Result<NodeAmount, SiteChangeError> {
+    let (from, word) = scan.read_word(|c| c == ',');
+    let wrong = || scan.error_at(from, "expected a number such as +8, -8, 64 or +10%");
     let relative = word.starts_with(['+', '-']);
     if let Some(percent) = word.strip_suffix('%') {
         let value = percent.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= -100.0);
@@ -427,15 +427,15 @@ fn amount(scan: &mut Scan<'_>) -> Result<NodeAmount, SiteChangeError> {
     }
 }
 
-fn memory(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    scan.blanks();
-    let at = scan.at();
-    scan.word(|c| c == ':');
-    let has_place = scan.take(':');
-    scan.rewind(at);
+fn read_memory(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    scan.skip_blanks();
+    let at = scan.position();
+    scan.read_word(|c| c == ':');
+    let has_place = scan.take_char(':');
+    scan.rewind_to(at);
     let of = if has_place { Some(scan.read_place("a partition or pool")?) } else { None };
-    let (from, word) = scan.word(|c| c == ',');
-    let wrong = || scan.error(from, "expected memory of a node such as +128G, 512G, -64000M or +50%");
+    let (from, word) = scan.read_word(|c| c == ',');
+    let wrong = || scan.error_at(from, "expected memory of a node such as +128G, 512G, -64000M or +50%");
     let relative = word.starts_with(['+', '-']);
     if let Some(percent) = word.strip_suffix('%') {
         let value = percent.parse::<f64>().ok().filter(|value| value.is_finite() && *value > -100.0);
@@ -458,9 +458,10 @@ fn memory(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
 }
 
 /// A length of time, with a unit or as Slurm writes it.
-fn span(scan: &mut Scan<'_>, ends: impl Fn(char) -> bool) -> Result<Span, SiteChangeError> {
-    let (from, word) = scan.word(ends);
-    length_of(&word).ok_or_else(|| scan.error(from, "expected a length of time such as 24h, 90min, 2d or 2-00:00:00"))
+fn read_span(scan: &mut Scan<'_>, ends: impl Fn(char) -> bool) -> Result<Span, SiteChangeError> {
+    let (from, word) = scan.read_word(ends);
+    length_of(&word)
+        .ok_or_else(|| scan.error_at(from, "expected a length of time such as 24h, 90min, 2d or 2-00:00:00"))
 }
 
 fn length_of(word: &str) -> Option<Span> {
@@ -469,35 +470,37 @@ fn length_of(word: &str) -> Option<Span> {
 }
 
 fn limit_max(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    scan.blanks();
-    let at = scan.at();
+    scan.skip_blanks();
+    let at = scan.position();
     // `12:00:00` is no partition.
-    let (_, first) = scan.word(|_| false);
-    let has_place = first.contains(':') && length_of(&first).is_none() || scan.take(':');
-    scan.rewind(at);
+    let (_, first) = scan.read_word(|_| false);
+    let has_place = first.contains(':') && length_of(&first).is_none() || scan.take_char(':');
+    scan.rewind_to(at);
     let of = if has_place { Some(scan.read_place("a partition")?) } else { None };
-    let most = span(scan, |_| false)?;
-    let at = scan.at();
+    let most = read_span(scan, |_| false)?;
+    let at = scan.position();
     let longer = if scan.is_word("split") {
-        let overhead = if scan.is_done() { Span::ZERO } else { span(scan, |_| false)? };
+        let overhead = if scan.is_done() { Span::ZERO } else { read_span(scan, |_| false)? };
         if overhead >= most {
             return Err(
-                scan.error(at, "expected an overhead of pieces below the longest limit: else none does any work")
+                scan.error_at(at, "expected an overhead of pieces below the longest limit: else none does any work")
             );
         }
         Longer::Split(overhead)
     } else if scan.is_word("refuse") {
         Longer::Refused
     } else {
-        scan.blanks();
-        return Err(scan.error(scan.at(), "expected what becomes of longer jobs: `split`, `split 10min` or `refuse`"));
+        scan.skip_blanks();
+        return Err(
+            scan.error_at(scan.position(), "expected what becomes of longer jobs: `split`, `split 10min` or `refuse`")
+        );
     };
     Ok(SiteChange::LimitMax { of, most, longer })
 }
 
-fn limits(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let (from, word) = scan.word(|_| false);
-    let wrong = |scan: &Scan<'_>, at| scan.error(at, "expected `x0.5`, `p90 of user` or `exact`");
+fn read_limit_change(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, word) = scan.read_word(|_| false);
+    let wrong = |scan: &Scan<'_>, at| scan.error_at(at, "expected `x0.5`, `p90 of user` or `exact`");
     if word.eq_ignore_ascii_case("exact") {
         return Ok(SiteChange::Limits(LimitRule::Exact));
     }
@@ -508,75 +511,82 @@ fn limits(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let percent = word.strip_prefix(['p', 'P']).and_then(|digits| digits.parse::<u8>().ok());
     let percent = percent.filter(|percent| (1..=100).contains(percent)).ok_or_else(|| wrong(scan, from))?;
     if !(scan.is_word("of") && scan.is_word("user")) {
-        scan.blanks();
-        return Err(scan.error(scan.at(), format!("expected `of user` behind `p{percent}`")));
+        scan.skip_blanks();
+        return Err(scan.error_at(scan.position(), format!("expected `of user` behind `p{percent}`")));
     }
     Ok(SiteChange::Limits(LimitRule::Percentile(percent)))
 }
 
-fn load(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let (from, word) = scan.word(|_| false);
+fn read_load(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, word) = scan.read_word(|_| false);
     let factor: LoadFactor =
-        word.parse().map_err(|_| scan.error(from, "expected a load factor such as 1.2, which is 20 % more"))?;
+        word.parse().map_err(|_| scan.error_at(from, "expected a load factor such as 1.2, which is 20 % more"))?;
     let arrivals = match scan.is_done() {
         true => ArrivalChange::Compressed,
         false if scan.is_word("resampled") => ArrivalChange::Resampled,
         false if scan.is_word("compressed") => ArrivalChange::Compressed,
-        false => return Err(scan.error(scan.at(), "expected `compressed` or `resampled`")),
+        false => return Err(scan.error_at(scan.position(), "expected `compressed` or `resampled`")),
     };
     if arrivals == ArrivalChange::Resampled && factor.as_f64() > 10.0 {
-        return Err(scan.error(from, "expected a factor of 10 or less: every job is repeated so often"));
+        return Err(scan.error_at(from, "expected a factor of 10 or less: every job is repeated so often"));
     }
     Ok(SiteChange::Load(factor, arrivals))
 }
 
-fn border(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+fn read_border(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let partition = scan.read_place("a partition")?;
-    let (from, what) = scan.word(|c| "<>=".contains(c));
-    let what = match what.to_ascii_lowercase().as_str() {
+    let (from, quantity_word) = scan.read_word(|c| "<>=".contains(c));
+    let quantity = match quantity_word.to_ascii_lowercase().as_str() {
         "nodes" => Bordered::Nodes,
         "procs" => Bordered::Procs,
         "limit" => Bordered::Limit,
-        _ => return Err(scan.error(from, "expected `nodes`, `procs` or `limit`, such as nodes<=4")),
+        _ => return Err(scan.error_at(from, "expected `nodes`, `procs` or `limit`, such as nodes<=4")),
     };
-    scan.blanks();
-    let place = scan.at();
-    let at_most = match (scan.take('<'), scan.take('>')) {
-        (true, false) if scan.take('=') => true,
+    scan.skip_blanks();
+    let place = scan.position();
+    let at_most = match (scan.take_char('<'), scan.take_char('>')) {
+        (true, false) if scan.take_char('=') => true,
         (false, true) => false,
-        _ => return Err(scan.error(place, "expected `<=` or `>`: a job on the border is on the side of smaller jobs")),
-    };
-    let value = match what {
-        Bordered::Limit => span(scan, |_| false)?.0,
         _ => {
-            let (from, word) = scan.word(|_| false);
-            word.parse::<u32>().map(i64::from).map_err(|_| scan.error(from, "expected a whole number"))?
+            return Err(
+                scan.error_at(place, "expected `<=` or `>`: a job on the border is on the side of smaller jobs")
+            );
         }
     };
-    let others = if scan.is_word("else") { Some(scan.name("a partition")?) } else { None };
-    if others.as_deref() == Some(&partition) {
-        return Err(scan.error(scan.at(), "expected another partition behind `else`"));
+    let value = match quantity {
+        Bordered::Limit => read_span(scan, |_| false)?.0,
+        _ => {
+            let (from, word) = scan.read_word(|_| false);
+            word.parse::<u32>().map(i64::from).map_err(|_| scan.error_at(from, "expected a whole number"))?
+        }
+    };
+    let other_partition = if scan.is_word("else") { Some(scan.read_name("a partition")?) } else { None };
+    if other_partition.as_deref() == Some(&partition) {
+        return Err(scan.error_at(scan.position(), "expected another partition behind `else`"));
     }
-    Ok(SiteChange::Border(Border { partition, what, at_most, value, others }))
+    Ok(SiteChange::Border(Border { partition, what: quantity, at_most, value, others: other_partition }))
 }
 
-fn closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeError> {
-    let (from, begin) = scan.word(|c| c == '/');
+fn read_closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeError> {
+    let (from, begin) = scan.read_word(|c| c == '/');
     if !is_moment(&begin) {
-        return Err(scan.error(from, no_beginning(&begin)));
+        return Err(scan.error_at(from, no_beginning(&begin)));
     }
-    if !scan.take('/') {
-        return Err(scan.error(scan.at(), "expected `/` and a length, such as 2026-12-03T08:00/10h"));
+    if !scan.take_char('/') {
+        return Err(scan.error_at(scan.position(), "expected `/` and a length, such as 2026-12-03T08:00/10h"));
     }
-    let length = span(scan, |_| false)?;
+    let length = read_span(scan, |_| false)?;
     let mut nodes = None;
     if counted {
-        let (from, word) = scan.word(|_| false);
+        let (from, word) = scan.read_word(|_| false);
         let count = word.parse::<u32>().ok().filter(|&count| count > 0);
-        nodes = Some(count.ok_or_else(|| scan.error(from, "expected the number of nodes"))?);
+        nodes = Some(count.ok_or_else(|| scan.error_at(from, "expected the number of nodes"))?);
     }
-    let of =
-        if scan.is_word("of") { Some(scan.place("a partition or pool, or nodes such as c[041-048]")?) } else { None };
+    let of = if scan.is_word("of") {
+        Some(scan.read_place_name("a partition or pool, or nodes such as c[041-048]")?)
+    } else {
+        None
+    };
     Ok(Closure { begin, length, nodes, of })
 }
 
@@ -588,66 +598,69 @@ fn is_moment(text: &str) -> bool {
     read_moment(text, 0).is_some()
 }
 
-fn supply(scan: &mut Scan<'_>) -> Result<SupplyAmount, SiteChangeError> {
-    let (at, resource) = scan.word(|c| c == '=');
+fn read_supply(scan: &mut Scan<'_>) -> Result<SupplyAmount, SiteChangeError> {
+    let (at, resource) = scan.read_word(|c| c == '=');
     if resource.is_empty() {
-        return Err(scan.error(at, "expected the name of a counted resource, such as license:matlab=4"));
+        return Err(scan.error_at(at, "expected the name of a counted resource, such as license:matlab=4"));
     }
-    if !scan.take('=') {
-        return Err(scan.error(scan.at(), "expected `=` and an amount behind the name, such as license:matlab=4"));
-    }
-    let (at, amount) = scan.word(|_| false);
-    if !amount.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(scan.error(at, "expected an amount such as 4 or 512GB"));
-    }
-    let from = delivery(scan)?;
-    let at = scan.at();
-    let until = if scan.is_word("to") { Some(moment_next(scan)?) } else { None };
-    if until.is_some() && from.is_none() {
-        scan.rewind(at);
-        scan.blanks();
-        return Err(scan.error(scan.at(), "expected `from` and a time before `to`"));
-    }
-    let at = scan.at();
-    let announced = !scan.is_word("unannounced");
-    if !announced && from.is_none() {
-        scan.rewind(at);
-        scan.blanks();
+    if !scan.take_char('=') {
         return Err(
-            scan.error(scan.at(), "expected `from` and a time: what is so from the beginning is announced never")
+            scan.error_at(scan.position(), "expected `=` and an amount behind the name, such as license:matlab=4")
         );
     }
-    Ok(SupplyAmount { resource, amount, from, until, announced })
+    let (at, amount) = scan.read_word(|_| false);
+    if !amount.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(scan.error_at(at, "expected an amount such as 4 or 512GB"));
+    }
+    let from = read_delivery(scan)?;
+    let at = scan.position();
+    let until = if scan.is_word("to") { Some(moment_next(scan)?) } else { None };
+    if until.is_some() && from.is_none() {
+        scan.rewind_to(at);
+        scan.skip_blanks();
+        return Err(scan.error_at(scan.position(), "expected `from` and a time before `to`"));
+    }
+    let at = scan.position();
+    let is_announced = !scan.is_word("unannounced");
+    if !is_announced && from.is_none() {
+        scan.rewind_to(at);
+        scan.skip_blanks();
+        return Err(scan.error_at(
+            scan.position(),
+            "expected `from` and a time: what is so from the beginning is announced never",
+        ));
+    }
+    Ok(SupplyAmount { resource, amount, from, until, announced: is_announced })
 }
 
 fn remove(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let (from, kind) = scan.word(|c| c == ':');
-    let wrong = |scan: &Scan<'_>, at| scan.error(at, "expected `user:NAME`, `account:NAME` or `qos:NAME`");
-    if !scan.take(':') {
+    let (from, kind) = scan.read_word(|c| c == ':');
+    let wrong = |scan: &Scan<'_>, at| scan.error_at(at, "expected `user:NAME`, `account:NAME` or `qos:NAME`");
+    if !scan.take_char(':') {
         return Err(wrong(scan, from));
     }
     Ok(SiteChange::Remove(match kind.to_ascii_lowercase().as_str() {
-        "user" => LeftOut::User(scan.name("a user")?),
-        "account" => LeftOut::Account(scan.name("an account")?),
-        "qos" => LeftOut::Qos(scan.name("a QOS")?),
+        "user" => LeftOut::User(scan.read_name("a user")?),
+        "account" => LeftOut::Account(scan.read_name("an account")?),
+        "qos" => LeftOut::Qos(scan.read_name("a QOS")?),
         _ => return Err(wrong(scan, from)),
     }))
 }
 
-fn sharing(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let (from, word) = scan.word(|_| false);
+fn read_sharing(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
+    let (from, word) = scan.read_word(|_| false);
     match word.to_ascii_lowercase().as_str() {
         "whole" => Ok(SiteChange::Sharing { whole: true }),
         "shared" => Ok(SiteChange::Sharing { whole: false }),
-        _ => Err(scan.error(from, "expected `whole` or `shared`")),
+        _ => Err(scan.error_at(from, "expected `whole` or `shared`")),
     }
 }
 
 /// A length of time in its largest whole unit.
-pub(super) fn length(span: Span) -> String {
+pub(super) fn format_length(span: Span) -> String {
     let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
-    let found = units.into_iter().find(|(seconds, _)| span.0 % seconds == 0 && span.0 > 0);
-    found.map_or_else(|| format!("{}s", span.0), |(seconds, unit)| format!("{}{unit}", span.0 / seconds))
+    let largest_unit = units.into_iter().find(|(seconds, _)| span.0 % seconds == 0 && span.0 > 0);
+    largest_unit.map_or_else(|| format!("{}s", span.0), |(seconds, unit)| format!("{}{unit}", span.0 / seconds))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use super::change::{
     ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount,
-    NodesFrom, SiteChange, SupplyAmount, length,
+    NodesFrom, SiteChange, SupplyAmount, format_length,
 };
-use super::scan::quoted;
+use super::scan::quote_name;
 use drystone::model::Span;
 use std::fmt;
 
@@ -49,19 +49,19 @@ impl fmt::Display for Border {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Border { partition, what, at_most, value, others } = self;
         let sign = if *at_most { "<=" } else { ">" };
-        let (what, value) = match what {
+        let (quantity, value) = match what {
             Bordered::Nodes => ("nodes", value.to_string()),
             Bordered::Procs => ("procs", value.to_string()),
-            Bordered::Limit => ("limit", length(Span(*value))),
+            Bordered::Limit => ("limit", format_length(Span(*value))),
         };
-        write!(f, "{}: {what}{sign}{value}", quoted(partition))?;
-        others.iter().try_for_each(|others| write!(f, " else {}", quoted(others)))
+        write!(f, "{}: {quantity}{sign}{value}", quote_name(partition))?;
+        others.iter().try_for_each(|others| write!(f, " else {}", quote_name(others)))
     }
 }
 
 impl fmt::Display for Closure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.begin, length(self.length))?;
+        write!(f, "{}/{}", self.begin, format_length(self.length))?;
         self.nodes.iter().try_for_each(|nodes| write!(f, " {nodes}"))?;
         self.of.iter().try_for_each(|of| write!(f, " of {}", place_text(of)))
     }
@@ -90,7 +90,7 @@ impl fmt::Display for SupplyAmount {
 
 impl fmt::Display for SiteChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = |of: &Option<String>| of.as_ref().map_or(String::new(), |of| format!("{}:", quoted(of)));
+        let of = |of: &Option<String>| of.as_ref().map_or(String::new(), |of| format!("{}:", quote_name(of)));
         match self {
             SiteChange::Nodes { of: place, amount, from } => {
                 write!(f, "nodes {}{amount}", of(place))?;
@@ -103,10 +103,10 @@ impl fmt::Display for SiteChange {
             SiteChange::LimitMax { of: place, most, longer } => {
                 let longer = match longer {
                     Longer::Split(Span::ZERO) => "split".to_string(),
-                    Longer::Split(overhead) => format!("split {}", length(*overhead)),
+                    Longer::Split(overhead) => format!("split {}", format_length(*overhead)),
                     Longer::Refused => "refuse".to_string(),
                 };
-                write!(f, "limit-max {}{} {longer}", of(place), length(*most))
+                write!(f, "limit-max {}{} {longer}", of(place), format_length(*most))
             }
             SiteChange::Limits(LimitRule::Times(factor)) => write!(f, "limits x{factor}"),
             SiteChange::Limits(LimitRule::Percentile(percent)) => write!(f, "limits p{percent} of user"),
@@ -114,25 +114,25 @@ impl fmt::Display for SiteChange {
             SiteChange::Load(factor, ArrivalChange::Compressed) => write!(f, "load {factor}"),
             SiteChange::Load(factor, ArrivalChange::Resampled) => write!(f, "load {factor} resampled"),
             SiteChange::Border(border) => write!(f, "border {border}"),
-            SiteChange::ShortQueue(most) => write!(f, "short-queue {}", length(*most)),
+            SiteChange::ShortQueue(most) => write!(f, "short-queue {}", format_length(*most)),
             SiteChange::Qos { name, limits } => {
                 let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
-                write!(f, "qos {}: {}", quoted(name), limits.join(" "))
+                write!(f, "qos {}: {}", quote_name(name), limits.join(" "))
             }
             SiteChange::Account { name, limits } => {
                 let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
-                write!(f, "account {}: {}", quoted(name), limits.join(" "))
+                write!(f, "account {}: {}", quote_name(name), limits.join(" "))
             }
             SiteChange::Set(all) => {
-                let all: Vec<String> = all.iter().map(|(key, value)| format!("{key}={value}")).collect();
-                write!(f, "set {}", all.join(" "))
+                let assignments: Vec<String> = all.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                write!(f, "set {}", assignments.join(" "))
             }
             SiteChange::Maintenance(closure) => write!(f, "maintenance {closure}"),
             SiteChange::Reservation(closure) => write!(f, "reservation {closure}"),
             SiteChange::Supply(supply) => write!(f, "supply {supply}"),
-            SiteChange::Remove(LeftOut::User(name)) => write!(f, "remove user:{}", quoted(name)),
-            SiteChange::Remove(LeftOut::Account(name)) => write!(f, "remove account:{}", quoted(name)),
-            SiteChange::Remove(LeftOut::Qos(name)) => write!(f, "remove qos:{}", quoted(name)),
+            SiteChange::Remove(LeftOut::User(name)) => write!(f, "remove user:{}", quote_name(name)),
+            SiteChange::Remove(LeftOut::Account(name)) => write!(f, "remove account:{}", quote_name(name)),
+            SiteChange::Remove(LeftOut::Qos(name)) => write!(f, "remove qos:{}", quote_name(name)),
             SiteChange::Sharing { whole } => write!(f, "sharing {}", if *whole { "whole" } else { "shared" }),
         }
     }

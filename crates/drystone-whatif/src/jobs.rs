@@ -1,6 +1,6 @@
 //! Changes of jobs: their limits, their arrivals, their partitions, which there are.
 
-use super::change::{ArrivalChange, Border, Bordered, LeftOut, LimitRule, SiteChange, length};
+use super::change::{ArrivalChange, Border, Bordered, LeftOut, LimitRule, SiteChange, format_length};
 use super::conf_text::ConfText;
 use super::places::can_go;
 use super::premises::ApplyError;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 const LEAST_PAST: usize = 5;
 
 /// Returns a test that a job is in the partition that a change is about.
-fn within(
+fn partition_filter(
     applied: &Applied,
     change: &SiteChange,
     of: Option<&str>,
@@ -26,25 +26,25 @@ fn within(
     let number = match of {
         None => None,
         Some(name) => {
-            let found = applied.premises.pools.iter().find_map(|pool| pool.partition(name));
-            Some(found.ok_or_else(|| applied.premises.unknown(change, "partition", name))?)
+            let partition_number = applied.premises.pools.iter().find_map(|pool| pool.partition_number(name));
+            Some(partition_number.ok_or_else(|| applied.premises.unknown_place(change, "partition", name))?)
         }
     };
     Ok(move |job: &Job| number.is_none_or(|number| job.partition == number))
 }
 
 /// Leaves out jobs that ask for more than the longest limit.
-pub(super) fn refuse(
+pub(super) fn refuse_longer(
     applied: &mut Applied,
     change: &SiteChange,
     of: Option<&str>,
     most: Span,
 ) -> Result<(), ApplyError> {
-    let mine = within(applied, change, of)?;
+    let mine = partition_filter(applied, change, of)?;
     let longer = |applied: &Applied, draft: &JobDraft| {
         draft.job.estimate > most && mine(&draft.job) && !draft.place.is_some_and(|place| applied.is_running(place))
     };
-    let most = length(most);
+    let most = format_length(most);
     let [one, many] =
         [("asks", "is"), ("ask", "are")].map(|(ask, are)| format!("{ask} for more than {most} and {are} refused"));
     leave_out(applied, change, longer, [&one, &many])
@@ -52,17 +52,17 @@ pub(super) fn refuse(
 
 /// Leaves out the jobs of a user, an account or a QOS.
 pub(super) fn remove(applied: &mut Applied, change: &SiteChange, people: &LeftOut) -> Result<(), ApplyError> {
-    let (known, name, what) = match people {
+    let (numbers_by_name, name, kind) = match people {
         LeftOut::User(name) => (&applied.premises.users, name, "user"),
         LeftOut::Account(name) => (&applied.premises.accounts, name, "account"),
         LeftOut::Qos(name) => (&applied.premises.qos, name, "QOS"),
     };
-    let by_number = name.parse::<i32>().ok().filter(|number| known.is_empty() && *number >= 0);
-    let Some(number) = known.get(name).copied().or(by_number) else {
-        let all: Vec<&str> = known.keys().map(String::as_str).collect();
-        return Err(ApplyError::unknown(change, what, name, &all));
+    let by_number = name.parse::<i32>().ok().filter(|number| numbers_by_name.is_empty() && *number >= 0);
+    let Some(number) = numbers_by_name.get(name).copied().or(by_number) else {
+        let known_names: Vec<&str> = numbers_by_name.keys().map(String::as_str).collect();
+        return Err(ApplyError::unknown_name(change, kind, name, &known_names));
     };
-    let theirs = |_: &Applied, draft: &JobDraft| {
+    let is_of_people = |_: &Applied, draft: &JobDraft| {
         number
             == match people {
                 LeftOut::User(_) => draft.job.user,
@@ -70,8 +70,8 @@ pub(super) fn remove(applied: &mut Applied, change: &SiteChange, people: &LeftOu
                 LeftOut::Qos(_) => draft.job.queue,
             }
     };
-    let [one, many] = ["is", "are"].map(|verb| format!("of the {what} {name} {verb} left out"));
-    leave_out(applied, change, theirs, [&one, &many])
+    let [one, many] = ["is", "are"].map(|verb| format!("of the {kind} {name} {verb} left out"));
+    leave_out(applied, change, is_of_people, [&one, &many])
 }
 
 fn leave_out(
@@ -80,98 +80,102 @@ fn leave_out(
     goes: impl Fn(&Applied, &JobDraft) -> bool,
     [one, many]: [&str; 2],
 ) -> Result<(), ApplyError> {
-    let mut drafts = applied.drafts();
-    let mut left = LeftOutJobs::default();
+    let mut drafts = applied.job_drafts();
+    let mut left_out = LeftOutJobs::default();
     drafts.retain(|draft| {
         let goes = goes(applied, draft);
         if goes {
-            left.jobs += 1;
-            left.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+            left_out.jobs += 1;
+            left_out.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
         }
         !goes
     });
-    let what = if left.jobs == 1 { one } else { many };
-    applied.note(format!("{} of {:.0} node-hours {what}", count_things(left.jobs, "job", "jobs"), left.node_hours));
-    if left.jobs == 0 {
+    let phrase = if left_out.jobs == 1 { one } else { many };
+    applied.add_note(format!(
+        "{} of {:.0} node-hours {phrase}",
+        count_things(left_out.jobs, "job", "jobs"),
+        left_out.node_hours
+    ));
+    if left_out.jobs == 0 {
         return Ok(());
     }
-    applied.left.jobs += left.jobs;
-    applied.left.node_hours += left.node_hours;
-    applied.rebuild(change, drafts)
+    applied.left.jobs += left_out.jobs;
+    applied.left.node_hours += left_out.node_hours;
+    applied.rebuild_jobs(change, drafts)
 }
 
 /// Splits jobs that ask for more than the longest limit. Each piece runs up to the limit; it is
 /// submitted when the one before it has ended. The last piece ends when the work is done, which no
 /// policy knows before.
-pub(super) fn split(
+pub(super) fn split_jobs(
     applied: &mut Applied,
     change: &SiteChange,
     of: Option<&str>,
     most: Span,
     overhead: Span,
 ) -> Result<(), ApplyError> {
-    let mine = within(applied, change, of)?;
-    let (mut all, mut asked, mut split, mut pieces) = (Vec::new(), 0_u64, 0_u64, 0_u64);
-    for draft in applied.drafts() {
+    let mine = partition_filter(applied, change, of)?;
+    let (mut new_drafts, mut longer_count, mut split, mut pieces) = (Vec::new(), 0_u64, 0_u64, 0_u64);
+    for draft in applied.job_drafts() {
         let stays = draft.place.is_some_and(|place| applied.is_running(place));
         if draft.job.estimate <= most || !mine(&draft.job) || stays {
-            all.push(draft);
+            new_drafts.push(draft);
             continue;
         }
-        asked += 1;
+        longer_count += 1;
         // How long one would have run that never started is a guess: it is shortened, not split.
         if draft.place.is_some_and(|place| applied.is_withdrawn(place)) {
             let mut short = draft;
             short.job.estimate = most;
             short.truth.run = short.truth.run.min(most);
-            all.push(short);
+            new_drafts.push(short);
             continue;
         }
-        let made = pieces_of(&draft, most, overhead);
-        if made.len() > 1 {
+        let new_pieces = pieces_of(&draft, most, overhead);
+        if new_pieces.len() > 1 {
             split += 1;
-            pieces += made.len() as u64;
+            pieces += new_pieces.len() as u64;
         }
-        all.extend(made);
+        new_drafts.extend(new_pieces);
     }
     applied.split += split;
-    let lost = if overhead > Span::ZERO {
-        format!("; each piece after the first loses {}", length(overhead))
+    let loss_note = if overhead > Span::ZERO {
+        format!("; each piece after the first loses {}", format_length(overhead))
     } else {
         String::new()
     };
-    applied.note(format!(
+    applied.add_note(format!(
         "{} for more than {} and {} that limit; {split} of them {} (checkpoint) into {pieces} pieces, each submitted when the one before it \
-         has ended{lost}",
-        count_things(asked, "job asks", "jobs ask"),
-        length(most),
-        if asked == 1 { "gets" } else { "get" },
+         has ended{loss_note}",
+        count_things(longer_count, "job asks", "jobs ask"),
+        format_length(most),
+        if longer_count == 1 { "gets" } else { "get" },
         if split == 1 { "runs longer and is split" } else { "run longer and are split" }
     ));
-    if asked == 0 {
+    if longer_count == 0 {
         return Ok(());
     }
     applied.feeds_back |= split > 0;
-    applied.rebuild(change, all)
+    applied.rebuild_jobs(change, new_drafts)
 }
 
 fn pieces_of(draft: &JobDraft, most: Span, overhead: Span) -> Vec<JobDraft> {
     let (run, limit) = (draft.truth.run.0, draft.job.estimate.0);
-    let (mut pieces, mut done) = (Vec::new(), 0);
+    let (mut pieces, mut work_done) = (Vec::new(), 0);
     loop {
         let first = pieces.is_empty();
-        let lost = if first { 0 } else { overhead.0 };
-        let work = (run - done).min(most.0 - lost);
+        let loss = if first { 0 } else { overhead.0 };
+        let work = (run - work_done).min(most.0 - loss);
         let mut piece = draft.clone();
         // Of a job that outlives its own limit the last pieces ask for all they may.
-        let asked = if limit > done { limit - done + lost } else { most.0 };
-        piece.job.estimate = Span(asked.min(most.0));
-        piece.truth.run = Span(work + lost);
+        let requested_limit = if limit > work_done { limit - work_done + loss } else { most.0 };
+        piece.job.estimate = Span(requested_limit.min(most.0));
+        piece.truth.run = Span(work + loss);
         piece.place = draft.place.filter(|_| first);
         piece.follows = if first { draft.follows } else { true };
         pieces.push(piece);
-        done += work;
-        if done >= run {
+        work_done += work;
+        if work_done >= run {
             return pieces;
         }
     }
@@ -179,13 +183,13 @@ fn pieces_of(draft: &JobDraft, most: Span, overhead: Span) -> Vec<JobDraft> {
 
 /// Gives jobs other limits. No limit falls below the run time: a user whose job would be killed
 /// keeps the old one.
-pub(super) fn limits(applied: &mut Applied, change: &SiteChange, rule: LimitRule) -> Result<(), ApplyError> {
-    let mut drafts = applied.drafts();
+pub(super) fn change_limits(applied: &mut Applied, change: &SiteChange, rule: LimitRule) -> Result<(), ApplyError> {
+    let mut drafts = applied.job_drafts();
     let shares = match rule {
         LimitRule::Percentile(percent) => past_shares(&drafts, percent),
         _ => Vec::new(),
     };
-    let (mut changed, mut kept) = (0_u64, 0_u64);
+    let (mut changed_count, mut kept_count) = (0_u64, 0_u64);
     for (at, draft) in drafts.iter_mut().enumerate() {
         if draft.place.is_some_and(|place| applied.is_running(place)) {
             continue;
@@ -200,24 +204,24 @@ pub(super) fn limits(applied: &mut Applied, change: &SiteChange, rule: LimitRule
         };
         let Some(new) = new.filter(|&new| new != old) else { continue };
         if new < run {
-            kept += 1;
+            kept_count += 1;
         } else {
             draft.job.estimate = Span(new);
-            changed += 1;
+            changed_count += 1;
         }
     }
-    let kept = match kept {
+    let kept_note = match kept_count {
         0 => String::new(),
         1 => "; 1 job would be killed by it and keeps its limit".to_string(),
         kept => format!("; {kept} jobs would be killed by it and keep their limits"),
     };
-    let (limits, verb) = if changed == 1 { ("limit", "changes") } else { ("limits", "change") };
-    let all = count_things(drafts.len() as u64, "job", "jobs");
-    applied.note(format!("the {limits} of {changed} of {all} {verb}{kept}"));
-    if changed == 0 {
+    let (limits, verb) = if changed_count == 1 { ("limit", "changes") } else { ("limits", "change") };
+    let jobs_text = count_things(drafts.len() as u64, "job", "jobs");
+    applied.add_note(format!("the {limits} of {changed_count} of {jobs_text} {verb}{kept_note}"));
+    if changed_count == 0 {
         return Ok(());
     }
-    applied.rebuild(change, drafts)
+    applied.rebuild_jobs(change, drafts)
 }
 
 fn whole_minutes(seconds: i64) -> i64 {
@@ -228,30 +232,30 @@ fn whole_minutes(seconds: i64) -> i64 {
 /// had ended when it was submitted, if none had waited; `None` of too few.
 fn past_shares(drafts: &[JobDraft], percent: u8) -> Vec<Option<f64>> {
     let mut past: BTreeMap<i32, Vec<f64>> = BTreeMap::new();
-    let mut running: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::new();
-    let mut found = vec![None; drafts.len()];
+    let mut running_jobs: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::new();
+    let mut shares = vec![None; drafts.len()];
     for (at, draft) in drafts.iter().enumerate() {
-        while let Some(&Reverse((end, done))) = running.peek()
+        while let Some(&Reverse((end, done))) = running_jobs.peek()
             && end <= draft.job.submit
         {
-            running.pop();
-            let ended = &drafts[done];
-            let share = ended.truth.run.as_f64() / ended.job.estimate.as_f64().max(1.0);
-            let own = past.entry(ended.job.user).or_default();
+            running_jobs.pop();
+            let ended_job = &drafts[done];
+            let share = ended_job.truth.run.as_f64() / ended_job.job.estimate.as_f64().max(1.0);
+            let own = past.entry(ended_job.job.user).or_default();
             let place = own.partition_point(|&known| known < share);
             own.insert(place, share);
         }
         if let Some(own) = past.get(&draft.job.user).filter(|own| own.len() >= LEAST_PAST) {
             let rank = (usize::from(percent) * own.len()).div_ceil(100).max(1);
-            found[at] = own.get(rank - 1).copied();
+            shares[at] = own.get(rank - 1).copied();
         }
-        running.push(Reverse((draft.job.submit + draft.truth.run, at)));
+        running_jobs.push(Reverse((draft.job.submit + draft.truth.run, at)));
     }
-    found
+    shares
 }
 
 /// Makes jobs arrive at another load.
-pub(super) fn load(
+pub(super) fn change_load(
     applied: &mut Applied,
     change: &SiteChange,
     factor: LoadFactor,
@@ -259,12 +263,16 @@ pub(super) fn load(
     seed: u64,
 ) -> Result<(), ApplyError> {
     match arrivals {
-        ArrivalChange::Compressed if factor.divide(Time(1_000_000_007)) == Time(1_000_000_007) => Ok(()),
+        ArrivalChange::Compressed if factor.divide_time(Time(1_000_000_007)) == Time(1_000_000_007) => Ok(()),
         ArrivalChange::Compressed => {
             let workload = drystone::log::transform::scale_load(applied.premises.workload.clone(), factor);
             applied.premises.workload = workload.map_err(|error| ApplyError::new(change, error.to_string()))?;
-            let outages =
-                applied.premises.pools.iter_mut().map(|pool| compress(&mut pool.outages, factor)).sum::<usize>();
+            let outages = applied
+                .premises
+                .pools
+                .iter_mut()
+                .map(|pool| compress_outages(&mut pool.outages, factor))
+                .sum::<usize>();
             let supply = applied.table.as_ref().and_then(|table| supply::divide_times(table, factor));
             let changes = supply.as_ref().map_or(0, |(_, changes)| *changes);
             if let Some((table, _)) = supply {
@@ -275,24 +283,24 @@ pub(super) fn load(
                 _ if outages == 0 => ", and changes of supply with them",
                 _ => ", and outages with them, which are as much shorter: the machine lacks the same share of the time",
             };
-            applied.note(format!("submit times are divided by {factor}: jobs, days and weeks come faster{out}"));
+            applied.add_note(format!("submit times are divided by {factor}: jobs, days and weeks come faster{out}"));
             Ok(())
         }
-        ArrivalChange::Resampled => resample(applied, change, factor, seed),
+        ArrivalChange::Resampled => resample_days(applied, change, factor, seed),
     }
 }
 
 /// Divides the times of outages as submit times are. Returns how many there are.
-fn compress(outages: &mut Vec<Outage>, factor: LoadFactor) -> usize {
+fn compress_outages(outages: &mut Vec<Outage>, factor: LoadFactor) -> usize {
     scale_outages(outages, factor);
     outages.len()
 }
 
 /// Repeats or leaves out days of users: all jobs that a user submitted on a day stay together. A
 /// repeated day comes at the same weekday and time of another week.
-fn resample(applied: &mut Applied, change: &SiteChange, factor: LoadFactor, seed: u64) -> Result<(), ApplyError> {
-    let drafts = applied.drafts();
-    let (first, last) = applied.premises.workload.submits().unwrap_or_default();
+fn resample_days(applied: &mut Applied, change: &SiteChange, factor: LoadFactor, seed: u64) -> Result<(), ApplyError> {
+    let drafts = applied.job_drafts();
+    let (first, last) = applied.premises.workload.submit_range().unwrap_or_default();
     let begin = applied.premises.workload.circumstances().and_then(|known| known.begin).unwrap_or(first);
     let weeks = ((last - begin).0.max(0) / Span::WEEK.0 + 1) as usize;
     let day = |job: &Job| (job.submit - begin).0.div_euclid(Span::DAY.0);
@@ -302,54 +310,55 @@ fn resample(applied: &mut Applied, change: &SiteChange, factor: LoadFactor, seed
     }
     let mut draw = RandomDraw::new(seed, 0x10ad);
     let (whole, part) = (factor.as_f64().floor(), factor.as_f64().fract());
-    let (mut all, mut added, mut left) = (Vec::with_capacity(drafts.len()), 0_u64, LeftOutJobs::default());
+    let (mut new_drafts, mut added_count, mut left_out) =
+        (Vec::with_capacity(drafts.len()), 0_u64, LeftOutJobs::default());
     for ((day, _), places) in &blocks {
         // Jobs that are here at the beginning belong to no day.
-        let fixed = *day < 0;
-        let copies = if fixed { 1 } else { whole as usize + usize::from(draw.unit() < part) };
+        let is_fixed = *day < 0;
+        let copies = if is_fixed { 1 } else { whole as usize + usize::from(draw.draw_unit() < part) };
         if copies == 0 {
             for &at in places {
-                left.jobs += 1;
-                left.node_hours += node_hours(&applied.premises, &drafts[at].job, drafts[at].truth.run);
+                left_out.jobs += 1;
+                left_out.node_hours += node_hours(&applied.premises, &drafts[at].job, drafts[at].truth.run);
             }
         }
         for copy in 0..copies {
-            let week = draw.below(weeks) as i64;
+            let week = draw.draw_below(weeks) as i64;
             let shift = Span((week - day.div_euclid(7)) * Span::WEEK.0);
             for &at in places {
                 let mut draft = drafts[at].clone();
                 if copy > 0 {
                     draft.job.submit += shift;
                     (draft.origin, draft.place) = (None, None);
-                    added += 1;
+                    added_count += 1;
                 }
-                all.push(draft);
+                new_drafts.push(draft);
             }
         }
     }
     // Pieces stay behind each other only within their blocks, which are in order.
-    applied.note(format!(
+    applied.add_note(format!(
         "load by resampled arrivals: days of users are drawn and {} (seed {seed}): {} more, {} fewer",
         if factor.as_f64() >= 1.0 { "repeated in other weeks" } else { "left out" },
-        count_things(added, "job", "jobs"),
-        left.jobs
+        count_things(added_count, "job", "jobs"),
+        left_out.jobs
     ));
-    applied.added += added;
-    applied.left.jobs += left.jobs;
-    applied.left.node_hours += left.node_hours;
-    if added == 0 && left.jobs == 0 {
+    applied.added += added_count;
+    applied.left.jobs += left_out.jobs;
+    applied.left.node_hours += left_out.node_hours;
+    if added_count == 0 && left_out.jobs == 0 {
         return Ok(());
     }
-    applied.rebuild(change, all)
+    applied.rebuild_jobs(change, new_drafts)
 }
 
 /// Moves jobs from one partition to another, by their size or their limit.
-pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border) -> Result<(), ApplyError> {
+pub(super) fn move_border(applied: &mut Applied, change: &SiteChange, border: &Border) -> Result<(), ApplyError> {
     let premises = &applied.premises;
-    let find = |name: &str| premises.pools.iter().find_map(|pool| pool.partition(name));
-    let mine = find(&border.partition).ok_or_else(|| premises.unknown(change, "partition", &border.partition))?;
-    let others = match &border.others {
-        Some(name) => find(name).ok_or_else(|| premises.unknown(change, "partition", name))?,
+    let find = |name: &str| premises.pools.iter().find_map(|pool| pool.partition_number(name));
+    let mine = find(&border.partition).ok_or_else(|| premises.unknown_place(change, "partition", &border.partition))?;
+    let other_partition = match &border.others {
+        Some(name) => find(name).ok_or_else(|| premises.unknown_place(change, "partition", name))?,
         None => largest_other(applied, mine).ok_or_else(|| {
             ApplyError::new(
                 change,
@@ -358,24 +367,27 @@ pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border
         })?,
     };
     let name = |number: i32| {
-        let all = premises.pools.iter().flat_map(|pool| &pool.partitions);
-        all.clone()
+        let partitions = premises.pools.iter().flat_map(|pool| &pool.partitions);
+        partitions
+            .clone()
             .find(|partition| partition.number == number)
             .map_or("", |partition| partition.name.as_str())
             .to_string()
     };
-    let (mine_name, others_name) = (name(mine), name(others));
-    let pool = |number: i32| premises.pools.iter().position(|pool| pool.has(number));
-    if pool(mine) == pool(others) && !premises.is_slurm {
+    let (mine_name, others_name) = (name(mine), name(other_partition));
+    let pool = |number: i32| premises.pools.iter().position(|pool| pool.has_partition(number));
+    if pool(mine) == pool(other_partition) && !premises.is_slurm {
         let problem = "both partitions are of one pool, and this policy knows no partitions; Slurm's own scheduler does (--policy slurm)";
         return Err(ApplyError::new(change, problem));
     }
-    let mut drafts = applied.drafts();
+    let mut drafts = applied.job_drafts();
     let confs: Vec<Option<SlurmConf>> =
-        premises.pools.iter().map(|pool| ConfText::of(pool.conf.as_deref()?).read().ok()).collect();
+        premises.pools.iter().map(|pool| ConfText::from_text(pool.conf.as_deref()?).parse_conf().ok()).collect();
     // Without a configuration nothing but processors is known of a partition.
     let goes = |job: &Job, target: i32, name: &str| match pool(target).and_then(|at| confs[at].as_ref()) {
-        Some(conf) => can_go(applied.table.as_ref().and_then(|table| table.shape(job.demand)), job.procs, conf, name),
+        Some(conf) => {
+            can_go(applied.table.as_ref().and_then(|table| table.node_shape(job.demand)), job.procs, conf, name)
+        }
         None => true,
     };
     let (mut to, mut from, mut wide) = (0_u64, 0_u64, 0_u64);
@@ -390,24 +402,24 @@ pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border
             Bordered::Limit => job.estimate.0,
         };
         let belongs = (value <= border.value) == border.at_most;
-        let target = match (job.partition == mine, job.partition == others) {
-            (true, _) if !belongs => others,
+        let target = match (job.partition == mine, job.partition == other_partition) {
+            (true, _) if !belongs => other_partition,
             (_, true) if belongs => mine,
             _ => continue,
         };
-        let running = draft.place.is_some_and(|place| applied.is_running(place));
+        let is_running = draft.place.is_some_and(|place| applied.is_running(place));
         let room =
             pool(target).map_or(0, |at| premises.pools[at].procs.saturating_mul(premises.pools[at].scale.max(1)));
         let target_name = if target == mine { &mine_name } else { &others_name };
-        if running || job.procs > room || !goes(job, target, target_name) {
-            wide += u64::from(!running);
+        if is_running || job.procs > room || !goes(job, target, target_name) {
+            wide += u64::from(!is_running);
             continue;
         }
         job.partition = target;
         *(if target == mine { &mut to } else { &mut from }) += 1;
     }
     let wide = if wide > 0 { format!("; {wide} ask for what is not there and stay") } else { String::new() };
-    applied.note(format!(
+    applied.add_note(format!(
         "{} from {others_name} to {mine_name}, {from} from {mine_name} to {others_name}{wide}; a job that moves keeps its size",
         count_things(to, "job moves", "jobs move")
     ));
@@ -415,9 +427,9 @@ pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border
         return Ok(());
     }
     let was: Vec<i32> = applied.premises.workload.jobs().iter().map(|job| job.partition).collect();
-    let moved = |draft: &JobDraft| draft.place.is_none_or(|place| was[place as usize] != draft.job.partition);
-    applied.loosen(change, &mut drafts, moved)?;
-    applied.rebuild(change, drafts)
+    let has_moved = |draft: &JobDraft| draft.place.is_none_or(|place| was[place as usize] != draft.job.partition);
+    applied.drop_demand_totals(change, &mut drafts, has_moved)?;
+    applied.rebuild_jobs(change, drafts)
 }
 
 /// The partition with the most jobs beside one: of its pool where that has another with jobs.
@@ -427,10 +439,10 @@ fn largest_other(applied: &Applied, mine: i32) -> Option<i32> {
     for job in premises.workload.jobs() {
         *jobs.entry(job.partition).or_default() += 1;
     }
-    let pool = premises.pools.iter().find(|pool| pool.has(mine))?;
+    let pool = premises.pools.iter().find(|pool| pool.has_partition(mine))?;
     let best = |partitions: &mut dyn Iterator<Item = i32>| {
-        let others = partitions.filter(|&number| number != mine && jobs.contains_key(&number));
-        others.max_by_key(|number| (jobs[number], Reverse(*number)))
+        let other_numbers = partitions.filter(|&number| number != mine && jobs.contains_key(&number));
+        other_numbers.max_by_key(|number| (jobs[number], Reverse(*number)))
     };
     let own = best(&mut pool.partitions.iter().map(|partition| partition.number));
     own.or_else(|| best(&mut premises.pools.iter().flat_map(|pool| &pool.partitions).map(|partition| partition.number)))

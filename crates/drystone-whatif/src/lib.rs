@@ -1,9 +1,9 @@
 //! Changes of a site: as values with a text form, and as what is simulated after them.
 //!
 //! A [`ChangeList`] is a list of [`SiteChange`]s, such as `nodes gpu:+8; load 1.2`. [`Premises`]
-//! are what a simulation begins from: jobs, pools, outages, configurations. [`apply`] makes the
-//! premises after a scenario of those before it. Whatever depends on a true run time happens here,
-//! to the workload, as in the cleaning of logs: no policy sees more than before.
+//! are what a simulation begins from: jobs, pools, outages, configurations. [`apply_changes`] makes
+//! the premises after a scenario of those before it. Whatever depends on a true run time happens
+//! here, to the workload, as in the cleaning of logs: no policy sees more than before.
 
 mod apply;
 mod candidates;
@@ -29,15 +29,15 @@ mod state;
 mod supply;
 mod words;
 
-pub use apply::apply;
+pub use apply::apply_changes;
 pub use candidates::limit_candidates;
 pub use change::{
     ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount,
     SiteChange, SupplyAmount,
 };
-pub use moment::moment;
-pub use paired::{ClassChange, PairedChange, PairedWait, paired};
-pub use periods::{LEAST, PeriodLength, Periods, halves};
+pub use moment::parse_moment;
+pub use paired::{ClassChange, PairedChange, PairedWait, compare_waits};
+pub use periods::{LEAST, PeriodLength, Periods, draw_halves};
 pub use premises::{ApplyError, LimitRules, PartitionPremises, PoolPremises, Premises};
 pub use scan::SiteChangeError;
 pub use state::{Applied, LeftOutJobs};

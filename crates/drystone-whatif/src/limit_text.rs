@@ -1,7 +1,7 @@
 //! Limits of QOS and accounts in the texts of changes: `vision: GrpTRES=gres/gpu=16`.
 
 use super::scan::{Scan, SiteChangeError};
-use drystone::text::nearest;
+use drystone::text::find_nearest;
 use drystone_slurm::accounts::Tres;
 
 /// Limits of a QOS that the model of Slurm knows, as `sacctmgr` calls them.
@@ -30,29 +30,29 @@ pub(super) fn read_limits(
     let name = scan.read_place(what)?;
     let mut limits: Vec<(String, String)> = Vec::new();
     while !scan.is_done() {
-        let (from, key) = scan.word(|c| c == '=');
+        let (from, key) = scan.read_word(|c| c == '=');
         let Some(&limit) = all.iter().find(|limit| limit.eq_ignore_ascii_case(&key)) else {
-            let near =
-                nearest(&key, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(scan.error(from, format!("expected a limit of {what}, one of {}{near}", all.join(", "))));
+            let near = find_nearest(&key, all.iter().copied())
+                .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            return Err(scan.error_at(from, format!("expected a limit of {what}, one of {}{near}", all.join(", "))));
         };
-        if !scan.take('=') {
-            return Err(scan.error(scan.at(), format!("expected `=` behind `{limit}`")));
+        if !scan.take_char('=') {
+            return Err(scan.error_at(scan.position(), format!("expected `=` behind `{limit}`")));
         }
-        let (from, value) = scan.word(|_| false);
+        let (from, value) = scan.read_word(|_| false);
         let fine = match limit.contains("TRES") {
             true => is_amount(limit, &value),
             false => value == "-1" || value.parse::<u32>().is_ok(),
         };
         if !fine {
             let shape = if limit.contains("TRES") { "resources such as cpu=64,node=4" } else { "a whole number" };
-            return Err(scan.error(from, format!("expected {shape}")));
+            return Err(scan.error_at(from, format!("expected {shape}")));
         }
         limits.push((limit.to_string(), value));
     }
     match limits.is_empty() {
-        true => Err(scan.error(
-            scan.at(),
+        true => Err(scan.error_at(
+            scan.position(),
             format!("expected limits such as {}=10", all.iter().find(|key| !key.contains("TRES")).unwrap_or(&all[0])),
         )),
         false => Ok((name, limits)),
@@ -67,12 +67,12 @@ fn is_amount(limit: &str, value: &str) -> bool {
         limit != "MaxTRES" && (name.starts_with("gres/") || name.starts_with("license/"))
     };
     let is_number = |amount: &str| {
-        let read = || Tres::parse(&format!("cpu={amount}"));
-        amount == "-1" || read().is_ok_and(|(tres, _)| tres.cpu.is_some())
+        let parse_amount = || Tres::parse(&format!("cpu={amount}"));
+        amount == "-1" || parse_amount().is_ok_and(|(tres, _)| tres.cpu.is_some())
     };
     let is_size = |amount: &str| {
-        let read = || Tres::parse(&format!("mem={amount}"));
-        read().is_ok_and(|(tres, _)| tres.mem.is_some())
+        let parse_size = || Tres::parse(&format!("mem={amount}"));
+        parse_size().is_ok_and(|(tres, _)| tres.mem.is_some())
     };
     let has_amount = |part: &str| match part.split_once('=') {
         Some((name, amount)) => is_number(amount) || name.trim().eq_ignore_ascii_case("mem") && is_size(amount),

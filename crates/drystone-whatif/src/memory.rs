@@ -2,7 +2,7 @@
 
 use super::change::{MemoryAmount, SiteChange};
 use super::conf_text::ConfText;
-use super::places::retotalled;
+use super::places::recompute_totals;
 use super::premises::ApplyError;
 use super::setting_text::{DEFAULT_MEMORY, MOST_MEMORY};
 use super::state::{Applied, needs_slurm};
@@ -12,7 +12,7 @@ use drystone_slurm::conf::{ConfPartition, SlurmConf};
 use drystone_slurm::model::ModelMachine;
 
 /// The error of a configuration under which memory holds no job back.
-fn counted(change: &SiteChange, conf: &SlurmConf) -> Result<(), ApplyError> {
+fn check_memory_counted(change: &SiteChange, conf: &SlurmConf) -> Result<(), ApplyError> {
     match ModelMachine::from_conf(conf).resources.memory.is_empty() {
         false => Ok(()),
         true => Err(ApplyError::new(
@@ -24,7 +24,7 @@ fn counted(change: &SiteChange, conf: &SlurmConf) -> Result<(), ApplyError> {
 }
 
 /// Gives the nodes of a partition, a pool or the site another memory.
-pub(super) fn nodes(
+pub(super) fn change_node_memory(
     applied: &mut Applied,
     change: &SiteChange,
     of: Option<&str>,
@@ -33,61 +33,61 @@ pub(super) fn nodes(
     needs_slurm(applied, change, "memory of nodes")?;
     let places: Vec<(usize, Option<&str>)> = match of {
         None => (0..applied.premises.pools.len()).map(|at| (at, None)).collect(),
-        Some(name) => match applied.premises.place(change, name)? {
+        Some(name) => match applied.premises.find_place(change, name)? {
             (at, true) => vec![(at, Some(name))],
             (at, false) => vec![(at, None)],
         },
     };
-    let mut changed = 0;
+    let mut change_count = 0;
     for (at, partition) in places {
         let pool = &mut applied.premises.pools[at];
         let Some(conf) = &pool.conf else { continue };
-        let mut text = ConfText::of(conf);
+        let mut text = ConfText::from_text(conf);
         let wrong = |problem: String| ApplyError::new(change, problem);
-        counted(change, &text.read().map_err(wrong)?)?;
-        changed += text.set_memory(partition, |megabytes| amount.of(megabytes)).map_err(wrong)?;
-        let conf = text.read().map_err(wrong)?;
-        pool.conf = Some(text.text());
+        check_memory_counted(change, &text.parse_conf().map_err(wrong)?)?;
+        change_count += text.set_memory(partition, |megabytes| amount.apply_to(megabytes)).map_err(wrong)?;
+        let conf = text.parse_conf().map_err(wrong)?;
+        pool.conf = Some(text.render_text());
         if let Some(table) = &applied.table {
-            applied.table = Some(retotalled(table, pool, &conf).map_err(|error| wrong(error.to_string()))?);
+            applied.table = Some(recompute_totals(table, pool, &conf).map_err(|error| wrong(error.to_string()))?);
         }
     }
     let relative = matches!(amount, MemoryAmount::By(_) | MemoryAmount::Percent(_));
-    let s = if changed == 1 { "" } else { "s" };
-    applied.note(format!(
-        "{changed} node{s} have a memory of {amount}{}",
+    let s = if change_count == 1 { "" } else { "s" };
+    applied.add_note(format!(
+        "{change_count} node{s} have a memory of {amount}{}",
         if relative { " beside what there was" } else { "" }
     ));
-    let drafts = applied.drafts();
-    applied.rebuild(change, drafts)
+    let drafts = applied.job_drafts();
+    applied.rebuild_jobs(change, drafts)
 }
 
 /// A key of a partition, else of the whole configuration, in megabytes.
-fn limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {
+fn memory_limit(conf: &SlurmConf, part: &ConfPartition, key: &str) -> Option<u64> {
     let own = part.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str());
-    own.or_else(|| conf.setting(key)).and_then(|text| text.parse().ok()).filter(|&mb| mb > 0)
+    own.or_else(|| conf.setting_value(key)).and_then(|text| text.parse().ok()).filter(|&mb| mb > 0)
 }
 
 /// Returns whether a job's memory is what it gets without asking.
 fn is_default(shape: &NodeShape, procs: u64, conf: &SlurmConf, part: &ConfPartition) -> bool {
     let nodes = u64::from(shape.nodes.0.max(1));
-    let each = match (limit(conf, part, DEFAULT_MEMORY), limit(conf, part, "DefMemPerNode")) {
+    let default_memory = match (memory_limit(conf, part, DEFAULT_MEMORY), memory_limit(conf, part, "DefMemPerNode")) {
         (Some(mb), _) => mb.saturating_mul(1_024).saturating_mul(procs),
         (None, Some(mb)) => mb.saturating_mul(1_024).saturating_mul(nodes),
         (None, None) => return matches!(shape.memory, NodeMemory::Whole | NodeMemory::None),
     };
-    let asked = match shape.memory {
+    let requested_memory = match shape.memory {
         NodeMemory::PerCore(kb) => kb.saturating_mul(procs),
         NodeMemory::PerNode(kb) => kb.saturating_mul(nodes),
         NodeMemory::None => return true,
         NodeMemory::Whole | NodeMemory::PerDevice(_) => return false,
     };
     // Records have rounded megabytes of each node.
-    asked.abs_diff(each) < 1_024 * nodes
+    requested_memory.abs_diff(default_memory) < 1_024 * nodes
 }
 
 /// Gives a job the processors that its memory costs. Returns how many it has then.
-fn bounded(shape: &mut NodeShape, procs: u64, most: u64) -> u64 {
+fn widen_for_memory(shape: &mut NodeShape, procs: u64, most: u64) -> u64 {
     let most = most.saturating_mul(1_024);
     match shape.memory {
         NodeMemory::PerCore(kb) if kb > most => {
@@ -117,24 +117,27 @@ pub(super) fn per_processor(
     was: &[Option<String>],
 ) -> Result<(), ApplyError> {
     let wrong = |problem: String| ApplyError::new(change, problem);
-    let read = |text: &Option<String>| text.as_deref().map(|text| ConfText::of(text).read().map_err(wrong)).transpose();
-    let old: Vec<Option<SlurmConf>> = was.iter().map(read).collect::<Result<_, _>>()?;
+    let read_conf = |text: &Option<String>| {
+        text.as_deref().map(|text| ConfText::from_text(text).parse_conf().map_err(wrong)).transpose()
+    };
+    let old: Vec<Option<SlurmConf>> = was.iter().map(read_conf).collect::<Result<_, _>>()?;
     let pools = applied.premises.pools.iter();
-    let new: Vec<Option<SlurmConf>> = pools.map(|pool| read(&pool.conf)).collect::<Result<_, _>>()?;
-    new.iter().flatten().try_for_each(|conf| counted(change, conf))?;
+    let new: Vec<Option<SlurmConf>> = pools.map(|pool| read_conf(&pool.conf)).collect::<Result<_, _>>()?;
+    new.iter().flatten().try_for_each(|conf| check_memory_counted(change, conf))?;
     let Some(table) = applied.table.clone() else { return Ok(()) };
     let mut builder = ResourceTableBuilder::from(&*table);
     let (mut defaults, mut wider, mut more) = (0_u64, 0_u64, 0_u64);
-    let mut drafts = applied.drafts();
+    let mut drafts = applied.job_drafts();
     for draft in &mut drafts {
         let job = &mut draft.job;
         let at = applied.premises.pool_of(job);
         let pool = &applied.premises.pools[at];
         let name = pool.partitions.iter().find(|partition| partition.number == job.partition);
-        let part =
-            |conf: &SlurmConf| name.and_then(|name| conf.partition(&name.name)).or(conf.partitions.first()).cloned();
+        let part = |conf: &SlurmConf| {
+            name.and_then(|name| conf.find_partition(&name.name)).or(conf.partitions.first()).cloned()
+        };
         let (Some(before), Some(after)) = (&old[at], &new[at]) else { continue };
-        let (Some(own), Some(demand)) = (part(before), table.demand(job.demand)) else { continue };
+        let (Some(own), Some(demand)) = (part(before), table.find_demand(job.demand)) else { continue };
         let Some(mut shape) =
             demand.shape.clone().filter(|_| !draft.place.is_some_and(|place| applied.is_running(place)))
         else {
@@ -142,23 +145,24 @@ pub(super) fn per_processor(
         };
         let scale = pool.scale.max(1);
         let procs = u64::from(job.procs.div_ceil(scale));
-        if limit(before, &own, DEFAULT_MEMORY) != limit(after, &own, DEFAULT_MEMORY)
+        if memory_limit(before, &own, DEFAULT_MEMORY) != memory_limit(after, &own, DEFAULT_MEMORY)
             && is_default(&shape, procs, before, &own)
         {
-            shape.memory =
-                limit(after, &own, DEFAULT_MEMORY).map_or(NodeMemory::Whole, |mb| NodeMemory::PerCore(mb * 1_024));
+            shape.memory = memory_limit(after, &own, DEFAULT_MEMORY)
+                .map_or(NodeMemory::Whole, |mb| NodeMemory::PerCore(mb * 1_024));
             defaults += 1;
         }
-        let wanted = limit(after, &own, MOST_MEMORY).map_or(procs, |most| bounded(&mut shape, procs, most));
-        if wanted > procs {
+        let needed_procs =
+            memory_limit(after, &own, MOST_MEMORY).map_or(procs, |most| widen_for_memory(&mut shape, procs, most));
+        if needed_procs > procs {
             wider += 1;
-            more += wanted - procs;
-            job.procs = u32::try_from(wanted).unwrap_or(u32::MAX).saturating_mul(scale);
+            more += needed_procs - procs;
+            job.procs = u32::try_from(needed_procs).unwrap_or(u32::MAX).saturating_mul(scale);
         }
         if Some(&shape) != demand.shape.as_ref() {
             // The model of Slurm counts the amounts by itself.
             let demand = Demand { totals: Vec::new(), shape: Some(shape) };
-            job.demand = builder.intern(demand).map_err(|error| wrong(error.to_string()))?;
+            job.demand = builder.intern_demand(demand).map_err(|error| wrong(error.to_string()))?;
         }
     }
     applied.table = Some(builder.finish());
@@ -166,11 +170,11 @@ pub(super) fn per_processor(
         ("job that got the old default gets the new one", "jobs that got the old default get the new one");
     let (one_wider, several_wider) =
         ("job asks for more memory than its processors have", "jobs ask for more memory than their processors have");
-    applied.note(format!(
+    applied.add_note(format!(
         "{}; {}: {} more for it",
         count_things(defaults, one_changed, several_changed),
         count_things(wider, one_wider, several_wider),
         count_things(more, "processor", "processors")
     ));
-    applied.rebuild(change, drafts)
+    applied.rebuild_jobs(change, drafts)
 }

@@ -10,7 +10,7 @@ use jiff::tz::{Offset, TimeZone};
 ///
 /// # Errors
 /// No time of a calendar, or a log that does not say when its time 0 was.
-pub fn moment(provenance: &Provenance, now: Time, text: &str) -> Result<Time, String> {
+pub fn parse_moment(provenance: &Provenance, now: Time, text: &str) -> Result<Time, String> {
     if let Some(second) = text.strip_prefix('@') {
         return second.parse().map(Time).map_err(|_| format!("`{text}` is no second of the log"));
     }
@@ -33,9 +33,9 @@ pub fn moment(provenance: &Provenance, now: Time, text: &str) -> Result<Time, St
         WrittenMoment::FromNow(by) => Ok(Time(now.0.saturating_add(by))),
         WrittenMoment::Local(seconds) => {
             let local = Timestamp::from_second(seconds).map_err(|_| wrong())?;
-            let zoned =
+            let zoned_time =
                 TimeZone::UTC.to_datetime(local).to_zoned(zone).map_err(|error| format!("`{text}`: {error}"))?;
-            Ok(Time(zoned.timestamp().as_second() - start))
+            Ok(Time(zoned_time.timestamp().as_second() - start))
         }
     }
 }
@@ -52,12 +52,14 @@ mod tests {
             ..Provenance::default()
         };
         // Midnight of 1 October 1996 in Stockholm is Unix time 844120800.
-        assert_eq!(moment(&provenance, Time(86_400), "1996-10-01"), Ok(Time(844_120_800 - 843_480_031)));
-        assert_eq!(moment(&provenance, Time(86_400), "@7"), Ok(Time(7)));
+        assert_eq!(parse_moment(&provenance, Time(86_400), "1996-10-01"), Ok(Time(844_120_800 - 843_480_031)));
+        assert_eq!(parse_moment(&provenance, Time(86_400), "@7"), Ok(Time(7)));
         // A day after the start it is 1996-09-24, 12:00:31 UTC, and 14:00:31 in Stockholm.
-        assert_eq!(moment(&provenance, Time(86_400), "now-1hour"), Ok(Time(82_800)));
-        assert_eq!(moment(&provenance, Time(86_400), "today"), Ok(Time(86_400 - 50_431)));
-        assert!(moment(&provenance, Time(86_400), "1996-02-30T08:00").is_err_and(|e| e.contains("calendar")));
-        assert!(moment(&Provenance::default(), Time(0), "1996-10-01").is_err_and(|e| e.contains("UnixStartTime")));
+        assert_eq!(parse_moment(&provenance, Time(86_400), "now-1hour"), Ok(Time(82_800)));
+        assert_eq!(parse_moment(&provenance, Time(86_400), "today"), Ok(Time(86_400 - 50_431)));
+        assert!(parse_moment(&provenance, Time(86_400), "1996-02-30T08:00").is_err_and(|e| e.contains("calendar")));
+        assert!(
+            parse_moment(&Provenance::default(), Time(0), "1996-10-01").is_err_and(|e| e.contains("UnixStartTime"))
+        );
     }
 }

@@ -18,7 +18,7 @@ pub(super) type PoolPlace = (usize, Option<Vec<Range<u32>>>);
 
 /// Returns the processors of a partition, a pool, or nodes as a hostlist.
 pub(super) fn places_of(premises: &Premises, change: &SiteChange, name: &str) -> Result<Vec<PoolPlace>, ApplyError> {
-    let unknown = match premises.place(change, name) {
+    let unknown = match premises.find_place(change, name) {
         Ok((at, true)) => {
             let conf = premises.pools[at].conf.as_deref();
             return Ok(vec![(at, conf.and_then(|conf| processors_of(conf, name)))]);
@@ -28,13 +28,15 @@ pub(super) fn places_of(premises: &Premises, change: &SiteChange, name: &str) ->
     };
     let Ok(names) = expand_hostlist(name) else { return Err(unknown) };
     let mut missing: BTreeSet<String> = names.into_iter().collect();
-    let wanted = missing.clone();
+    let requested_names = missing.clone();
     let mut places = Vec::new();
     for (at, pool) in premises.pools.iter().enumerate() {
-        let Some(conf) = pool.conf.as_deref().and_then(|text| ConfText::of(text).read().ok()) else { continue };
+        let Some(conf) = pool.conf.as_deref().and_then(|text| ConfText::from_text(text).parse_conf().ok()) else {
+            continue;
+        };
         let (mut first, mut ranges) = (0, Vec::new());
         for node in &conf.nodes {
-            if wanted.contains(&node.name) {
+            if requested_names.contains(&node.name) {
                 missing.remove(&node.name);
                 ranges.push(first..first + node.cpus);
             }
@@ -62,13 +64,13 @@ fn moment_of(
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<Time, ApplyError> {
     let time = clock(text).map_err(|problem| ApplyError::new(change, problem))?;
-    let (time, moved) = within_the_log(applied, time, Span::ZERO);
-    moved.into_iter().for_each(|note| applied.note(note));
+    let (time, shift_note) = within_the_log(applied, time, Span::ZERO);
+    shift_note.into_iter().for_each(|note| applied.add_note(note));
     Ok(time)
 }
 
 /// Takes nodes out from a time on for good; jobs that run there run to their ends.
-pub(super) fn drain(
+pub(super) fn drain_nodes(
     applied: &mut Applied,
     change: &SiteChange,
     nodes: &NodesFrom,
@@ -79,9 +81,9 @@ pub(super) fn drain(
     let mut count = 0.0;
     for (at, ranges) in places {
         let pool = &mut applied.premises.pools[at];
-        let all = || std::iter::once(0..pool.procs).collect();
-        let which = outage_processors(pool, &ranges.unwrap_or_else(all), (begin, Time::MAX));
-        let outage = Outage::drain(which, begin, None);
+        let whole_pool = || std::iter::once(0..pool.procs).collect();
+        let which = outage_processors(pool, &ranges.unwrap_or_else(whole_pool), (begin, Time::MAX));
+        let outage = Outage::new_drain(which, begin, None);
         if outage.procs() > 0 {
             count += f64::from(outage.procs()) / pool.per_node.max(1.0);
             pool.outages.push(outage);
@@ -89,12 +91,12 @@ pub(super) fn drain(
     }
     let (of, begin) = (&nodes.of, &nodes.begin);
     let drain = count_things(count.round() as u64, &format!("node of {of} drains"), &format!("nodes of {of} drain"));
-    applied.note(format!("{drain} from {begin} on: running jobs end there, and no more start"));
+    applied.add_note(format!("{drain} from {begin} on: running jobs end there, and no more start"));
     Ok(())
 }
 
 /// Lets nodes of `slurm.conf` be out until they are delivered.
-pub(super) fn delivery(
+pub(super) fn delay_delivery(
     applied: &mut Applied,
     change: &SiteChange,
     nodes: &NodesFrom,
@@ -103,24 +105,24 @@ pub(super) fn delivery(
     let places = places_of(&applied.premises, change, &nodes.of)?;
     let until = moment_of(applied, change, &nodes.begin, clock)?;
     let places = places.into_iter().map(|(at, ranges)| {
-        let all = 0..applied.premises.pools[at].procs;
-        (at, ranges.unwrap_or_else(|| std::iter::once(all).collect()))
+        let whole_pool = 0..applied.premises.pools[at].procs;
+        (at, ranges.unwrap_or_else(|| std::iter::once(whole_pool).collect()))
     });
-    absent(applied, &places.collect::<Vec<_>>(), (until, &nodes.begin));
+    take_out_until(applied, &places.collect::<Vec<_>>(), (until, &nodes.begin));
     Ok(())
 }
 
 /// Lets the processors that a change has added be out until they are delivered. `before` are the
 /// sizes of the pools before it.
-pub(super) fn later(
+pub(super) fn delay_added_processors(
     applied: &mut Applied,
     change: &SiteChange,
     (before, begin): (&[Procs], &str),
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<(), ApplyError> {
-    let grown = before.iter().zip(&applied.premises.pools).enumerate();
+    let sizes_and_pools = before.iter().zip(&applied.premises.pools).enumerate();
     // New nodes stand behind all others.
-    let places: Vec<(usize, Vec<Range<u32>>)> = grown
+    let places: Vec<(usize, Vec<Range<u32>>)> = sizes_and_pools
         .filter(|(_, (was, pool))| pool.procs > **was)
         .map(|(at, (was, pool))| (at, std::iter::once(*was..pool.procs).collect()))
         .collect();
@@ -129,25 +131,25 @@ pub(super) fn later(
         return Err(ApplyError::new(change, problem));
     }
     let until = moment_of(applied, change, begin, clock)?;
-    absent(applied, &places, (until, begin));
+    take_out_until(applied, &places, (until, begin));
     Ok(())
 }
 
 /// Takes processors out from the beginning until a time, which every plan knows.
-fn absent(applied: &mut Applied, places: &[(usize, Vec<Range<u32>>)], (until, text): (Time, &str)) {
-    let first = applied.premises.workload.submits().map_or(Time(0), |(first, _)| first.min(Time(0)));
+fn take_out_until(applied: &mut Applied, places: &[(usize, Vec<Range<u32>>)], (until, text): (Time, &str)) {
+    let first = applied.premises.workload.submit_range().map_or(Time(0), |(first, _)| first.min(Time(0)));
     let mut count = 0.0;
     for (at, ranges) in places {
         let pool = &mut applied.premises.pools[*at];
         let which = outage_processors(pool, ranges, (first, until));
-        let outage = Outage::window(which, first - NOTICE, first, until);
+        let outage = Outage::new_window(which, first - NOTICE, first, until);
         if outage.procs() > 0 {
             count += f64::from(outage.procs()) / pool.per_node.max(1.0);
             pool.outages.push(outage);
         }
     }
     let are = count_things(count.round() as u64, "node is", "nodes are");
-    applied.note(format!("{are} delivered at {text}: no job runs there before"));
+    applied.add_note(format!("{are} delivered at {text}: no job runs there before"));
 }
 
 /// The processors of these ranges that no other named outage has meanwhile; all of them by count
@@ -159,17 +161,17 @@ pub(super) fn outage_processors(
 ) -> Which {
     let mut set = ProcSet::new();
     for range in ranges {
-        set = set.union(&ProcSet::range(range.start..range.end.min(pool.procs)));
+        set = set.union(&ProcSet::from_range(range.start..range.end.min(pool.procs)));
     }
-    let meanwhile = |outage: &&Outage| outage.begin < end && begin < outage.until();
-    let mut counted = 0;
+    let meanwhile = |outage: &&Outage| outage.begin < end && begin < outage.end_time();
+    let mut counted_procs = 0;
     for outage in pool.outages.iter().filter(meanwhile) {
         match &outage.which {
             Which::Named(other) => set = set.difference(other),
-            Which::Count(count) => counted += count,
+            Which::Count(count) => counted_procs += count,
         }
     }
-    match counted {
+    match counted_procs {
         0 => Which::Named(set),
         counted => Which::Count(set.len().min(pool.procs.saturating_sub(counted))),
     }
@@ -178,7 +180,7 @@ pub(super) fn outage_processors(
 /// A time within the jobs of the log: outside of it the same weekday and hour in its middle stands
 /// for it.
 pub(super) fn within_the_log(applied: &Applied, begin: Time, span: Span) -> (Time, Option<String>) {
-    let (first, last) = applied.premises.workload.submits().unwrap_or_default();
+    let (first, last) = applied.premises.workload.submit_range().unwrap_or_default();
     if begin >= first && begin.saturating_add(span) <= last {
         return (begin, None);
     }

@@ -51,7 +51,7 @@ pub struct PairedChange {
 impl PairedChange {
     /// Returns the sign of a decided change: −1 where jobs wait less, 1 where they wait more, else
     /// 0.
-    pub fn sign(&self) -> i8 {
+    pub fn change_sign(&self) -> i8 {
         match self.verdict {
             DifferenceVerdict::Shorter => -1,
             DifferenceVerdict::Longer => 1,
@@ -61,7 +61,7 @@ impl PairedChange {
 
     /// Judges the difference as one of a family of so many, by its corrected p value.
     pub fn judge_in_family(&mut self, p: f64, confidence: f64, family: usize) {
-        self.verdict = self.evidence.verdict(Some(p), confidence, family);
+        self.verdict = self.evidence.judge_difference(Some(p), confidence, family);
     }
 
     /// Returns whether there is an interval that says something of the size.
@@ -91,10 +91,14 @@ pub struct ClassChange {
 
 /// The change of the mean wait of some of the jobs: jobs and periods are the same before and after,
 /// so what they have in common cancels. Days are no weeks: they have signs, and no interval.
-pub fn paired<'a>(jobs: impl Iterator<Item = &'a PairedWait>, periods: &Periods, confidence: f64) -> PairedChange {
-    let mut old = vec![PeriodSum::default(); periods.count()];
+pub fn compare_waits<'a>(
+    jobs: impl Iterator<Item = &'a PairedWait>,
+    periods: &Periods,
+    confidence: f64,
+) -> PairedChange {
+    let mut old = vec![PeriodSum::default(); periods.period_count()];
     let mut new = old.clone();
-    let (mut before, mut after, mut weighted, mut count) = (0.0, 0.0, 0.0, 0_u64);
+    let (mut before, mut after, mut node_difference, mut count) = (0.0, 0.0, 0.0, 0_u64);
     for job in jobs {
         let place = job.period as usize;
         let (Some(was), Some(is)) = (old.get_mut(place), new.get_mut(place)) else { continue };
@@ -102,33 +106,33 @@ pub fn paired<'a>(jobs: impl Iterator<Item = &'a PairedWait>, periods: &Periods,
         is.add(PeriodSum { sum: job.after, count: 1.0 });
         before += job.before;
         after += job.after;
-        weighted += (job.after - job.before) * job.nodes;
+        node_difference += (job.after - job.before) * job.nodes;
         count += 1;
     }
-    let mut evidence = MeanDifference::between(old, new);
-    if periods.length() == PeriodLength::Day && evidence.estimate.is_ok() {
+    let mut evidence = MeanDifference::compare_sums(old, new);
+    if periods.period_length() == PeriodLength::Day && evidence.estimate.is_ok() {
         evidence.estimate = Err(NoEstimate::TooFew);
     }
-    let each = (count as f64).max(1.0);
-    let change_interval = evidence.interval(confidence);
+    let divisor = (count as f64).max(1.0);
+    let change_interval = evidence.change_interval(confidence);
     PairedChange {
         jobs: count,
-        before: before / each,
-        after: after / each,
-        difference: (after - before) / each,
-        interval: change_interval.map(|(low, high)| (low * before / each, high * before / each)),
+        before: before / divisor,
+        after: after / divisor,
+        difference: (after - before) / divisor,
+        interval: change_interval.map(|(low, high)| (low * before / divisor, high * before / divisor)),
         change: (before > 0.0).then(|| after / before - 1.0),
         change_interval,
         p: evidence.p_value(),
         signs: evidence.signs,
-        verdict: match evidence.verdict(evidence.p_value(), confidence, 1) {
-            DifferenceVerdict::Shorter | DifferenceVerdict::Longer if periods.length() == PeriodLength::Day => {
+        verdict: match evidence.judge_difference(evidence.p_value(), confidence, 1) {
+            DifferenceVerdict::Shorter | DifferenceVerdict::Longer if periods.period_length() == PeriodLength::Day => {
                 DifferenceVerdict::TooFew
             }
             verdict => verdict,
         },
         job_hours: (after - before) / 3_600.0,
-        node_hours: weighted / 3_600.0,
+        node_hours: node_difference / 3_600.0,
         evidence,
     }
 }
@@ -139,7 +143,7 @@ mod tests {
     use drystone::model::{Span, Time};
 
     fn weeks(count: i64) -> Periods {
-        Periods::of((Time(0), Time(count * Span::WEEK.0 - 1)), false)
+        Periods::from_submits((Time(0), Time(count * Span::WEEK.0 - 1)), false)
     }
 
     /// Ten jobs in five weeks that wait 10, 20, …, 100 s before, and twice as long after.
@@ -153,21 +157,21 @@ mod tests {
                 nodes: 2.0,
             })
             .collect();
-        let change = paired(jobs.iter(), &weeks(5), 0.95);
+        let change = compare_waits(jobs.iter(), &weeks(5), 0.95);
         assert_eq!((change.jobs, change.before, change.after, change.difference), (10, 55.0, 110.0, 55.0));
         // Every week doubles: there is no doubt.
         let (low, high) = change.interval.expect("five weeks");
         assert!((low - 55.0).abs() < 1e-9 && (high - 55.0).abs() < 1e-9, "{low} {high}");
         assert!((change.job_hours - 550.0 / 3_600.0).abs() < 1e-12);
         assert!((change.node_hours - 1_100.0 / 3_600.0).abs() < 1e-12);
-        assert_eq!((change.sign(), change.signs.longer), (1, 5));
+        assert_eq!((change.change_sign(), change.signs.longer), (1, 5));
         let same: Vec<PairedWait> = jobs.iter().map(|job| PairedWait { after: job.before, ..*job }).collect();
-        let change = paired(same.iter(), &weeks(5), 0.95);
-        assert_eq!((change.difference, change.interval, change.sign()), (0.0, Some((0.0, 0.0)), 0));
+        let change = compare_waits(same.iter(), &weeks(5), 0.95);
+        assert_eq!((change.difference, change.interval, change.change_sign()), (0.0, Some((0.0, 0.0)), 0));
         assert_eq!(change.verdict, DifferenceVerdict::Same);
         // Three weeks are days, and too few.
-        let days = Periods::of((Time(0), Time(20 * Span::DAY.0)), false);
-        let change = paired(jobs.iter(), &days, 0.95);
+        let days = Periods::from_submits((Time(0), Time(20 * Span::DAY.0)), false);
+        let change = compare_waits(jobs.iter(), &days, 0.95);
         assert_eq!((change.interval, change.verdict, change.signs.longer), (None, DifferenceVerdict::TooFew, 5));
     }
 
@@ -176,11 +180,11 @@ mod tests {
     fn from_nothing_to_something() {
         let jobs: Vec<PairedWait> =
             (0..9).map(|k| PairedWait { period: k, before: 0.0, after: 60.0 * f64::from(k + 1), nodes: 1.0 }).collect();
-        let change = paired(jobs.iter(), &weeks(9), 0.95);
-        assert_eq!((change.change, change.interval, change.sign()), (None, None, 1));
+        let change = compare_waits(jobs.iter(), &weeks(9), 0.95);
+        assert_eq!((change.change, change.interval, change.change_sign()), (None, None, 1));
         assert_eq!(change.signs.describe("week").as_deref(), Some("longer in 9 of 9 weeks"));
-        let change = paired(jobs.iter().take(7), &weeks(9), 0.95);
-        assert_eq!((change.sign(), change.verdict), (0, DifferenceVerdict::NoRatio));
+        let change = compare_waits(jobs.iter().take(7), &weeks(9), 0.95);
+        assert_eq!((change.change_sign(), change.verdict), (0, DifferenceVerdict::NoRatio));
     }
 
     /// Judged as one of many, a change may no longer be decided.
@@ -194,8 +198,8 @@ mod tests {
                 nodes: 1.0,
             })
             .collect();
-        let mut change = paired(jobs.iter(), &weeks(12), 0.95);
-        assert_eq!(change.sign(), 1, "{change:?}");
+        let mut change = compare_waits(jobs.iter(), &weeks(12), 0.95);
+        assert_eq!(change.change_sign(), 1, "{change:?}");
         change.judge_in_family(0.06, 0.95, 1);
         assert_eq!(change.verdict, DifferenceVerdict::Unclear);
     }

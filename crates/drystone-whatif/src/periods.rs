@@ -54,7 +54,7 @@ impl Periods {
     /// before. `cold`: the simulation begins with an empty machine and ends with an emptying one,
     /// so that the first and the last period are unlike the others and are left out where enough
     /// are left.
-    pub fn of((first, last): (Time, Time), cold: bool) -> Periods {
+    pub fn from_submits((first, last): (Time, Time), cold: bool) -> Periods {
         let since = (last - first).0.max(0);
         let count = |length: PeriodLength| {
             let (whole, rest) = (since / length.span().0, since % length.span().0);
@@ -62,13 +62,13 @@ impl Periods {
             if joins { whole as usize } else { whole as usize + 1 }
         };
         let length = if count(PeriodLength::Week) >= LEAST { PeriodLength::Week } else { PeriodLength::Day };
-        let all = count(length);
-        let counted = if cold && all >= EDGES { 1..all - 1 } else { 0..all };
-        Periods { origin: first, last, length, all, counted }
+        let period_count = count(length);
+        let counted_periods = if cold && period_count >= EDGES { 1..period_count - 1 } else { 0..period_count };
+        Periods { origin: first, last, length, all: period_count, counted: counted_periods }
     }
 
     /// The period of a submit; `None` where it does not count.
-    pub fn place(&self, submit: Time) -> Option<usize> {
+    pub fn find_period(&self, submit: Time) -> Option<usize> {
         if submit > self.last {
             return None;
         }
@@ -79,17 +79,17 @@ impl Periods {
 
     /// Returns the blocks that intervals are made from; `None` for days, which are no weeks, and
     /// for too few.
-    pub fn basis(&self) -> Option<EstimateBasis> {
-        let (units, blocks) = (self.count(), blocks_of(self.count()).len());
+    pub fn estimate_basis(&self) -> Option<EstimateBasis> {
+        let (units, blocks) = (self.period_count(), blocks_of(self.period_count()).len());
         (self.length == PeriodLength::Week && blocks >= LEAST_UNITS).then_some(EstimateBasis::Blocks { blocks, units })
     }
 
     /// Returns the number of periods.
-    pub fn count(&self) -> usize {
+    pub fn period_count(&self) -> usize {
         self.counted.len()
     }
 
-    pub fn length(&self) -> PeriodLength {
+    pub fn period_length(&self) -> PeriodLength {
         self.length
     }
 
@@ -102,28 +102,28 @@ impl Periods {
 /// So many divisions of periods into two halves, each of which is to choose by once and to judge by
 /// once. The same seed gives the same ones. Divisions are all different where there are that many;
 /// of few periods there may be fewer.
-pub fn halves(periods: &[usize], splits: usize, seed: u64) -> Vec<[Vec<usize>; 2]> {
+pub fn draw_halves(periods: &[usize], splits: usize, seed: u64) -> Vec<[Vec<usize>; 2]> {
     if periods.len() < LEAST {
         return Vec::new();
     }
     let mut draw = RandomDraw::new(seed, 0x0005_9117);
-    let mut found: Vec<[Vec<usize>; 2]> = Vec::new();
+    let mut divisions: Vec<[Vec<usize>; 2]> = Vec::new();
     for _ in 0..20 * splits {
-        if found.len() == splits {
+        if divisions.len() == splits {
             break;
         }
-        let mut mixed = periods.to_vec();
-        draw.shuffle(&mut mixed);
-        let (one, other) = mixed.split_at(mixed.len() / 2);
-        let (mut one, mut other) = (one.to_vec(), other.to_vec());
-        one.sort_unstable();
-        other.sort_unstable();
-        let both = if one < other { [one, other] } else { [other, one] };
-        if !found.contains(&both) {
-            found.push(both);
+        let mut shuffled_periods = periods.to_vec();
+        draw.shuffle(&mut shuffled_periods);
+        let (first_half, second_half) = shuffled_periods.split_at(shuffled_periods.len() / 2);
+        let (mut first_half, mut second_half) = (first_half.to_vec(), second_half.to_vec());
+        first_half.sort_unstable();
+        second_half.sort_unstable();
+        let division = if first_half < second_half { [first_half, second_half] } else { [second_half, first_half] };
+        if !divisions.contains(&division) {
+            divisions.push(division);
         }
     }
-    found
+    divisions
 }
 
 #[cfg(test)]
@@ -134,31 +134,37 @@ mod tests {
 
     #[test]
     fn weeks_where_there_are_enough_and_days_elsewhere() {
-        let long = Periods::of((Time(0), Time(100 * DAY)), true);
-        assert_eq!((long.length(), long.count(), long.leaves_out_edges()), (PeriodLength::Week, 13, true));
-        assert_eq!((long.place(Time(0)), long.place(Time(7 * DAY)), long.place(Time(99 * DAY))), (None, Some(0), None));
+        let long = Periods::from_submits((Time(0), Time(100 * DAY)), true);
         assert_eq!(
-            Periods::of((Time(0), Time(29 * DAY)), false).place(Time(29 * DAY + 1)),
+            (long.period_length(), long.period_count(), long.leaves_out_edges()),
+            (PeriodLength::Week, 13, true)
+        );
+        assert_eq!(
+            (long.find_period(Time(0)), long.find_period(Time(7 * DAY)), long.find_period(Time(99 * DAY))),
+            (None, Some(0), None)
+        );
+        assert_eq!(
+            Periods::from_submits((Time(0), Time(29 * DAY)), false).find_period(Time(29 * DAY + 1)),
             None,
             "beyond the last that counts"
         );
-        let warm = Periods::of((Time(5), Time(5 + 100 * DAY)), false);
-        assert_eq!((warm.count(), warm.place(Time(5)), warm.place(Time(4))), (15, Some(0), None));
-        let four = Periods::of((Time(0), Time(30 * DAY)), true);
+        let warm = Periods::from_submits((Time(5), Time(5 + 100 * DAY)), false);
+        assert_eq!((warm.period_count(), warm.find_period(Time(5)), warm.find_period(Time(4))), (15, Some(0), None));
+        let four = Periods::from_submits((Time(0), Time(30 * DAY)), true);
         assert_eq!(
-            (four.length(), four.count(), four.leaves_out_edges()),
+            (four.period_length(), four.period_count(), four.leaves_out_edges()),
             (PeriodLength::Week, 4, false),
             "two days join"
         );
-        let short = Periods::of((Time(0), Time(11 * DAY)), false);
-        assert_eq!((short.length(), short.count()), (PeriodLength::Day, 12));
-        assert_eq!(Periods::of((Time(7), Time(7)), true).count(), 1);
+        let short = Periods::from_submits((Time(0), Time(11 * DAY)), false);
+        assert_eq!((short.period_length(), short.period_count()), (PeriodLength::Day, 12));
+        assert_eq!(Periods::from_submits((Time(7), Time(7)), true).period_count(), 1);
     }
 
     #[test]
     fn halves_divide_and_differ() {
         let periods: Vec<usize> = (0..9).collect();
-        let all = halves(&periods, 20, 1);
+        let all = draw_halves(&periods, 20, 1);
         assert_eq!(all.len(), 20);
         for [one, other] in &all {
             let mut both = [one.as_slice(), other].concat();
@@ -166,9 +172,9 @@ mod tests {
             assert_eq!(both, periods);
             assert!(one.len().abs_diff(other.len()) <= 1);
         }
-        assert_eq!(halves(&periods, 20, 1), all);
-        assert_ne!(halves(&periods, 20, 2), all);
-        assert_eq!(halves(&[0, 1, 2, 3], 20, 1).len(), 3, "four periods have three divisions into halves");
-        assert!(halves(&[0, 1, 2], 20, 1).is_empty());
+        assert_eq!(draw_halves(&periods, 20, 1), all);
+        assert_ne!(draw_halves(&periods, 20, 2), all);
+        assert_eq!(draw_halves(&[0, 1, 2, 3], 20, 1).len(), 3, "four periods have three divisions into halves");
+        assert!(draw_halves(&[0, 1, 2], 20, 1).is_empty());
     }
 }

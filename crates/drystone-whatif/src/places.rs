@@ -17,10 +17,13 @@ pub(super) struct Renumbering(Vec<(Range<Procs>, Option<Procs>)>);
 impl Renumbering {
     /// The processors of a pool by the nodes that have them, before and after; without
     /// configurations the last ones come and go.
-    pub(super) fn of(old: (&PoolPremises, Option<&SlurmConf>), new: (Procs, Option<&SlurmConf>)) -> Renumbering {
+    pub(super) fn between_pools(
+        old: (&PoolPremises, Option<&SlurmConf>),
+        new: (Procs, Option<&SlurmConf>),
+    ) -> Renumbering {
         let (Some(before), Some(after)) = (old.1, new.1) else {
-            let kept = old.0.procs.min(new.0);
-            return Renumbering(vec![(0..kept, Some(0)), (kept..old.0.procs, None)]);
+            let kept_procs = old.0.procs.min(new.0);
+            return Renumbering(vec![(0..kept_procs, Some(0)), (kept_procs..old.0.procs, None)]);
         };
         let mut first = 0;
         let mut starts = BTreeMap::new();
@@ -29,23 +32,23 @@ impl Renumbering {
             first += node.cpus;
         }
         let mut first = 0;
-        let mut all = Vec::new();
+        let mut ranges = Vec::new();
         for node in &before.nodes {
-            all.push((first..first + node.cpus, starts.get(node.name.as_str()).copied()));
+            ranges.push((first..first + node.cpus, starts.get(node.name.as_str()).copied()));
             first += node.cpus;
         }
-        Renumbering(all)
+        Renumbering(ranges)
     }
 
     /// Returns the renumbering where others stand before these and behind them.
-    pub(super) fn among(self, before: Procs, old: Procs, new: Procs, behind: Procs) -> Renumbering {
+    pub(super) fn shift_among(self, before: Procs, old: Procs, new: Procs, behind: Procs) -> Renumbering {
         let shift = |(range, to): (Range<Procs>, Option<Procs>)| {
             (range.start + before..range.end + before, to.map(|to| to + before))
         };
-        let mut all = vec![(0..before, Some(0))];
-        all.extend(self.0.into_iter().map(shift));
-        all.push((before + old..before + old + behind, Some(before + new)));
-        Renumbering(all)
+        let mut ranges = vec![(0..before, Some(0))];
+        ranges.extend(self.0.into_iter().map(shift));
+        ranges.push((before + old..before + old + behind, Some(before + new)));
+        Renumbering(ranges)
     }
 
     /// Returns the new places of processors, of those that are still there.
@@ -58,7 +61,7 @@ impl Renumbering {
                 if let Some(to) = to
                     && start < end
                 {
-                    parts.push(ProcSet::range(to + start - run.start..to + end - run.start));
+                    parts.push(ProcSet::from_range(to + start - run.start..to + end - run.start));
                 }
             }
         }
@@ -67,28 +70,28 @@ impl Renumbering {
 
     /// Returns the new places of running jobs, and the jobs that lose their place: those on nodes
     /// that are gone.
-    pub(super) fn jobs(&self, known: &Circumstances) -> (Circumstances, BTreeSet<JobId>) {
-        let (mut known, mut gone) = (known.clone(), BTreeSet::new());
-        for (&id, adopted) in &mut known.here {
+    pub(super) fn renumber_jobs(&self, known: &Circumstances) -> (Circumstances, BTreeSet<JobId>) {
+        let (mut circumstances, mut lost_jobs) = (known.clone(), BTreeSet::new());
+        for (&id, adopted) in &mut circumstances.here {
             let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adopted else { continue };
             let Some(set) = on.take() else { continue };
             let now = self.map(&set);
             match now.len() == set.len() {
                 true => *on = Some(now),
-                false => drop(gone.insert(id)),
+                false => drop(lost_jobs.insert(id)),
             }
         }
-        (known, gone)
+        (circumstances, lost_jobs)
     }
 }
 
 /// A name as resources have it.
-fn plain(name: &str) -> String {
+fn plain_name(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()
 }
 
 /// The totals of a pool by a configuration.
-fn totals(conf: &SlurmConf) -> BTreeMap<String, u64> {
+fn resource_totals(conf: &SlurmConf) -> BTreeMap<String, u64> {
     let machine = ModelMachine::from_conf(conf);
     let resources = &machine.resources;
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
@@ -97,14 +100,14 @@ fn totals(conf: &SlurmConf) -> BTreeMap<String, u64> {
     }
     for (kind, gres) in resources.kinds.iter().zip(&resources.gres) {
         let count: u64 = gres.iter().map(|&count| u64::from(count)).sum();
-        *all.entry(plain(&kind.name)).or_default() += count;
+        *all.entry(plain_name(&kind.name)).or_default() += count;
         if !kind.kind.is_empty() {
-            *all.entry(format!("{}:{}", plain(&kind.name), plain(&kind.kind))).or_default() += count;
+            *all.entry(format!("{}:{}", plain_name(&kind.name), plain_name(&kind.kind))).or_default() += count;
         }
     }
     for part in &machine.parts {
         let procs = part.nodes.iter().map(|node| u64::from(machine.cpus[node])).sum();
-        all.insert(format!("partition:{}", plain(&part.name)), procs);
+        all.insert(format!("partition:{}", plain_name(&part.name)), procs);
     }
     all
 }
@@ -112,20 +115,20 @@ fn totals(conf: &SlurmConf) -> BTreeMap<String, u64> {
 /// The processors of several partitions of which jobs ask for any, `partition:long_or_short`.
 fn total_of_union(conf: &SlurmConf, resource: &str) -> Option<u64> {
     let names: Vec<&str> = resource.strip_prefix("partition:")?.split("_or_").collect();
-    let is_named = |name: &str| names.iter().any(|own| *own == plain(name));
+    let is_named = |name: &str| names.iter().any(|own| *own == plain_name(name));
     let parts = conf.partitions.iter().filter(|part| names.len() > 1 && is_named(&part.name));
     let nodes: BTreeSet<u32> = parts.flat_map(|part| part.nodes.iter().copied()).collect();
     (!nodes.is_empty()).then(|| nodes.iter().map(|&at| u64::from(conf.nodes[at as usize].cpus)).sum())
 }
 
 /// The table of a workload after the nodes of a pool have changed.
-pub(super) fn retotalled(
+pub(super) fn recompute_totals(
     table: &ResourceTable,
     pool: &PoolPremises,
     conf: &SlurmConf,
 ) -> Result<Arc<ResourceTable>, ResourceError> {
-    let end = format!(".{}/", plain(&pool.name));
-    let totals = totals(conf);
+    let end = format!(".{}/", plain_name(&pool.name));
+    let totals = resource_totals(conf);
     let mut builder = ResourceTableBuilder::new();
     for (resource, at) in table.resources().iter().zip(0..) {
         let mut resource = resource.clone();
@@ -136,39 +139,39 @@ pub(super) fn retotalled(
         };
         let total = own.and_then(|own| totals.get(&own).copied().or_else(|| total_of_union(conf, &own)));
         resource.total = total.unwrap_or(resource.total);
-        builder.resource(resource)?;
+        builder.add_resource(resource)?;
     }
-    table.classes().iter().for_each(|class| builder.class(class.clone()));
+    table.node_classes().iter().for_each(|class| builder.add_class(class.clone()));
     for demand in table.demands() {
-        builder.intern(demand.clone())?;
+        builder.intern_demand(demand.clone())?;
     }
     let new = builder.finish();
-    let steps: Vec<SupplyStep> = table.supply().iter().filter(|step| step.from > Time::MIN).copied().collect();
+    let steps: Vec<SupplyStep> = table.supply_steps().iter().filter(|step| step.from > Time::MIN).copied().collect();
     // They were possible before.
     Ok(if steps.is_empty() { new } else { new.with_supply(&steps).map_or(new, Arc::new) })
 }
 
 /// Demands without their totals: of jobs that move to another partition, whose nodes the model of
 /// Slurm counts by itself. Returns the table with them, and what each demand becomes.
-pub(super) fn loosened(
+pub(super) fn drop_totals(
     table: &ResourceTable,
     demands: &BTreeSet<DemandId>,
 ) -> Result<(Arc<ResourceTable>, BTreeMap<DemandId, DemandId>), ResourceError> {
     let mut builder = ResourceTableBuilder::from(table);
-    let mut found = BTreeMap::new();
+    let mut new_ids = BTreeMap::new();
     for &id in demands {
-        if let Some(demand) = table.demand(id) {
+        if let Some(demand) = table.find_demand(id) {
             let shape = demand.shape.clone().map(|shape| NodeShape { partitions: Vec::new(), ..shape });
-            found.insert(id, builder.intern(Demand { totals: Vec::new(), shape })?);
+            new_ids.insert(id, builder.intern_demand(Demand { totals: Vec::new(), shape })?);
         }
     }
-    Ok((builder.finish(), found))
+    Ok((builder.finish(), new_ids))
 }
 
 /// Returns whether a job's demand can be met on the nodes of a partition. Features and named nodes
 /// are not looked for elsewhere: a job with them stays where it is.
 pub(super) fn can_go(shape: Option<&NodeShape>, procs: Procs, conf: &SlurmConf, partition: &str) -> bool {
-    let Some(partition) = conf.partition(partition) else { return false };
+    let Some(partition) = conf.find_partition(partition) else { return false };
     let nodes: Vec<&ConfNode> = partition.nodes.iter().map(|&at| &conf.nodes[at as usize]).collect();
     let cpus: u64 = nodes.iter().map(|node| u64::from(node.cpus)).sum();
     let Some(shape) = shape else { return u64::from(procs) <= cpus };
@@ -191,7 +194,7 @@ pub(super) fn can_go(shape: Option<&NodeShape>, procs: Procs, conf: &SlurmConf, 
 
 /// Processors and nodes of a partition.
 pub(super) fn size_of(conf: &SlurmConf, partition: &str) -> Option<(u64, u32)> {
-    let partition = conf.partition(partition)?;
+    let partition = conf.find_partition(partition)?;
     let cpus = partition.nodes.iter().map(|&at| u64::from(conf.nodes[at as usize].cpus)).sum();
     Some((cpus, partition.nodes.len() as u32))
 }

@@ -38,16 +38,16 @@ pub struct PoolPremises {
 }
 
 impl PoolPremises {
-    pub fn nodes(&self) -> u32 {
+    pub fn node_count(&self) -> u32 {
         (f64::from(self.procs) / self.per_node.max(1.0)).round() as u32
     }
 
     /// The number of a partition in the workload.
-    pub(super) fn partition(&self, name: &str) -> Option<i32> {
+    pub(super) fn partition_number(&self, name: &str) -> Option<i32> {
         self.partitions.iter().find(|partition| partition.name == name).map(|partition| partition.number)
     }
 
-    pub(super) fn has(&self, number: i32) -> bool {
+    pub(super) fn has_partition(&self, number: i32) -> bool {
         self.partitions.iter().any(|partition| partition.number == number)
     }
 }
@@ -86,7 +86,7 @@ impl LimitRules {
     }
 
     /// The limits of the jobs of these premises.
-    pub(super) fn limits(&self, premises: &Premises, origin: &[Option<u32>]) -> JobLimits {
+    pub(super) fn job_limits(&self, premises: &Premises, origin: &[Option<u32>]) -> JobLimits {
         (self.0)(premises, origin)
     }
 }
@@ -134,7 +134,7 @@ impl Premises {
         if self.pools.len() == 1 {
             return 0;
         }
-        self.pools.iter().position(|pool| pool.has(job.partition)).unwrap_or(0)
+        self.pools.iter().position(|pool| pool.has_partition(job.partition)).unwrap_or(0)
     }
 
     /// The nodes that a job takes, rounded up.
@@ -149,13 +149,13 @@ impl Premises {
     }
 
     /// The pool and, where it is one, the partition of a name.
-    pub(super) fn place(&self, change: &SiteChange, name: &str) -> Result<(usize, bool), ApplyError> {
-        let of_partition = self.pools.iter().position(|pool| pool.partition(name).is_some());
+    pub(super) fn find_place(&self, change: &SiteChange, name: &str) -> Result<(usize, bool), ApplyError> {
+        let of_partition = self.pools.iter().position(|pool| pool.partition_number(name).is_some());
         if let Some(at) = of_partition {
             return Ok((at, true));
         }
         let of_pool = self.pools.iter().position(|pool| pool.name == name);
-        of_pool.map(|at| (at, false)).ok_or_else(|| self.unknown(change, "partition or pool", name))
+        of_pool.map(|at| (at, false)).ok_or_else(|| self.unknown_place(change, "partition or pool", name))
     }
 
     pub(super) fn only_pool(&self, change: &SiteChange) -> Result<usize, ApplyError> {
@@ -176,16 +176,16 @@ impl Premises {
     }
 
     /// The error of a partition or pool that is none.
-    pub(super) fn unknown(&self, change: &SiteChange, what: &str, name: &str) -> ApplyError {
-        let mut known: Vec<&str> =
+    pub(super) fn unknown_place(&self, change: &SiteChange, what: &str, name: &str) -> ApplyError {
+        let mut known_names: Vec<&str> =
             self.pools.iter().flat_map(|pool| &pool.partitions).map(|p| p.name.as_str()).collect();
         if what.contains("pool") {
-            known.extend(self.pools.iter().map(|pool| pool.name.as_str()));
+            known_names.extend(self.pools.iter().map(|pool| pool.name.as_str()));
         }
-        known.retain(|name| !name.is_empty());
-        known.sort_unstable();
-        known.dedup();
-        ApplyError::unknown(change, what, name, &known)
+        known_names.retain(|name| !name.is_empty());
+        known_names.sort_unstable();
+        known_names.dedup();
+        ApplyError::unknown_name(change, what, name, &known_names)
     }
 }
 
@@ -203,15 +203,15 @@ impl ApplyError {
     }
 
     /// A name that is none of the known ones.
-    pub(super) fn unknown(change: &SiteChange, what: &str, name: &str, known: &[&str]) -> ApplyError {
-        let listed: Vec<&str> = known.iter().take(12).copied().collect();
-        let more = known.len().saturating_sub(listed.len());
+    pub(super) fn unknown_name(change: &SiteChange, what: &str, name: &str, known: &[&str]) -> ApplyError {
+        let listed_names: Vec<&str> = known.iter().take(12).copied().collect();
+        let more = known.len().saturating_sub(listed_names.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let all = match (drystone::text::nearest(name, known.iter().copied()), listed.is_empty()) {
+        let suggestion = match (drystone::text::find_nearest(name, known.iter().copied()), listed_names.is_empty()) {
             (_, true) => "none is known".to_string(),
-            (Some(near), false) => format!("did you mean `{near}`? There are {}{more}", listed.join(", ")),
-            (None, false) => format!("there are {}{more}", listed.join(", ")),
+            (Some(near), false) => format!("did you mean `{near}`? There are {}{more}", listed_names.join(", ")),
+            (None, false) => format!("there are {}{more}", listed_names.join(", ")),
         };
-        ApplyError::new(change, format!("no {what} is called `{name}`; {all}"))
+        ApplyError::new(change, format!("no {what} is called `{name}`; {suggestion}"))
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 type Amounts<'a> = (&'a mut Tres, &'a mut Vec<(String, u64)>);
 
 /// Sets the amounts that a text names, as sacctmgr does: all others stay.
-fn merge((own, own_named): Amounts<'_>, (new, new_named): (&Tres, &[(String, u64)]), text: &str) {
+fn merge_amounts((own, own_named): Amounts<'_>, (new, new_named): (&Tres, &[(String, u64)]), text: &str) {
     for name in text.split(',').filter_map(|part| part.split_once('=')).map(|(name, _)| name.trim()) {
         match name.to_ascii_lowercase().as_str() {
             "cpu" => own.cpu = new.cpu,
@@ -37,8 +37,8 @@ fn read_limits(limits: &[(String, String)], name: &str) -> Result<Qos, String> {
         let _ = write!(head, "|{key}");
         let _ = write!(row, "|{value}");
     }
-    let read = Accounts::parse(&format!("{head}\n{row}\n"), "the change").map_err(|error| error.to_string())?;
-    read.qos.into_iter().next().ok_or_else(|| "no QOS".to_string())
+    let accounts = Accounts::parse(&format!("{head}\n{row}\n"), "the change").map_err(|error| error.to_string())?;
+    accounts.qos.into_iter().next().ok_or_else(|| "no QOS".to_string())
 }
 
 /// Sets limits of an account.
@@ -46,9 +46,9 @@ pub(super) fn set_account(own: &mut AccountLimits, limits: &[(String, String)]) 
     let new = read_limits(limits, "change")?.limits;
     for (key, value) in limits {
         match key.as_str() {
-            "GrpTRES" => merge((&mut own.grp_tres, &mut own.grp_named), (&new.grp_tres, &new.grp_named), value),
+            "GrpTRES" => merge_amounts((&mut own.grp_tres, &mut own.grp_named), (&new.grp_tres, &new.grp_named), value),
             "GrpJobs" => own.grp_jobs = new.grp_jobs,
-            "MaxTRES" => merge((&mut own.max_tres, &mut Vec::new()), (&new.max_tres, &[]), value),
+            "MaxTRES" => merge_amounts((&mut own.max_tres, &mut Vec::new()), (&new.max_tres, &[]), value),
             "MaxJobs" => own.max_jobs = new.max_jobs,
             other => return Err(format!("{other} is not modelled")),
         }
@@ -57,7 +57,7 @@ pub(super) fn set_account(own: &mut AccountLimits, limits: &[(String, String)]) 
 }
 
 /// Sets limits of a QOS, which is made where there is none.
-pub(super) fn set(accounts: &mut Accounts, name: &str, limits: &[(String, String)]) -> Result<(), String> {
+pub(super) fn set_qos_limits(accounts: &mut Accounts, name: &str, limits: &[(String, String)]) -> Result<(), String> {
     let new = read_limits(limits, name)?;
     let at = accounts.find_qos(name).unwrap_or_else(|| {
         accounts.qos.push(Qos { name: name.to_string(), ..Qos::default() });
@@ -70,12 +70,12 @@ pub(super) fn set(accounts: &mut Accounts, name: &str, limits: &[(String, String
             "MaxJobsPU" => own.max_jobs_user = new.max_jobs_user,
             "MaxTRESPU" => {
                 let amounts = (&mut own.max_tres_user, &mut own.max_named_user);
-                merge(amounts, (&new.max_tres_user, &new.max_named_user), value);
+                merge_amounts(amounts, (&new.max_tres_user, &new.max_named_user), value);
             }
             "MaxJobsPA" => own.max_jobs_account = new.max_jobs_account,
             "MaxTRESPA" => {
                 let amounts = (&mut own.max_tres_account, &mut own.max_named_account);
-                merge(amounts, (&new.max_tres_account, &new.max_named_account), value);
+                merge_amounts(amounts, (&new.max_tres_account, &new.max_named_account), value);
             }
             "MaxSubmitPU" => own.max_submit_user = new.max_submit_user,
             "MaxSubmitPA" => own.max_submit_account = new.max_submit_account,
@@ -87,12 +87,12 @@ pub(super) fn set(accounts: &mut Accounts, name: &str, limits: &[(String, String
 }
 
 /// The most that a job may have by the limits of a QOS, alone on the machine.
-pub(super) fn alone(qos: &Qos) -> Tres {
-    least([&qos.limits.max_tres, &qos.limits.grp_tres, &qos.max_tres_user, &qos.max_tres_account])
+pub(super) fn most_for_job(qos: &Qos) -> Tres {
+    least_limits([&qos.limits.max_tres, &qos.limits.grp_tres, &qos.max_tres_user, &qos.max_tres_account])
 }
 
 /// The least of several limits, resource by resource.
-pub(super) fn least<'a>(limits: impl IntoIterator<Item = &'a Tres>) -> Tres {
+pub(super) fn least_limits<'a>(limits: impl IntoIterator<Item = &'a Tres>) -> Tres {
     let mut most = Tres::default();
     for limit in limits {
         most.cpu = most.cpu.into_iter().chain(limit.cpu).min();
@@ -102,11 +102,11 @@ pub(super) fn least<'a>(limits: impl IntoIterator<Item = &'a Tres>) -> Tres {
     most
 }
 
-fn count(value: Option<u32>) -> String {
+fn format_count(value: Option<u32>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-fn tres(tres: &Tres, named: &[(String, u64)]) -> String {
+fn format_tres(tres: &Tres, named: &[(String, u64)]) -> String {
     let Tres { cpu, node, mem, gpu, billing } = *tres;
     let parts = [("cpu", cpu), ("node", node), ("mem", mem), ("gres/gpu", gpu), ("billing", billing)];
     let words = parts.iter().filter_map(|(name, n)| Some(format!("{name}={}", (*n)?)));
@@ -116,22 +116,22 @@ fn tres(tres: &Tres, named: &[(String, u64)]) -> String {
 /// Columns of limits that associations and QOS have in common.
 const LIMITS: &str = "GrpTRES|GrpTRESRunMins|GrpJobs|GrpSubmit|MaxTRES|MaxJobs|MaxSubmit|MaxWall";
 
-fn common(limits: &AccountLimits) -> String {
+fn format_common(limits: &AccountLimits) -> String {
     [
-        tres(&limits.grp_tres, &limits.grp_named),
-        tres(&limits.grp_run_mins, &[]),
-        count(limits.grp_jobs),
-        count(limits.grp_submit),
-        tres(&limits.max_tres, &[]),
-        count(limits.max_jobs),
-        count(limits.max_submit),
+        format_tres(&limits.grp_tres, &limits.grp_named),
+        format_tres(&limits.grp_run_mins, &[]),
+        format_count(limits.grp_jobs),
+        format_count(limits.grp_submit),
+        format_tres(&limits.max_tres, &[]),
+        format_count(limits.max_jobs),
+        format_count(limits.max_submit),
         limits.max_wall.map_or(String::new(), |minutes| minutes.to_string()),
     ]
     .join("|")
 }
 
 /// As tables that [`Accounts::parse`] reads.
-pub(super) fn table(accounts: &Accounts) -> String {
+pub(super) fn render_tables(accounts: &Accounts) -> String {
     let name = |at: usize| accounts.qos.get(at).map_or("", |qos| qos.name.as_str());
     let mut out = format!(
         "Name|Priority|GraceTime|PreemptExemptTime|UsageFactor|Flags|Preempt|PreemptMode|{LIMITS}|MaxTRESPU|MaxJobsPU|MaxSubmitPU|MaxTRESPA|MaxJobsPA|\
@@ -161,13 +161,13 @@ pub(super) fn table(accounts: &Accounts) -> String {
                 ("cluster", true) => "within".to_string(),
                 (mode, true) => format!("{mode},within"),
             },
-            common(&qos.limits),
-            tres(&qos.max_tres_user, &qos.max_named_user),
-            count(qos.max_jobs_user),
-            count(qos.max_submit_user),
-            tres(&qos.max_tres_account, &qos.max_named_account),
-            count(qos.max_jobs_account),
-            count(qos.max_submit_account),
+            format_common(&qos.limits),
+            format_tres(&qos.max_tres_user, &qos.max_named_user),
+            format_count(qos.max_jobs_user),
+            format_count(qos.max_submit_user),
+            format_tres(&qos.max_tres_account, &qos.max_named_account),
+            format_count(qos.max_jobs_account),
+            format_count(qos.max_submit_account),
         ];
         let _ = writeln!(out, "{}", words.join("|"));
     }
@@ -182,7 +182,7 @@ pub(super) fn table(accounts: &Accounts) -> String {
             assoc.shares.map_or("parent".to_string(), |shares| shares.to_string()),
             assoc.priority.to_string(),
             assoc.default_qos.map_or(String::new(), |at| name(at).to_string()),
-            common(&assoc.limits),
+            format_common(&assoc.limits),
         ];
         let _ = writeln!(out, "{}", words.join("|"));
     }
@@ -201,25 +201,25 @@ mod tests {
                     normal|0|cpu=32,license/x=3|gres/gpu:a100=1|||||\n\
                     long|7|||3-0|normal|requeue|NoReserve,OverPartQOS|60\n";
         let accounts = Accounts::parse(text, "accounts").expect("valid");
-        let again = Accounts::parse(&table(&accounts), "again").expect("valid");
+        let again = Accounts::parse(&render_tables(&accounts), "again").expect("valid");
         assert_eq!((&again.qos, &again.assocs), (&accounts.qos, &accounts.assocs));
     }
 
     #[test]
     fn a_limit_is_set_beside_those_that_there_are() {
         let mut accounts = Accounts::parse("Name|Priority|MaxTRESPU\nnormal|5|cpu=32\n", "accounts").expect("valid");
-        set(&mut accounts, "normal", &[("MaxJobsPU".to_string(), "10".to_string())]).expect("known");
+        set_qos_limits(&mut accounts, "normal", &[("MaxJobsPU".to_string(), "10".to_string())]).expect("known");
         let own = &accounts.qos[0];
         assert_eq!((own.priority, own.max_tres_user.cpu, own.max_jobs_user), (5, Some(32), Some(10)));
         // As sacctmgr does: amounts that are not named stay, and -1 lifts one.
         let tres = |text: &str| [("MaxTRESPU".to_string(), text.to_string())];
-        set(&mut accounts, "normal", &tres("gres/gpu=4,gres/gpu:a100=2")).expect("known");
+        set_qos_limits(&mut accounts, "normal", &tres("gres/gpu=4,gres/gpu:a100=2")).expect("known");
         let own = &accounts.qos[0];
         assert_eq!((own.max_tres_user.cpu, own.max_tres_user.gpu), (Some(32), Some(4)));
         assert_eq!(own.max_named_user, [("gres/gpu:a100".to_string(), 2)]);
-        set(&mut accounts, "normal", &tres("cpu=-1")).expect("known");
+        set_qos_limits(&mut accounts, "normal", &tres("cpu=-1")).expect("known");
         assert_eq!((accounts.qos[0].max_tres_user.cpu, accounts.qos[0].max_tres_user.gpu), (None, Some(4)));
-        set(&mut accounts, "long", &[("GrpTRES".to_string(), "cpu=8".to_string())]).expect("made");
+        set_qos_limits(&mut accounts, "long", &[("GrpTRES".to_string(), "cpu=8".to_string())]).expect("made");
         assert_eq!(accounts.qos[1].limits.grp_tres.cpu, Some(8));
     }
 }

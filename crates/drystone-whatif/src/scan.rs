@@ -36,89 +36,89 @@ impl<'a> Scan<'a> {
         Scan { text, chars: text.chars().collect(), at: from, end }
     }
 
-    pub(super) fn at(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.at
     }
 
     /// The error of a problem at a place.
-    pub(super) fn error(&self, at: usize, problem: impl Into<String>) -> SiteChangeError {
+    pub(super) fn error_at(&self, at: usize, problem: impl Into<String>) -> SiteChangeError {
         SiteChangeError { text: self.text.to_string(), at, problem: problem.into() }
     }
 
-    fn peek(&self) -> Option<char> {
+    fn peek_char(&self) -> Option<char> {
         (self.at < self.end).then(|| self.chars[self.at])
     }
 
-    pub(super) fn blanks(&mut self) {
-        while self.peek().is_some_and(char::is_whitespace) {
+    pub(super) fn skip_blanks(&mut self) {
+        while self.peek_char().is_some_and(char::is_whitespace) {
             self.at += 1;
         }
     }
 
     /// Returns whether nothing is left but blanks.
     pub(super) fn is_done(&mut self) -> bool {
-        self.blanks();
+        self.skip_blanks();
         self.at >= self.end
     }
 
     /// Takes a character if it is the next one behind blanks.
-    pub(super) fn take(&mut self, wanted: char) -> bool {
+    pub(super) fn take_char(&mut self, wanted: char) -> bool {
         let before = self.at;
-        self.blanks();
-        let found = self.peek() == Some(wanted);
-        if found {
+        self.skip_blanks();
+        let is_next = self.peek_char() == Some(wanted);
+        if is_next {
             self.at += 1;
         } else {
             self.at = before;
         }
-        found
+        is_next
     }
 
     /// The characters up to one that ends a word, behind blanks.
-    pub(super) fn word(&mut self, ends: impl Fn(char) -> bool) -> (usize, String) {
-        self.blanks();
+    pub(super) fn read_word(&mut self, ends: impl Fn(char) -> bool) -> (usize, String) {
+        self.skip_blanks();
         let from = self.at;
-        if self.peek() == Some('"') {
+        if self.peek_char() == Some('"') {
             let close = (from + 1..self.end).find(|&at| self.chars[at] == '"');
             if let Some(close) = close {
                 self.at = close + 1;
                 return (from, self.chars[from + 1..close].iter().collect());
             }
         }
-        while self.peek().is_some_and(|c| !c.is_whitespace() && !ends(c)) {
+        while self.peek_char().is_some_and(|c| !c.is_whitespace() && !ends(c)) {
             self.at += 1;
         }
         (from, self.chars[from..self.at].iter().collect())
     }
 
     /// Goes back to a place that was passed.
-    pub(super) fn rewind(&mut self, at: usize) {
+    pub(super) fn rewind_to(&mut self, at: usize) {
         self.at = at;
     }
 
     /// A partition, a pool or a list of nodes, which ends at a blank.
-    pub(super) fn place(&mut self, what: &str) -> Result<String, SiteChangeError> {
-        let (from, name) = self.word(|_| false);
+    pub(super) fn read_place_name(&mut self, what: &str) -> Result<String, SiteChangeError> {
+        let (from, name) = self.read_word(|_| false);
         match name.is_empty() {
-            true => Err(self.error(from, format!("expected the name of {what}"))),
+            true => Err(self.error_at(from, format!("expected the name of {what}"))),
             false => Ok(name),
         }
     }
 
     /// Reads a name with a colon behind it.
     pub(super) fn read_place(&mut self, what: &str) -> Result<String, SiteChangeError> {
-        let name = self.name(what)?;
-        match self.take(':') {
+        let name = self.read_name(what)?;
+        match self.take_char(':') {
             true => Ok(name),
-            false => Err(self.error(self.at(), format!("expected `:` behind the name of {what}"))),
+            false => Err(self.error_at(self.position(), format!("expected `:` behind the name of {what}"))),
         }
     }
 
     /// A name, which ends at a blank or at a mark of the grammar.
-    pub(super) fn name(&mut self, what: &str) -> Result<String, SiteChangeError> {
-        let (from, name) = self.word(|c| ":;,/=<>".contains(c));
+    pub(super) fn read_name(&mut self, what: &str) -> Result<String, SiteChangeError> {
+        let (from, name) = self.read_word(|c| ":;,/=<>".contains(c));
         match name.is_empty() {
-            true => Err(self.error(from, format!("expected the name of {what}"))),
+            true => Err(self.error_at(from, format!("expected the name of {what}"))),
             false => Ok(name),
         }
     }
@@ -126,25 +126,25 @@ impl<'a> Scan<'a> {
     /// One of a few words, if it is next.
     pub(super) fn is_word(&mut self, wanted: &str) -> bool {
         let before = self.at;
-        let (_, word) = self.word(|_| false);
-        let found = word.eq_ignore_ascii_case(wanted);
-        if !found {
+        let (_, word) = self.read_word(|_| false);
+        let is_match = word.eq_ignore_ascii_case(wanted);
+        if !is_match {
             self.at = before;
         }
-        found
+        is_match
     }
 
     /// Nothing more is there.
-    pub(super) fn end(&mut self, expected: &str) -> Result<(), SiteChangeError> {
+    pub(super) fn expect_end(&mut self, expected: &str) -> Result<(), SiteChangeError> {
         match self.is_done() {
             true => Ok(()),
-            false => Err(self.error(self.at, format!("expected {expected} and no more"))),
+            false => Err(self.error_at(self.at, format!("expected {expected} and no more"))),
         }
     }
 }
 
 /// A name as a text has it: in quotes where it holds a blank or a mark of the grammar.
-pub(super) fn quoted(name: &str) -> String {
+pub(super) fn quote_name(name: &str) -> String {
     let plain = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || ":;,/=<>".contains(c));
     if plain { name.to_string() } else { format!("\"{name}\"") }
 }

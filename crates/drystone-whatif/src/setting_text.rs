@@ -1,7 +1,7 @@
 //! Settings of `slurm.conf` in the text of a change.
 
 use super::scan::{Scan, SiteChangeError};
-use drystone::text::nearest;
+use drystone::text::find_nearest;
 use drystone_slurm::conf::{KNOBS, Knob};
 
 /// Settings with a line of their own that the model of Slurm heeds, and the shape of their values.
@@ -36,10 +36,10 @@ enum ValueShape {
 
 impl ValueShape {
     /// The value as `slurm.conf` has it; in words what is expected, where it has not.
-    fn value(self, text: &str) -> Result<String, &'static str> {
+    fn parse_value(self, text: &str) -> Result<String, &'static str> {
         let lower = text.to_ascii_lowercase();
         let one_of = |all: [&str; 2]| all.contains(&lower.as_str()).then(|| lower.clone());
-        let found = match self {
+        let setting_value = match self {
             ValueShape::Whole => text.parse::<u32>().ok().map(|number| number.to_string()),
             ValueShape::YesNo => one_of(["yes", "no"]).map(|word| word.to_uppercase()),
             ValueShape::Length => {
@@ -49,7 +49,7 @@ impl ValueShape {
             ValueShape::Scheduler => one_of(["sched/backfill", "sched/builtin"]),
             ValueShape::Any => Some(text.to_string()),
         };
-        found.filter(|value| !value.is_empty()).ok_or(match self {
+        setting_value.filter(|value| !value.is_empty()).ok_or(match self {
             ValueShape::Whole => "expected a whole number",
             ValueShape::YesNo => "expected YES or NO",
             ValueShape::Length => "expected a time as slurm.conf has it, such as 7-0 or 12:00:00",
@@ -61,44 +61,47 @@ impl ValueShape {
 }
 
 /// Reads settings: those with a line of their own, and words of `SchedulerParameters`.
-pub(super) fn read(scan: &mut Scan<'_>) -> Result<Vec<(String, String)>, SiteChangeError> {
-    let mut all: Vec<(String, String)> = Vec::new();
+pub(super) fn read_settings(scan: &mut Scan<'_>) -> Result<Vec<(String, String)>, SiteChangeError> {
+    let mut settings: Vec<(String, String)> = Vec::new();
     while !scan.is_done() {
-        let (from, key) = scan.word(|c| c == '=');
+        let (from, key) = scan.read_word(|c| c == '=');
         let line = LINES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&key));
-        let knob = Knob::named(&key);
+        let knob = Knob::find_knob(&key);
         let name = match (line, knob) {
             (Some((name, _)), _) => *name,
             (None, Some(knob)) => knob.name,
             (None, None) => {
-                let known = LINES.iter().map(|(name, _)| *name).chain(KNOBS.iter().map(|knob| knob.name));
-                let near = nearest(&key, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let known_names = LINES.iter().map(|(name, _)| *name).chain(KNOBS.iter().map(|knob| knob.name));
+                let near =
+                    find_nearest(&key, known_names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
                 let problem = format!(
                     "expected a setting that Slurm's scheduler heeds, such as PriorityWeightAge or bf_window{near}"
                 );
-                return Err(scan.error(from, problem));
+                return Err(scan.error_at(from, problem));
             }
         };
         let flag = knob.is_some_and(Knob::is_flag);
-        let value = if scan.take('=') {
-            let (from, value) = scan.word(|_| false);
-            let read = match (line, flag) {
-                (Some((_, shape)), _) => shape.value(&value),
-                (None, true) => ValueShape::YesNo.value(&value).map(|word| word.to_lowercase()),
+        let value = if scan.take_char('=') {
+            let (from, value) = scan.read_word(|_| false);
+            let value_result = match (line, flag) {
+                (Some((_, shape)), _) => shape.parse_value(&value),
+                (None, true) => ValueShape::YesNo.parse_value(&value).map(|word| word.to_lowercase()),
                 (None, false) => value.parse::<i64>().map(|n| n.to_string()).map_err(|_| "expected a whole number"),
             };
-            read.map_err(|problem| scan.error(from, problem))?
+            value_result.map_err(|problem| scan.error_at(from, problem))?
         } else if flag {
             "yes".to_string()
         } else {
-            return Err(scan.error(scan.at(), format!("expected `=` behind `{name}`")));
+            return Err(scan.error_at(scan.position(), format!("expected `=` behind `{name}`")));
         };
-        all.retain(|(known, _)| known != name);
-        all.push((name.to_string(), value));
+        settings.retain(|(known, _)| known != name);
+        settings.push((name.to_string(), value));
     }
-    match all.is_empty() {
-        true => Err(scan.error(scan.at(), "expected settings such as PriorityWeightAge=1000 or bf_window=2880")),
-        false => Ok(all),
+    match settings.is_empty() {
+        true => {
+            Err(scan.error_at(scan.position(), "expected settings such as PriorityWeightAge=1000 or bf_window=2880"))
+        }
+        false => Ok(settings),
     }
 }
 

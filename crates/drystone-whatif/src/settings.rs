@@ -9,24 +9,28 @@ use super::state::{Applied, needs_slurm};
 use drystone_slurm::conf::{Knob, merge_parameters};
 
 /// Puts settings into the configuration of every pool.
-pub(super) fn set(applied: &mut Applied, change: &SiteChange, all: &[(String, String)]) -> Result<(), ApplyError> {
+pub(super) fn change_settings(
+    applied: &mut Applied,
+    change: &SiteChange,
+    all: &[(String, String)],
+) -> Result<(), ApplyError> {
     needs_slurm(applied, change, "settings of slurm.conf")?;
     let asks_memory = all.iter().any(|(key, _)| [DEFAULT_MEMORY, MOST_MEMORY].contains(&key.as_str()));
     let was: Vec<_> = applied.premises.pools.iter().map(|pool| pool.conf.clone()).collect();
     for pool in &mut applied.premises.pools {
         let Some(conf) = &pool.conf else { continue };
-        let mut text = ConfText::of(conf);
+        let mut text = ConfText::from_text(conf);
         for (key, value) in all {
-            match Knob::named(key) {
+            match Knob::find_knob(key) {
                 Some(knob) => {
-                    let now = text.setting("SchedulerParameters").unwrap_or_default();
-                    text.set("SchedulerParameters", &merge_parameters(&now, &[(knob.name, value)]));
+                    let now = text.find_setting("SchedulerParameters").unwrap_or_default();
+                    text.replace_setting("SchedulerParameters", &merge_parameters(&now, &[(knob.name, value)]));
                 }
-                None => text.set(key, value),
+                None => text.replace_setting(key, value),
             }
         }
-        text.read().map_err(|problem| ApplyError::new(change, problem))?;
-        pool.conf = Some(text.text());
+        text.parse_conf().map_err(|problem| ApplyError::new(change, problem))?;
+        pool.conf = Some(text.render_text());
     }
     if asks_memory { memory::per_processor(applied, change, &was) } else { Ok(()) }
 }

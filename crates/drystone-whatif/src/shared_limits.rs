@@ -11,11 +11,11 @@ use drystone_slurm::accounts::{AccountLimits, Accounts, Tres};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Gives every user an association: Slurm enforces no limit on a job without one.
-fn associate(premises: &Premises, accounts: &mut Accounts) {
+fn associate_users(premises: &Premises, accounts: &mut Accounts) {
     let names = PeopleNames::new(premises);
-    let all: BTreeSet<(i32, i32)> = premises.workload.jobs().iter().map(|job| (job.group, job.user)).collect();
-    for (group, user) in all {
-        accounts.find_or_add(&names.account(group), &names.user(user));
+    let people: BTreeSet<(i32, i32)> = premises.workload.jobs().iter().map(|job| (job.group, job.user)).collect();
+    for (group, user) in people {
+        accounts.find_or_add(&names.account_name(group), &names.user_name(user));
     }
 }
 
@@ -34,18 +34,18 @@ impl PeopleNames {
     }
 
     /// Returns the name of a user; its number where it has none.
-    fn user(&self, number: i32) -> String {
+    fn user_name(&self, number: i32) -> String {
         self.users.get(&number).cloned().unwrap_or_else(|| number.to_string())
     }
 
     /// Returns the name of an account; its number where it has none.
-    fn account(&self, number: i32) -> String {
+    fn account_name(&self, number: i32) -> String {
         self.accounts.get(&number).cloned().unwrap_or_else(|| number.to_string())
     }
 }
 
 /// Limits a QOS.
-pub(super) fn qos(
+pub(super) fn limit_qos(
     applied: &mut Applied,
     change: &SiteChange,
     name: &str,
@@ -57,11 +57,11 @@ pub(super) fn qos(
     let mut accounts = known_accounts(&applied.premises);
     if accounts.find_qos(name).is_none() {
         let names: Vec<&str> = accounts.qos.iter().map(|qos| qos.name.as_str()).collect();
-        return Err(ApplyError::unknown(change, "QOS", name, &names));
+        return Err(ApplyError::unknown_name(change, "QOS", name, &names));
     }
-    table::set(&mut accounts, name, limits).map_err(|problem| ApplyError::new(change, problem))?;
-    let alone = accounts.find_qos(name).map(|at| (accounts.qos.len(), table::alone(&accounts.qos[at])));
-    enforce(applied, change, accounts)?;
+    table::set_qos_limits(&mut accounts, name, limits).map_err(|problem| ApplyError::new(change, problem))?;
+    let alone = accounts.find_qos(name).map(|at| (accounts.qos.len(), table::most_for_job(&accounts.qos[at])));
+    enforce_limits(applied, change, accounts)?;
     let Some((qos_count, most)) = alone.filter(|(_, most)| !most.is_empty()) else { return Ok(()) };
     let numbers: Vec<Option<i32>> = applied.premises.pools.iter().map(|pool| qos_number(pool, name)).collect();
     let most = |premises: &Premises, draft: &JobDraft| {
@@ -75,7 +75,7 @@ pub(super) fn qos(
 }
 
 /// Limits an account, and with it those below.
-pub(super) fn account(
+pub(super) fn limit_account(
     applied: &mut Applied,
     change: &SiteChange,
     name: &str,
@@ -85,10 +85,10 @@ pub(super) fn account(
         needs_slurm(applied, change, "accounts")?;
     }
     let mut accounts = known_accounts(&applied.premises);
-    associate(&applied.premises, &mut accounts);
-    let Some(at) = accounts.find(name, "") else {
+    associate_users(&applied.premises, &mut accounts);
+    let Some(at) = accounts.find_assoc(name, "") else {
         let names: BTreeSet<&str> = accounts.assocs.iter().map(|assoc| assoc.account.as_str()).collect();
-        return Err(ApplyError::unknown(change, "account", name, &names.into_iter().collect::<Vec<_>>()));
+        return Err(ApplyError::unknown_name(change, "account", name, &names.into_iter().collect::<Vec<_>>()));
     };
     table::set_account(&mut accounts.assocs[at].limits, limits).map_err(|problem| ApplyError::new(change, problem))?;
     let bounds = list_bounds(&applied.premises, &accounts, at);
@@ -99,15 +99,17 @@ pub(super) fn account(
             (applied.premises.pools.iter().map(|pool| qos_number(pool, &qos.name)).collect(), qos.limits.clone())
         })
         .collect();
-    enforce(applied, change, accounts)?;
+    enforce_limits(applied, change, accounts)?;
     // What the QOS of a job bounds in all or in each job, its accounts do not bound so.
     let most = |premises: &Premises, draft: &JobDraft| {
-        let (group, each) = bounds.get(&(draft.job.group, draft.job.user))?;
+        let (group, job_limits) = bounds.get(&(draft.job.group, draft.job.user))?;
         let pool = premises.pool_of(&draft.job);
         let of_job = |(numbers, _): &&(Vec<Option<i32>>, AccountLimits)| numbers[pool] == Some(draft.job.queue);
         Some(match of_qos.iter().find(of_job) {
-            Some((_, qos)) => table::least([&without(*group, &qos.grp_tres), &without(*each, &qos.max_tres)]),
-            None => table::least([group, each]),
+            Some((_, qos)) => {
+                table::least_limits([&drop_bounded(*group, &qos.grp_tres), &drop_bounded(*job_limits, &qos.max_tres)])
+            }
+            None => table::least_limits([group, job_limits]),
         })
     };
     refuse_beyond(applied, change, &most, &format!("the account {name}"))
@@ -117,22 +119,27 @@ pub(super) fn account(
 /// all, by the account's own limit, and each, by the limit that is nearest to the user.
 fn list_bounds(premises: &Premises, accounts: &Accounts, at: usize) -> BTreeMap<(i32, i32), (Tres, Tres)> {
     let names = PeopleNames::new(premises);
-    let all: BTreeSet<(i32, i32)> = premises.workload.jobs().iter().map(|job| (job.group, job.user)).collect();
+    let people: BTreeSet<(i32, i32)> = premises.workload.jobs().iter().map(|job| (job.group, job.user)).collect();
     let bound = |(group, user): (i32, i32)| {
-        let from = accounts.find(&names.account(group), &names.user(user))?;
+        let from = accounts.find_assoc(&names.account_name(group), &names.user_name(user))?;
         let chain = || std::iter::successors(Some(from), |&number| accounts.assocs[number].parent);
-        let mut each = Tres::default();
+        let mut job_limits = Tres::default();
         for number in chain() {
             let own = accounts.assocs[number].limits.max_tres;
-            each = Tres { cpu: each.cpu.or(own.cpu), node: each.node.or(own.node), gpu: each.gpu.or(own.gpu), ..each };
+            job_limits = Tres {
+                cpu: job_limits.cpu.or(own.cpu),
+                node: job_limits.node.or(own.node),
+                gpu: job_limits.gpu.or(own.gpu),
+                ..job_limits
+            };
         }
-        chain().any(|number| number == at).then_some(((group, user), (accounts.assocs[at].limits.grp_tres, each)))
+        chain().any(|number| number == at).then_some(((group, user), (accounts.assocs[at].limits.grp_tres, job_limits)))
     };
-    all.into_iter().filter_map(bound).collect()
+    people.into_iter().filter_map(bound).collect()
 }
 
 /// Returns limits without those of the resources that others bound.
-fn without(limits: Tres, others: &Tres) -> Tres {
+fn drop_bounded(limits: Tres, others: &Tres) -> Tres {
     let keep = |own: Option<u64>, other: Option<u64>| own.filter(|_| other.is_none());
     Tres {
         cpu: keep(limits.cpu, others.cpu),
@@ -157,24 +164,24 @@ fn known_accounts(premises: &Premises) -> Accounts {
 }
 
 /// Puts accounts and QOS into force.
-fn enforce(applied: &mut Applied, change: &SiteChange, mut accounts: Accounts) -> Result<(), ApplyError> {
+fn enforce_limits(applied: &mut Applied, change: &SiteChange, mut accounts: Accounts) -> Result<(), ApplyError> {
     let premises = &mut applied.premises;
-    associate(premises, &mut accounts);
+    associate_users(premises, &mut accounts);
     premises.limits = Some(accounts);
-    let mut enforced = true;
+    let mut is_enforced = true;
     for pool in &mut premises.pools {
         let Some(conf) = &pool.conf else { continue };
-        let mut text = ConfText::of(conf);
-        let read = text.read().map_err(|problem| ApplyError::new(change, problem))?;
-        if !read.enforces_limits() {
-            enforced = false;
-            let words: Vec<&str> = read.enforce.iter().map(String::as_str).chain(["limits"]).collect();
-            text.set("AccountingStorageEnforce", &words.join(","));
-            pool.conf = Some(text.text());
+        let mut text = ConfText::from_text(conf);
+        let slurm_conf = text.parse_conf().map_err(|problem| ApplyError::new(change, problem))?;
+        if !slurm_conf.enforces_limits() {
+            is_enforced = false;
+            let words: Vec<&str> = slurm_conf.enforce.iter().map(String::as_str).chain(["limits"]).collect();
+            text.replace_setting("AccountingStorageEnforce", &words.join(","));
+            pool.conf = Some(text.render_text());
         }
     }
-    if !enforced {
-        applied.note("slurm.conf enforces no limits; AccountingStorageEnforce=limits is set with it".to_string());
+    if !is_enforced {
+        applied.add_note("slurm.conf enforces no limits; AccountingStorageEnforce=limits is set with it".to_string());
     }
     Ok(())
 }
@@ -190,7 +197,7 @@ fn qos_number(pool: &PoolPremises, name: &str) -> Option<i32> {
 }
 
 /// The GPUs that a job asks for, at least.
-fn gpus(shape: &NodeShape) -> u64 {
+fn count_gpus(shape: &NodeShape) -> u64 {
     let of = |device: &DeviceDemand| {
         let times = match device.per {
             DevicePer::Job => 1,
@@ -217,42 +224,42 @@ fn refuse_beyond(
         let at = premises.pool_of(&draft.job);
         let cpus = u64::from(draft.job.procs.div_ceil(premises.pools[at].scale.max(1)));
         let nodes = premises.nodes_of(&draft.job).ceil() as u64;
-        let gpus = table.as_ref().and_then(|table| table.shape(draft.job.demand)).map_or(0, gpus);
+        let gpus = table.as_ref().and_then(|table| table.node_shape(draft.job.demand)).map_or(0, count_gpus);
         let over = |asked: u64, most: Option<u64>| most.is_some_and(|most| asked > most);
         over(cpus, most.cpu) || over(nodes, most.node) || over(gpus, most.gpu)
     };
-    let mut drafts = applied.drafts();
-    let mut left = LeftOutJobs::default();
+    let mut drafts = applied.job_drafts();
+    let mut left_out = LeftOutJobs::default();
     drafts.retain(|draft| {
         let goes = beyond(draft) && !draft.place.is_some_and(|place| applied.is_running(place));
         if goes {
-            left.jobs += 1;
-            left.node_hours += node_hours(premises, &draft.job, draft.truth.run);
+            left_out.jobs += 1;
+            left_out.node_hours += node_hours(premises, &draft.job, draft.truth.run);
         }
         !goes
     });
-    if left.jobs == 0 {
+    if left_out.jobs == 0 {
         return Ok(());
     }
-    applied.left.jobs += left.jobs;
-    applied.left.node_hours += left.node_hours;
-    applied.refused += left.jobs;
-    applied.note(format!(
+    applied.left.jobs += left_out.jobs;
+    applied.left.node_hours += left_out.node_hours;
+    applied.refused += left_out.jobs;
+    applied.add_note(format!(
         "{} of {:.0} node-hours {}",
-        count_things(left.jobs, "job", "jobs"),
-        left.node_hours,
-        match left.jobs {
+        count_things(left_out.jobs, "job", "jobs"),
+        left_out.node_hours,
+        match left_out.jobs {
             1 => format!("asks for more than {holder} allows: it cannot run, and is refused"),
             _ => format!("ask, each by itself, for more than {holder} allows: none can run, and all are refused"),
         }
     ));
 
-    applied.rebuild(change, drafts)
+    applied.rebuild_jobs(change, drafts)
 }
 
 impl Premises {
     /// Associations and QOS as tables that `sacctmgr` would print; `None` where nothing is limited.
     pub fn accounts_text(&self) -> Option<String> {
-        self.limits.as_ref().map(table::table)
+        self.limits.as_ref().map(table::render_tables)
     }
 }

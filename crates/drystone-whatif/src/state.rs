@@ -56,19 +56,20 @@ pub(super) struct JobDraft {
 }
 
 impl Applied {
-    pub(super) fn note(&mut self, text: impl Into<String>) {
+    pub(super) fn add_note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 
     /// Every job as a draft that changes nothing.
-    pub(super) fn drafts(&self) -> Vec<JobDraft> {
+    pub(super) fn job_drafts(&self) -> Vec<JobDraft> {
         let workload = &self.premises.workload;
-        let both = workload.jobs().iter().zip(workload.truth()).zip(&self.origin);
+        let jobs_and_truths = workload.jobs().iter().zip(workload.truth()).zip(&self.origin);
         let follows = |at: usize| {
-            let known = workload.circumstances().and_then(|known| known.after.get(&JobId(at as u32)));
-            known.is_some_and(|after| after.then == DependencyEffect::Arrives && self.feeds_back)
+            let dependency = workload.circumstances().and_then(|known| known.after.get(&JobId(at as u32)));
+            dependency.is_some_and(|after| after.then == DependencyEffect::Arrives && self.feeds_back)
         };
-        both.enumerate()
+        jobs_and_truths
+            .enumerate()
             .map(|(at, ((job, truth), origin))| JobDraft {
                 job: job.clone(),
                 truth: truth.clone(),
@@ -81,8 +82,8 @@ impl Applied {
 
     /// Returns whether a job is on the machine when the simulation begins: it stays as it is.
     pub(super) fn is_running(&self, place: u32) -> bool {
-        let here = self.premises.workload.circumstances().and_then(|known| known.here.get(&JobId(place)));
-        matches!(here, Some(Adopted::Running { .. } | Adopted::Suspended { .. }))
+        let adopted_state = self.premises.workload.circumstances().and_then(|known| known.here.get(&JobId(place)));
+        matches!(adopted_state, Some(Adopted::Running { .. } | Adopted::Suspended { .. }))
     }
 
     /// Returns whether a job leaves the queue without a start.
@@ -91,7 +92,7 @@ impl Applied {
     }
 
     /// Takes the totals off the demands of these jobs, which are to move to another partition.
-    pub(super) fn loosen(
+    pub(super) fn drop_demand_totals(
         &mut self,
         change: &SiteChange,
         drafts: &mut [JobDraft],
@@ -100,10 +101,10 @@ impl Applied {
         let Some(table) = &self.table else { return Ok(()) };
         let demands: BTreeSet<DemandId> =
             drafts.iter().filter(|draft| moves(draft)).map(|draft| draft.job.demand).collect();
-        let (table, found) =
-            places::loosened(table, &demands).map_err(|error| ApplyError::new(change, error.to_string()))?;
+        let (table, new_ids) =
+            places::drop_totals(table, &demands).map_err(|error| ApplyError::new(change, error.to_string()))?;
         for draft in drafts.iter_mut().filter(|draft| moves(draft)) {
-            draft.job.demand = found.get(&draft.job.demand).copied().unwrap_or(draft.job.demand);
+            draft.job.demand = new_ids.get(&draft.job.demand).copied().unwrap_or(draft.job.demand);
         }
         self.table = Some(table);
         Ok(())
@@ -116,13 +117,13 @@ impl Applied {
     }
 
     /// Puts drafts in the place of the jobs. Jobs that do not fit on the machine are left out.
-    pub(super) fn rebuild(&mut self, change: &SiteChange, mut drafts: Vec<JobDraft>) -> Result<(), ApplyError> {
+    pub(super) fn rebuild_jobs(&mut self, change: &SiteChange, mut drafts: Vec<JobDraft>) -> Result<(), ApplyError> {
         let too_wide = self.drop_too_wide(&mut drafts);
         if too_wide.jobs > 0 {
             self.left.jobs += too_wide.jobs;
             self.left.node_hours += too_wide.node_hours;
             self.refused += too_wide.jobs;
-            self.note(format!(
+            self.add_note(format!(
                 "jobs that ask for more than the smaller machine has, and are refused since none can run: {}",
                 too_wide.jobs
             ));
@@ -130,11 +131,11 @@ impl Applied {
         if drafts.is_empty() {
             return Err(ApplyError::new(change, "no job is left to simulate"));
         }
-        self.rebuilt(drafts).map_err(|problem| ApplyError::new(change, problem))
+        self.rebuild_workload(drafts).map_err(|problem| ApplyError::new(change, problem))
     }
 
     /// Puts drafts in the place of the jobs.
-    fn rebuilt(&mut self, drafts: Vec<JobDraft>) -> Result<(), String> {
+    fn rebuild_workload(&mut self, drafts: Vec<JobDraft>) -> Result<(), String> {
         let procs = self.premises.procs();
         // In order of arrival; pieces of a job stay behind each other.
         let mut order: Vec<u32> = (0..drafts.len() as u32).collect();
@@ -148,15 +149,15 @@ impl Applied {
                 of_old[was as usize] = Some(JobId(place));
             }
         }
-        let known =
+        let circumstances =
             self.known.take().unwrap_or_else(|| self.premises.workload.circumstances().cloned().unwrap_or_default());
-        let mut known = known.only(|id| of_old.get(id.index()).copied().flatten());
-        known.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+        let mut circumstances = circumstances.restrict_to(|id| of_old.get(id.index()).copied().flatten());
+        circumstances.withdrawn.sort_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
         for at in 1..drafts.len() {
             if drafts[at].follows {
                 let before = JobId(new_place[at - 1]);
                 let after = DependsOn { jobs: vec![before], think: Span::ZERO, then: DependencyEffect::Arrives };
-                known.after.insert(JobId(new_place[at]), after);
+                circumstances.after.insert(JobId(new_place[at]), after);
             }
         }
         self.origin = order.iter().map(|&at| drafts[at as usize].origin).collect();
@@ -170,8 +171,9 @@ impl Applied {
             .unzip();
         let table = self.table.clone();
         let workload = Workload::with_resources(Machine::new(procs), table, jobs, truth, provenance);
-        self.premises.workload =
-            workload.and_then(|workload| workload.with(known)).map_err(|error| error.to_string())?;
+        self.premises.workload = workload
+            .and_then(|workload| workload.with_circumstances(circumstances))
+            .map_err(|error| error.to_string())?;
         Ok(())
     }
 
@@ -180,58 +182,60 @@ impl Applied {
     ///
     /// # Errors
     /// No job would be left.
-    pub fn without(&self, never: &BTreeSet<JobId>, changes: &ChangeList) -> Result<Applied, ApplyError> {
+    pub fn without_jobs(&self, never: &BTreeSet<JobId>, changes: &ChangeList) -> Result<Applied, ApplyError> {
         let origins: BTreeSet<u32> =
             never.iter().filter_map(|id| self.origin.get(id.index()).copied().flatten()).collect();
-        let mut kept = self.clone();
-        let mut drafts = kept.drafts();
-        let (mut left, mut first) = (LeftOutJobs::default(), Vec::new());
-        let mut gone: BTreeSet<(bool, u32)> = BTreeSet::new();
+        let mut reduced_state = self.clone();
+        let mut drafts = reduced_state.job_drafts();
+        let (mut left_out, mut first) = (LeftOutJobs::default(), Vec::new());
+        let mut dropped_jobs: BTreeSet<(bool, u32)> = BTreeSet::new();
         drafts.retain(|draft| {
             let place = draft.place.unwrap_or(u32::MAX);
             let of = draft.origin.filter(|origin| origins.contains(origin));
             if of.is_none() && !never.contains(&JobId(place)) {
                 return true;
             }
-            left.node_hours += node_hours(&self.premises, &draft.job, draft.truth.run);
-            if gone.insert(of.map_or((false, place), |origin| (true, origin))) {
-                left.jobs += 1;
+            left_out.node_hours += node_hours(&self.premises, &draft.job, draft.truth.run);
+            if dropped_jobs.insert(of.map_or((false, place), |origin| (true, origin))) {
+                left_out.jobs += 1;
                 if first.len() < SHOWN {
                     first.push(draft.truth.number.to_string());
                 }
             }
             false
         });
-        kept.left.jobs += left.jobs;
-        kept.left.node_hours += left.node_hours;
-        kept.refused += left.jobs;
-        kept.note(refused(&left, &first));
+        reduced_state.left.jobs += left_out.jobs;
+        reduced_state.left.node_hours += left_out.node_hours;
+        reduced_state.refused += left_out.jobs;
+        reduced_state.add_note(describe_refused(&left_out, &first));
         if drafts.is_empty() {
             let problem = "no job could ever run".to_string();
             return Err(ApplyError { change: changes.to_string(), problem });
         }
-        kept.rebuilt(drafts).map_err(|problem| ApplyError { change: changes.to_string(), problem })?;
-        Ok(kept)
+        reduced_state
+            .rebuild_workload(drafts)
+            .map_err(|problem| ApplyError { change: changes.to_string(), problem })?;
+        Ok(reduced_state)
     }
 
     fn drop_too_wide(&self, drafts: &mut Vec<JobDraft>) -> LeftOutJobs {
-        let mut left = LeftOutJobs::default();
+        let mut left_out = LeftOutJobs::default();
         let premises = &self.premises;
-        let mut gone = false;
+        let mut was_dropped = false;
         drafts.retain(|draft| {
             let pool = &premises.pools[premises.pool_of(&draft.job)];
-            let served = self.table.as_ref().is_none_or(|table| table.problem(draft.job.demand).is_none());
-            let fits = served && draft.job.procs <= pool.procs.saturating_mul(pool.scale.max(1));
+            let is_served = self.table.as_ref().is_none_or(|table| table.demand_problem(draft.job.demand).is_none());
+            let fits = is_served && draft.job.procs <= pool.procs.saturating_mul(pool.scale.max(1));
             // The pieces of a job that is gone go with it.
-            let keep = fits && !(draft.follows && gone);
-            gone = !keep;
+            let keep = fits && !(draft.follows && was_dropped);
+            was_dropped = !keep;
             if !keep {
-                left.jobs += 1;
-                left.node_hours += node_hours(premises, &draft.job, draft.truth.run);
+                left_out.jobs += 1;
+                left_out.node_hours += node_hours(premises, &draft.job, draft.truth.run);
             }
             keep
         });
-        left
+        left_out
     }
 }
 
@@ -239,11 +243,11 @@ impl Applied {
 const SHOWN: usize = 3;
 
 /// The sentence on jobs that can never run.
-fn refused(left: &LeftOutJobs, first: &[String]) -> String {
-    let (jobs, whose) = if left.jobs == 1 { ("job", "its submission") } else { ("jobs", "their submissions") };
+fn describe_refused(left: &LeftOutJobs, first: &[String]) -> String {
+    let (jobs, submissions) = if left.jobs == 1 { ("job", "its submission") } else { ("jobs", "their submissions") };
     let more = if left.jobs as usize > first.len() { ", ..." } else { "" };
     format!(
-        "{} {jobs} of {:.0} node-hours can never run after the change, and {whose} would be refused (numbers {}{more})",
+        "{} {jobs} of {:.0} node-hours can never run after the change, and {submissions} would be refused (numbers {}{more})",
         left.jobs,
         left.node_hours,
         first.join(", ")

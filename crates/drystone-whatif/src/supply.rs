@@ -11,14 +11,14 @@ use drystone::model::{ResourceTable, Span, SupplyStep, Time};
 
 /// Sets the amount of a resource. Unless the change is unannounced, it is announced two weeks
 /// before.
-pub(super) fn supply(
+pub(super) fn set_supply(
     applied: &mut Applied,
     change: &SiteChange,
     supply: &SupplyAmount,
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<(), ApplyError> {
     let wrong = |problem: String| ApplyError::new(change, problem);
-    let Some(table) = applied.table.clone().filter(|table| table.counts()) else {
+    let Some(table) = applied.table.clone().filter(|table| table.has_resources()) else {
         return Err(wrong(
             "the jobs ask for no resource beyond processors, so no amount can change; name resources \
              (--resources)"
@@ -26,7 +26,7 @@ pub(super) fn supply(
         ));
     };
     let id = find_resource(&table, &supply.resource).map_err(wrong)?;
-    let unit = table.resource(id).map(|resource| resource.unit).unwrap_or_default();
+    let unit = table.find_resource(id).map(|resource| resource.unit).unwrap_or_default();
     let amount = read_amount(&supply.amount, unit).map_err(wrong)?;
     let times = [&supply.from, &supply.until].map(|text| text.as_deref().map(clock).transpose().map_err(wrong));
     let [from, until] = times;
@@ -39,18 +39,18 @@ pub(super) fn supply(
     if let Some(begin) = from {
         let length = until.map_or(Span::ZERO, |end| end - begin);
         // An end behind the last job is as good as none.
-        let (moved, note) = within_the_log(applied, begin, Span::ZERO);
-        note.into_iter().for_each(|note| applied.note(note));
-        (from, until) = (Some(moved), until.map(|_| moved.saturating_add(length)));
+        let (new_begin, note) = within_the_log(applied, begin, Span::ZERO);
+        note.into_iter().for_each(|note| applied.add_note(note));
+        (from, until) = (Some(new_begin), until.map(|_| new_begin.saturating_add(length)));
     }
     let announcement = |at: Time| supply.announced.then(|| at - NOTICE);
     let during = |time: Time| from.is_none_or(|from| from <= time) && until.is_none_or(|until| time < until);
-    let mut steps: Vec<SupplyStep> = table.supply().to_vec();
+    let mut steps: Vec<SupplyStep> = table.supply_steps().to_vec();
     steps.retain(|step| step.resource != id || !during(step.from));
     // An amount that holds from the beginning needs no announcement.
     let begin = from.unwrap_or(Time::MIN);
-    let announced = if from.is_some() { announcement(begin) } else { None };
-    steps.push(SupplyStep { resource: id, from: begin, amount, announced });
+    let announcement_time = if from.is_some() { announcement(begin) } else { None };
+    steps.push(SupplyStep { resource: id, from: begin, amount, announced: announcement_time });
     if let Some(end) = until
         && !steps.iter().any(|step| step.resource == id && step.from == end)
     {
@@ -60,10 +60,10 @@ pub(super) fn supply(
     let new = table.with_supply(&steps).map_err(|error| wrong(error.to_string()))?;
     applied.set_supply(new);
     // Jobs that ask for more than there ever is are refused, as on a smaller machine.
-    let drafts = applied.drafts();
-    applied.rebuild(change, drafts)?;
-    let show = |amount| unit.show(amount);
-    let name = table.resource(id).map_or("", |resource| resource.name.as_str());
+    let drafts = applied.job_drafts();
+    applied.rebuild_jobs(change, drafts)?;
+    let show = |amount| unit.format_amount(amount);
+    let name = table.find_resource(id).map_or("", |resource| resource.name.as_str());
     let when = match (from, until) {
         (None, None) => "throughout",
         (_, None) => "from then on",
@@ -74,7 +74,7 @@ pub(super) fn supply(
         (_, true) => ", announced two weeks before to policies that plan with announcements",
         (_, false) => ", announced to no scheduler before it happens",
     };
-    applied.note(format!(
+    applied.add_note(format!(
         "{when} there are {} of {name} in place of {}{words}",
         show(amount),
         show(table.supply_at(id, begin))
@@ -85,7 +85,7 @@ pub(super) fn supply(
 /// Divides the times of changes of supply as submit times are divided. Returns the table and the
 /// number of changes.
 pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<(ResourceTable, usize)> {
-    let table = table.with_times(|time| factor.divide(time));
-    let count = table.supply().iter().filter(|step| step.from > Time::MIN).count();
+    let table = table.with_times(|time| factor.divide_time(time));
+    let count = table.supply_steps().iter().filter(|step| step.from > Time::MIN).count();
     (count > 0).then_some((table, count))
 }

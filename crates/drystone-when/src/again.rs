@@ -6,7 +6,7 @@
 use crate::forecaster::Forecaster;
 use crate::general::FutureError;
 use crate::pool;
-use crate::score::{ForecastScore, LEVELS, ScoreMark, level};
+use crate::score::{ForecastScore, LEVELS, ScoreMark, quantile_level};
 use drystone_core::engine::Session;
 use drystone_core::model::{JobId, Span, Time};
 use drystone_core::parts::Profile;
@@ -97,23 +97,23 @@ impl RepeatedExaminer {
     ///
     /// # Errors
     /// A policy that cannot be simulated forward.
-    pub(crate) fn look(&mut self, session: &Session, forecaster: &mut Forecaster) -> Result<(), FutureError> {
+    pub(crate) fn ask_if_due(&mut self, session: &Session, forecaster: &mut Forecaster) -> Result<(), FutureError> {
         let view = session.view();
-        let now = view.now();
+        let now = view.current_time();
         if now < self.next {
             return Ok(());
         }
         self.next = Time((now.0.div_euclid(self.every.0) + 1) * self.every.0);
         let is_asked = |&id: &JobId| id.0.is_multiple_of(self.one_in) && view.job(id).submit < now;
-        let jobs: Vec<JobId> = view.waiting().filter(is_asked).collect();
+        let jobs: Vec<JobId> = view.waiting_jobs().filter(is_asked).collect();
         if jobs.is_empty() {
             return Ok(());
         }
-        let answers = forecaster.look(session, &jobs)?;
-        let plans = pool::plans(session, &jobs, &mut self.profile);
-        let corrected = forecaster.correct_answers(&answers, now);
-        for (((&id, answer), corrected), plan) in jobs.iter().zip(&answers).zip(&corrected).zip(plans) {
-            let quantiles = |of: &dyn Fn(f64) -> f64| Some((0..LEVELS).map(|k| of(level(k))).collect());
+        let answers = forecaster.preview_answers(session, &jobs)?;
+        let plans = pool::planned_starts(session, &jobs, &mut self.profile);
+        let corrected_answers = forecaster.correct_answers(&answers, now);
+        for (((&id, answer), corrected), plan) in jobs.iter().zip(&answers).zip(&corrected_answers).zip(plans) {
+            let quantiles = |of: &dyn Fn(f64) -> f64| Some((0..LEVELS).map(|k| of(quantile_level(k))).collect());
             let answers = [
                 plan.map(|plan| vec![plan as f64; LEVELS]),
                 quantiles(&|level| answer.sample.quantile(level)),
@@ -127,14 +127,16 @@ impl RepeatedExaminer {
         Ok(())
     }
 
-    pub(crate) fn started(&mut self, id: JobId, now: Time) {
+    pub(crate) fn note_start(&mut self, id: JobId, now: Time) {
         for question in self.open.remove(&id).unwrap_or_default() {
             let question = &mut self.questions[question];
             if let RepeatedQuestion::Waits { at, answers } = question {
                 let took = (now - *at).as_f64();
                 *question = match took > 0.0 {
                     true => RepeatedQuestion::Marked(
-                        answers.each_ref().map(|answer| answer.as_ref().map(|answer| ScoreMark::of(answer, took))),
+                        answers
+                            .each_ref()
+                            .map(|answer| answer.as_ref().map(|answer| ScoreMark::from_quantiles(answer, took))),
                     ),
                     false => RepeatedQuestion::Lost,
                 };
@@ -142,7 +144,7 @@ impl RepeatedExaminer {
         }
     }
 
-    pub(crate) fn withdrawn(&mut self, id: JobId) {
+    pub(crate) fn note_withdrawal(&mut self, id: JobId) {
         for question in self.open.remove(&id).unwrap_or_default() {
             self.questions[question] = RepeatedQuestion::Lost;
         }
@@ -151,15 +153,15 @@ impl RepeatedExaminer {
     /// Returns the scores without those of the first questions, which only train.
     pub(crate) fn finish(self, training: f64) -> RepeatedScores {
         let first = (self.questions.len() as f64 * training) as usize;
-        let marked: Vec<&[Option<ScoreMark>; 4]> = (self.questions[first..].iter())
+        let mark_rows: Vec<&[Option<ScoreMark>; 4]> = (self.questions[first..].iter())
             .filter_map(|question| match question {
                 RepeatedQuestion::Marked(marks) => Some(marks),
                 RepeatedQuestion::Waits { .. } | RepeatedQuestion::Lost => None,
             })
             .collect();
         let score = |at: usize| {
-            let marks: Vec<ScoreMark> = marked.iter().filter_map(|marks| marks[at]).collect();
-            ForecastScore::of(&marks, (marked.len() - marks.len()) as u64)
+            let marks: Vec<ScoreMark> = mark_rows.iter().filter_map(|marks| marks[at]).collect();
+            ForecastScore::from_marks(&marks, (mark_rows.len() - marks.len()) as u64)
         };
         let methods = RepeatedMethod::ALL.into_iter().enumerate().map(|(at, method)| (method, score(at))).collect();
         RepeatedScores { every: self.every, methods }

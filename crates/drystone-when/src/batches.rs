@@ -55,7 +55,7 @@ const PRIOR: (f64, f64) = (20.0, 1.0);
 
 impl Batches {
     /// A job has arrived; `before` is what such jobs of the user have taken, where that is known.
-    pub(crate) fn arrived(&mut self, key: BatchKey, time: i64, before: impl FnOnce() -> Option<i64>) {
+    pub(crate) fn note_arrival(&mut self, key: BatchKey, time: i64, before: impl FnOnce() -> Option<i64>) {
         if key.0 < 0 {
             return;
         }
@@ -76,7 +76,7 @@ impl Batches {
     }
 
     /// A job has ended that started then.
-    pub(crate) fn ended(&mut self, key: BatchKey, start: i64, run: i64) {
+    pub(crate) fn note_end(&mut self, key: BatchKey, start: i64, run: i64) {
         let Some(batch) = self.open.get_mut(&key) else { return };
         if start < batch.began || batch.runs.len() >= FIRST {
             return;
@@ -93,7 +93,7 @@ impl Batches {
 
     /// Returns the surprise that a batch may be, of which nothing is known yet; `longest` is how
     /// long a job of it has run, by its start.
-    pub(crate) fn surprise(&self, key: BatchKey, longest: impl Fn(i64) -> i64) -> Option<BatchSurprise> {
+    pub(crate) fn find_surprise(&self, key: BatchKey, longest: impl Fn(i64) -> i64) -> Option<BatchSurprise> {
         let batch = self.open.get(&key).filter(|batch| batch.jobs >= FEWEST && batch.runs.is_empty())?;
         let ran = longest(batch.began) as f64 / batch.before as f64;
         let mut ratios: Vec<f64> = self.ratios.iter().copied().filter(|&ratio| ratio < SHORT && ratio > ran).collect();
@@ -112,7 +112,7 @@ impl Batches {
 impl BatchSurprise {
     /// The part of its usual run time that a job takes, in a future with this number.
     #[inline]
-    pub(crate) fn part(&self, number: f64) -> f64 {
+    pub(crate) fn run_share(&self, number: f64) -> f64 {
         if number >= self.share {
             return 1.0;
         }
@@ -131,19 +131,19 @@ mod tests {
     fn a_share_of_batches_fails_at_once() {
         let mut batches = Batches::default();
         for (user, run) in [(1, 900), (2, 10), (3, 1_200), (4, 1_000)] {
-            (0..10).for_each(|at| batches.arrived((user, 3_600), at, || Some(1_000)));
-            (0..5).for_each(|at| batches.ended((user, 3_600), 20 + at, run));
+            (0..10).for_each(|at| batches.note_arrival((user, 3_600), at, || Some(1_000)));
+            (0..5).for_each(|at| batches.note_end((user, 3_600), 20 + at, run));
         }
-        (0..10).for_each(|at| batches.arrived((5, 3_600), 100 * at, || Some(2_000)));
-        let surprise = batches.surprise((5, 3_600), |_| 0).expect("a new batch");
+        (0..10).for_each(|at| batches.note_arrival((5, 3_600), 100 * at, || Some(2_000)));
+        let surprise = batches.find_surprise((5, 3_600), |_| 0).expect("a new batch");
         assert_eq!(surprise, BatchSurprise { share: 2.0 / 24.0, ratios: vec![0.01] });
-        assert_eq!((surprise.part(0.08), surprise.part(0.09)), (0.01, 1.0));
+        assert_eq!((surprise.run_share(0.08), surprise.run_share(0.09)), (0.01, 1.0));
         // A job of it has run for longer than a hundredth, and then than a tenth.
-        let surprise = batches.surprise((5, 3_600), |_| 21).expect("it may be another kind");
+        let surprise = batches.find_surprise((5, 3_600), |_| 21).expect("it may be another kind");
         assert_eq!((surprise.share, &surprise.ratios[..]), (1.0 / 24.0, &[0.05][..]));
-        assert_eq!(batches.surprise((5, 3_600), |_| 200), None);
-        batches.ended((5, 3_600), 10, 700);
-        assert_eq!(batches.surprise((5, 3_600), |_| 0), None);
+        assert_eq!(batches.find_surprise((5, 3_600), |_| 200), None);
+        batches.note_end((5, 3_600), 10, 700);
+        assert_eq!(batches.find_surprise((5, 3_600), |_| 0), None);
     }
 
     /// Fewer jobs than ten are no batch, nor are jobs that come one by one, nor those of a user
@@ -151,12 +151,12 @@ mod tests {
     #[test]
     fn what_is_no_batch_is_no_surprise() {
         let mut batches = Batches::default();
-        (0..9).for_each(|at| batches.arrived((1, 60), at, || Some(50)));
-        (0..20).for_each(|at| batches.arrived((2, 60), 601 * at, || Some(50)));
-        (0..20).for_each(|at| batches.arrived((3, 60), at, || None));
-        (0..20).for_each(|at| batches.arrived((-1, 60), at, || Some(50)));
+        (0..9).for_each(|at| batches.note_arrival((1, 60), at, || Some(50)));
+        (0..20).for_each(|at| batches.note_arrival((2, 60), 601 * at, || Some(50)));
+        (0..20).for_each(|at| batches.note_arrival((3, 60), at, || None));
+        (0..20).for_each(|at| batches.note_arrival((-1, 60), at, || Some(50)));
         for user in [1, 2, 3, -1] {
-            assert_eq!(batches.surprise((user, 60), |_| 0), None, "{user}");
+            assert_eq!(batches.find_surprise((user, 60), |_| 0), None, "{user}");
         }
     }
 }

@@ -68,7 +68,7 @@ pub struct LevelCorrection {
 
 impl AnswerCalibration {
     /// An answer was given at `now` for a job of this user: the mixture, made of what all said.
-    pub(crate) fn asked(
+    pub(crate) fn note_question(
         &mut self,
         (job, user): (JobId, i32),
         now: Time,
@@ -88,28 +88,28 @@ impl AnswerCalibration {
 
     /// A job has started. Nothing where no answer waits for that. An answer given at this very
     /// instant had no question left, and is forgotten.
-    pub fn started(&mut self, job: JobId, now: Time, settings: &ForecasterSettings) {
+    pub fn note_start(&mut self, job: JobId, now: Time, settings: &ForecasterSettings) {
         let draws = Draws::new(settings.seed, 0x6c65_7665);
         self.answers
             .retain(|answer| answer.job != job || answer.at < now || !matches!(answer.fate, AnswerFate::Waits(_)));
         for answer in self.answers.iter_mut().filter(|answer| answer.job == job) {
             if let AnswerFate::Waits(sample) = &answer.fate {
-                let tie = draws.uniform(DrawPurpose::Tie, u64::from(job.0) ^ (answer.at.0 as u64) << 32);
+                let tie = draws.draw_uniform(DrawPurpose::Tie, u64::from(job.0) ^ (answer.at.0 as u64) << 32);
                 let took = (now - answer.at).0 as f64;
-                let value = sample.level(took, tie);
+                let value = sample.level_at(took, tie);
                 answer.fate = AnswerFate::Known(SeenValue { value, known: true });
                 if let ExpertRecord::Waits(said) = &answer.record {
-                    answer.record = ExpertRecord::Known(said.losses(took), said.level(took, tie));
+                    answer.record = ExpertRecord::Known(said.compute_losses(took), said.start_level(took, tie));
                 }
             }
         }
     }
 
     /// A job was withdrawn: its start is later than now, if it ever would have been.
-    pub fn withdrawn(&mut self, job: JobId, now: Time) {
+    pub fn note_withdrawal(&mut self, job: JobId, now: Time) {
         for answer in self.answers.iter_mut().filter(|answer| answer.job == job) {
             if let AnswerFate::Waits(sample) = &answer.fate {
-                let value = sample.level((now - answer.at).0 as f64, 0.5);
+                let value = sample.level_at((now - answer.at).0 as f64, 0.5);
                 answer.fate = AnswerFate::Known(SeenValue { value, known: false });
                 answer.record = ExpertRecord::Lost;
             }
@@ -118,7 +118,7 @@ impl AnswerCalibration {
 
     /// The correction as of now.
     #[must_use]
-    pub fn correction(&self, now: Time, settings: &ForecasterSettings) -> LevelCorrection {
+    pub fn compute_correction(&self, now: Time, settings: &ForecasterSettings) -> LevelCorrection {
         let mut bursts: BTreeMap<u64, f64> = BTreeMap::new();
         for answer in &self.answers {
             *bursts.entry(answer.burst).or_default() += 1.0;
@@ -127,28 +127,28 @@ impl AnswerCalibration {
         let level = |answer: &Answered| match &answer.fate {
             AnswerFate::Known(seen) => *seen,
             AnswerFate::Waits(sample) => {
-                SeenValue { value: sample.level((now - answer.at).0 as f64, 0.5), known: false }
+                SeenValue { value: sample.level_at((now - answer.at).0 as f64, 0.5), known: false }
             }
         };
-        let mut seen: Vec<SeenValue> = Vec::with_capacity(self.answers.len() + settings.pseudo);
-        seen.extend(self.answers.iter().map(level));
-        let known = || seen.iter().filter(|seen| seen.known);
-        let censored = seen.len() - known().count();
+        let mut values: Vec<SeenValue> = Vec::with_capacity(self.answers.len() + settings.pseudo);
+        values.extend(self.answers.iter().map(level));
+        let known_values = || values.iter().filter(|seen| seen.known);
+        let censored_count = values.len() - known_values().count();
         // Neighbours share their surprises: answers of one hour are wrong together.
-        let of_one = values_of_one(&known().map(|seen| seen.value).collect::<Vec<_>>());
+        let of_one = values_of_one(&known_values().map(|seen| seen.value).collect::<Vec<_>>());
         let pseudo = settings.pseudo as f64;
-        let worth = known().count() as f64 / of_one + pseudo;
-        seen.extend((0..settings.pseudo).map(|k| SeenValue { value: (k as f64 + 0.5) / pseudo, known: true }));
+        let worth = known_values().count() as f64 / of_one + pseudo;
+        values.extend((0..settings.pseudo).map(|k| SeenValue { value: (k as f64 + 0.5) / pseudo, known: true }));
         let losses = self.answers.iter().filter_map(|answer| match answer.record {
             ExpertRecord::Known(losses, _) => Some((losses, weight(answer))),
             _ => None,
         });
-        let weights = pool::weights(losses, settings.hedge);
+        let weights = pool::learn_weights(losses, settings.hedge);
         LevelCorrection {
-            curve: Arc::new(SurvivalCurve::of(&mut seen).ahead(worth)),
+            curve: Arc::new(SurvivalCurve::from_values(&mut values).predictive_curve(worth)),
             weights,
             answers: self.answers.len(),
-            censored,
+            censored: censored_count,
         }
     }
 
@@ -157,29 +157,29 @@ impl AnswerCalibration {
     #[must_use]
     pub fn raw_coverage(&self, central: f64) -> Option<f64> {
         let (low, high) = ((1.0 - central) / 2.0, (1.0 + central) / 2.0);
-        let known = self.answers.iter().filter_map(|answer| match answer.record {
+        let known_levels = self.answers.iter().filter_map(|answer| match answer.record {
             ExpertRecord::Known(_, level) => Some(level),
             _ => None,
         });
-        let (mut all, mut inside) = (0u32, 0u32);
-        for value in known {
-            all += 1;
+        let (mut level_count, mut inside) = (0u32, 0u32);
+        for value in known_levels {
+            level_count += 1;
             inside += u32::from((low..=high).contains(&value));
         }
-        (all > 0).then(|| f64::from(inside) / f64::from(all))
+        (level_count > 0).then(|| f64::from(inside) / f64::from(level_count))
     }
 
     /// Questions so far.
     #[must_use]
-    pub fn questions(&self) -> u64 {
+    pub fn question_count(&self) -> u64 {
         self.asked
     }
 }
 
 impl LevelCorrection {
     /// The forecasters whose answers are mixed, each with its weight.
-    pub fn pool(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        EXPERT_NAMES.into_iter().zip(self.weights.shown())
+    pub fn forecaster_weights(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        EXPERT_NAMES.into_iter().zip(self.weights.forecaster_weights())
     }
 
     pub(crate) fn weights(&self) -> &PoolWeights {
@@ -203,8 +203,8 @@ mod tests {
     use super::*;
 
     fn asked(calibration: &mut AnswerCalibration, job: u32, user: i32, at: i64, sample: &StartSample) {
-        let said = ExpertAnswers::of(sample, [None; EXPERTS - 1]);
-        calibration.asked(
+        let said = ExpertAnswers::from_sample(sample, [None; EXPERTS - 1]);
+        calibration.note_question(
             (JobId(job), user),
             Time(at),
             (sample, said),
@@ -216,7 +216,7 @@ mod tests {
     fn without_a_past_answers_stay_as_they_are() {
         let settings = ForecasterSettings::default();
         let sample = StartSample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
-        let correction = AnswerCalibration::default().correction(Time(0), &settings);
+        let correction = AnswerCalibration::default().compute_correction(Time(0), &settings);
         for level in [0.05, 0.25, 0.5, 0.9] {
             let (raw, corrected) = (sample.quantile(level), correction.quantile(&sample, level));
             assert!((raw - corrected).abs() <= 260.0, "{level}: {raw} {corrected}");
@@ -232,9 +232,9 @@ mod tests {
         for i in 0..100u32 {
             let at = Time(i64::from(i) * 100_000);
             asked(&mut calibration, i, i as i32, at.0, &sample);
-            calibration.started(JobId(i), Time(at.0 + 5000 + i64::from(i) * 50), &settings);
+            calibration.note_start(JobId(i), Time(at.0 + 5000 + i64::from(i) * 50), &settings);
         }
-        let correction = calibration.correction(Time(10_000_000), &settings);
+        let correction = calibration.compute_correction(Time(10_000_000), &settings);
         assert_eq!((correction.answers, correction.censored), (100, 0));
         let median = correction.quantile(&sample, 0.5);
         assert!((median - 7475.0).abs() < 60.0, "{median}");
@@ -251,15 +251,15 @@ mod tests {
         let correction = |jobs: u32, users: Option<u32>| {
             let mut calibration = AnswerCalibration::default();
             for i in 0..jobs {
-                let said = ExpertAnswers::of(&sample, [None, Some(&early), None]);
+                let said = ExpertAnswers::from_sample(&sample, [None, Some(&early), None]);
                 let user = users.map_or(-1, |users| (i % users) as i32);
-                calibration.asked((JobId(i), user), Time(0), (&sample, said), &settings);
-                calibration.started(JobId(i), Time(9_850), &settings);
+                calibration.note_question((JobId(i), user), Time(0), (&sample, said), &settings);
+                calibration.note_start(JobId(i), Time(9_850), &settings);
             }
-            calibration.correction(Time(10_000), &settings)
+            calibration.compute_correction(Time(10_000), &settings)
         };
         let median = |correction: &LevelCorrection| correction.quantile(&sample, 0.5);
-        let weight = |correction: &LevelCorrection| correction.weights().shown()[2];
+        let weight = |correction: &LevelCorrection| correction.weights().forecaster_weights()[2];
         let [burst, two, many] = [(500, 1), (2, 1), (500, 500)].map(|(jobs, users)| correction(jobs, Some(users)));
         assert!((median(&burst) - median(&many)).abs() < 1e-9, "{} {}", median(&burst), median(&many));
         assert!(median(&burst) > median(&two) + 1_000.0 && median(&two) > 5_000.0, "{}", median(&two));
@@ -280,14 +280,14 @@ mod tests {
         let mut inside = 0;
         for round in 0..400 {
             let draws = Draws::new(3, round);
-            let took = |hour: u64| 1 + (draws.uniform(DrawPurpose::Own, hour) * 9_990.0) as i64;
+            let took = |hour: u64| 1 + (draws.draw_uniform(DrawPurpose::Own, hour) * 9_990.0) as i64;
             let mut calibration = AnswerCalibration::default();
             for i in 0..200u32 {
                 let at = i64::from(i) * 20_000;
                 asked(&mut calibration, i, i as i32, at, &sample);
-                calibration.started(JobId(i), Time(at + took(u64::from(i / 10))), &settings);
+                calibration.note_start(JobId(i), Time(at + took(u64::from(i / 10))), &settings);
             }
-            let correction = calibration.correction(Time(10_000_000), &settings);
+            let correction = calibration.compute_correction(Time(10_000_000), &settings);
             let [low, high] = [0.05, 0.95].map(|level| correction.quantile(&sample, level));
             inside += u32::from((low..=high).contains(&(took(77) as f64)));
         }
@@ -299,11 +299,11 @@ mod tests {
         let (settings, sample) = (ForecasterSettings::default(), StartSample::new([Some(5)], 100));
         let mut calibration = AnswerCalibration::default();
         asked(&mut calibration, 1, 1, 7, &sample);
-        calibration.started(JobId(1), Time(7), &settings);
-        assert_eq!(calibration.correction(Time(9), &settings).answers, 0);
+        calibration.note_start(JobId(1), Time(7), &settings);
+        assert_eq!(calibration.compute_correction(Time(9), &settings).answers, 0);
         asked(&mut calibration, 2, 1, 7, &sample);
-        calibration.withdrawn(JobId(2), Time(8));
-        let correction = calibration.correction(Time(9), &settings);
+        calibration.note_withdrawal(JobId(2), Time(8));
+        let correction = calibration.compute_correction(Time(9), &settings);
         assert_eq!((correction.answers, correction.censored), (1, 1));
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Days {
 const FEWEST: i64 = 7;
 
 impl Days {
-    pub(crate) fn arrived(&mut self, name: u64, job: &Job, settings: &ForecasterSettings) {
+    pub(crate) fn note_arrival(&mut self, name: u64, job: &Job, settings: &ForecasterSettings) {
         self.began.get_or_insert(job.submit);
         self.places.insert(name, self.forgotten + self.jobs.len() as u64);
         self.jobs.push_back(PastArrival { name, job: job.clone(), run: None, withdrawn: false });
@@ -50,20 +50,20 @@ impl Days {
         self.jobs.get_mut(usize::try_from(place).ok()?)
     }
 
-    pub(crate) fn ended(&mut self, name: u64, run: i64) {
+    pub(crate) fn note_end(&mut self, name: u64, run: i64) {
         if let Some(past) = self.get_mut(name) {
             past.run = Some(run);
         }
     }
 
-    pub(crate) fn withdrawn(&mut self, name: u64) {
+    pub(crate) fn note_withdrawal(&mut self, name: u64) {
         if let Some(past) = self.get_mut(name) {
             past.withdrawn = true;
         }
     }
 
     /// The days that can be replayed after `now`, and which of them are alike.
-    pub(crate) fn plan(&self, now: Time, settings: &ForecasterSettings) -> DayPlan {
+    pub(crate) fn plan_days(&self, now: Time, settings: &ForecasterSettings) -> DayPlan {
         let past = self.began.map_or(0, |began| (now - began).0 / Span::DAY.0);
         let mut plan = DayPlan { now, monday: settings.monday, alike: [Vec::new(), Vec::new()] };
         if past < FEWEST {
@@ -101,7 +101,7 @@ pub(crate) struct DayPlan {
 
 impl DayPlan {
     /// A future without arrivals.
-    pub(crate) fn none(now: Time) -> DayPlan {
+    pub(crate) fn without_arrivals(now: Time) -> DayPlan {
         DayPlan { now, monday: 0, alike: [Vec::new(), Vec::new()] }
     }
 
@@ -111,10 +111,10 @@ impl DayPlan {
     }
 
     /// The day of the past that stands for the one that begins so many days after the present.
-    fn draw(&self, ahead: i64, draws: Draws) -> Option<PastDay> {
+    fn draw_day(&self, ahead: i64, draws: Draws) -> Option<PastDay> {
         let kind = usize::from(is_weekend(self.now.0 + ahead * Span::DAY.0, self.monday));
         let days = if self.alike[kind].is_empty() { &self.alike[1 - kind] } else { &self.alike[kind] };
-        let place = (draws.uniform(DrawPurpose::Day, ahead as u64) * days.len() as f64) as usize;
+        let place = (draws.draw_uniform(DrawPurpose::Day, ahead as u64) * days.len() as f64) as usize;
         days.get(place.min(days.len().saturating_sub(1))).copied()
     }
 }
@@ -146,12 +146,12 @@ impl<'a> FutureArrivals<'a> {
         let last = if plan.is_empty() { 0 } else { settings.horizon.0 / Span::DAY.0 + 1 };
         let mut arrivals =
             FutureArrivals { days, plan, draws, drawn: 0, last, next: 0, until: 0, shift: 0, extra: None };
-        arrivals.settle();
+        arrivals.skip_empty_days();
         arrivals
     }
 
     /// Adds one more job, which comes for sure at this time.
-    pub(crate) fn with(mut self, time: Time, job: &'a PastArrival) -> FutureArrivals<'a> {
+    pub(crate) fn with_job(mut self, time: Time, job: &'a PastArrival) -> FutureArrivals<'a> {
         self.extra = Some((time, job));
         self
     }
@@ -168,7 +168,7 @@ impl<'a> FutureArrivals<'a> {
     }
 
     /// Goes on to the next day while nothing is left of this one.
-    fn settle(&mut self) {
+    fn skip_empty_days(&mut self) {
         loop {
             while self.next < self.until && self.days.jobs[self.next].withdrawn {
                 self.next += 1;
@@ -176,7 +176,7 @@ impl<'a> FutureArrivals<'a> {
             if self.next < self.until || self.drawn >= self.last {
                 return;
             }
-            let Some(day) = self.plan.draw(self.drawn, self.draws) else { return self.drawn = self.last };
+            let Some(day) = self.plan.draw_day(self.drawn, self.draws) else { return self.drawn = self.last };
             self.shift = (day.back + self.drawn) * Span::DAY.0;
             (self.next, self.until) = (day.from, day.until);
             self.drawn += 1;
@@ -185,7 +185,7 @@ impl<'a> FutureArrivals<'a> {
 
     /// Returns the time of the next job, and the past job that it repeats.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(Time, &'a PastArrival)> {
+    pub(crate) fn peek_next(&self) -> Option<(Time, &'a PastArrival)> {
         if self.is_extra_next() { self.extra } else { self.next_of_days() }
     }
 
@@ -206,7 +206,7 @@ impl<'a> FutureArrivals<'a> {
             return;
         }
         self.next += 1;
-        self.settle();
+        self.skip_empty_days();
     }
 }
 
@@ -215,10 +215,10 @@ mod tests {
     use super::*;
 
     fn arrivals(days: &Days, now: i64, settings: &ForecasterSettings) -> Vec<(i64, u64)> {
-        let plan = days.plan(Time(now), settings);
-        let mut arrivals = FutureArrivals::new(days, &plan, Draws::new(1, 1).sample(0), settings);
+        let plan = days.plan_days(Time(now), settings);
+        let mut arrivals = FutureArrivals::new(days, &plan, Draws::new(1, 1).for_sample(0), settings);
         let mut list = Vec::new();
-        while let Some((time, past)) = arrivals.peek() {
+        while let Some((time, past)) = arrivals.peek_next() {
             list.push((time.0, past.name));
             arrivals.advance();
         }
@@ -232,7 +232,7 @@ mod tests {
         let day = Span::DAY.0;
         // One job at 09:00 of each day, from Monday on, for two weeks; its name says the day.
         for i in 0..14 {
-            days.arrived(i as u64, &Job::new(Time(i * day + 9 * 3600), 1, Span(60)), &settings);
+            days.note_arrival(i as u64, &Job::new(Time(i * day + 9 * 3600), 1, Span(60)), &settings);
             if i == 5 {
                 assert_eq!(arrivals(&days, 6 * day, &settings), [], "too short a past");
             }
@@ -251,9 +251,9 @@ mod tests {
         let settings = ForecasterSettings::default();
         let mut days = Days::default();
         for i in 0..40 {
-            days.arrived(i, &Job::new(Time(i as i64 * Span::DAY.0 / 2), 1, Span(60)), &settings);
+            days.note_arrival(i, &Job::new(Time(i as i64 * Span::DAY.0 / 2), 1, Span(60)), &settings);
         }
-        days.withdrawn(30);
+        days.note_withdrawal(30);
         let list = arrivals(&days, 19 * Span::DAY.0, &settings);
         assert!(
             !list.is_empty() && list.iter().all(|&(time, name)| time > 19 * Span::DAY.0 && name != 30 && name < 38)

@@ -28,7 +28,7 @@ pub(crate) struct Named(u64);
 impl Named {
     #[inline]
     pub(crate) fn new(purpose: DrawPurpose, name: u64) -> Named {
-        Named(mix(name.wrapping_add((purpose as u64 + 1) << 56)))
+        Named(mix_bits(name.wrapping_add((purpose as u64 + 1) << 56)))
     }
 }
 
@@ -41,31 +41,31 @@ pub(crate) struct Draws {
 impl Draws {
     /// Those of a seed and a question.
     pub(crate) fn new(seed: u64, question: u64) -> Draws {
-        Draws { key: mix(mix(seed ^ 0x9e37_79b9_7f4a_7c15).wrapping_add(question)) }
+        Draws { key: mix_bits(mix_bits(seed ^ 0x9e37_79b9_7f4a_7c15).wrapping_add(question)) }
     }
 
     /// Those of one sample.
-    pub(crate) fn sample(self, sample: u32) -> Draws {
-        Draws { key: mix(self.key ^ (u64::from(sample) + 1).wrapping_mul(0xd134_2543_de82_ef95)) }
+    pub(crate) fn for_sample(self, sample: u32) -> Draws {
+        Draws { key: mix_bits(self.key ^ (u64::from(sample) + 1).wrapping_mul(0xd134_2543_de82_ef95)) }
     }
 
     /// A number in the open interval from 0 to 1.
     #[inline]
-    pub(crate) fn uniform(self, purpose: DrawPurpose, name: u64) -> f64 {
-        self.named(Named::new(purpose, name))
+    pub(crate) fn draw_uniform(self, purpose: DrawPurpose, name: u64) -> f64 {
+        self.draw_named(Named::new(purpose, name))
     }
 
     /// The number with this name.
     #[inline]
-    pub(crate) fn named(self, name: Named) -> f64 {
-        let bits = mix(self.key ^ name.0);
+    pub(crate) fn draw_named(self, name: Named) -> f64 {
+        let bits = mix_bits(self.key ^ name.0);
         ((bits >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea & Flood 2014).
 #[inline]
-fn mix(mut z: u64) -> u64 {
+fn mix_bits(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -81,14 +81,15 @@ mod tests {
         let draws = Draws::new(1, 7);
         let n = 20_000;
         let list: Vec<f64> =
-            (0..n).map(|i| draws.sample(i % 100).uniform(DrawPurpose::Own, u64::from(i / 100))).collect();
+            (0..n).map(|i| draws.for_sample(i % 100).draw_uniform(DrawPurpose::Own, u64::from(i / 100))).collect();
         let mean = list.iter().sum::<f64>() / f64::from(n);
         assert!((mean - 0.5).abs() < 0.01, "{mean}");
         let square = list.iter().map(|x| (x - 0.5) * (x - 0.5)).sum::<f64>() / f64::from(n);
         assert!((square - 1.0 / 12.0).abs() < 0.003, "{square}");
         let with_next = list.windows(2).map(|w| (w[0] - 0.5) * (w[1] - 0.5)).sum::<f64>() / f64::from(n);
         assert!(with_next.abs() < 0.003, "{with_next}");
-        let other = draws.sample(3).uniform(DrawPurpose::Shared, 5) - draws.sample(3).uniform(DrawPurpose::Own, 5);
+        let other = draws.for_sample(3).draw_uniform(DrawPurpose::Shared, 5)
+            - draws.for_sample(3).draw_uniform(DrawPurpose::Own, 5);
         assert!(other.abs() > 1e-9);
     }
 }

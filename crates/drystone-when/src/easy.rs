@@ -29,7 +29,7 @@ pub(crate) struct EasyRules {
 
 impl EasyRules {
     /// Those of a policy, if it is one of these.
-    pub(crate) fn of(spec: &PolicySpec) -> Option<EasyRules> {
+    pub(crate) fn from_spec(spec: &PolicySpec) -> Option<EasyRules> {
         let set = spec.parameters();
         let is = |name: &str, value: &str| set.iter().any(|(key, found)| *key == name && found == value);
         if !is("order", "fcfs") || !is("predict", "estimate") || is("pass", "pyss") {
@@ -132,13 +132,13 @@ struct StartBounds {
 
 impl StartBounds {
     #[inline]
-    fn allow(self, procs: Width, limit: i32) -> bool {
+    fn allows_job(self, procs: Width, limit: i32) -> bool {
         (procs <= self.free) & ((limit <= self.window) | (procs <= self.extra))
     }
 
     /// Returns whether whatever these allow the others allow as well.
     #[inline]
-    fn within(self, other: StartBounds) -> bool {
+    fn is_within(self, other: StartBounds) -> bool {
         self.free <= other.free && self.window <= other.window && self.extra <= other.extra
     }
 }
@@ -147,13 +147,13 @@ impl EasyQueue {
     fn push(&mut self, job: u32, procs: Width, limit: i64) {
         self.jobs.push(job);
         self.procs.push(procs);
-        self.limits.push(short(limit));
+        self.limits.push(clamp_limit(limit));
         self.waiting += 1;
     }
 
     /// The job at a place leaves.
     #[inline]
-    fn take(&mut self, at: usize) -> (u32, Width) {
+    fn take_job(&mut self, at: usize) -> (u32, Width) {
         let procs = std::mem::replace(&mut self.procs[at], LEFT);
         self.waiting -= 1;
         while self.procs.get(self.head).is_some_and(|&procs| procs == LEFT) {
@@ -164,8 +164,8 @@ impl EasyQueue {
 
     /// Closes the places of jobs that have left, where most have; returns whether it did.
     fn close_up(&mut self) -> bool {
-        let left = self.jobs.len() - self.waiting;
-        if left <= MOST_LEFT || left <= self.waiting {
+        let gap_count = self.jobs.len() - self.waiting;
+        if gap_count <= MOST_LEFT || gap_count <= self.waiting {
             return false;
         }
         let mut to = 0;
@@ -191,16 +191,16 @@ impl EasyQueue {
         const PIECE: usize = 16;
         let (procs, limits) = (self.procs.get(from..)?, self.limits.get(from..)?);
         let first_of = |at: usize, procs: &[Width], limits: &[i32]| {
-            let allowed = procs.iter().zip(limits).position(|(&procs, &limit)| bounds.allow(procs, limit));
-            allowed.map(|place| from + at + place)
+            let allowed_place = procs.iter().zip(limits).position(|(&procs, &limit)| bounds.allows_job(procs, limit));
+            allowed_place.map(|place| from + at + place)
         };
         // Without a way out of a loop over a piece it takes a few vector instructions.
         let fits = |procs: &[Width]| procs.iter().fold(false, |fits, &procs| fits | (procs <= bounds.free));
         let (pieces, rest) = procs.as_chunks::<PIECE>();
         let (pieces_of_limits, rest_of_limits) = limits.as_chunks::<PIECE>();
         for (piece, (procs, limits)) in pieces.iter().zip(pieces_of_limits).enumerate() {
-            let each = procs.iter().zip(limits);
-            if each.fold(false, |found, (&procs, &limit)| found | bounds.allow(procs, limit)) {
+            let pairs = procs.iter().zip(limits);
+            if pairs.fold(false, |found, (&procs, &limit)| found | bounds.allows_job(procs, limit)) {
                 *any_fits = true;
                 return first_of(piece * PIECE, procs, limits);
             }
@@ -221,10 +221,10 @@ pub(crate) struct Present {
 }
 
 impl Present {
-    pub(crate) fn of(world: &PresentJobs) -> Present {
+    pub(crate) fn from_world(world: &PresentJobs) -> Present {
         let mut present = Present { least: Width::MAX, ..Present::default() };
         for (at, here) in (0u32..).zip(&world.here) {
-            let (procs, limit, end) = (width(here.kin.procs), here.kin.limit, here.predicted_end);
+            let (procs, limit, end) = (clamp_width(here.kin.procs), here.kin.limit, here.predicted_end);
             let late = if here.phase == Phase::Running { put_off(end - here.segment - limit) } else { 0 };
             present.facts.push(EasyFacts { limit, end, late, run: None });
             match here.phase {
@@ -241,7 +241,7 @@ impl Present {
 }
 
 /// The increment of a prediction beyond the limit: 1 min, 15 min, 30 min, 1 h, …
-fn increment(before: u32) -> i64 {
+fn prediction_increment(before: u32) -> i64 {
     if before == 0 { 60 } else { 900i64.saturating_mul(1 << (before - 1).min(30)) }
 }
 
@@ -249,19 +249,19 @@ fn increment(before: u32) -> i64 {
 fn put_off(beyond: i64) -> u32 {
     let (mut times, mut sum) = (0, 0);
     while sum < beyond && times < 40 {
-        sum += increment(times);
+        sum += prediction_increment(times);
         times += 1;
     }
     times
 }
 
 /// Processors in fewer bits; those of a job that no machine here can hold as that.
-fn width(procs: Procs) -> Width {
+fn clamp_width(procs: Procs) -> Width {
     Width::try_from(procs).unwrap_or(LEFT).min(LEFT - 1)
 }
 
 /// A limit in fewer bits.
-fn short(limit: i64) -> i32 {
+fn clamp_limit(limit: i64) -> i32 {
     i32::try_from(limit).unwrap_or(if limit < 0 { i32::MIN } else { i32::MAX })
 }
 
@@ -269,7 +269,7 @@ impl EasyMachine {
     /// One future: when each of `targets` starts, as far as it does by `until`, and behind them the
     /// job that comes for sure, where there is one.
     #[expect(clippy::too_many_arguments, reason = "all that a future is made of")]
-    pub(crate) fn run(
+    pub(crate) fn run_future(
         &mut self,
         present: &Present,
         rules: EasyRules,
@@ -280,7 +280,7 @@ impl EasyMachine {
         until: i64,
         starts: &mut [Option<i64>],
     ) {
-        self.begin(present, fates, draws);
+        self.begin_future(present, fates, draws);
         let mut open = targets.len() + usize::from(arrivals.as_ref().is_some_and(FutureArrivals::has_extra));
         starts.fill(None);
         let mut arrival = next_time(arrivals.as_ref());
@@ -298,7 +298,7 @@ impl EasyMachine {
                 } else if expiry <= now {
                     self.correct_first();
                 } else {
-                    self.arrive(&mut arrivals, fates, draws);
+                    self.admit_arrival(&mut arrivals, fates, draws);
                     arrival = next_time(arrivals.as_ref());
                 }
             } else {
@@ -309,17 +309,17 @@ impl EasyMachine {
                     self.correct_first();
                 }
                 while arrival == now {
-                    self.arrive(&mut arrivals, fates, draws);
+                    self.admit_arrival(&mut arrivals, fates, draws);
                     arrival = next_time(arrivals.as_ref());
                 }
             }
             if self.free < self.least {
                 continue;
             }
-            self.pass(rules);
+            self.run_pass(rules);
             for at in 0..self.started.len() {
                 let job = self.started[at];
-                let run = self.facts[job as usize].run.unwrap_or_else(|| fates.run(job as usize, draws));
+                let run = self.facts[job as usize].run.unwrap_or_else(|| fates.present_run(job as usize, draws));
                 self.ends.push(Reverse((now + run, job)));
                 let extra = (self.extra == Some(job)).then_some(targets.len());
                 if let Some(place) = targets.binary_search(&(job as usize)).ok().or(extra) {
@@ -330,9 +330,9 @@ impl EasyMachine {
         }
     }
 
-    fn begin(&mut self, present: &Present, fates: &mut DrawnFates<'_>, draws: Draws) {
+    fn begin_future(&mut self, present: &Present, fates: &mut DrawnFates<'_>, draws: Draws) {
         let world = fates.world;
-        (self.now, self.free, self.extra) = (world.now.0, width(world.free), None);
+        (self.now, self.free, self.extra) = (world.now.0, clamp_width(world.free), None);
         (self.least, self.reserved, self.rejected) = (present.least, None, None);
         self.running.clone_from(&present.running);
         self.facts.clone_from(&present.facts);
@@ -344,7 +344,7 @@ impl EasyMachine {
         ends.clear();
         for run in &present.running {
             let at = run.job as usize;
-            let end = world.here[at].end(fates.run(at, draws), world.now);
+            let end = world.here[at].end_time(fates.present_run(at, draws), world.now);
             ends.push(Reverse((end, run.job)));
         }
         self.ends = BinaryHeap::from(ends);
@@ -368,7 +368,7 @@ impl EasyMachine {
         self.reserved = None;
         let mut run = self.running.remove(0);
         let facts = &mut self.facts[run.job as usize];
-        run.end += increment(facts.late);
+        run.end += prediction_increment(facts.late);
         facts.late += 1;
         facts.end = run.end;
         self.insert(run);
@@ -379,11 +379,11 @@ impl EasyMachine {
         self.running.insert(at, run);
     }
 
-    fn arrive(&mut self, arrivals: &mut Option<FutureArrivals<'_>>, fates: &mut DrawnFates<'_>, draws: Draws) {
+    fn admit_arrival(&mut self, arrivals: &mut Option<FutureArrivals<'_>>, fates: &mut DrawnFates<'_>, draws: Draws) {
         let Some(arrivals) = arrivals else { return };
-        let Some((_, past)) = arrivals.peek() else { return };
-        let (procs, limit) = (width(past.job.procs), past.job.estimate.0);
-        let run = fates.again(past, draws);
+        let Some((_, past)) = arrivals.peek_next() else { return };
+        let (procs, limit) = (clamp_width(past.job.procs), past.job.estimate.0);
+        let run = fates.returning_run(past, draws);
         let job = self.facts.len() as u32;
         if arrivals.is_extra_next() {
             self.extra = Some(job);
@@ -394,9 +394,9 @@ impl EasyMachine {
         arrivals.advance();
     }
 
-    fn start(&mut self, at: usize) {
+    fn start_job(&mut self, at: usize) {
         self.reserved = None;
-        let (job, procs) = self.queue.take(at);
+        let (job, procs) = self.queue.take_job(at);
         let facts = &mut self.facts[job as usize];
         let end = self.now + facts.limit;
         facts.end = end;
@@ -406,29 +406,29 @@ impl EasyMachine {
     }
 
     /// Starts what the rules allow. At least one job may fit.
-    fn pass(&mut self, rules: EasyRules) {
+    fn run_pass(&mut self, rules: EasyRules) {
         self.started.clear();
         if self.queue.close_up() {
             self.rejected = None;
         }
         while self.queue.procs.get(self.queue.head).is_some_and(|&procs| procs <= self.free) {
-            self.start(self.queue.head);
+            self.start_job(self.queue.head);
         }
         if !rules.backfill || self.queue.waiting < 2 || self.free == 0 {
             return;
         }
-        let (shadow, extra) = self.reservation(rules);
-        let window = short(if shadow == i64::MAX { shadow } else { shadow - self.now });
+        let (shadow, extra) = self.head_reservation(rules);
+        let window = clamp_limit(if shadow == i64::MAX { shadow } else { shadow - self.now });
         let mut bounds = StartBounds { free: self.free, window, extra };
         // What was refused under bounds as wide or wider is refused again.
         let first = self.queue.head + 1;
-        let known = self.rejected.filter(|&(wider, _)| bounds.within(wider)).map_or(0, |(_, upto)| upto);
-        let (mut from, mut any_fits) = (first.max(known), known > first);
+        let rejected_until = self.rejected.filter(|&(wider, _)| bounds.is_within(wider)).map_or(0, |(_, upto)| upto);
+        let (mut from, mut any_fits) = (first.max(rejected_until), rejected_until > first);
         while let Some(at) = self.queue.next_allowed(from, bounds, &mut any_fits) {
             let procs = self.queue.procs[at];
             from = at + 1;
             bounds.extra -= if self.queue.limits[at] > window { procs } else { 0 };
-            self.start(at);
+            self.start_job(at);
             bounds.free = self.free;
             if self.free == 0 {
                 return;
@@ -442,19 +442,19 @@ impl EasyMachine {
     }
 
     /// Shadow time and extra processors of the job that heads the queue.
-    fn reservation(&mut self, rules: EasyRules) -> (i64, Width) {
+    fn head_reservation(&mut self, rules: EasyRules) -> (i64, Width) {
         if !rules.reserve {
             return (i64::MAX, 0);
         }
         if let Some(known) = self.reserved.filter(|known| known.0 >= self.now) {
             return known;
         }
-        let found = self.shadow(rules);
+        let found = self.compute_shadow(rules);
         self.reserved = Some(found);
         found
     }
 
-    fn shadow(&self, rules: EasyRules) -> (i64, Width) {
+    fn compute_shadow(&self, rules: EasyRules) -> (i64, Width) {
         let missing = self.queue.procs[self.queue.head] - self.free;
         let mut sum = 0;
         for (at, run) in self.running.iter().enumerate() {
@@ -478,5 +478,5 @@ impl EasyMachine {
 /// The time of the next arrival; the end of time where there is none.
 #[inline]
 fn next_time(arrivals: Option<&FutureArrivals<'_>>) -> i64 {
-    arrivals.and_then(FutureArrivals::peek).map_or(i64::MAX, |next| next.0.0)
+    arrivals.and_then(FutureArrivals::peek_next).map_or(i64::MAX, |next| next.0.0)
 }

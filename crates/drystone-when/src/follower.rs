@@ -50,72 +50,72 @@ impl Follower {
     }
 
     /// Learns what has happened since the last look; returns whether anything has.
-    pub fn follow(&mut self, session: &Session) -> bool {
+    pub fn follow_session(&mut self, session: &Session) -> bool {
         let view = session.view();
-        let now = view.now();
+        let now = view.current_time();
         let since = if self.looked == Time::MIN { Span::ZERO } else { now - self.looked };
-        let mut changed = false;
+        let mut has_changed = false;
         let mut over = Vec::new();
         for (&id, known) in &mut self.known {
-            let phase = if view.knows(id) { view.phase(id) } else { Phase::Done };
+            let phase = if view.is_known(id) { view.phase(id) } else { Phase::Done };
             let runs = matches!(phase, Phase::Running | Phase::Suspended);
             match (known.ran, runs) {
                 (None, true) => {
-                    self.forecaster.started(id, view.segment_start(id));
-                    changed = true;
+                    self.forecaster.note_job_start(id, view.segment_start(id));
+                    has_changed = true;
                 }
                 // Back in the queue: what it ran is lost.
-                (Some(_), false) if phase != Phase::Done => changed = true,
+                (Some(_), false) if phase != Phase::Done => has_changed = true,
                 _ => {}
             }
             if phase == Phase::Done {
                 match known.ran {
                     Some((ran, running)) => {
                         let ran = if running { Span(ran.0 + since.0) } else { ran };
-                        self.forecaster.ended(id, &known.job, ran);
+                        self.forecaster.note_job_end(id, &known.job, ran);
                     }
                     // It ran and ended between two looks, or it was withdrawn.
-                    None => self.forecaster.withdrawn(id, now),
+                    None => self.forecaster.note_job_withdrawal(id, now),
                 }
                 over.push(id);
-                changed = true;
+                has_changed = true;
             } else {
-                known.ran = runs.then(|| (view.ran(id), phase == Phase::Running));
+                known.ran = runs.then(|| (view.run_time_so_far(id), phase == Phase::Running));
             }
         }
         for id in over {
             self.known.remove(&id);
         }
-        for id in (self.next.0.max(view.oldest().0)..session.next_id().0).map(JobId) {
-            if !view.knows(id) || view.phase(id) == Phase::Done {
+        for id in (self.next.0.max(view.oldest_job().0)..session.next_id().0).map(JobId) {
+            if !view.is_known(id) || view.phase(id) == Phase::Done {
                 continue;
             }
             let (job, phase) = (view.job(id).clone(), view.phase(id));
             let runs = matches!(phase, Phase::Running | Phase::Suspended);
-            self.forecaster.arrived(id, &job);
-            let ran = runs.then(|| (view.ran(id), phase == Phase::Running));
+            self.forecaster.note_job_arrival(id, &job);
+            let ran = runs.then(|| (view.run_time_so_far(id), phase == Phase::Running));
             self.known.insert(id, FollowedJob { job, ran, asked: false });
-            changed = true;
+            has_changed = true;
         }
         self.next = session.next_id();
         self.looked = now;
-        changed
+        has_changed
     }
 
     /// Returns the answers for these waiting jobs, from the same futures. The first answer for each
     /// is compared with its start, and so is one answer an hour while the job still waits.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
-    pub fn answer(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
+    /// As [`Forecaster::ask_job`].
+    pub fn answer_jobs(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
         Ok(self.answer_until(session, jobs, &|| false)?.unwrap_or_default())
     }
 
-    /// As [`Follower::answer`], from fewer futures once `stop` says so; `None` where they are too
-    /// few.
+    /// As [`Follower::answer_jobs`], from fewer futures once `stop` says so; `None` where they are
+    /// too few.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
+    /// As [`Forecaster::ask_job`].
     pub fn answer_until(
         &mut self,
         session: &Session,
@@ -124,21 +124,21 @@ impl Follower {
     ) -> Result<Option<Vec<StartAnswer>>, FutureError> {
         let Some(answers) = self.forecaster.look_until(session, jobs, stop)? else { return Ok(None) };
         let is_fresh = |answer: &StartAnswer| self.known.get(&answer.job).is_none_or(|known| !known.asked);
-        let (fresh, repeated): (Vec<StartAnswer>, Vec<StartAnswer>) = answers.into_iter().partition(is_fresh);
-        let now = session.view().now();
-        let corrected = self.forecaster.correct_answers(&repeated, now);
-        if now >= self.round && !repeated.is_empty() {
+        let (fresh, repeated_answers): (Vec<StartAnswer>, Vec<StartAnswer>) = answers.into_iter().partition(is_fresh);
+        let now = session.view().current_time();
+        let corrected_answers = self.forecaster.correct_answers(&repeated_answers, now);
+        if now >= self.round && !repeated_answers.is_empty() {
             self.round = now + ROUND;
-            for answer in &repeated {
+            for answer in &repeated_answers {
                 self.forecaster.note_repeated(session.view().job(answer.job).user, answer);
             }
         }
         if !fresh.is_empty() {
             let ids: Vec<JobId> = fresh.iter().map(|answer| answer.job).collect();
             // Points are simulated only where there is time for them.
-            let statistics = match stop() || session.waiting() > MOST_PLANNED {
+            let statistics = match stop() || session.waiting_count() > MOST_PLANNED {
                 true => self.forecaster.bare_statistics(session, &ids),
-                false => self.forecaster.statistics(session, &ids)?,
+                false => self.forecaster.past_statistics(session, &ids)?,
             };
             for (answer, statistics) in fresh.iter().zip(&statistics) {
                 if let Some(known) = self.known.get_mut(&answer.job) {
@@ -148,7 +148,7 @@ impl Follower {
             }
         }
         let mut answers: BTreeMap<JobId, StartAnswer> =
-            fresh.into_iter().chain(corrected).map(|answer| (answer.job, answer)).collect();
+            fresh.into_iter().chain(corrected_answers).map(|answer| (answer.job, answer)).collect();
         Ok(Some(jobs.iter().filter_map(|job| answers.remove(job)).collect()))
     }
 }

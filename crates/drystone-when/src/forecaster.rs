@@ -11,7 +11,7 @@ use crate::pool::{self, EXPERTS, ExpertAnswers, PastStatistics};
 use crate::runs::{RunTime, Runs, Tables};
 use crate::sample::{MOST_DELAY_SCALE, StartSample};
 use crate::settings::ForecasterSettings;
-use crate::world::{Assume, DrawnFates, PresentJobs, kin};
+use crate::world::{Assume, DrawnFates, PresentJobs, job_kin};
 use drystone_core::engine::{Scheduler, Session};
 use drystone_core::model::{Job, JobId, Span, Time};
 use drystone_core::parts::Profile;
@@ -32,16 +32,16 @@ use std::collections::BTreeMap;
 /// use drystone_when::{Forecaster, ForecasterSettings};
 ///
 /// let policy: PolicySpec = "easy".parse()?;
-/// let mut session = Session::new(Machine::new(4), policy.scheduler());
+/// let mut session = Session::new(Machine::new(4), policy.build_scheduler());
 /// let mut forecaster = Forecaster::new(&policy, ForecasterSettings::default())?;
 /// for (procs, estimate) in [(3, 3600), (4, 600)] {
-///     let job = Job::new(Time(0), procs, Span(estimate)).by(7);
-///     let id = session.arrive(Time(0), &job, None)?;
-///     forecaster.arrived(id, &job);
+///     let job = Job::new(Time(0), procs, Span(estimate)).with_user(7);
+///     let id = session.note_arrival(Time(0), &job, None)?;
+///     forecaster.note_job_arrival(id, &job);
 /// }
 /// session.decide(Time(0))?;
 /// // The first job runs; the second waits for it, an hour at most.
-/// let answer = forecaster.ask(&session, drystone_core::model::JobId(1))?;
+/// let answer = forecaster.ask_job(&session, drystone_core::model::JobId(1))?;
 /// assert!(answer.quantile(0.1) > 0.0 && answer.quantile(0.5) < 3600.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -120,7 +120,7 @@ impl StartAnswer {
 
     /// The probability that the job starts within so many seconds.
     #[must_use]
-    pub fn within(&self, seconds: f64) -> f64 {
+    pub fn probability_within(&self, seconds: f64) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
         // Quantiles ascend: thirty halvings tell more than a sample knows.
         for _ in 0..30 {
@@ -145,7 +145,7 @@ impl Forecaster {
     /// A policy that knows true run times.
     pub fn new(policy: &PolicySpec, settings: ForecasterSettings) -> Result<Forecaster, FutureError> {
         let spec = policy.clone();
-        Forecaster::with(policy, settings, move || spec.scheduler())
+        Forecaster::with_schedulers(policy, settings, move || spec.build_scheduler())
     }
 
     /// Makes a forecaster whose fresh schedulers need more than the policy's text, such as
@@ -153,17 +153,17 @@ impl Forecaster {
     ///
     /// # Errors
     /// As [`Forecaster::new`].
-    pub fn with(
+    pub fn with_schedulers(
         policy: &PolicySpec,
         settings: ForecasterSettings,
         fresh: impl Fn() -> Scheduler + Send + Sync + 'static,
     ) -> Result<Forecaster, FutureError> {
-        if fresh().forecast.predictor.clairvoyant() {
+        if fresh().forecast.predictor.is_clairvoyant() {
             return Err(FutureError::Clairvoyant);
         }
         Ok(Forecaster {
             settings,
-            rules: EasyRules::of(policy),
+            rules: EasyRules::from_spec(policy),
             fresh: Box::new(fresh),
             memory: ForecasterMemory::default(),
             threads: 1,
@@ -202,91 +202,97 @@ impl Forecaster {
     }
 
     /// Returns the work of all futures so far that the policy itself has made.
-    pub(crate) fn spent(&self) -> u64 {
+    pub(crate) fn spent_work(&self) -> u64 {
         self.spent
     }
 
     /// A fresh scheduler of its policy.
-    pub(crate) fn fresh(&self) -> Scheduler {
+    pub(crate) fn fresh_scheduler(&self) -> Scheduler {
         (self.fresh)()
     }
 
     /// A job of the past, by a name of its own.
     pub(crate) fn note_arrival(&mut self, name: u64, job: &Job) {
-        self.memory.runs.arrived(kin(job), job.submit.0);
-        self.memory.days.arrived(name, job, &self.settings);
+        self.memory.runs.note_arrival(job_kin(job), job.submit.0);
+        self.memory.days.note_arrival(name, job, &self.settings);
     }
 
     pub(crate) fn note_end(&mut self, name: u64, job: &Job, ran: Span) {
-        self.memory.days.ended(name, ran.0);
+        self.memory.days.note_end(name, ran.0);
         self.learn_run(name, job, ran);
     }
 
     /// A job has ended; where its start is unknown, its submission stands for it.
     fn learn_run(&mut self, name: u64, job: &Job, ran: Span) {
         let start = self.memory.begun.remove(&name).unwrap_or(job.submit);
-        self.memory.runs.learn(kin(job), start.0, ran.0, &self.settings);
+        self.memory.runs.learn_run(job_kin(job), start.0, ran.0, &self.settings);
     }
 
     pub(crate) fn note_withdrawal(&mut self, name: u64) {
-        self.memory.days.withdrawn(name);
+        self.memory.days.note_withdrawal(name);
     }
 
     /// An answer was given for a job of this user, under this name in the record.
     pub(crate) fn note_answer(&mut self, (job, user): (JobId, i32), answer: &StartAnswer, statistics: &PastStatistics) {
         let ForecasterMemory { calibration, questions, .. } = &mut self.memory;
-        let said = statistics.said(&answer.sample);
-        calibration.asked((job, user), answer.asked, (&answer.mixed, said), &self.settings);
-        questions.asked(job, answer.asked, statistics.features, [statistics.plan, statistics.last]);
+        let expert_answers = statistics.expert_answers(&answer.sample);
+        calibration.note_question((job, user), answer.asked, (&answer.mixed, expert_answers), &self.settings);
+        questions.note_question(job, answer.asked, statistics.features, [statistics.plan, statistics.last]);
     }
 
     /// An answer was given about a job of this user that had waited for some time.
     pub(crate) fn note_repeated(&mut self, user: i32, answer: &StartAnswer) {
-        let experts = ExpertAnswers::of(&answer.sample, [None; EXPERTS - 1]);
-        let mixed = (&answer.mixed, experts);
-        self.memory.repeated.asked((answer.job, user), answer.asked, mixed, &self.settings);
+        let experts = ExpertAnswers::from_sample(&answer.sample, [None; EXPERTS - 1]);
+        let sample_and_experts = (&answer.mixed, experts);
+        self.memory.repeated.note_question((answer.job, user), answer.asked, sample_and_experts, &self.settings);
     }
 
     /// Returns answers about jobs that have waited for some time, corrected by earlier answers
     /// about such jobs. They stay as they are until enough of these jobs have started.
     pub(crate) fn correct_answers(&self, answers: &[StartAnswer], now: Time) -> Vec<StartAnswer> {
-        let correction = self.memory.repeated.correction(now, &self.settings);
-        let mut corrected = answers.to_vec();
+        let correction = self.memory.repeated.compute_correction(now, &self.settings);
+        let mut corrected_answers = answers.to_vec();
         if correction.answers - correction.censored >= FEWEST_REPEATED {
-            corrected.iter_mut().for_each(|answer| answer.correction.take_levels(&correction));
+            corrected_answers.iter_mut().for_each(|answer| answer.correction.take_levels(&correction));
         }
-        corrected
+        corrected_answers
     }
 
     /// Statistics of the past for these jobs, which wait.
-    pub(crate) fn statistics(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<PastStatistics>, FutureError> {
-        let now = session.view().now();
-        let plans = pool::plans(session, jobs, &mut self.profile);
-        let last = self.point(session, jobs, RunTimes::LastTwo)?;
-        let features = pool::features(session, jobs);
+    pub(crate) fn past_statistics(
+        &mut self,
+        session: &Session,
+        jobs: &[JobId],
+    ) -> Result<Vec<PastStatistics>, FutureError> {
+        let now = session.view().current_time();
+        let plans = pool::planned_starts(session, jobs, &mut self.profile);
+        let last = self.point_starts(session, jobs, RunTimes::LastTwo)?;
+        let features = pool::state_features(session, jobs);
         let questions = &self.memory.questions;
-        let of = |((features, plan), last)| PastStatistics::of(questions, features, [plan, last], now);
+        let of = |((features, plan), last)| PastStatistics::from_questions(questions, features, [plan, last], now);
         Ok(features.into_iter().zip(plans).zip(last).map(of).collect())
     }
 
     /// Statistics of the past without points, which take a simulation.
     pub(crate) fn bare_statistics(&self, session: &Session, jobs: &[JobId]) -> Vec<PastStatistics> {
-        let now = session.view().now();
-        let of = |features| PastStatistics::of(&self.memory.questions, features, [None; 2], now);
-        pool::features(session, jobs).into_iter().map(of).collect()
+        let now = session.view().current_time();
+        let of = |features| PastStatistics::from_questions(&self.memory.questions, features, [None; 2], now);
+        pool::state_features(session, jobs).into_iter().map(of).collect()
     }
 
     /// The answer from a sample and from what the past alone says.
-    fn answer(
+    fn build_answer(
         (job, asked): (JobId, Time),
         sample: StartSample,
         statistics: Option<&PastStatistics>,
         correction: LevelCorrection,
     ) -> StartAnswer {
-        let others = statistics.filter(|_| correction.weights().counts_others());
-        let mixed =
-            others.map_or_else(|| sample.clone(), |others| others.said(&sample).mixed(&sample, correction.weights()));
-        StartAnswer { job, asked, sample, mixed, correction, not_before: Span::ZERO, not_after: None }
+        let counted_statistics = statistics.filter(|_| correction.weights().counts_others());
+        let mixture = counted_statistics.map_or_else(
+            || sample.clone(),
+            |others| others.expert_answers(&sample).mix_sample(&sample, correction.weights()),
+        );
+        StartAnswer { job, asked, sample, mixed: mixture, correction, not_before: Span::ZERO, not_after: None }
     }
 
     /// Names of the session's jobs begin behind those of the past.
@@ -294,45 +300,45 @@ impl Forecaster {
         self.memory.offset += names;
     }
 
-    fn name(&self, id: JobId) -> u64 {
+    fn job_name(&self, id: JobId) -> u64 {
         self.memory.offset + u64::from(id.0)
     }
 
     /// A job has arrived.
-    pub fn arrived(&mut self, id: JobId, job: &Job) {
-        self.note_arrival(self.name(id), job);
+    pub fn note_job_arrival(&mut self, id: JobId, job: &Job) {
+        self.note_arrival(self.job_name(id), job);
     }
 
     /// A job has started.
-    pub fn started(&mut self, id: JobId, now: Time) {
+    pub fn note_job_start(&mut self, id: JobId, now: Time) {
         // Ends that are never told of, those of killed jobs, are forgotten in the end.
         if self.memory.begun.len() >= MOST_BEGUN {
-            let middle = median(self.memory.begun.values().copied().collect());
+            let middle = median_time(self.memory.begun.values().copied().collect());
             self.memory.begun.retain(|_, &mut start| start > middle);
         }
-        self.memory.begun.insert(self.name(id), now);
-        self.memory.calibration.started(id, now, &self.settings);
-        self.memory.repeated.started(id, now, &self.settings);
-        self.memory.questions.settled(id, now, true);
+        self.memory.begun.insert(self.job_name(id), now);
+        self.memory.calibration.note_start(id, now, &self.settings);
+        self.memory.repeated.note_start(id, now, &self.settings);
+        self.memory.questions.note_settlement(id, now, true);
     }
 
     /// A job has ended after it ran so long.
-    pub fn ended(&mut self, id: JobId, job: &Job, ran: Span) {
-        self.memory.days.ended(self.name(id), ran.0);
-        self.learn_run(self.name(id), job, ran);
+    pub fn note_job_end(&mut self, id: JobId, job: &Job, ran: Span) {
+        self.memory.days.note_end(self.job_name(id), ran.0);
+        self.learn_run(self.job_name(id), job, ran);
     }
 
     /// A waiting job was withdrawn.
-    pub fn withdrawn(&mut self, id: JobId, now: Time) {
-        self.memory.days.withdrawn(self.name(id));
+    pub fn note_job_withdrawal(&mut self, id: JobId, now: Time) {
+        self.memory.days.note_withdrawal(self.job_name(id));
         self.note_no_start(id, now);
     }
 
     /// An answer's job was withdrawn.
     pub(crate) fn note_no_start(&mut self, id: JobId, now: Time) {
-        self.memory.calibration.withdrawn(id, now);
-        self.memory.repeated.withdrawn(id, now);
-        self.memory.questions.settled(id, now, false);
+        self.memory.calibration.note_withdrawal(id, now);
+        self.memory.repeated.note_withdrawal(id, now);
+        self.memory.questions.note_settlement(id, now, false);
     }
 
     /// All that it has learned, in a compact binary form: equal states give equal bytes.
@@ -362,17 +368,17 @@ impl Forecaster {
     ///
     /// # Errors
     /// A job that does not wait; a policy that cannot be simulated forward.
-    pub fn ask(&mut self, session: &Session, job: JobId) -> Result<StartAnswer, FutureError> {
+    pub fn ask_job(&mut self, session: &Session, job: JobId) -> Result<StartAnswer, FutureError> {
         Ok(self.ask_beside(session, job)?.0)
     }
 
-    /// As [`Forecaster::ask`], with forecasts from the past alone.
+    /// As [`Forecaster::ask_job`], with forecasts from the past alone.
     pub(crate) fn ask_beside(
         &mut self,
         session: &Session,
         job: JobId,
     ) -> Result<(StartAnswer, PastStatistics), FutureError> {
-        let sample = self.futures(session, &[job], u64::from(job.0), true)?.swap_remove(0);
+        let sample = self.sample_futures(session, &[job], u64::from(job.0), true)?.swap_remove(0);
         let answer = self.answer_beside(session, job, sample)?;
         self.note_answer((job, session.view().job(job).user), &answer.0, &answer.1);
         Ok(answer)
@@ -385,10 +391,10 @@ impl Forecaster {
         job: JobId,
         sample: StartSample,
     ) -> Result<(StartAnswer, PastStatistics), FutureError> {
-        let now = session.view().now();
-        let statistics = self.statistics(session, &[job])?.swap_remove(0);
-        let correction = self.memory.calibration.correction(now, &self.settings);
-        Ok((Forecaster::answer((job, now), sample, Some(&statistics), correction), statistics))
+        let now = session.view().current_time();
+        let statistics = self.past_statistics(session, &[job])?.swap_remove(0);
+        let correction = self.memory.calibration.compute_correction(now, &self.settings);
+        Ok((Forecaster::build_answer((job, now), sample, Some(&statistics), correction), statistics))
     }
 
     /// The answer for a job that the policy would have started by now.
@@ -398,11 +404,11 @@ impl Forecaster {
         job: JobId,
         sample: StartSample,
     ) -> (StartAnswer, PastStatistics) {
-        let now = session.view().now();
-        let features = pool::features(session, &[job])[0];
-        let statistics = PastStatistics::of(&self.memory.questions, features, [Some(1); 2], now);
-        let correction = self.memory.calibration.correction(now, &self.settings);
-        (Forecaster::answer((job, now), sample, Some(&statistics), correction), statistics)
+        let now = session.view().current_time();
+        let features = pool::state_features(session, &[job])[0];
+        let statistics = PastStatistics::from_questions(&self.memory.questions, features, [Some(1); 2], now);
+        let correction = self.memory.calibration.compute_correction(now, &self.settings);
+        (Forecaster::build_answer((job, now), sample, Some(&statistics), correction), statistics)
     }
 
     /// Returns the answers for all of these jobs, from the same futures, and learns nothing from
@@ -410,9 +416,9 @@ impl Forecaster {
     /// variants of a job see the same futures.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
-    pub fn look(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
-        let times = self.times(session, jobs, 0, true)?;
+    /// As [`Forecaster::ask_job`].
+    pub fn preview_answers(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<StartAnswer>, FutureError> {
+        let times = self.start_times(session, jobs, 0, true)?;
         self.answers_of(session, jobs, &times)
     }
 
@@ -420,36 +426,36 @@ impl Forecaster {
     /// wait in this session.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
+    /// As [`Forecaster::ask_job`].
     pub fn answers_of(
         &mut self,
         session: &Session,
         jobs: &[JobId],
         times: &[Vec<Option<i64>>],
     ) -> Result<Vec<StartAnswer>, FutureError> {
-        let now = session.view().now();
-        let correction = self.memory.calibration.correction(now, &self.settings);
-        let others = correction.weights().counts_others() && !self.memory.questions.is_empty();
-        let statistics = if others { self.statistics(session, jobs)? } else { Vec::new() };
+        let now = session.view().current_time();
+        let correction = self.memory.calibration.compute_correction(now, &self.settings);
+        let counts_others = correction.weights().counts_others() && !self.memory.questions.is_empty();
+        let statistics = if counts_others { self.past_statistics(session, jobs)? } else { Vec::new() };
         let delay_scale = self.delay_scale();
         let view = session.view();
         let answer = |(at, &job): (usize, &JobId)| {
             let sample = self.sample_of(times.iter().map(|starts| starts[at]), delay_scale);
             // Statistics of the past know nothing of what has to happen first.
-            let waits = view.knows(job) && view.phase(job) == Phase::Waiting;
+            let waits = view.is_known(job) && view.phase(job) == Phase::Waiting;
             let statistics = statistics.get(at).filter(|_| waits);
             let not_before = self.gates.as_ref().and_then(|gates| gates.eligible.get(&job)).map(|&time| time - now);
-            let answer = Forecaster::answer((job, now), sample, statistics, correction.clone());
+            let answer = Forecaster::build_answer((job, now), sample, statistics, correction.clone());
             StartAnswer { not_before: not_before.unwrap_or_default().max(Span::ZERO), ..answer }
         };
         Ok(jobs.iter().enumerate().map(answer).collect())
     }
 
-    /// As [`Forecaster::look`]; once `stop` says so after a future, the others are left out. `None`
-    /// where fewer than twenty of them, and not all, were sampled.
+    /// As [`Forecaster::preview_answers`]; once `stop` says so after a future, the others are left
+    /// out. `None` where fewer than twenty of them, and not all, were sampled.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
+    /// As [`Forecaster::ask_job`].
     pub fn look_until(
         &mut self,
         session: &Session,
@@ -457,7 +463,7 @@ impl Forecaster {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<StartAnswer>>, FutureError> {
         let samples = self.settings.samples;
-        let times = self.simulate(session, jobs, &Wanted { stop, ..Wanted::drawn(0, samples) })?;
+        let times = self.simulate(session, jobs, &Wanted { stop, ..Wanted::with_draws(0, samples) })?;
         if times.len() < FEWEST.min(samples as usize) {
             return Ok(None);
         }
@@ -467,15 +473,15 @@ impl Forecaster {
     /// The sample of futures alone: for each of these jobs, which wait.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
-    pub fn futures(
+    /// As [`Forecaster::ask_job`].
+    pub fn sample_futures(
         &mut self,
         session: &Session,
         jobs: &[JobId],
         question: u64,
         arrivals: bool,
     ) -> Result<Vec<StartSample>, FutureError> {
-        let times = self.times(session, jobs, question, arrivals)?;
+        let times = self.start_times(session, jobs, question, arrivals)?;
         let delay_scale = self.delay_scale();
         let of = |at: usize| self.sample_of(times.iter().map(|starts| starts[at]), delay_scale);
         Ok((0..jobs.len()).map(of).collect())
@@ -484,8 +490,8 @@ impl Forecaster {
     /// Start times in each future, in seconds from now, for each of these jobs.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
-    pub fn times(
+    /// As [`Forecaster::ask_job`].
+    pub fn start_times(
         &mut self,
         session: &Session,
         jobs: &[JobId],
@@ -495,11 +501,11 @@ impl Forecaster {
         self.times_watched(session, jobs, question, arrivals, &|| {})
     }
 
-    /// As [`Forecaster::times`]; `progress` is called after each future of a policy that is
+    /// As [`Forecaster::start_times`]; `progress` is called after each future of a policy that is
     /// simulated itself, by the thread that simulated it.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
+    /// As [`Forecaster::ask_job`].
     pub fn times_watched(
         &mut self,
         session: &Session,
@@ -510,7 +516,7 @@ impl Forecaster {
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
         let (samples, work) = (self.settings.samples, self.settings.look_work);
         let budget = (work, samples.min(FEWEST as u32));
-        self.simulate(session, jobs, &Wanted { arrivals, progress, budget, ..Wanted::drawn(question, samples) })
+        self.simulate(session, jobs, &Wanted { arrivals, progress, budget, ..Wanted::with_draws(question, samples) })
     }
 
     /// Start times in each future, in seconds from now, of a job that is submitted `after` from now
@@ -518,7 +524,7 @@ impl Forecaster {
     /// differences to that are no noise.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`]; there is no job that does not wait.
+    /// As [`Forecaster::ask_job`]; there is no job that does not wait.
     pub fn times_of_later(
         &mut self,
         session: &Session,
@@ -526,13 +532,13 @@ impl Forecaster {
         after: Span,
         question: u64,
     ) -> Result<Vec<Option<i64>>, FutureError> {
-        let time = session.view().now() + after.max(Span(1));
-        let name = self.name(session.next_id());
+        let time = session.view().current_time() + after.max(Span(1));
+        let name = self.job_name(session.next_id());
         let later = PastArrival { name, job: job.clone(), run: None, withdrawn: false };
         let samples = self.settings.samples;
-        let wanted = Wanted { later: Some((time, later)), ..Wanted::drawn(question, samples) };
-        let found = self.simulate(session, &[], &wanted)?;
-        Ok(found.into_iter().map(|starts| starts.first().copied().flatten()).collect())
+        let request = Wanted { later: Some((time, later)), ..Wanted::with_draws(question, samples) };
+        let rows = self.simulate(session, &[], &request)?;
+        Ok(rows.into_iter().map(|starts| starts.first().copied().flatten()).collect())
     }
 
     /// The answer that these start times make for a job that is not in the session: the futures
@@ -540,13 +546,18 @@ impl Forecaster {
     #[must_use]
     pub fn answer_of(&self, job: JobId, now: Time, times: &[Option<i64>]) -> StartAnswer {
         let sample = self.sample_of(times.iter().copied(), self.delay_scale());
-        Forecaster::answer((job, now), sample, None, self.memory.calibration.correction(now, &self.settings))
+        Forecaster::build_answer(
+            (job, now),
+            sample,
+            None,
+            self.memory.calibration.compute_correction(now, &self.settings),
+        )
     }
 
     /// Returns the scale in seconds of delays for reasons that no future has: the time that jobs
     /// take here on average, ten minutes at most.
     pub(crate) fn delay_scale(&self) -> u32 {
-        let average = self.memory.runs.average().and_then(|seconds| u32::try_from(seconds).ok());
+        let average = self.memory.runs.average_run().and_then(|seconds| u32::try_from(seconds).ok());
         average.map_or(MOST_DELAY_SCALE, |seconds| seconds.min(MOST_DELAY_SCALE))
     }
 
@@ -559,8 +570,8 @@ impl Forecaster {
     /// last two: starts in seconds from now.
     ///
     /// # Errors
-    /// As [`Forecaster::ask`].
-    pub fn point(
+    /// As [`Forecaster::ask_job`].
+    pub fn point_starts(
         &mut self,
         session: &Session,
         jobs: &[JobId],
@@ -570,22 +581,24 @@ impl Forecaster {
             RunTimes::Limits => Assume::Limits,
             RunTimes::LastTwo => Assume::LastTwo,
         };
-        Ok(self.simulate(session, jobs, &Wanted { assume, arrivals: false, ..Wanted::drawn(0, 1) })?.swap_remove(0))
+        Ok(self
+            .simulate(session, jobs, &Wanted { assume, arrivals: false, ..Wanted::with_draws(0, 1) })?
+            .swap_remove(0))
     }
 
     /// The distribution of the run time of a job that would ask for this: the probability that it
     /// runs for longer than `limit`.
     pub fn runs_beyond(&mut self, job: &Job, limit: Span) -> f64 {
         let mut time = RunTime::default();
-        self.memory.runs.of(kin(job), -1, &[], &self.settings, &mut self.tables, &mut time);
-        time.beyond(limit.0)
+        self.memory.runs.fill_distribution(job_kin(job), -1, &[], &self.settings, &mut self.tables, &mut time);
+        time.probability_beyond(limit.0)
     }
 
     /// Processor-seconds that the jobs which wait before this one are expected to take, by the
     /// averages of their users' last two.
     pub(crate) fn queued_work(&self, session: &Session, before: JobId) -> f64 {
         let view = session.view();
-        let ahead = view.waiting().take_while(|&id| id < before).map(|id| kin(view.job(id)));
+        let ahead = view.waiting_jobs().take_while(|&id| id < before).map(|id| job_kin(view.job(id)));
         ahead.map(|kin| f64::from(kin.procs) * self.memory.runs.last_two(kin, -1) as f64).sum()
     }
 
@@ -601,11 +614,11 @@ impl Forecaster {
         jobs: &[JobId],
         wanted: &Wanted<'_>,
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
-        let world = PresentJobs::of(session, self.memory.offset);
+        let world = PresentJobs::from_session(session, self.memory.offset);
         let mut targets: Vec<JobId> = jobs.to_vec();
         targets.sort_unstable();
         targets.dedup();
-        let waits = |id: JobId| world.find(id).filter(|&at| world.here[at].ran < 0);
+        let waits = |id: JobId| world.find_job(id).filter(|&at| world.here[at].ran < 0);
         let places: Option<Vec<usize>> = targets.iter().map(|&id| waits(id)).collect();
         let Some(places) = places else {
             let not = targets.iter().find(|&&id| waits(id).is_none());
@@ -614,31 +627,32 @@ impl Forecaster {
         let ForecasterMemory { runs, days, .. } = &self.memory;
         let settings = &self.settings;
         let samples = wanted.samples;
-        let plan = if wanted.arrivals { days.plan(world.now, settings) } else { DayPlan::none(world.now) };
+        let plan =
+            if wanted.arrivals { days.plan_days(world.now, settings) } else { DayPlan::without_arrivals(world.now) };
         let draws = Draws::new(settings.seed, wanted.question);
         let until = Time(world.now.0 + settings.horizon.0);
         let of_each = targets.len() + usize::from(wanted.later.is_some());
         let ahead = |draws| {
             let arrivals = || FutureArrivals::new(days, &plan, draws, settings);
             match &wanted.later {
-                Some((time, job)) => Some(arrivals().with(*time, job)),
+                Some((time, job)) => Some(arrivals().with_job(*time, job)),
                 None => (!plan.is_empty()).then(arrivals),
             }
         };
         let mut futures = match self.rules.filter(|_| !world.special) {
             Some(rules) => {
-                let present = Present::of(&world);
+                let present = Present::from_world(&world);
                 let mut fates = DrawnFates::new(&world, (runs, &mut self.tables), settings, wanted.assume);
                 let mut starts = vec![None; of_each];
-                let mut one = |sample| {
-                    let draws = draws.sample(sample);
+                let mut run_sample = |sample| {
+                    let draws = draws.for_sample(sample);
                     let ahead = ahead(draws);
-                    self.machine.run(&present, rules, &mut fates, draws, ahead, &places, until.0, &mut starts);
+                    self.machine.run_future(&present, rules, &mut fates, draws, ahead, &places, until.0, &mut starts);
                     starts.clone()
                 };
                 let mut futures = Vec::with_capacity(samples as usize);
                 for sample in 0..samples {
-                    futures.push(one(sample));
+                    futures.push(run_sample(sample));
                     if (wanted.stop)() {
                         break;
                     }
@@ -646,7 +660,7 @@ impl Forecaster {
                 futures
             }
             None => {
-                let origin = Origin::of(session, self.gates.as_ref())?;
+                let origin = Origin::from_session(session, self.gates.as_ref())?;
                 let question = GeneralQuestion {
                     origin: &origin,
                     world: &world,
@@ -661,7 +675,7 @@ impl Forecaster {
                     ahead: &ahead,
                 };
                 let mut room = (self.spare.take(), std::mem::take(&mut self.tables));
-                let answer = question.answer(self.threads as u32, &mut room);
+                let answer = question.answer_question(self.threads as u32, &mut room);
                 (self.spare, self.tables) = room;
                 let (futures, work) = answer?;
                 self.spent = self.spent.saturating_add(work);
@@ -677,7 +691,7 @@ impl Forecaster {
     }
 }
 
-fn median(mut times: Vec<Time>) -> Time {
+fn median_time(mut times: Vec<Time>) -> Time {
     let middle = times.len() / 2;
     if times.is_empty() { Time::MIN } else { *times.select_nth_unstable(middle).1 }
 }

@@ -8,7 +8,8 @@ use crate::method::AnswerMethod;
 use crate::past::SimilarWaits;
 use crate::regression::{Clues, Regression};
 use crate::score::{
-    ForecastScore, ForecastSkill, LEVELS, ScoreMark, at_level, level, mean_interval, skill, without_worst_block,
+    ForecastScore, ForecastSkill, LEVELS, ScoreMark, at_level, compute_skill, mean_interval, quantile_level,
+    without_worst_block,
 };
 use crate::settings::ForecasterSettings;
 use drystone_core::engine::{
@@ -209,12 +210,12 @@ struct StepEar {
 impl Observer for StepEar {
     const NOTES: bool = false;
 
-    fn arrived(&mut self, now: Time, id: JobId) {
+    fn note_arrival(&mut self, now: Time, id: JobId) {
         self.now = now;
         self.heard.push(StepEvent::Arrived(id));
     }
 
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.now = now;
         self.heard.push(StepEvent::Started(id));
         if let Some(latest) = self.promised.remove(&id) {
@@ -224,19 +225,19 @@ impl Observer for StepEar {
         }
     }
 
-    fn reserved(&mut self, _: Time, id: JobId, _: Time, latest: Time) {
+    fn note_reservation(&mut self, _: Time, id: JobId, _: Time, latest: Time) {
         if latest < Time::MAX {
             self.promised.entry(id).or_insert(latest);
         }
     }
 
-    fn cancelled(&mut self, now: Time, id: JobId) {
+    fn note_withdrawal(&mut self, now: Time, id: JobId) {
         self.now = now;
         self.promised.remove(&id);
         self.heard.push(StepEvent::Withdrawn(id));
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.now = ended.outcome.end;
         self.heard.push(StepEvent::Ended(ended.id, ended.outcome.ran, ended.outcome.how == How::Completed));
     }
@@ -261,28 +262,29 @@ struct AskedQuestion {
 /// # Errors
 /// A policy that knows true run times, breaks its contract, or cannot take the news of the
 /// workload.
-pub fn foresee(
+pub fn score_answers(
     workload: &Workload,
     policy: &PolicySpec,
     scheduler: impl Fn() -> Scheduler + Send + Sync + Clone + 'static,
     options: &ForeseeOptions<'_>,
     progress: &dyn Fn(u64),
 ) -> Result<Option<Foreseen>, ForeseeError> {
-    let forecaster = Forecaster::with(policy, options.settings.clone(), scheduler.clone())?.on_threads(options.threads);
+    let forecaster =
+        Forecaster::with_schedulers(policy, options.settings.clone(), scheduler.clone())?.on_threads(options.threads);
     let real = options.outages.is_some_and(|outages| !outages.is_empty()) || workload.circumstances().is_some();
     let mut examiner = Examiner::new(workload, forecaster, options, progress);
     let scheduler = scheduler();
-    let done = if real {
+    let is_finished = if real {
         scheduler.check_hears()?;
-        let none = Outages::default();
-        let outages = options.outages.unwrap_or(&none);
+        let no_outages = Outages::default();
+        let outages = options.outages.unwrap_or(&no_outages);
         scheduler.check_outages(workload, outages)?;
         let source = Happenings::new(workload, outages, false);
         examiner.run(Simulation::new(workload.machine(), scheduler, source))?
     } else {
         examiner.run(Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(workload)))?
     };
-    Ok(done.then(|| examiner.finish()))
+    Ok(is_finished.then(|| examiner.finish()))
 }
 
 /// Returns whether others of a job's user and limit wait before it: so many that it is of a batch.
@@ -290,7 +292,7 @@ fn is_in_batch(session: &Session, id: JobId) -> bool {
     let view = session.view();
     let own = view.job(id);
     let alike = |other: &JobId| view.job(*other).user == own.user && view.job(*other).estimate == own.estimate;
-    let before = view.waiting().take_while(|&other| other != id).filter(alike);
+    let before = view.waiting_jobs().take_while(|&other| other != id).filter(alike);
     own.user >= 0 && before.take(BATCH).count() == BATCH
 }
 
@@ -336,36 +338,36 @@ impl<'a> Examiner<'a> {
     /// Returns `false` on cancellation.
     fn run<S: EventSource>(&mut self, simulation: Simulation<S>) -> Result<bool, ForeseeError> {
         let mut simulation = simulation.without_accuracy();
-        let (mut arrived, mut told) = (0u64, 0u64);
+        let (mut arrival_count, mut reported_count) = (0u64, 0u64);
         let mut fresh = Vec::new();
         while simulation.step(&mut self.ear)? {
             if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Ok(false);
             }
-            let heard = std::mem::take(&mut self.ear.heard);
-            for &one in &heard {
-                self.hear(one, &mut fresh);
+            let events = std::mem::take(&mut self.ear.heard);
+            for &one in &events {
+                self.note_event(one, &mut fresh);
             }
-            self.ear.heard = heard;
+            self.ear.heard = events;
             self.ear.heard.clear();
-            arrived += fresh.len() as u64;
-            if arrived >= told + 64 {
-                (self.progress)(arrived - told);
-                told = arrived;
+            arrival_count += fresh.len() as u64;
+            if arrival_count >= reported_count + 64 {
+                (self.progress)(arrival_count - reported_count);
+                reported_count = arrival_count;
             }
             for id in fresh.drain(..) {
-                if simulation.session().view().knows(id) && simulation.session().view().phase(id) == Phase::Waiting {
+                if simulation.session().view().is_known(id) && simulation.session().view().phase(id) == Phase::Waiting {
                     self.waited += 1;
                     if self.waited.is_multiple_of(u64::from(self.options.every.max(1))) {
-                        self.ask(simulation.session(), id)?;
+                        self.ask_methods(simulation.session(), id)?;
                     }
                 }
             }
             if let Some(again) = &mut self.again {
-                again.look(simulation.session(), &mut self.forecaster)?;
+                again.ask_if_due(simulation.session(), &mut self.forecaster)?;
             }
         }
-        (self.progress)(arrived - told);
+        (self.progress)(arrival_count - reported_count);
         Ok(true)
     }
 
@@ -373,80 +375,81 @@ impl<'a> Examiner<'a> {
         &self.workload.jobs()[id.index()]
     }
 
-    fn hear(&mut self, heard: StepEvent, fresh: &mut Vec<JobId>) {
+    fn note_event(&mut self, heard: StepEvent, fresh: &mut Vec<JobId>) {
         let now = self.ear.now;
         match heard {
             StepEvent::Arrived(id) => {
-                self.forecaster.arrived(id, self.job(id));
+                self.forecaster.note_job_arrival(id, self.job(id));
                 fresh.push(id);
             }
             StepEvent::Started(id) => {
-                self.forecaster.started(id, now);
-                self.settle(id, now);
+                self.forecaster.note_job_start(id, now);
+                self.settle_question(id, now);
                 if let Some(again) = &mut self.again {
-                    again.started(id, now);
+                    again.note_start(id, now);
                 }
             }
             StepEvent::Ended(id, ran, whole) => {
                 if whole {
-                    self.forecaster.ended(id, self.job(id), ran);
+                    self.forecaster.note_job_end(id, self.job(id), ran);
                 }
             }
             StepEvent::Withdrawn(id) => {
-                self.forecaster.withdrawn(id, now);
+                self.forecaster.note_job_withdrawal(id, now);
                 if let Some(again) = &mut self.again {
-                    again.withdrawn(id);
+                    again.note_withdrawal(id);
                 }
             }
         }
     }
 
-    fn settle(&mut self, id: JobId, now: Time) {
+    fn settle_question(&mut self, id: JobId, now: Time) {
         let Some(place) = self.places.remove(&id) else { return };
-        let asked = &mut self.asked[place];
-        let took = (now - asked.at).0;
+        let question = &mut self.asked[place];
+        let took = (now - question.at).0;
         if took == 0 {
             // A later pass of the very instant of the question: no question was left.
-            asked.answers.clear();
+            question.answers.clear();
             return;
         }
-        if let Some(clues) = asked.clues.take() {
-            self.regression.learn(*clues, took as f64);
+        if let Some(clues) = question.clues.take() {
+            self.regression.learn_outcome(*clues, took as f64);
         }
-        let marks = asked.answers.drain(..).map(|answer| Some(ScoreMark::of(&answer?, took as f64))).collect();
-        asked.outcome = Some(((took as f64 / 60.0) as f32, marks));
-        asked.started_before_plan = asked.plan.is_some_and(|plan| took < plan);
-        self.waits.learn(self.job(id), took);
+        let marks =
+            question.answers.drain(..).map(|answer| Some(ScoreMark::from_quantiles(&answer?, took as f64))).collect();
+        question.outcome = Some(((took as f64 / 60.0) as f32, marks));
+        question.started_before_plan = question.plan.is_some_and(|plan| took < plan);
+        self.waits.learn_wait(self.job(id), took);
     }
 
-    fn wants(&self, methods: &[AnswerMethod]) -> bool {
+    fn wants_any(&self, methods: &[AnswerMethod]) -> bool {
         methods.iter().any(|method| self.options.methods.contains(method))
     }
 
-    fn ask(&mut self, session: &Session, id: JobId) -> Result<(), ForeseeError> {
-        let now = session.view().now();
+    fn ask_methods(&mut self, session: &Session, id: JobId) -> Result<(), ForeseeError> {
+        let now = session.view().current_time();
         let (answer, beside) = self.forecaster.ask_beside(session, id)?;
-        self.beyond += answer.sample.beyond();
-        let quantiles = |of: &dyn Fn(f64) -> f64| -> Vec<f64> { (0..LEVELS).map(|k| of(level(k))).collect() };
-        let calibrated = quantiles(&|level| answer.quantile(level));
-        let regression = self.wants(&[AnswerMethod::Regression]);
-        let limits = if self.wants(&[AnswerMethod::Limits, AnswerMethod::Regression]) {
-            self.forecaster.point(session, &[id], RunTimes::Limits)?[0]
+        self.beyond += answer.sample.share_beyond();
+        let quantiles = |of: &dyn Fn(f64) -> f64| -> Vec<f64> { (0..LEVELS).map(|k| of(quantile_level(k))).collect() };
+        let calibrated_quantiles = quantiles(&|level| answer.quantile(level));
+        let regression = self.wants_any(&[AnswerMethod::Regression]);
+        let limits = if self.wants_any(&[AnswerMethod::Limits, AnswerMethod::Regression]) {
+            self.forecaster.point_starts(session, &[id], RunTimes::Limits)?[0]
         } else {
             None
         };
-        let closed = if self.wants(&[AnswerMethod::Closed, AnswerMethod::Regression]) {
-            Some(self.forecaster.futures(session, &[id], u64::from(id.0), false)?.swap_remove(0))
+        let closed_sample = if self.wants_any(&[AnswerMethod::Closed, AnswerMethod::Regression]) {
+            Some(self.forecaster.sample_futures(session, &[id], u64::from(id.0), false)?.swap_remove(0))
         } else {
             None
         };
         let clues = regression.then(|| {
             let near = beside.near.as_ref().map(|quantiles| at_level(quantiles, 0.5));
-            let expected = self.forecaster.queued_work(session, id);
+            let expected_work = self.forecaster.queued_work(session, id);
             let points = [beside.plan, limits, beside.last].map(|point| point.map(|point| point as f64));
-            let closed = closed.as_ref().map(|sample| sample.quantile(0.5));
-            let points = [points[0], points[1], points[2], closed, near];
-            Box::new(Clues::of(&answer.sample, points, &beside.features, expected))
+            let closed_median = closed_sample.as_ref().map(|sample| sample.quantile(0.5));
+            let points = [points[0], points[1], points[2], closed_median, near];
+            Box::new(Clues::from_sample(&answer.sample, points, &beside.features, expected_work))
         });
         let mut answers = Vec::with_capacity(self.options.methods.len());
         for &method in &self.options.methods {
@@ -457,16 +460,16 @@ impl<'a> Examiner<'a> {
                 AnswerMethod::LastTwo => point(beside.last),
                 AnswerMethod::PlanErrors => beside.plan_errors.clone(),
                 AnswerMethod::LastTwoErrors => beside.last_errors.clone(),
-                AnswerMethod::Waits => self.waits.answer(self.job(id)),
+                AnswerMethod::Waits => self.waits.answer_quantiles(self.job(id)),
                 AnswerMethod::Neighbours => beside.near.clone(),
-                AnswerMethod::Closed => closed.as_ref().map(|sample| quantiles(&|level| sample.quantile(level))),
+                AnswerMethod::Closed => closed_sample.as_ref().map(|sample| quantiles(&|level| sample.quantile(level))),
                 AnswerMethod::Raw => Some(quantiles(&|level| answer.sample.quantile(level))),
-                AnswerMethod::Regression => clues.as_ref().map(|clues| self.regression.answer(clues)),
-                AnswerMethod::Calibrated => Some(calibrated.clone()),
+                AnswerMethod::Regression => clues.as_ref().map(|clues| self.regression.answer_quantiles(clues)),
+                AnswerMethod::Calibrated => Some(calibrated_quantiles.clone()),
             });
         }
-        let median = at_level(&calibrated, 0.5);
-        let first = session.view().waiting().next() == Some(id);
+        let median = at_level(&calibrated_quantiles, 0.5);
+        let first = session.view().waiting_jobs().next() == Some(id);
         let state = match median {
             _ if first => QuestionState::Head,
             _ if is_in_batch(session, id) => QuestionState::Batch,
@@ -489,31 +492,33 @@ impl<'a> Examiner<'a> {
     }
 
     fn finish(self) -> Foreseen {
-        let settled = self.asked.iter().filter(|asked| !(asked.outcome.is_none() && asked.answers.is_empty()));
-        let all: Vec<&AskedQuestion> = settled.collect();
-        let training = (all.len() as f64 * self.options.training) as usize;
-        let judged = &all[training..];
-        let known: Vec<&AskedQuestion> = judged.iter().copied().filter(|asked| asked.outcome.is_some()).collect();
-        let mut waits: Vec<f32> = known.iter().filter_map(|asked| Some(asked.outcome.as_ref()?.0)).collect();
+        let settled_questions =
+            self.asked.iter().filter(|asked| !(asked.outcome.is_none() && asked.answers.is_empty()));
+        let questions: Vec<&AskedQuestion> = settled_questions.collect();
+        let training = (questions.len() as f64 * self.options.training) as usize;
+        let judged_questions = &questions[training..];
+        let known_questions: Vec<&AskedQuestion> =
+            judged_questions.iter().copied().filter(|asked| asked.outcome.is_some()).collect();
+        let mut waits: Vec<f32> = known_questions.iter().filter_map(|asked| Some(asked.outcome.as_ref()?.0)).collect();
         waits.sort_unstable_by(f32::total_cmp);
         let mean = waits.iter().map(|&wait| f64::from(wait)).sum::<f64>() / waits.len().max(1) as f64;
         let median = waits.get(waits.len() / 2).map_or(0.0, |&wait| f64::from(wait));
         let methods = &self.options.methods;
         let marks = |at: usize, state: Option<QuestionState>| -> (Vec<ScoreMark>, u64) {
-            let of_state = known.iter().filter(|asked| state.is_none_or(|state| asked.state == state));
+            let of_state = known_questions.iter().filter(|asked| state.is_none_or(|state| asked.state == state));
             let marks: Vec<Option<ScoreMark>> =
                 of_state.filter_map(|asked| asked.outcome.as_ref().map(|outcome| outcome.1[at])).collect();
-            let unanswered = marks.iter().filter(|mark| mark.is_none()).count() as u64;
-            (marks.into_iter().flatten().collect(), unanswered)
+            let unanswered_count = marks.iter().filter(|mark| mark.is_none()).count() as u64;
+            (marks.into_iter().flatten().collect(), unanswered_count)
         };
-        let ours = methods.iter().position(|&method| method == AnswerMethod::Calibrated);
+        let our_place = methods.iter().position(|&method| method == AnswerMethod::Calibrated);
         // CRPS of the calibrated answer and of this method, where both answer.
-        let both = |at: usize| -> (Vec<f32>, Vec<f32>) {
+        let crps_pairs = |at: usize| -> (Vec<f32>, Vec<f32>) {
             let pair = |asked: &&AskedQuestion| {
                 let marks = &asked.outcome.as_ref()?.1;
-                Some((marks[ours?]?.crps, marks[at]?.crps))
+                Some((marks[our_place?]?.crps, marks[at]?.crps))
             };
-            known.iter().filter_map(pair).unzip()
+            known_questions.iter().filter_map(pair).unzip()
         };
         let seed = self.options.settings.seed;
         let scores: Vec<MethodScore> = methods
@@ -521,12 +526,12 @@ impl<'a> Examiner<'a> {
             .enumerate()
             .map(|(at, &method)| {
                 let score = |state| {
-                    let (marks, unanswered) = marks(at, state);
-                    ForecastScore::of(&marks, unanswered)
+                    let (marks, unanswered_count) = marks(at, state);
+                    ForecastScore::from_marks(&marks, unanswered_count)
                 };
                 let by_state = QuestionState::ALL.map(|state| (state, score(Some(state)))).to_vec();
-                let (a, b) = both(at);
-                let skill = (!a.is_empty() && ours != Some(at)).then(|| skill(&a, &b, seed));
+                let (a, b) = crps_pairs(at);
+                let skill = (!a.is_empty() && our_place != Some(at)).then(|| compute_skill(&a, &b, seed));
                 let own: Vec<f32> = marks(at, None).0.iter().map(|mark| mark.crps).collect();
                 let (interval, without_worst) = (mean_interval(&own, seed), without_worst_block(&a, &b));
                 MethodScore { method, all: score(None), by_state, skill, interval, without_worst }
@@ -534,21 +539,21 @@ impl<'a> Examiner<'a> {
             .collect();
         let baselines = scores.iter().filter(|score| !score.method.is_own() && score.all.questions > 0);
         let best = baselines.min_by(|a, b| a.all.crps.total_cmp(&b.all.crps)).map(|score| score.method);
-        let planned = known.iter().filter(|asked| asked.plan.is_some()).count();
-        let early = known.iter().filter(|asked| asked.started_before_plan).count();
+        let planned_count = known_questions.iter().filter(|asked| asked.plan.is_some()).count();
+        let early = known_questions.iter().filter(|asked| asked.started_before_plan).count();
         let mut promises = self.ear.promises;
         promises.earlier = if promises.made > 0 { self.ear.earlier / promises.made as f64 } else { 0.0 };
         Foreseen {
             jobs: self.workload.len() as u64,
-            asked: all.len() as u64,
+            asked: questions.len() as u64,
             trained: training as u64,
-            unsettled: (judged.len() - known.len()) as u64,
+            unsettled: (judged_questions.len() - known_questions.len()) as u64,
             wait: [mean, median],
             methods: scores,
             best_baseline: best,
             beyond: self.beyond / self.asked.len().max(1) as f64,
             promises,
-            before_plan: (planned > 0).then(|| early as f64 / planned as f64),
+            before_plan: (planned_count > 0).then(|| early as f64 / planned_count as f64),
             again: self.again.map(|again| again.finish(self.options.training)),
         }
     }

@@ -71,11 +71,11 @@ impl<'a> GateKeeper<'a> {
             now: Time(now.0 + 1),
             freed: false,
         };
-        running.for_each(|job| keeper.admission.take(&keeper.limits, job));
+        running.for_each(|job| keeper.admission.claim_limits(&keeper.limits, job));
         for job in held {
             match gates.eligible.get(&job) {
                 Some(&time) if time > now => _ = keeper.agenda.insert((time, job)),
-                _ => keeper.pass(job),
+                _ => keeper.admit_job(job),
             }
         }
         keeper
@@ -89,15 +89,15 @@ impl<'a> GateKeeper<'a> {
 
     /// Its time has come: a job competes unless others or a limit hold it back. A job without any
     /// gate is held back for good.
-    fn pass(&mut self, job: JobId) {
-        let others = self.waits.get(&job).is_some_and(|others| !others.is_empty());
-        if !others && self.has_gate(job) && self.admission.arrive(&self.limits, job) {
+    fn admit_job(&mut self, job: JobId) {
+        let waits_for_others = self.waits.get(&job).is_some_and(|others| !others.is_empty());
+        if !waits_for_others && self.has_gate(job) && self.admission.admit_or_queue(&self.limits, job) {
             self.open.push_back(job);
         }
     }
 
     /// The time of its next event.
-    pub(crate) fn peek(&self) -> Option<Time> {
+    pub(crate) fn next_time(&self) -> Option<Time> {
         if self.freed || !self.open.is_empty() {
             return Some(self.now);
         }
@@ -107,18 +107,18 @@ impl<'a> GateKeeper<'a> {
     /// Takes it.
     pub(crate) fn next(&mut self) -> Incoming<'static> {
         if std::mem::take(&mut self.freed) {
-            self.open.extend(self.admission.admit(&self.limits));
+            self.open.extend(self.admission.admit_fitting(&self.limits));
         } else if self.open.is_empty()
             && let Some((time, job)) = self.agenda.pop_first()
         {
             self.now = time;
-            self.pass(job);
+            self.admit_job(job);
         }
         self.open.pop_front().map_or(Incoming::Nothing, Incoming::Release)
     }
 
     /// A job comes. Returns whether it competes at once.
-    pub(crate) fn arrive(&mut self, id: JobId, job: &Job) -> bool {
+    pub(crate) fn note_arrival(&mut self, id: JobId, job: &Job) -> bool {
         let Some(claims) = self.gates.of_user.get(&job.user).filter(|_| job.user >= 0) else { return true };
         let claim = |claim: &UserClaim| {
             let amount = if claim.processors { u64::from(job.procs) } else { 1 };
@@ -126,24 +126,24 @@ impl<'a> GateKeeper<'a> {
             LimitClaim { limit: claim.limit, amount: amount.min(most), binds: amount >= claim.least }
         };
         let claims = claims.iter().map(claim).collect();
-        let set = self.limits.intern(claims);
-        self.limits.bind(id, set);
-        self.admission.arrive(&self.limits, id)
+        let set = self.limits.intern_claims(claims);
+        self.limits.bind_job(id, set);
+        self.admission.admit_or_queue(&self.limits, id)
     }
 
     /// A job has gone. Returns whether others may compete now.
-    pub(crate) fn leave(&mut self, id: JobId, now: Time) -> bool {
+    pub(crate) fn note_departure(&mut self, id: JobId, now: Time) -> bool {
         self.now = now;
-        self.admission.leave(&self.limits, id);
+        self.admission.note_departure(&self.limits, id);
         self.freed |= self.admission.is_due();
-        let waited = self.waits.iter_mut().filter_map(|(&job, others)| {
+        let freed_jobs = self.waits.iter_mut().filter_map(|(&job, others)| {
             let last = others.remove(&id) && others.is_empty();
             last.then_some(job)
         });
-        for job in waited.collect::<Vec<JobId>>() {
+        for job in freed_jobs.collect::<Vec<JobId>>() {
             // One whose time has not come is looked at then.
             if !self.agenda.iter().any(|due| due.1 == job) {
-                self.pass(job);
+                self.admit_job(job);
             }
         }
         self.freed || !self.open.is_empty()

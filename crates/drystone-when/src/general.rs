@@ -35,7 +35,7 @@ pub(crate) struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// So many futures with arrivals, and run times that are drawn.
-    pub(crate) fn drawn(question: u64, samples: u32) -> Self {
+    pub(crate) fn with_draws(question: u64, samples: u32) -> Self {
         Wanted {
             question,
             arrivals: true,
@@ -80,16 +80,16 @@ pub(crate) struct Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    pub(crate) fn of(session: &'a Session, gates: Option<&'a StartGates>) -> Result<Origin<'a>, FutureError> {
-        if session.clairvoyant() {
+    pub(crate) fn from_session(session: &'a Session, gates: Option<&'a StartGates>) -> Result<Origin<'a>, FutureError> {
+        if session.is_clairvoyant() {
             return Err(FutureError::Clairvoyant);
         }
         let view = session.view();
-        let held = (view.oldest().0..session.next_id().0).map(JobId);
-        let held = held.filter(|&id| view.knows(id) && view.phase(id) == Phase::Held);
-        let running = view.running().iter().map(|run| run.id).chain(view.suspended());
-        let gates = gates.map(|gates| GateKeeper::new(gates, view.now(), running, held));
-        Ok(Origin { state: session.save()?, machine: view.machine(), losses: session.losses(), gates })
+        let ids = (view.oldest_job().0..session.next_id().0).map(JobId);
+        let held_jobs = ids.filter(|&id| view.is_known(id) && view.phase(id) == Phase::Held);
+        let running_jobs = view.running_jobs().iter().map(|run| run.id).chain(view.suspended_jobs());
+        let gates = gates.map(|gates| GateKeeper::new(gates, view.current_time(), running_jobs, held_jobs));
+        Ok(Origin { state: session.save()?, machine: view.machine(), losses: session.announced_losses(), gates })
     }
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct SessionCopies<'a> {
 
 impl<'a> SessionCopies<'a> {
     /// Copies of a session, in sessions with a fresh scheduler of the same policy.
-    pub(crate) fn of(
+    pub(crate) fn from_origin(
         origin: &'a Origin<'a>,
         fresh: impl FnOnce() -> Scheduler,
         had: Option<Session>,
@@ -115,7 +115,7 @@ impl<'a> SessionCopies<'a> {
     }
 
     /// One future: when each of `targets` starts, as far as it does by `until`. Returns the work.
-    pub(crate) fn run(
+    pub(crate) fn run_future(
         &mut self,
         fates: &mut DrawnFates<'_>,
         draws: Draws,
@@ -128,7 +128,7 @@ impl<'a> SessionCopies<'a> {
         session.load(&self.origin.state)?;
         let losses = self.origin.losses;
         let now = fates.world.now;
-        let turns = if losses.is_empty() { Vec::new() } else { turns(losses, now) };
+        let turns = if losses.is_empty() { Vec::new() } else { known_turns(losses, now) };
         let extra = Cell::new(None);
         let open = targets.len() + usize::from(arrivals.as_ref().is_some_and(FutureArrivals::has_extra));
         let mut watch = TargetObserver { targets, extra: &extra, now, starts, open, work: 0 };
@@ -149,15 +149,15 @@ impl<'a> SessionCopies<'a> {
         };
         let world: &PresentJobs = fates.borrow().world;
         let run = |id: JobId, _: drystone_core::policy::View<'_>| {
-            world.find(id).map_or(Span::ZERO, |at| Span(fates.borrow_mut().run(at, draws)))
+            world.find_job(id).map_or(Span::ZERO, |at| Span(fates.borrow_mut().present_run(at, draws)))
         };
-        let (session, done) = if losses.is_empty() && self.origin.gates.is_none() {
-            go(Simulation::future(session, Plain(source), run), &mut watch, until)
+        let (session, outcome) = if losses.is_empty() && self.origin.gates.is_none() {
+            simulate_until(Simulation::from_session(session, Plain(source), run), &mut watch, until)
         } else {
-            go(Simulation::future(session, source, run), &mut watch, until)
+            simulate_until(Simulation::from_session(session, source, run), &mut watch, until)
         };
         self.spare = Some(session);
-        done?;
+        outcome?;
         Ok(watch.work)
     }
 }
@@ -192,31 +192,36 @@ type FutureRoom = (Option<Session>, Tables);
 impl GeneralQuestion<'_, '_> {
     /// The starts in each future, with the work of all. The first few tell how many the budget
     /// allows.
-    pub(crate) fn answer(&self, threads: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
+    pub(crate) fn answer_question(&self, threads: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
         let (samples, (budget, fewest)) = (self.wanted.samples, self.wanted.budget);
         let pilot = if budget == u64::MAX { samples } else { samples.min(PILOT) };
-        let (mut rows, mut work) = self.futures(0..pilot, threads, room)?;
+        let (mut rows, mut work) = self.run_futures(0..pilot, threads, room)?;
         if pilot < samples && rows.len() == pilot as usize {
-            let each = (work / u64::from(pilot)).max(1);
-            let most = u32::try_from(budget / each).unwrap_or(u32::MAX).clamp(fewest.max(pilot), samples);
-            let (others, more) = self.futures(pilot..most, threads, room)?;
-            rows.extend(others);
+            let mean_work = (work / u64::from(pilot)).max(1);
+            let most = u32::try_from(budget / mean_work).unwrap_or(u32::MAX).clamp(fewest.max(pilot), samples);
+            let (more_rows, more) = self.run_futures(pilot..most, threads, room)?;
+            rows.extend(more_rows);
             work += more;
         }
         Ok((rows, work))
     }
 
     /// These futures, each by one of so many threads.
-    fn futures(&self, these: Range<u32>, threads: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
+    fn run_futures(
+        &self,
+        these: Range<u32>,
+        threads: u32,
+        room: &mut FutureRoom,
+    ) -> Result<SimulatedFutures, FutureError> {
         let threads = threads.clamp(1, these.len().max(1) as u32);
         if threads == 1 {
-            return self.part(these, 1, room);
+            return self.run_part(these, 1, room);
         }
         std::thread::scope(|scope| {
             let parts = (1..threads).map(|first| these.start + first..these.end);
-            let own = |part: Range<u32>| move || self.part(part, threads, &mut FutureRoom::default());
+            let own = |part: Range<u32>| move || self.run_part(part, threads, &mut FutureRoom::default());
             let helpers: Vec<_> = parts.map(|part| scope.spawn(own(part))).collect();
-            let (own, mut work) = self.part(these.clone(), threads, room)?;
+            let (own, mut work) = self.run_part(these.clone(), threads, room)?;
             let mut parts = vec![own.into_iter()];
             for helper in helpers {
                 let futures = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -224,21 +229,21 @@ impl GeneralQuestion<'_, '_> {
                 work += more;
                 parts.push(rows.into_iter());
             }
-            let all = (0..these.len()).filter_map(|at| parts[at % threads as usize].next());
-            Ok((all.collect(), work))
+            let all_rows = (0..these.len()).filter_map(|at| parts[at % threads as usize].next());
+            Ok((all_rows.collect(), work))
         })
     }
 
     /// Every so many-th of these futures.
-    fn part(&self, these: Range<u32>, step: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
-        let mut copies = SessionCopies::of(self.origin, self.fresh, room.0.take());
+    fn run_part(&self, these: Range<u32>, step: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
+        let mut copies = SessionCopies::from_origin(self.origin, self.fresh, room.0.take());
         let mut fates = DrawnFates::new(self.world, (self.runs, &mut room.1), self.settings, self.wanted.assume);
         let (mut rows, mut work) = (Vec::with_capacity(these.len() / step as usize + 1), 0);
         let mut starts = vec![None; self.of_each];
         for sample in these.step_by(step as usize) {
-            let draws = self.draws.sample(sample);
+            let draws = self.draws.for_sample(sample);
             let ahead = (self.ahead)(draws);
-            work += copies.run(&mut fates, draws, ahead, self.targets, self.until, &mut starts)?;
+            work += copies.run_future(&mut fates, draws, ahead, self.targets, self.until, &mut starts)?;
             rows.push(starts.clone());
             (self.wanted.progress)();
             if (self.wanted.stop)() {
@@ -251,14 +256,14 @@ impl GeneralQuestion<'_, '_> {
 }
 
 /// Simulates until all targets have started, or the horizon is reached.
-fn go<S: EventSource>(
+fn simulate_until<S: EventSource>(
     mut simulation: Simulation<S>,
     watch: &mut TargetObserver<'_>,
     until: Time,
 ) -> (Session, Result<(), SimulationError>) {
     let mut simulation_error = None;
-    while watch.open > 0 && simulation.now() <= until {
-        watch.work += ForecasterSettings::work_of_step(simulation.session().waiting());
+    while watch.open > 0 && simulation.current_time() <= until {
+        watch.work += ForecasterSettings::work_of_step(simulation.session().waiting_count());
         match simulation.step(watch) {
             Ok(true) => {}
             Ok(false) => break,
@@ -296,7 +301,7 @@ impl Observer for TargetObserver<'_> {
     const ENDS: bool = false;
     const NOTES: bool = false;
 
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         let extra = (self.extra.get() == Some(id)).then_some(self.targets.len());
         if let Some(place) = self.targets.binary_search(&id).ok().or(extra)
             && self.starts[place].is_none()
@@ -317,7 +322,7 @@ struct KnownTurn {
 
 /// Announced windows begin, and processors come back when they are expected; what is overdue does
 /// not come back.
-fn turns(losses: &[CapacityLoss], now: Time) -> Vec<KnownTurn> {
+fn known_turns(losses: &[CapacityLoss], now: Time) -> Vec<KnownTurn> {
     let mut times: Vec<(Time, bool)> = Vec::new();
     for loss in losses {
         if loss.from > now {
@@ -331,15 +336,15 @@ fn turns(losses: &[CapacityLoss], now: Time) -> Vec<KnownTurn> {
     times.dedup();
     let turn = |&(at, begins): &(Time, bool)| {
         let over = |loss: &CapacityLoss| loss.until > now && loss.until <= at;
-        let left = losses.iter().filter(|loss| !over(loss)).cloned().collect();
-        let begun = losses.iter().filter(|loss| begins && loss.from == at && !over(loss));
+        let remaining_losses = losses.iter().filter(|loss| !over(loss)).cloned().collect();
+        let begun_losses = losses.iter().filter(|loss| begins && loss.from == at && !over(loss));
         let stroke = |loss: &CapacityLoss| Stroke {
             on: loss.on.clone(),
             hit: OutageHit::Drain,
             foreseen: true,
             for_good: loss.until == Time::MAX,
         };
-        KnownTurn { at, losses: left, strokes: begun.map(stroke).collect() }
+        KnownTurn { at, losses: remaining_losses, strokes: begun_losses.map(stroke).collect() }
     };
     times.iter().map(turn).collect()
 }
@@ -361,7 +366,7 @@ struct ExternalEvents<'a, 'f, 'd> {
 
 impl ExternalEvents<'_, '_, '_> {
     fn next_arrival(&self) -> Option<Time> {
-        self.arrivals.as_ref().and_then(FutureArrivals::peek).map(|next| next.0)
+        self.arrivals.as_ref().and_then(FutureArrivals::peek_next).map(|next| next.0)
     }
 
     fn next_turn(&self) -> Option<Time> {
@@ -369,20 +374,20 @@ impl ExternalEvents<'_, '_, '_> {
     }
 
     fn next_gate(&self) -> Option<Time> {
-        self.gates.as_ref().and_then(GateKeeper::peek)
+        self.gates.as_ref().and_then(GateKeeper::next_time)
     }
 }
 
 impl EventSource for ExternalEvents<'_, '_, '_> {
     const NEWS: bool = true;
 
-    fn peek(&self) -> Option<Time> {
+    fn peek_time(&self) -> Option<Time> {
         [self.next_turn(), self.next_gate(), self.next_arrival()].into_iter().flatten().min()
     }
 
     fn next(&mut self) -> Option<Incoming<'_>> {
         self.taken += 1;
-        let next = self.peek()?;
+        let next = self.peek_time()?;
         if let Some(turn) = self.turns.get(self.turn).filter(|turn| turn.at == next) {
             self.turn += 1;
             return Some(Incoming::Capacity(OutageTurn {
@@ -391,22 +396,22 @@ impl EventSource for ExternalEvents<'_, '_, '_> {
                 foreseen: true,
             }));
         }
-        if let Some(gates) = self.gates.as_mut().filter(|gates| gates.peek() == Some(next)) {
+        if let Some(gates) = self.gates.as_mut().filter(|gates| gates.next_time() == Some(next)) {
             return Some(gates.next());
         }
         let arrivals = self.arrivals.as_mut()?;
-        let (time, past) = arrivals.peek()?;
+        let (time, past) = arrivals.peek_next()?;
         if arrivals.is_extra_next() {
             self.extra.set(Some(self.next_id));
         }
         let id = self.next_id;
         self.next_id.0 += 1;
-        let run = self.fates.borrow_mut().again(past, self.draws).max(0);
+        let run = self.fates.borrow_mut().returning_run(past, self.draws).max(0);
         let truth = Truth { run: Span(run), number: self.taken as i64, status: LogStatus::Unknown };
         let mut job = past.job.clone();
         job.submit = time;
         arrivals.advance();
-        let competes = self.gates.as_mut().is_none_or(|gates| gates.arrive(id, &job));
+        let competes = self.gates.as_mut().is_none_or(|gates| gates.note_arrival(id, &job));
         let (job, truth) = self.job.insert((job, truth));
         Some(if competes { Incoming::Submit(job, truth) } else { Incoming::SubmitHeld(job, truth) })
     }
@@ -417,8 +422,8 @@ impl EventSource for ExternalEvents<'_, '_, '_> {
 
     fn seek(&mut self, _: u64) {}
 
-    fn gone(&mut self, now: Time, id: JobId) -> bool {
-        self.gates.as_mut().is_some_and(|gates| gates.leave(id, now))
+    fn note_departure(&mut self, now: Time, id: JobId) -> bool {
+        self.gates.as_mut().is_some_and(|gates| gates.note_departure(id, now))
     }
 
     fn comes_first(&self) -> bool {
@@ -430,8 +435,8 @@ impl EventSource for ExternalEvents<'_, '_, '_> {
 struct Plain<'a, 'f, 'd>(ExternalEvents<'a, 'f, 'd>);
 
 impl EventSource for Plain<'_, '_, '_> {
-    fn peek(&self) -> Option<Time> {
-        self.0.peek()
+    fn peek_time(&self) -> Option<Time> {
+        self.0.peek_time()
     }
 
     fn next(&mut self) -> Option<Incoming<'_>> {

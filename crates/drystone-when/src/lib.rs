@@ -2,9 +2,9 @@
 //!
 //! [`Forecaster`] learns run times and arrivals from what happens, samples futures of a session,
 //! and simulates the very policy on each until the jobs have started. Past answers, held against
-//! what came of them, correct the next one ([`AnswerCalibration`]). [`foresee()`] scores answers on
-//! a log, beside plans and statistics; [`Forecaster::rehearse`] does the same on what a site has
-//! recorded.
+//! what came of them, correct the next one ([`AnswerCalibration`]). [`score_answers()`] scores
+//! answers on a log, beside plans and statistics; [`Forecaster::rehearse_answers`] does the same on
+//! what a site has recorded.
 //!
 //! | module | to find |
 //! |---|---|
@@ -45,11 +45,13 @@ pub use again::{RepeatedMethod, RepeatedScores};
 pub use calibration::{AnswerCalibration, LevelCorrection};
 pub use follower::Follower;
 pub use forecaster::{Forecaster, RunTimes, StartAnswer};
-pub use foresee::{AnnouncedPromises, ForeseeError, ForeseeOptions, Foreseen, MethodScore, QuestionState, foresee};
+pub use foresee::{
+    AnnouncedPromises, ForeseeError, ForeseeOptions, Foreseen, MethodScore, QuestionState, score_answers,
+};
 pub use gates::{StartGates, UserClaim};
 pub use general::FutureError;
 pub use method::AnswerMethod;
-pub use rehearsal::{Adoption, Observed, Rehearsal, RehearsalMachine, RehearsalQuestions, adopt};
+pub use rehearsal::{Adoption, Observed, Rehearsal, RehearsalMachine, RehearsalQuestions, adopt_jobs};
 pub use sample::StartSample;
-pub use score::{ForecastScore, ForecastSkill, LEVELS, PINBALL, ScoreMark, at_level, level, skill};
+pub use score::{ForecastScore, ForecastSkill, LEVELS, PINBALL, ScoreMark, at_level, compute_skill, quantile_level};
 pub use settings::ForecasterSettings;

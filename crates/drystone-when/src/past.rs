@@ -1,7 +1,7 @@
 //! Returns from the past alone: waits of similar jobs, similar states, and errors of earlier
 //! answers.
 
-use crate::score::{LEVELS, level};
+use crate::score::{LEVELS, quantile_level};
 use crate::survival::{SeenValue, SurvivalCurve};
 use drystone_core::model::{Job, JobId, Time};
 use serde::{Deserialize, Serialize};
@@ -47,15 +47,21 @@ impl Questions {
         self.list.is_empty()
     }
 
-    pub(crate) fn asked(&mut self, job: JobId, at: Time, features: [f64; FEATURES], points: [Option<i64>; POINTS]) {
-        let points = points.map(|point| point.map_or(f64::NAN, |point| ln(point as f64)));
+    pub(crate) fn note_question(
+        &mut self,
+        job: JobId,
+        at: Time,
+        features: [f64; FEATURES],
+        points: [Option<i64>; POINTS],
+    ) {
+        let points = points.map(|point| point.map_or(f64::NAN, |point| log_seconds(point as f64)));
         self.list.push_back(PastQuestion { job, at, features, points, fate: PastFate::Waits });
         if self.list.len() > KEPT {
             self.list.pop_front();
         }
     }
 
-    pub(crate) fn settled(&mut self, job: JobId, now: Time, started: bool) {
+    pub(crate) fn note_settlement(&mut self, job: JobId, now: Time, started: bool) {
         let open = |question: &PastQuestion| question.job == job && matches!(question.fate, PastFate::Waits);
         let Some(place) = self.list.iter().rposition(open) else { return };
         let question = &mut self.list[place];
@@ -68,26 +74,30 @@ impl Questions {
     }
 
     /// A point answer as a distribution: its errors when it was about as long.
-    pub(crate) fn conformal(&self, which: usize, point: i64, now: Time) -> Option<Vec<f64>> {
-        let here = ln(point as f64);
-        let known = self.list.iter().filter(|question| !question.points[which].is_nan());
+    pub(crate) fn conformal_distribution(&self, which: usize, point: i64, now: Time) -> Option<Vec<f64>> {
+        let log_point = log_seconds(point as f64);
+        let questions = self.list.iter().filter(|question| !question.points[which].is_nan());
         let mut near: Vec<(f64, &PastQuestion)> =
-            known.map(|question| ((question.points[which] - here).abs(), question)).collect();
-        nearest(&mut near, NEAREST_ERRORS)?;
-        let mut seen: Vec<SeenValue> = near
+            questions.map(|question| ((question.points[which] - log_point).abs(), question)).collect();
+        keep_nearest(&mut near, NEAREST_ERRORS)?;
+        let mut values: Vec<SeenValue> = near
             .iter()
             .map(|(_, question)| {
-                let (took, known) = question.took(now);
-                SeenValue { value: ln(took as f64) - question.points[which], known }
+                let (took, is_known) = question.elapsed_wait(now);
+                SeenValue { value: log_seconds(took as f64) - question.points[which], known: is_known }
             })
             .collect();
-        let curve = SurvivalCurve::of(&mut seen);
-        Some((0..LEVELS).map(|k| (libm::exp(here + curve.quantile(level(k)).unwrap_or(0.0)) - 60.0).max(0.0)).collect())
+        let curve = SurvivalCurve::from_values(&mut values);
+        Some(
+            (0..LEVELS)
+                .map(|k| (libm::exp(log_point + curve.quantile(quantile_level(k)).unwrap_or(0.0)) - 60.0).max(0.0))
+                .collect(),
+        )
     }
 
     /// Returns the outcomes of the most similar states.
-    pub(crate) fn neighbours(&self, features: &[f64; FEATURES], now: Time) -> Option<Vec<f64>> {
-        let scale = self.scales();
+    pub(crate) fn neighbour_outcomes(&self, features: &[f64; FEATURES], now: Time) -> Option<Vec<f64>> {
+        let scale = self.feature_scales();
         let mut near: Vec<(f64, &PastQuestion)> = self
             .list
             .iter()
@@ -96,21 +106,21 @@ impl Questions {
                 ((0..FEATURES).map(|i| apart(i) * apart(i)).sum(), question)
             })
             .collect();
-        nearest(&mut near, NEAREST_STATES)?;
-        let mut seen: Vec<SeenValue> = near
+        keep_nearest(&mut near, NEAREST_STATES)?;
+        let mut values: Vec<SeenValue> = near
             .iter()
             .map(|(_, question)| {
-                let (took, known) = question.took(now);
-                SeenValue { value: took as f64, known }
+                let (took, is_known) = question.elapsed_wait(now);
+                SeenValue { value: took as f64, known: is_known }
             })
             .collect();
-        let curve = SurvivalCurve::of(&mut seen);
+        let curve = SurvivalCurve::from_values(&mut values);
         curve.quantile(0.5)?;
-        Some((0..LEVELS).map(|k| curve.quantile(level(k)).unwrap_or(0.0)).collect())
+        Some((0..LEVELS).map(|k| curve.quantile(quantile_level(k)).unwrap_or(0.0)).collect())
     }
 
     /// 1 over the standard deviation of each feature.
-    fn scales(&self) -> [f64; FEATURES] {
+    fn feature_scales(&self) -> [f64; FEATURES] {
         let n = self.list.len().max(1) as f64;
         std::array::from_fn(|i| {
             let mean = self.list.iter().map(|question| question.features[i]).sum::<f64>() / n;
@@ -121,7 +131,7 @@ impl Questions {
 }
 
 impl PastQuestion {
-    fn took(&self, now: Time) -> (i64, bool) {
+    fn elapsed_wait(&self, now: Time) -> (i64, bool) {
         match self.fate {
             PastFate::Started(took) => (took, true),
             PastFate::Withdrawn(took) => (took, false),
@@ -130,12 +140,12 @@ impl PastQuestion {
     }
 }
 
-fn ln(seconds: f64) -> f64 {
+fn log_seconds(seconds: f64) -> f64 {
     libm::log(seconds.max(0.0) + 60.0)
 }
 
 /// Leaves the nearest so many, in the order of the questions; `None` where there are too few.
-fn nearest(list: &mut Vec<(f64, &PastQuestion)>, most: usize) -> Option<()> {
+fn keep_nearest(list: &mut Vec<(f64, &PastQuestion)>, most: usize) -> Option<()> {
     if list.len() < FEWEST {
         return None;
     }
@@ -166,13 +176,13 @@ const KEPT_AFTER_CHANGE: usize = 59;
 const CHANGE: u32 = 3;
 
 impl SimilarWaits {
-    fn class(job: &Job) -> (u32, i32) {
+    fn class_key(job: &Job) -> (u32, i32) {
         (job.procs.max(1).ilog2() / 2, libm::round(libm::log2(job.estimate.0.max(60) as f64 / 60.0) / 2.0) as i32)
     }
 
-    pub(crate) fn learn(&mut self, job: &Job, took: i64) {
-        let class = self.classes.entry(SimilarWaits::class(job)).or_default();
-        let bound = quantile(&class.sorted(), 0.95);
+    pub(crate) fn learn_wait(&mut self, job: &Job, took: i64) {
+        let class = self.classes.entry(SimilarWaits::class_key(job)).or_default();
+        let bound = sorted_quantile(&class.sorted_waits(), 0.95);
         class.exceeded = if bound.is_some_and(|bound| took as f64 > bound) { class.exceeded + 1 } else { 0 };
         class.waits.push_back(took);
         let most = if class.exceeded >= CHANGE {
@@ -186,21 +196,22 @@ impl SimilarWaits {
         }
     }
 
-    pub(crate) fn answer(&self, job: &Job) -> Option<Vec<f64>> {
-        let sorted = self.classes.get(&SimilarWaits::class(job)).filter(|class| class.waits.len() >= FEWEST)?.sorted();
-        (0..LEVELS).map(|k| quantile(&sorted, level(k))).collect()
+    pub(crate) fn answer_quantiles(&self, job: &Job) -> Option<Vec<f64>> {
+        let sorted_waits =
+            self.classes.get(&SimilarWaits::class_key(job)).filter(|class| class.waits.len() >= FEWEST)?.sorted_waits();
+        (0..LEVELS).map(|k| sorted_quantile(&sorted_waits, quantile_level(k))).collect()
     }
 }
 
 impl WaitClass {
-    fn sorted(&self) -> Vec<i64> {
+    fn sorted_waits(&self) -> Vec<i64> {
         let mut waits: Vec<i64> = self.waits.iter().copied().collect();
         waits.sort_unstable();
         waits
     }
 }
 
-fn quantile(sorted: &[i64], level: f64) -> Option<f64> {
+fn sorted_quantile(sorted: &[i64], level: f64) -> Option<f64> {
     let place = (level * sorted.len() as f64) as usize;
     sorted.get(place.min(sorted.len().saturating_sub(1))).map(|&wait| wait as f64)
 }

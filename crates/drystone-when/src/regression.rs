@@ -4,7 +4,7 @@
 use crate::draws::{DrawPurpose, Draws};
 use crate::past::FEATURES;
 use crate::sample::StartSample;
-use crate::score::{LEVELS, level};
+use crate::score::{LEVELS, quantile_level};
 use std::collections::VecDeque;
 
 /// Levels that have a regression of their own.
@@ -33,30 +33,30 @@ pub(crate) struct Clues {
 impl Clues {
     /// The sample of futures, medians of other answers in seconds, numbers of the state, and the
     /// processor-seconds that are expected before the job.
-    pub(crate) fn of(
+    pub(crate) fn from_sample(
         sample: &StartSample,
         points: [Option<f64>; POINTS],
         features: &[f64; FEATURES],
         work: f64,
     ) -> Clues {
-        let quantiles: Vec<f64> = (0..LEVELS).map(|k| ln(sample.quantile(level(k)))).collect();
+        let quantiles: Vec<f64> = (0..LEVELS).map(|k| log_seconds(sample.quantile(quantile_level(k)))).collect();
         let n = quantiles.len() as f64;
         let mean = quantiles.iter().sum::<f64>() / n;
-        let spread = libm::sqrt(quantiles.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n);
+        let deviation = libm::sqrt(quantiles.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n);
         let mut x = [0.0; CLUES];
         // About 1 each: the first steps are equally long.
-        (x[0], x[1], x[2]) = (1.0, (mean - 8.0) / 2.0, spread);
+        (x[0], x[1], x[2]) = (1.0, (mean - 8.0) / 2.0, deviation);
         for (to, point) in x[3..].iter_mut().zip(points) {
-            *to = point.map_or(0.0, |seconds| ln(seconds) - mean);
+            *to = point.map_or(0.0, |seconds| log_seconds(seconds) - mean);
         }
         let rest = &mut x[3 + POINTS..];
-        rest[0] = ln(work) / 10.0;
+        rest[0] = log_seconds(work) / 10.0;
         rest[1..].iter_mut().zip(features).for_each(|(to, feature)| *to = feature / 5.0);
         Clues { x, quantiles }
     }
 
     /// The quantile of the sample at a knot, in logarithms.
-    fn at(&self, wanted: f64) -> f64 {
+    fn quantile_at(&self, wanted: f64) -> f64 {
         crate::score::at_level(&self.quantiles, wanted)
     }
 }
@@ -84,27 +84,27 @@ impl Regression {
     }
 
     /// Learns from an outcome: the start took so many seconds.
-    pub(crate) fn learn(&mut self, clues: Clues, took: f64) {
-        self.step(&clues, ln(took));
-        self.past.push_back((clues, ln(took)));
+    pub(crate) fn learn_outcome(&mut self, clues: Clues, took: f64) {
+        self.descend_step(&clues, log_seconds(took));
+        self.past.push_back((clues, log_seconds(took)));
         if self.past.len() > KEPT {
             self.past.pop_front();
         }
-        let draws = self.draws.sample(self.learned as u32);
+        let draws = self.draws.for_sample(self.learned as u32);
         self.learned += 1;
         for replay in 0..REPLAYS {
-            let place = (draws.uniform(DrawPurpose::Own, replay) * self.past.len() as f64) as usize;
+            let place = (draws.draw_uniform(DrawPurpose::Own, replay) * self.past.len() as f64) as usize;
             let Some((clues, took)) = self.past.get(place).cloned() else { return };
-            self.step(&clues, took);
+            self.descend_step(&clues, took);
         }
     }
 
     /// A step down the pinball losses of one outcome.
-    fn step(&mut self, clues: &Clues, took: f64) {
+    fn descend_step(&mut self, clues: &Clues, took: f64) {
         for (knot, &wanted) in KNOTS.iter().enumerate() {
             let (of, squares) = (&mut self.coefficients[knot], &mut self.squares[knot]);
-            let said = clues.at(wanted) + dot(of, &clues.x);
-            let slope = if took < said { 1.0 - wanted } else { -wanted };
+            let prediction = clues.quantile_at(wanted) + dot_product(of, &clues.x);
+            let slope = if took < prediction { 1.0 - wanted } else { -wanted };
             for ((of, square), x) in of.iter_mut().zip(squares).zip(clues.x) {
                 let gradient = slope * x;
                 *square += gradient * gradient;
@@ -116,14 +116,14 @@ impl Regression {
     }
 
     /// Quantiles in seconds.
-    pub(crate) fn answer(&self, clues: &Clues) -> Vec<f64> {
-        let moves: Vec<f64> = self.coefficients.iter().map(|of| dot(of, &clues.x)).collect();
-        let moved = |k: usize| {
-            let wanted = level(k);
-            let after = KNOTS.partition_point(|&knot| knot < wanted);
+    pub(crate) fn answer_quantiles(&self, clues: &Clues) -> Vec<f64> {
+        let moves: Vec<f64> = self.coefficients.iter().map(|of| dot_product(of, &clues.x)).collect();
+        let moved_quantile = |k: usize| {
+            let target_level = quantile_level(k);
+            let after = KNOTS.partition_point(|&knot| knot < target_level);
             let by = match (after.checked_sub(1), KNOTS.get(after)) {
                 (Some(before), Some(&next)) => {
-                    let way = (wanted - KNOTS[before]) / (next - KNOTS[before]);
+                    let way = (target_level - KNOTS[before]) / (next - KNOTS[before]);
                     moves[before] + (moves[after] - moves[before]) * way
                 }
                 (None, _) => moves[0],
@@ -131,17 +131,17 @@ impl Regression {
             };
             (libm::exp(clues.quantiles[k] + by) - 60.0).max(0.0)
         };
-        let mut quantiles: Vec<f64> = (0..LEVELS).map(moved).collect();
+        let mut quantiles: Vec<f64> = (0..LEVELS).map(moved_quantile).collect();
         quantiles.sort_unstable_by(f64::total_cmp);
         quantiles
     }
 }
 
-fn ln(seconds: f64) -> f64 {
+fn log_seconds(seconds: f64) -> f64 {
     libm::log(seconds.max(0.0) + 60.0)
 }
 
-fn dot(a: &[f64; CLUES], b: &[f64; CLUES]) -> f64 {
+fn dot_product(a: &[f64; CLUES], b: &[f64; CLUES]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
@@ -152,14 +152,14 @@ mod tests {
 
     fn clues(around: i64) -> Clues {
         let sample = StartSample::new((1..=100).map(|i| Some(around * (50 + i) / 100)), i64::MAX);
-        Clues::of(&sample, [Some(around as f64), None, None, None, None], &[1.0; FEATURES], 1e5)
+        Clues::from_sample(&sample, [Some(around as f64), None, None, None, None], &[1.0; FEATURES], 1e5)
     }
 
     #[test]
     fn without_a_past_the_sample_stays_as_it_is() {
         let (regression, clues) = (Regression::new(1), clues(10_000));
-        for (k, &quantile) in regression.answer(&clues).iter().enumerate() {
-            assert!((ln(quantile) - clues.quantiles[k]).abs() < 1e-9, "{k}");
+        for (k, &quantile) in regression.answer_quantiles(&clues).iter().enumerate() {
+            assert!((log_seconds(quantile) - clues.quantiles[k]).abs() < 1e-9, "{k}");
         }
     }
 
@@ -169,9 +169,9 @@ mod tests {
         let mut regression = Regression::new(1);
         for at in 0..3_000 {
             let around = 2_000 + at * 7 % 50_000;
-            regression.learn(clues(around), 2.0 * around as f64);
+            regression.learn_outcome(clues(around), 2.0 * around as f64);
         }
-        let answer = regression.answer(&clues(20_000));
+        let answer = regression.answer_quantiles(&clues(20_000));
         let median = at_level(&answer, 0.5);
         assert!((36_000.0..44_000.0).contains(&median), "{median}");
         assert!(answer.is_sorted());

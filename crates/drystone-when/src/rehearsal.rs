@@ -77,7 +77,7 @@ pub struct Adoption {
 impl Adoption {
     /// The start that the policy plans for a job, and the latest one that it promises.
     #[must_use]
-    pub fn promise(&self, id: JobId) -> Option<(Time, Time)> {
+    pub fn find_promise(&self, id: JobId) -> Option<(Time, Time)> {
         self.promised.iter().find(|promise| promise.0 == id).map(|&(_, start, latest)| (start, latest))
     }
 
@@ -94,7 +94,7 @@ impl Adoption {
 ///
 /// # Errors
 /// A policy that cannot take the present jobs, or the missing processors.
-pub fn adopt(
+pub fn adopt_jobs(
     scheduler: Scheduler,
     machine: impl Into<RehearsalMachine>,
     jobs: &[Observed],
@@ -102,9 +102,9 @@ pub fn adopt(
     now: Time,
 ) -> Result<Adoption, FutureError> {
     let is_here = |&at: &usize| jobs[at].runs_at(now) || jobs[at].waits_at(now);
-    let mut here: Vec<usize> = (0..jobs.len()).filter(is_here).collect();
-    here.sort_shared_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
-    adopt_these(scheduler, &machine.into(), jobs, here, losses, now)
+    let mut present_jobs: Vec<usize> = (0..jobs.len()).filter(is_here).collect();
+    present_jobs.sort_shared_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
+    adopt_these(scheduler, &machine.into(), jobs, present_jobs, losses, now)
 }
 
 /// Adopts these jobs in this order; those that run come first.
@@ -125,34 +125,34 @@ fn adopt_these(
         session.set_losses(now, losses)?;
     }
     // An empty machine also counts.
-    session.expire(now);
-    let (mut used, mut taken, mut left_out) = (0u64, Vec::new(), 0);
+    session.expire_due(now);
+    let (mut busy_procs, mut adopted_jobs, mut left_out) = (0u64, Vec::new(), 0);
     for at in here {
-        let one = &jobs[at];
-        let runs = one.runs_at(now);
-        let procs = u64::from(one.job.procs);
-        if (runs && used + procs > u64::from(machine.procs)) || procs > u64::from(machine.procs) {
+        let entry = &jobs[at];
+        let runs = entry.runs_at(now);
+        let procs = u64::from(entry.job.procs);
+        if (runs && busy_procs + procs > u64::from(machine.procs)) || procs > u64::from(machine.procs) {
             left_out += 1;
             continue;
         }
-        let adopted = match one.start.filter(|_| runs) {
+        let adopted_state = match entry.start.filter(|_| runs) {
             Some(since) => {
-                used += procs;
-                Adopted::Running { since, on: one.on.clone() }
+                busy_procs += procs;
+                Adopted::Running { since, on: entry.on.clone() }
             }
-            None if one.held => Adopted::Held,
+            None if entry.held => Adopted::Held,
             None => Adopted::Waiting,
         };
-        session.adopt(now, &one.job, None, &adopted)?;
-        taken.push(at);
+        session.adopt_job(now, &entry.job, None, &adopted_state)?;
+        adopted_jobs.push(at);
     }
-    let decided = session.decide(now).map_err(drystone_core::engine::SimulationError::from)?;
-    let promised = decided.list().iter().filter_map(|action| match action {
+    let decision = session.decide(now).map_err(drystone_core::engine::SimulationError::from)?;
+    let promises = decision.list().iter().filter_map(|action| match action {
         Action::Reserve { job, start, latest } if *latest < Time::MAX => Some((*job, *start, *latest)),
         _ => None,
     });
-    let promised = promised.collect();
-    Ok(Adoption { session, jobs: taken, left_out, promised })
+    let promises = promises.collect();
+    Ok(Adoption { session, jobs: adopted_jobs, left_out, promised: promises })
 }
 
 /// Questions about the past that are rehearsed.
@@ -210,28 +210,28 @@ struct RehearsedAnswer {
 /// many. Where most of these wait to this day, their starts teach nothing: then half of the
 /// questions are about the last jobs whose outcome is known, and half, evenly, about those that
 /// came since and still wait.
-fn rehearsed(jobs: &[Observed], waited: &[usize], questions: usize, now: Time) -> Vec<usize> {
+fn choose_rehearsed(jobs: &[Observed], waited: &[usize], questions: usize, now: Time) -> Vec<usize> {
     let waits = |at: &usize| jobs[*at].waits_at(now);
     let last = &waited[waited.len() - questions.min(waited.len())..];
     let most = questions / 2;
     if last.iter().filter(|at| waits(at)).count() <= most {
         return last.to_vec();
     }
-    let mut known: Vec<usize> = Vec::new();
+    let mut settled_jobs: Vec<usize> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for at in waited.iter().rev() {
         if waits(at) {
             open.push(*at);
         } else {
-            known.push(*at);
+            settled_jobs.push(*at);
         }
-        if known.len() >= questions - most {
+        if settled_jobs.len() >= questions - most {
             break;
         }
     }
     let step = open.len().div_ceil(most.max(1)).max(1);
-    known.extend(open.into_iter().step_by(step).take(most));
-    known
+    settled_jobs.extend(open.into_iter().step_by(step).take(most));
+    settled_jobs
 }
 
 /// Events, in the order of their delivery at one instant.
@@ -248,7 +248,7 @@ impl Forecaster {
     ///
     /// # Errors
     /// A policy that cannot take the present jobs, or cannot be simulated forward.
-    pub fn rehearse(
+    pub fn rehearse_answers(
         &mut self,
         machine: impl Into<RehearsalMachine>,
         jobs: &[Observed],
@@ -265,47 +265,47 @@ impl Forecaster {
         }
         events.retain(|event| event.0 <= now);
         events.sort_unstable();
-        let waited = |one: &Observed| {
+        let has_waited = |one: &Observed| {
             let arrival = one.eligible.max(one.job.submit);
             one.start.unwrap_or(now) - arrival > questions.patience && questions.known.contains(&arrival)
         };
         let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
-        let candidates: Vec<usize> = arrivals.filter(|&at| waited(&jobs[at])).collect();
-        let last: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.least, now).into_iter().collect();
-        let most = rehearsed(jobs, &candidates, questions.most, now);
-        let chosen: BTreeSet<usize> = most.into_iter().chain(last.iter().copied()).collect();
-        let (rehearsal_work, before) = (self.settings().rehearsal_work, self.spent());
-        let (earlier_count, mut asked_count) = (chosen.difference(&last).count() as u64, 0_u64);
+        let candidates: Vec<usize> = arrivals.filter(|&at| has_waited(&jobs[at])).collect();
+        let last: BTreeSet<usize> = choose_rehearsed(jobs, &candidates, questions.least, now).into_iter().collect();
+        let most = choose_rehearsed(jobs, &candidates, questions.most, now);
+        let chosen_jobs: BTreeSet<usize> = most.into_iter().chain(last.iter().copied()).collect();
+        let (rehearsal_work, before) = (self.settings().rehearsal_work, self.spent_work());
+        let (earlier_count, mut asked_count) = (chosen_jobs.difference(&last).count() as u64, 0_u64);
         let mut last_count = last.len() as u64;
-        let mut here = Vec::<usize>::new();
-        let (mut told, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
+        let mut present_jobs = Vec::<usize>::new();
+        let (mut rehearsal, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
         for (time, what, at) in events {
-            let (one, id) = (&jobs[at], JobId(at as u32));
+            let (entry, id) = (&jobs[at], JobId(at as u32));
             match what {
                 RehearsalEvent::Arrive => {
                     // A job that had to wait for others counts from the time on at which it
                     // competes.
-                    let mut job = one.job.clone();
+                    let mut job = entry.job.clone();
                     job.submit = time;
                     self.note_arrival(at as u64, &job);
-                    if one.start.is_none_or(|start| start > time) && one.end.is_none_or(|end| end > time)
-                        || one.runs_at(time)
+                    if entry.start.is_none_or(|start| start > time) && entry.end.is_none_or(|end| end > time)
+                        || entry.runs_at(time)
                     {
-                        here.push(at);
+                        present_jobs.push(at);
                     }
-                    if !waited(one) || !one.waits_at(time) {
+                    if !has_waited(entry) || !entry.waits_at(time) {
                         continue;
                     }
-                    if !chosen.contains(&at) {
+                    if !chosen_jobs.contains(&at) {
                         continue;
                     }
                     // In a deep queue even a few futures take far more than the budget.
-                    if (self.spent() - before) / 2 >= rehearsal_work {
+                    if (self.spent_work() - before) / 2 >= rehearsal_work {
                         progress();
                         continue;
                     }
-                    let spent = self.spent() - before;
-                    let work = rehearsal_work.saturating_sub(spent);
+                    let spent_work = self.spent_work() - before;
+                    let work = rehearsal_work.saturating_sub(spent_work);
                     let share = if rehearsal_work == u64::MAX {
                         work
                     } else if last.contains(&at) {
@@ -314,36 +314,36 @@ impl Forecaster {
                     } else {
                         let due = u128::from(rehearsal_work / 2) * u128::from(asked_count);
                         asked_count += 1;
-                        if u128::from(spent) * u128::from(earlier_count) > due {
+                        if u128::from(spent_work) * u128::from(earlier_count) > due {
                             progress();
                             continue;
                         }
                         rehearsal_work / 2 / earlier_count
                     };
-                    let then = self.answer_then(&site, (jobs, &here), (at, time), share)?;
+                    let answer_parts = self.answer_then(&site, (jobs, &present_jobs), (at, time), share)?;
                     progress();
-                    let (answer, statistics, promised) = then;
+                    let (answer, statistics, promise) = answer_parts;
                     let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| answer.quantile(level));
-                    open.push(RehearsedAnswer { job: at, asked: time, bounds, promised });
-                    self.note_answer((id, one.job.user), &answer, &statistics);
+                    open.push(RehearsedAnswer { job: at, asked: time, bounds, promised: promise });
+                    self.note_answer((id, entry.job.user), &answer, &statistics);
                 }
                 RehearsalEvent::Start => {
-                    self.started(id, time);
+                    self.note_job_start(id, time);
                     if let Some(place) = open.iter().position(|open| open.job == at) {
                         let RehearsedAnswer { asked, bounds: [low, quarter, most, high], promised, .. } =
                             open.swap_remove(place);
-                        told.promised += u64::from(promised.is_some());
-                        told.kept += u64::from(promised.is_some_and(|latest| time <= latest));
+                        rehearsal.promised += u64::from(promised.is_some());
+                        rehearsal.kept += u64::from(promised.is_some_and(|latest| time <= latest));
                         let took = (time - asked).as_f64();
-                        told.answers += 1;
-                        told.inside[0] += u64::from((quarter..=most).contains(&took));
-                        told.inside[1] += u64::from((low..=high).contains(&took));
+                        rehearsal.answers += 1;
+                        rehearsal.inside[0] += u64::from((quarter..=most).contains(&took));
+                        rehearsal.inside[1] += u64::from((low..=high).contains(&took));
                     }
                 }
                 RehearsalEvent::End => {
-                    here.retain(|&other| other != at);
-                    match one.start {
-                        Some(start) => self.note_end(at as u64, &one.job, time - start),
+                    present_jobs.retain(|&other| other != at);
+                    match entry.start {
+                        Some(start) => self.note_end(at as u64, &entry.job, time - start),
                         None => {
                             self.note_withdrawal(at as u64);
                             self.note_no_start(id, time);
@@ -353,7 +353,7 @@ impl Forecaster {
             }
         }
         self.close_the_past(jobs.len() as u64);
-        Ok(told)
+        Ok(rehearsal)
     }
 
     /// Returns the answer that would have been given for a job then, within so much work.
@@ -366,20 +366,20 @@ impl Forecaster {
     ) -> Result<(StartAnswer, PastStatistics, Option<Time>), FutureError> {
         // Ranks are of the present: of two jobs that waited then, one may have started since, and
         // has none.
-        let mut here = here.to_vec();
-        here.sort_shared_by_key(|&at| (!jobs[at].runs_at(time), jobs[at].job.submit, at));
-        let adoption = adopt_these(self.fresh(), site, jobs, here, &[], time)?;
+        let mut present_queue = here.to_vec();
+        present_queue.sort_shared_by_key(|&at| (!jobs[at].runs_at(time), jobs[at].job.submit, at));
+        let adoption = adopt_these(self.fresh_scheduler(), site, jobs, present_queue, &[], time)?;
         let session = &adoption.session;
         let id = adoption.id(job);
-        match id.filter(|&id| session.view().waiting().any(|other| other == id)) {
+        match id.filter(|&id| session.view().waiting_jobs().any(|other| other == id)) {
             Some(id) => {
                 let samples = self.settings().rehearsed;
                 let budget = (work, samples.min(FEWEST_REHEARSED));
-                let futures = Wanted { budget, ..Wanted::drawn(job as u64, samples) };
+                let futures = Wanted { budget, ..Wanted::with_draws(job as u64, samples) };
                 let times = self.simulate(session, &[id], &futures)?;
                 let sample = self.sample_of(times.iter().map(|starts| starts[0]), self.delay_scale());
                 let (answer, statistics) = self.answer_beside(session, id, sample)?;
-                Ok((answer, statistics, adoption.promise(id).map(|promise| promise.1)))
+                Ok((answer, statistics, adoption.find_promise(id).map(|promise| promise.1)))
             }
             // The policy would start it at once.
             None => {

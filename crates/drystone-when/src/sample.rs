@@ -59,17 +59,17 @@ impl StartSample {
 
     /// Returns the share of the futures without a start until the horizon.
     #[must_use]
-    pub fn beyond(&self) -> f64 {
+    pub fn share_beyond(&self) -> f64 {
         if self.values.is_empty() { 0.0 } else { f64::from(self.beyond) / self.values.len() as f64 }
     }
 
     /// The scale of the tail.
-    fn scale(&self) -> f64 {
+    fn tail_scale(&self) -> f64 {
         let last = self.values.last().copied().unwrap_or(0) as f64;
-        (last - self.median()) / 2.0 + last / 10.0 + f64::from(self.delay_scale)
+        (last - self.median_time()) / 2.0 + last / 10.0 + f64::from(self.delay_scale)
     }
 
-    fn median(&self) -> f64 {
+    fn median_time(&self) -> f64 {
         let n = self.values.len();
         match n {
             0 => 0.0,
@@ -81,7 +81,7 @@ impl StartSample {
     /// The probability of no longer than `time`; within equal values at the place that `tie` gives,
     /// from 0 to 1.
     #[must_use]
-    pub fn level(&self, time: f64, tie: f64) -> f64 {
+    pub fn level_at(&self, time: f64, tie: f64) -> f64 {
         let n = self.values.len() as f64;
         let below = self.values.partition_point(|&value| (value as f64) < time);
         let upto = self.values.partition_point(|&value| (value as f64) <= time);
@@ -92,7 +92,7 @@ impl StartSample {
         }
         let Some(&next) = self.values.get(below) else {
             let last = self.values.last().copied().unwrap_or(0) as f64;
-            let distance = 1.0 + (time - last) / self.scale();
+            let distance = 1.0 + (time - last) / self.tail_scale();
             return 1.0 - 1.0 / (distance * distance * (n + 1.0));
         };
         let before = below.checked_sub(1).map_or(0.0, |at| self.values[at] as f64);
@@ -108,8 +108,8 @@ impl StartSample {
         let below = place.floor() as usize;
         let at = |i: usize| i.checked_sub(1).map_or(0.0, |at| self.values[at] as f64);
         if below >= n {
-            let left = ((1.0 - level.min(1.0 - 1e-9)) * (n + 1) as f64).min(1.0);
-            return at(n) + self.scale() * (1.0 / libm::sqrt(left) - 1.0);
+            let remaining_mass = ((1.0 - level.min(1.0 - 1e-9)) * (n + 1) as f64).min(1.0);
+            return at(n) + self.tail_scale() * (1.0 / libm::sqrt(remaining_mass) - 1.0);
         }
         at(below) + (at(below + 1) - at(below)) * (place - below as f64)
     }
@@ -124,11 +124,11 @@ mod tests {
     fn between_values_it_is_linear_and_behind_them_it_falls_with_the_square() {
         let sample = StartSample::new([Some(30), Some(10), Some(20)], 1000);
         for (time, level) in [(0.0, 0.0), (5.0, 0.125), (10.0, 0.25), (15.0, 0.375), (30.0, 0.75)] {
-            assert!((sample.level(time, 0.5) - level).abs() < 1e-12, "{time}");
+            assert!((sample.level_at(time, 0.5) - level).abs() < 1e-12, "{time}");
             assert!((sample.quantile(level) - time).abs() < 1e-9, "{level}");
         }
         // (30 − 20)/2 + 30/10 + 600 = 608: one scale behind the last, a sixteenth is left.
-        assert!((sample.level(638.0, 0.5) - (1.0 - 0.25 / 4.0)).abs() < 1e-12);
+        assert!((sample.level_at(638.0, 0.5) - (1.0 - 0.25 / 4.0)).abs() < 1e-12);
         assert!((sample.quantile(1.0 - 0.25 / 9.0) - (30.0 + 2.0 * 608.0)).abs() < 1e-6);
     }
 
@@ -136,7 +136,7 @@ mod tests {
     fn the_tail_of_short_jobs_is_short() {
         let sample = StartSample::new([Some(30), Some(10), Some(20)], 1000).with_delay_scale(42);
         // (30 − 20)/2 + 30/10 + 42 = 50.
-        assert!((sample.level(80.0, 0.5) - (1.0 - 0.25 / 4.0)).abs() < 1e-12);
+        assert!((sample.level_at(80.0, 0.5) - (1.0 - 0.25 / 4.0)).abs() < 1e-12);
         let mixed = sample.with_values([10, 20, 30].into_iter());
         assert_eq!(mixed, sample);
     }
@@ -144,14 +144,14 @@ mod tests {
     #[test]
     fn within_ties_the_place_is_given() {
         let sample = StartSample::new([Some(10), Some(10), Some(10)], 1000);
-        assert_eq!([0.0, 0.5, 1.0].map(|tie| sample.level(10.0, tie)), [0.25, 0.5, 0.75]);
+        assert_eq!([0.0, 0.5, 1.0].map(|tie| sample.level_at(10.0, tie)), [0.25, 0.5, 0.75]);
     }
 
     #[test]
     fn a_future_without_a_start_counts_as_the_horizon() {
         let sample = StartSample::new([Some(10), None, Some(5000), None], 1000);
         assert_eq!(sample.values(), [10, 1000, 1000, 1000]);
-        assert!((sample.beyond() - 0.5).abs() < 1e-12);
+        assert!((sample.share_beyond() - 0.5).abs() < 1e-12);
     }
 
     proptest! {
@@ -159,7 +159,7 @@ mod tests {
         fn quantiles_invert_levels(values in prop::collection::vec(0i64..100_000, 1..150), level in 0.001f64..0.999) {
             let sample = StartSample::new(values.iter().map(|&v| Some(v)), i64::MAX);
             let time = sample.quantile(level);
-            let (low, high) = (sample.level(time - 1e-6, 0.0), sample.level(time + 1e-6, 1.0));
+            let (low, high) = (sample.level_at(time - 1e-6, 0.0), sample.level_at(time + 1e-6, 1.0));
             prop_assert!(low <= level + 1e-6 && level <= high + 1e-6, "{low} {level} {high}");
         }
     }

@@ -8,7 +8,7 @@ pub const LEVELS: usize = 100;
 
 /// The level of the k-th quantile, from 0.
 #[must_use]
-pub fn level(k: usize) -> f64 {
+pub fn quantile_level(k: usize) -> f64 {
     (k as f64 + 0.5) / LEVELS as f64
 }
 
@@ -52,7 +52,7 @@ pub struct ScoreMark {
 impl ScoreMark {
     /// Marks quantiles, in seconds, against the time that the start took.
     #[must_use]
-    pub fn of(quantiles: &[f64], took: f64) -> ScoreMark {
+    pub fn from_quantiles(quantiles: &[f64], took: f64) -> ScoreMark {
         let loss = |quantile: f64, level: f64, took: f64| {
             if took >= quantile { level * (took - quantile) } else { (1.0 - level) * (quantile - took) }
         };
@@ -61,8 +61,8 @@ impl ScoreMark {
         let mut mark = ScoreMark::default();
         let (mut crps, mut log_crps) = (0.0, 0.0);
         for (k, &quantile) in quantiles.iter().enumerate() {
-            crps += loss(quantile, level(k), took);
-            log_crps += loss(log(quantile), level(k), log_took);
+            crps += loss(quantile, quantile_level(k), took);
+            log_crps += loss(log(quantile), quantile_level(k), log_took);
             mark.below += u8::from(quantile < took);
             mark.equal += u8::from(quantile == took);
         }
@@ -116,7 +116,7 @@ pub struct ForecastScore {
 impl ForecastScore {
     /// The sum of these marks.
     #[must_use]
-    pub fn of(marks: &[ScoreMark], unanswered: u64) -> ForecastScore {
+    pub fn from_marks(marks: &[ScoreMark], unanswered: u64) -> ForecastScore {
         let n = marks.len() as f64;
         let mut score = ForecastScore { questions: marks.len() as u64, unanswered, ..ForecastScore::default() };
         if marks.is_empty() {
@@ -130,10 +130,10 @@ impl ForecastScore {
         }
         for i in 0..2 {
             score.coverage[i] = mean(&|mark| f64::from(u8::from(mark.inside[i])));
-            score.width[i] = median(marks.iter().map(|mark| mark.width[i]).collect());
+            score.width[i] = median_value(marks.iter().map(|mark| mark.width[i]).collect());
         }
         score.by_95 = mean(&|mark| f64::from(u8::from(mark.by_95)));
-        score.error = [mean(&|mark| mark.error.into()), median(marks.iter().map(|mark| mark.error).collect())];
+        score.error = [mean(&|mark| mark.error.into()), median_value(marks.iter().map(|mark| mark.error).collect())];
         score.later = mean(&|mark| f64::from(u8::from(mark.later)));
         score.calibration_error = calibration_error(marks);
         for mark in marks {
@@ -167,12 +167,12 @@ fn calibration_error(marks: &[ScoreMark]) -> f64 {
     let (mut by, mut error) = (0, 0.0);
     for (k, part) in parts.iter().enumerate() {
         by += whole[k];
-        error += ((by as f64 + part) / marks.len() as f64 - level(k)).abs() / LEVELS as f64;
+        error += ((by as f64 + part) / marks.len() as f64 - quantile_level(k)).abs() / LEVELS as f64;
     }
     error
 }
 
-fn median(mut values: Vec<f32>) -> f64 {
+fn median_value(mut values: Vec<f32>) -> f64 {
     if values.is_empty() {
         return 0.0;
     }
@@ -209,10 +209,10 @@ pub(crate) fn mean_interval(losses: &[f32], seed: u64) -> Option<[f64; 2]> {
     let draws = Draws::new(seed, 0x006d_6561_6e00);
     let mut means: Vec<f64> = (0..RESAMPLES)
         .map(|resample| {
-            let draws = draws.sample(resample);
-            let place = |i: usize| (draws.uniform(DrawPurpose::Own, i as u64) * blocks.len() as f64) as usize;
-            let drawn = (0..blocks.len()).map(|i| blocks[place(i)]);
-            let (sum, n) = drawn.fold((0.0, 0.0), |(sum, n), block| (sum + block.0, n + block.1));
+            let draws = draws.for_sample(resample);
+            let place = |i: usize| (draws.draw_uniform(DrawPurpose::Own, i as u64) * blocks.len() as f64) as usize;
+            let drawn_blocks = (0..blocks.len()).map(|i| blocks[place(i)]);
+            let (sum, n) = drawn_blocks.fold((0.0, 0.0), |(sum, n), block| (sum + block.0, n + block.1));
             sum / n
         })
         .collect();
@@ -230,15 +230,15 @@ pub(crate) fn without_worst_block(ours: &[f32], theirs: &[f32]) -> Option<[f64; 
         of(a).total_cmp(&of(b)).then(b.cmp(&a))
     })?;
     let range = worst * BLOCK..ours.len().min((worst + 1) * BLOCK);
-    let left = ours.len() - range.len();
-    let rest = |list: &[f32]| (sum(&list[..range.start]) + sum(&list[range.end..])) / left as f64;
-    (left > 0).then(|| [rest(ours), rest(theirs)])
+    let remaining_count = ours.len() - range.len();
+    let rest = |list: &[f32]| (sum(&list[..range.start]) + sum(&list[range.end..])) / remaining_count as f64;
+    (remaining_count > 0).then(|| [rest(ours), rest(theirs)])
 }
 
 /// The skill of `ours` over `theirs`, both in the order of the questions, by a paired bootstrap
 /// over blocks of 50 questions.
 #[must_use]
-pub fn skill(ours: &[f32], theirs: &[f32], seed: u64) -> ForecastSkill {
+pub fn compute_skill(ours: &[f32], theirs: &[f32], seed: u64) -> ForecastSkill {
     let sums = |list: &[f32]| -> Vec<f64> {
         list.chunks(BLOCK).map(|block| block.iter().map(|&crps| f64::from(crps)).sum()).collect()
     };
@@ -246,20 +246,20 @@ pub fn skill(ours: &[f32], theirs: &[f32], seed: u64) -> ForecastSkill {
     let of = |a: f64, b: f64| if b > 0.0 { 1.0 - a / b } else { 0.0 };
     let whole = of(a.iter().sum(), b.iter().sum());
     let draws = Draws::new(seed, 0x0073_6b69_6c6c);
-    let mut found: Vec<f64> = (0..RESAMPLES)
+    let mut skills: Vec<f64> = (0..RESAMPLES)
         .map(|resample| {
-            let draws = draws.sample(resample);
+            let draws = draws.for_sample(resample);
             let (mut x, mut y) = (0.0, 0.0);
             for i in 0..a.len() {
-                let place = (draws.uniform(DrawPurpose::Own, i as u64) * a.len() as f64) as usize;
+                let place = (draws.draw_uniform(DrawPurpose::Own, i as u64) * a.len() as f64) as usize;
                 x += a[place];
                 y += b[place];
             }
             of(x, y)
         })
         .collect();
-    found.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| found[((share * found.len() as f64) as usize).min(found.len() - 1)];
+    skills.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| skills[((share * skills.len() as f64) as usize).min(skills.len() - 1)];
     ForecastSkill { skill: whole, low: at(0.025), high: at(0.975) }
 }
 
@@ -269,21 +269,21 @@ mod tests {
 
     #[test]
     fn a_point_is_scored_by_its_error() {
-        let mark = ScoreMark::of(&[600.0; LEVELS], 1200.0);
+        let mark = ScoreMark::from_quantiles(&[600.0; LEVELS], 1200.0);
         assert!((mark.crps - 10.0).abs() < 1e-4 && (mark.error - 10.0).abs() < 1e-4, "{mark:?}");
         assert_eq!((mark.inside, mark.by_95, mark.below), ([false; 2], false, 100));
         assert!((mark.pinball[2] - 9.0).abs() < 1e-4);
         assert!((mark.log_crps - (1260f64 / 660.0).ln() as f32).abs() < 1e-5);
-        let early = ScoreMark::of(&[600.0; LEVELS], 300.0);
+        let early = ScoreMark::from_quantiles(&[600.0; LEVELS], 300.0);
         assert!((early.crps - 5.0).abs() < 1e-4 && !early.later);
     }
 
     #[test]
     fn a_uniform_answer_has_the_score_of_the_formula() {
         // CRPS of a uniform distribution on [0, 1] at y is y² − y + 1/3.
-        let quantiles: Vec<f64> = (0..LEVELS).map(|k| level(k) * 6000.0).collect();
+        let quantiles: Vec<f64> = (0..LEVELS).map(|k| quantile_level(k) * 6000.0).collect();
         for y in [0.1, 0.5, 0.9] {
-            let mark = ScoreMark::of(&quantiles, y * 6000.0);
+            let mark = ScoreMark::from_quantiles(&quantiles, y * 6000.0);
             let exact = 100.0 * (y * y - y + 1.0 / 3.0);
             assert!((f64::from(mark.crps) - exact).abs() < 0.01, "{y}: {} {exact}", mark.crps);
         }
@@ -291,9 +291,10 @@ mod tests {
 
     #[test]
     fn calibrated_answers_have_no_calibration_error() {
-        let quantiles: Vec<f64> = (0..LEVELS).map(|k| level(k) * 6000.0).collect();
-        let marks: Vec<ScoreMark> = (0..1000).map(|i| ScoreMark::of(&quantiles, (f64::from(i) + 0.5) * 6.0)).collect();
-        let score = ForecastScore::of(&marks, 0);
+        let quantiles: Vec<f64> = (0..LEVELS).map(|k| quantile_level(k) * 6000.0).collect();
+        let marks: Vec<ScoreMark> =
+            (0..1000).map(|i| ScoreMark::from_quantiles(&quantiles, (f64::from(i) + 0.5) * 6.0)).collect();
+        let score = ForecastScore::from_marks(&marks, 0);
         assert!(score.calibration_error < 1e-3, "{}", score.calibration_error);
         assert!(score.pit.iter().all(|share| (share - 0.1).abs() < 2e-3), "{:?}", score.pit);
         assert!((score.coverage[0] - 0.5).abs() < 2e-3 && (score.coverage[1] - 0.9).abs() < 2e-3);
@@ -302,21 +303,21 @@ mod tests {
     /// All futures agree, and are right: an answer without any doubt, and without any error.
     #[test]
     fn starts_within_ties_count_by_share() {
-        let marks = vec![ScoreMark::of(&[600.0; LEVELS], 600.0); 50];
+        let marks = vec![ScoreMark::from_quantiles(&[600.0; LEVELS], 600.0); 50];
         assert_eq!((marks[0].below, marks[0].equal), (0, 100));
-        let score = ForecastScore::of(&marks, 0);
+        let score = ForecastScore::from_marks(&marks, 0);
         assert!(score.calibration_error < 1e-9 && score.coverage == [1.0; 2], "{score:?}");
         assert!(score.pit.iter().all(|share| (share - 0.1).abs() < 1e-9), "{:?}", score.pit);
         // All too early: half of the levels are missed on average.
-        let late = vec![ScoreMark::of(&[600.0; LEVELS], 700.0); 50];
-        assert!((ForecastScore::of(&late, 0).calibration_error - 0.5).abs() < 1e-9);
+        let late = vec![ScoreMark::from_quantiles(&[600.0; LEVELS], 700.0); 50];
+        assert!((ForecastScore::from_marks(&late, 0).calibration_error - 0.5).abs() < 1e-9);
     }
 
     #[test]
     fn skill_is_paired() {
         let theirs: Vec<f32> = (0..1000).map(|i| 1.0 + (i % 97) as f32).collect();
         let ours: Vec<f32> = theirs.iter().map(|crps| crps * 0.75).collect();
-        let skill = skill(&ours, &theirs, 1);
+        let skill = compute_skill(&ours, &theirs, 1);
         // Each block is better by exactly a quarter.
         assert!([skill.skill, skill.low, skill.high].iter().all(|s| (s - 0.25).abs() < 1e-5), "{skill:?}");
     }

@@ -20,13 +20,13 @@ pub(crate) struct SurvivalCurve {
 impl SurvivalCurve {
     /// The estimate from these values. Those that are only bounded count as larger than known ones
     /// of the same value.
-    pub(crate) fn of(seen: &mut [SeenValue]) -> SurvivalCurve {
+    pub(crate) fn from_values(seen: &mut [SeenValue]) -> SurvivalCurve {
         seen.sort_shared_by(|a, b| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
-        let (mut left, mut points) = (1.0, Vec::with_capacity(seen.len()));
+        let (mut survival, mut points) = (1.0, Vec::with_capacity(seen.len()));
         for (at, one) in seen.iter().enumerate() {
             if one.known {
-                left *= 1.0 - 1.0 / (seen.len() - at) as f64;
-                points.push((one.value, 1.0 - left));
+                survival *= 1.0 - 1.0 / (seen.len() - at) as f64;
+                points.push((one.value, 1.0 - survival));
             }
         }
         SurvivalCurve { points }
@@ -38,7 +38,7 @@ impl SurvivalCurve {
     /// The k-th of n values is passed by the next with k/(n + 1), not with k/n: the next may be the
     /// smallest or the largest of all. That is little with a thousand values; but values that hang
     /// together are worth few.
-    pub(crate) fn ahead(mut self, worth: f64) -> SurvivalCurve {
+    pub(crate) fn predictive_curve(mut self, worth: f64) -> SurvivalCurve {
         let mut before = 0.0;
         for point in &mut self.points {
             let middle = f64::midpoint(before, point.1);
@@ -106,7 +106,7 @@ mod tests {
         // at 4 of two.
         let seen = |value: f64, known| SeenValue { value, known };
         let mut list = [seen(4.0, true), seen(1.0, true), seen(2.0, false), seen(3.0, true), seen(5.0, false)];
-        let curve = SurvivalCurve::of(&mut list);
+        let curve = SurvivalCurve::from_values(&mut list);
         let left = [0.8, 0.8 * 2.0 / 3.0, 0.8 * 2.0 / 3.0 / 2.0];
         for (point, (value, left)) in curve.points.iter().zip([1.0, 3.0, 4.0].into_iter().zip(left)) {
             assert!((point.0 - value).abs() < 1e-12 && (point.1 - (1.0 - left)).abs() < 1e-12, "{point:?}");
@@ -122,13 +122,13 @@ mod tests {
     #[test]
     fn the_next_of_few_values_may_be_beyond_them() {
         let mut list = [0.2, 0.5, 0.7].map(|value| SeenValue { value, known: true });
-        let curve = SurvivalCurve::of(&mut list).ahead(3.0);
+        let curve = SurvivalCurve::from_values(&mut list).predictive_curve(3.0);
         for (point, level) in curve.points.iter().zip([0.25, 0.5, 0.75]) {
             assert!((point.1 - level).abs() < 1e-12, "{point:?}");
         }
         // Each as a run of ten equal ones: worth no more, and in the middle of each the same.
         let mut list: Vec<SeenValue> = (0..30).map(|i| SeenValue { value: f64::from(i / 10), known: true }).collect();
-        let curve = SurvivalCurve::of(&mut list).ahead(3.0);
+        let curve = SurvivalCurve::from_values(&mut list).predictive_curve(3.0);
         let middle = |from: usize| f64::midpoint(curve.points[from + 4].1, curve.points[from + 5].1);
         for (from, level) in [(0, 0.25), (10, 0.5), (20, 0.75)] {
             assert!((middle(from) - level).abs() < 1e-12, "{from}");
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn values_that_hang_together_are_worth_few() {
         let draws = Draws::new(1, 5);
-        let uniform = |i: u64| draws.uniform(DrawPurpose::Own, i);
+        let uniform = |i: u64| draws.draw_uniform(DrawPurpose::Own, i);
         let alone: Vec<f64> = (0..1_000).map(uniform).collect();
         assert!((0.9..1.3).contains(&values_of_one(&alone)), "{}", values_of_one(&alone));
         // Runs of ten equal values: correlations of 0.9, 0.8, …, 0.1, twice, and one.

@@ -27,12 +27,12 @@ pub(crate) struct PresentJob {
 
 impl PresentJob {
     /// Of a running job: when it ends, if it runs so long in all.
-    pub(crate) fn end(&self, run: i64, now: Time) -> i64 {
+    pub(crate) fn end_time(&self, run: i64, now: Time) -> i64 {
         (now.0 + run - self.ran).max(now.0 + 1)
     }
 }
 
-pub(crate) fn kin(job: &Job) -> Kin {
+pub(crate) fn job_kin(job: &Job) -> Kin {
     Kin { user: job.user, limit: job.estimate.0, procs: job.procs }
 }
 
@@ -53,39 +53,39 @@ pub(crate) struct PresentJobs {
 
 impl PresentJobs {
     /// Reads the state of a session; its first job has the name `offset`.
-    pub(crate) fn of(session: &Session, offset: u64) -> PresentJobs {
+    pub(crate) fn from_session(session: &Session, offset: u64) -> PresentJobs {
         let view = session.view();
         let mut world = PresentJobs {
             offset,
-            now: view.now(),
-            free: session.free(),
+            now: view.current_time(),
+            free: session.free_processors(),
             here: Vec::new(),
             // Short cuts count processors alone.
             special: view.outlook().is_some()
                 || view.resources().is_some()
-                || session.held() > 0
-                || session.suspended() > 0
+                || session.held_count() > 0
+                || session.suspended_count() > 0
                 || i32::try_from(view.machine().procs).is_err(),
             siblings: Vec::new(),
         };
-        let here = |id: JobId| {
+        let present_job = |id: JobId| {
             let (phase, job) = (view.phase(id), view.job(id));
             let waits = matches!(phase, Phase::Waiting | Phase::Held);
             PresentJob {
                 id,
-                kin: kin(job),
-                ran: if waits { -1 } else { view.ran(id).0 },
+                kin: job_kin(job),
+                ran: if waits { -1 } else { view.run_time_so_far(id).0 },
                 phase,
                 segment: view.segment_start(id).0,
                 predicted_end: view.predicted_end(id).0,
             }
         };
-        world.here.extend(view.running().iter().map(|running| here(running.id)));
-        world.here.extend(view.waiting().map(here));
+        world.here.extend(view.running_jobs().iter().map(|running| present_job(running.id)));
+        world.here.extend(view.waiting_jobs().map(present_job));
         if world.special {
-            let held = (view.oldest().0..session.next_id().0).map(JobId);
-            world.here.extend(held.filter(|&id| view.knows(id) && view.phase(id) == Phase::Held).map(here));
-            world.here.extend(view.suspended().map(here));
+            let ids = (view.oldest_job().0..session.next_id().0).map(JobId);
+            world.here.extend(ids.filter(|&id| view.is_known(id) && view.phase(id) == Phase::Held).map(present_job));
+            world.here.extend(view.suspended_jobs().map(present_job));
         }
         world.here.sort_shared_by_key(|here| here.id);
         let ran = world.here.iter().filter(|here| here.ran >= 0);
@@ -96,18 +96,18 @@ impl PresentJobs {
     }
 
     /// The jobs of a user that have run, the newest start first.
-    fn siblings(&self, user: i32) -> &[Sibling] {
+    fn user_siblings(&self, user: i32) -> &[Sibling] {
         let from = self.siblings.partition_point(|sibling| sibling.kin.user < user);
         let until = self.siblings.partition_point(|sibling| sibling.kin.user <= user);
         &self.siblings[from..until]
     }
 
     /// Returns the name under which a job is remembered.
-    pub(crate) fn name(&self, id: JobId) -> u64 {
+    pub(crate) fn job_name(&self, id: JobId) -> u64 {
         self.offset + u64::from(id.0)
     }
 
-    pub(crate) fn find(&self, id: JobId) -> Option<usize> {
+    pub(crate) fn find_job(&self, id: JobId) -> Option<usize> {
         self.here.binary_search_by_key(&id, |here| here.id).ok()
     }
 }
@@ -147,11 +147,13 @@ struct Fate {
 
 impl Fate {
     #[inline]
-    fn run(&self, draws: Draws, settings: &ForecasterSettings) -> i64 {
-        let run = self.time.at(self.luck.draw(draws, settings));
+    fn draw_run(&self, draws: Draws, settings: &ForecasterSettings) -> i64 {
+        let run = self.time.run_at(self.luck.draw_number(draws, settings));
         match &self.surprise {
             None => run,
-            Some((surprise, name)) => ((run as f64 * surprise.part(draws.named(*name))).round() as i64).max(1),
+            Some((surprise, name)) => {
+                ((run as f64 * surprise.run_share(draws.draw_named(*name))).round() as i64).max(1)
+            }
         }
     }
 }
@@ -175,44 +177,51 @@ impl<'a> DrawnFates<'a> {
     }
 
     /// The run time of a job that is here, in the future with these draws.
-    pub(crate) fn run(&mut self, at: usize, draws: Draws) -> i64 {
-        let here = &self.world.here[at];
+    pub(crate) fn present_run(&mut self, at: usize, draws: Draws) -> i64 {
+        let present_job = &self.world.here[at];
         match self.assume {
-            Assume::Limits => return here.kin.limit.max(here.ran + 1),
-            Assume::LastTwo => return self.runs.last_two(here.kin, here.ran),
+            Assume::Limits => return present_job.kin.limit.max(present_job.ran + 1),
+            Assume::LastTwo => return self.runs.last_two(present_job.kin, present_job.ran),
             Assume::Drawn => {}
         }
         if self.fates[at].is_none() {
             let mut time = RunTime::default();
-            let siblings = self.world.siblings(here.kin.user);
-            self.runs.of(here.kin, here.ran, siblings, self.settings, self.tables, &mut time);
-            let luck = Luck::of(self.world.name(here.id), here.kin);
-            let surprise = (here.ran < 0).then(|| self.runs.surprise(here.kin, siblings)).flatten();
-            let surprise =
-                surprise.map(|surprise| (surprise, Named::new(DrawPurpose::Surprise, Luck::group(here.kin))));
+            let siblings = self.world.user_siblings(present_job.kin.user);
+            self.runs.fill_distribution(
+                present_job.kin,
+                present_job.ran,
+                siblings,
+                self.settings,
+                self.tables,
+                &mut time,
+            );
+            let luck = Luck::for_job(self.world.job_name(present_job.id), present_job.kin);
+            let surprise = (present_job.ran < 0).then(|| self.runs.find_surprise(present_job.kin, siblings)).flatten();
+            let surprise = surprise
+                .map(|surprise| (surprise, Named::new(DrawPurpose::Surprise, Luck::group_name(present_job.kin))));
             self.fates[at] = Some(Fate { time, luck, surprise });
         }
-        self.fates[at].as_ref().map_or(0, |fate| fate.run(draws, self.settings))
+        self.fates[at].as_ref().map_or(0, |fate| fate.draw_run(draws, self.settings))
     }
 
     /// The run time of a job of the past that arrives again.
-    pub(crate) fn again(&mut self, past: &PastArrival, draws: Draws) -> i64 {
+    pub(crate) fn returning_run(&mut self, past: &PastArrival, draws: Draws) -> i64 {
         if let Some(run) = past.run {
             return run;
         }
-        let found = past.name.checked_sub(self.world.offset).and_then(|id| self.world.find(JobId(id as u32)));
-        match found {
-            Some(at) => self.run(at, draws),
+        let place = past.name.checked_sub(self.world.offset).and_then(|id| self.world.find_job(JobId(id as u32)));
+        match place {
+            Some(at) => self.present_run(at, draws),
             // It is here under another name: drawn as one that begins.
             None => {
-                let kin = kin(&past.job);
+                let kin = job_kin(&past.job);
                 let time = self.others.entry(kin).or_insert_with(|| {
                     let mut time = RunTime::default();
-                    let siblings = self.world.siblings(kin.user);
-                    self.runs.of(kin, -1, siblings, self.settings, self.tables, &mut time);
+                    let siblings = self.world.user_siblings(kin.user);
+                    self.runs.fill_distribution(kin, -1, siblings, self.settings, self.tables, &mut time);
                     time
                 });
-                time.at(Luck::of(past.name, kin).draw(draws, self.settings))
+                time.run_at(Luck::for_job(past.name, kin).draw_number(draws, self.settings))
             }
         }
     }
@@ -232,12 +241,12 @@ struct Luck {
 
 impl Luck {
     /// The name of all jobs of a user and limit.
-    fn group(kin: Kin) -> u64 {
+    fn group_name(kin: Kin) -> u64 {
         (kin.user as u32 as u64) << 32 ^ (kin.limit as u64).wrapping_mul(0x9e37_79b9)
     }
 
-    fn of(name: u64, kin: Kin) -> Luck {
-        let group = Luck::group(kin);
+    fn for_job(name: u64, kin: Kin) -> Luck {
+        let group = Luck::group_name(kin);
         Luck {
             batch: (kin.user >= 0).then(|| Named::new(DrawPurpose::Batch, group)),
             coupled: Named::new(DrawPurpose::Coupled, name),
@@ -247,10 +256,10 @@ impl Luck {
     }
 
     #[inline]
-    fn draw(self, draws: Draws, settings: &ForecasterSettings) -> f64 {
+    fn draw_number(self, draws: Draws, settings: &ForecasterSettings) -> f64 {
         let ForecasterSettings { coupling, batch_coupling, .. } = *settings;
-        let together = self.batch.is_some_and(|batch| draws.named(batch) < batch_coupling)
-            || coupling > 0.0 && draws.named(self.coupled) < coupling;
-        draws.named(if together { self.shared } else { self.own })
+        let together = self.batch.is_some_and(|batch| draws.draw_named(batch) < batch_coupling)
+            || coupling > 0.0 && draws.draw_named(self.coupled) < coupling;
+        draws.draw_named(if together { self.shared } else { self.own })
     }
 }

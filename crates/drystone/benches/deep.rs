@@ -11,7 +11,7 @@ mod clock;
 
 use clock::processor_time;
 use drystone::engine::{Schedule, Scheduler, Simulation, WorkloadReplay};
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::log::clean::CleaningStudy;
 use drystone::model::{Job, LogStatus, Machine, Procs, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::{Conservative, Notice, PolicySpec};
@@ -37,7 +37,7 @@ fn burst(jobs: usize) -> Workload {
 
 /// As a log of such a machine, at a load at which as many wait.
 fn like(procs: Procs, jobs: u32, load: f64) -> Workload {
-    generate(&Params { load: Some(load), ..Params::new(procs, jobs) }).expect("sound parameters")
+    generate_workload(&Params { load: Some(load), ..Params::new(procs, jobs) }).expect("sound parameters")
 }
 
 /// A log of the archive.
@@ -50,7 +50,7 @@ fn log(name: &str, procs: Procs) -> Option<Workload> {
         eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
         return None;
     }
-    Some(drystone::log::load(file, &options).expect("a good log").workload)
+    Some(drystone::log::load_log(file, &options).expect("a good log").workload)
 }
 
 type Build = fn() -> Scheduler;
@@ -111,7 +111,7 @@ fn naive(jobs: usize) {
 fn text(name: &str, policy: &str, workload: &Workload) {
     let spec: PolicySpec = policy.parse().expect("known");
     let before = processor_time();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
         .run(&mut ())
         .expect("a sound policy");
     let time = (processor_time() - before).as_secs_f64();

@@ -82,9 +82,9 @@ fn naive_easy(workload: &Workload) -> Vec<(Time, Time)> {
 }
 
 fn simulate(workload: &Workload, policy: &PolicySpec) {
-    let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut ()).expect("a sound policy");
-    black_box(simulation.now());
+    black_box(simulation.current_time());
 }
 
 /// A log of the archive, or a synthetic workload of the same machine.
@@ -93,15 +93,15 @@ fn log(name: &str, jobs: u32, procs: Procs) -> Workload {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
     let file = root.join(format!("traces/{name}.swf.gz"));
     if file.exists() {
-        return drystone::log::load(file, &CleaningStudy::Tsafrir2007.options()).expect("a good log").workload;
+        return drystone::log::load_log(file, &CleaningStudy::Tsafrir2007.options()).expect("a good log").workload;
     }
     eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED); a synthetic workload stands in", file.display());
     let params = generate::Params { load: Some(0.7), ..generate::Params::new(procs, jobs) };
-    generate::generate(&params).expect("sound parameters")
+    generate::generate_workload(&params).expect("sound parameters")
 }
 
 fn engine(criterion: &mut Criterion) {
-    let deep = generate::generate(&generate::deep_queue_params()).expect("sound parameters");
+    let deep = generate::generate_workload(&generate::deep_queue_params()).expect("sound parameters");
     let workloads = [
         ("KTH", log("KTH-SP2-1996-2.1-cln", 28_475, 100)),
         ("BLUE", log("SDSC-BLUE-2000-4.1-cln", 223_669, 1152)),
@@ -112,7 +112,7 @@ fn engine(criterion: &mut Criterion) {
     for (name, workload) in &workloads {
         let easy: PolicySpec = "easy".parse().expect("known");
         let mut schedule = Schedule::default();
-        Simulation::new(workload.machine(), easy.scheduler(), WorkloadReplay::new(workload))
+        Simulation::new(workload.machine(), easy.build_scheduler(), WorkloadReplay::new(workload))
             .run(&mut schedule)
             .expect("runs");
         assert!(schedule.spans.iter().copied().eq(naive_easy(workload).into_iter().map(Some)), "{name}: two schedules");

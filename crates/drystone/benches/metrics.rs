@@ -4,7 +4,7 @@
 //! magnitude, ends nearly in order of submit.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use drystone::metrics::{Collector, IntervalOptions, Metric, MetricsConfig, Report, Scope, compare};
+use drystone::metrics::{Collector, IntervalOptions, Metric, MetricsConfig, Report, Scope, compare_reports};
 use drystone::model::{EndedJob, Job, JobId, JobOutcome, LogStatus, Machine, Provenance, Span, Time, Truth};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -51,7 +51,7 @@ impl Jobs {
 
     fn fill(&self, collector: &mut Collector) {
         for (i, (job, truth, outcome)) in self.0.iter().enumerate() {
-            collector.ended(&EndedJob { id: JobId(i as u32), job, truth, outcome });
+            collector.note_end(&EndedJob { id: JobId(i as u32), job, truth, outcome });
         }
     }
 
@@ -66,11 +66,11 @@ fn collecting(c: &mut Criterion) {
     let jobs = Jobs::new();
     let mut group = c.benchmark_group("metrics");
     group.throughput(Throughput::Elements(JOBS as u64));
-    let rows = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
+    let rows = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
     for (name, config) in [
-        ("light", MetricsConfig::light()),
+        ("light", MetricsConfig::light_config()),
         ("default", MetricsConfig::default()),
-        ("full", MetricsConfig::full()),
+        ("full", MetricsConfig::full_config()),
         ("light and rows", rows),
     ] {
         group.bench_function(name, |b| b.iter(|| black_box(jobs.report(&config))));
@@ -80,9 +80,9 @@ fn collecting(c: &mut Criterion) {
     }
     group.bench_function("instants", |b| {
         b.iter(|| {
-            let mut collector = jobs.collector(&MetricsConfig::light());
+            let mut collector = jobs.collector(&MetricsConfig::light_config());
             for i in 0..JOBS as u64 {
-                collector.instant(Time(i as i64), i as u32 % PROCS, i % 97, i % 3_001);
+                collector.note_instant(Time(i as i64), i as u32 % PROCS, i % 97, i % 3_001);
             }
             black_box(collector.finish())
         });
@@ -91,10 +91,10 @@ fn collecting(c: &mut Criterion) {
 }
 
 fn comparing(c: &mut Criterion) {
-    let report = Jobs::new().report(&MetricsConfig::light());
+    let report = Jobs::new().report(&MetricsConfig::light_config());
     let reports = [("a", &report), ("b", &report)];
     c.bench_function("compare, one policy, all metrics", |b| {
-        b.iter(|| black_box(compare(&reports, "a", &Metric::compared(), IntervalOptions::default())));
+        b.iter(|| black_box(compare_reports(&reports, "a", &Metric::compared_metrics(), IntervalOptions::default())));
     });
 }
 

@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use drystone::engine::{Simulation, WorkloadReplay};
-use drystone::generate::{Params, deep_queue_params, default_params, generate};
+use drystone::generate::{Params, deep_queue_params, default_params, generate_workload};
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use std::hint::black_box;
@@ -13,7 +13,7 @@ fn policies(c: &mut Criterion) {
     let deep =
         Params { length: drystone::generate::WorkloadLength::Span(Span(90 * Span::DAY.0)), ..deep_queue_params() };
     for (name, params) in [("ordinary", ordinary), ("deep", deep)] {
-        let Ok(workload) = generate(&params) else { continue };
+        let Ok(workload) = generate_workload(&params) else { continue };
         let mut group = c.benchmark_group(name);
         group.throughput(Throughput::Elements(workload.len() as u64)).sample_size(10);
         for text in [
@@ -29,7 +29,7 @@ fn policies(c: &mut Criterion) {
             group.bench_function(text, |b| {
                 b.iter(|| {
                     let mut simulation =
-                        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
+                        Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
                     black_box(simulation.run(&mut ())).is_ok()
                 });
             });

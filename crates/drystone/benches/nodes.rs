@@ -11,7 +11,7 @@ mod clock;
 
 use clock::processor_time;
 use drystone::engine::{Simulation, WorkloadReplay};
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::log::clean::{CleaningOptions, CleaningStudy};
 use drystone::model::{
     Demand, Machine, NodeClass, NodeFill, NodeMemory, NodeShape, Resource, ResourceTableBuilder, ResourceUnit, Workload,
@@ -27,7 +27,7 @@ const GB: u64 = 1 << 20;
 
 /// A log of such a machine.
 fn like(procs: u32, jobs: u32, load: f64) -> Workload {
-    generate(&Params { load: Some(load), ..Params::new(procs, jobs) }).expect("sound parameters")
+    generate_workload(&Params { load: Some(load), ..Params::new(procs, jobs) }).expect("sound parameters")
 }
 
 /// A log of jobs for a machine of 128 processors, as many of them as this one can take.
@@ -43,10 +43,10 @@ fn on_nodes(workload: &Workload, cores: u32, fill: NodeFill, memory: bool) -> Wo
     let each = u64::from(cores) * 2 * GB;
     let mut table = ResourceTableBuilder::new();
     let all = Resource::new("mem", ResourceUnit::Kilobytes, u64::from(nodes) * each);
-    let mem = table.resource(all).expect("new");
+    let mem = table.add_resource(all).expect("new");
     let names = (0..nodes).map(|node| format!("n{node}")).collect();
-    table.class(NodeClass { nodes: names, cores, memory_kb: each, ..NodeClass::default() });
-    table.fill(fill);
+    table.add_class(NodeClass { nodes: names, cores, memory_kb: each, ..NodeClass::default() });
+    table.set_fill(fill);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for job in jobs.iter_mut().filter(|_| memory) {
         if rng.random_range(0..2) == 0 {
@@ -56,8 +56,8 @@ fn on_nodes(workload: &Workload, cores: u32, fill: NodeFill, memory: bool) -> Wo
         let most = 2 * GB * u64::from(machine.procs) / u64::from(job.procs);
         let kb = ((512 * MB) << rng.random_range(0..4)).min(1 << most.ilog2());
         let shape = NodeShape { memory: NodeMemory::PerCore(kb), ..NodeShape::default() };
-        let demand = Demand { shape: Some(shape), ..Demand::of([(mem, kb * u64::from(job.procs))]) };
-        job.demand = table.intern(demand).expect("known resources");
+        let demand = Demand { shape: Some(shape), ..Demand::from_totals([(mem, kb * u64::from(job.procs))]) };
+        job.demand = table.intern_demand(demand).expect("known resources");
     }
     Workload::with_resources(machine, Some(table.finish()), jobs, truth, provenance).expect("every job fits")
 }
@@ -68,7 +68,7 @@ fn counted(workload: &Workload) -> Workload {
     let (machine, mut jobs, truth, provenance) = workload.clone().into_parts();
     let all = u64::from(machine.procs) * GB;
     let mut table = ResourceTableBuilder::new();
-    let mut resource = |name, unit, total| table.resource(Resource::new(name, unit, total)).expect("new");
+    let mut resource = |name, unit, total| table.add_resource(Resource::new(name, unit, total)).expect("new");
     let mem = resource("mem", ResourceUnit::Kilobytes, all);
     let gpu = resource("gpu", ResourceUnit::Count, 25);
     let licence = resource("license:solver", ResourceUnit::Count, 8);
@@ -82,7 +82,7 @@ fn counted(workload: &Workload) -> Workload {
         if rng.random_range(0..10) == 0 {
             totals.push((licence, rng.random_range(1..=3)));
         }
-        job.demand = table.intern(Demand::of(totals)).expect("known resources");
+        job.demand = table.intern_demand(Demand::from_totals(totals)).expect("known resources");
     }
     Workload::with_resources(machine, Some(table.finish()), jobs, truth, provenance).expect("every job fits")
 }
@@ -91,7 +91,11 @@ fn counted(workload: &Workload) -> Workload {
 fn kth() -> Option<Workload> {
     let root = PathBuf::from(std::env::var_os("DRYSTONE_SHARED")?);
     let options = CleaningOptions { procs: Some(100), ..CleaningStudy::Tsafrir2007.options() };
-    Some(drystone::log::load(root.join("traces/KTH-SP2-1996-2.1-cln.swf.gz"), &options).expect("a good log").workload)
+    Some(
+        drystone::log::load_log(root.join("traces/KTH-SP2-1996-2.1-cln.swf.gz"), &options)
+            .expect("a good log")
+            .workload,
+    )
 }
 
 fn simulate(name: &str, policy: &str, workload: &Workload) {
@@ -99,7 +103,7 @@ fn simulate(name: &str, policy: &str, workload: &Workload) {
     let (mut best, mut spent, mut runs) = (Duration::MAX, Duration::ZERO, 0);
     while runs == 0 || spent < Duration::from_secs(3) && runs < 20 {
         let before = processor_time();
-        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+        Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
             .run(&mut ())
             .expect("a sound policy");
         let time = processor_time() - before;

@@ -14,7 +14,7 @@ mod clock;
 
 use clock::processor_time;
 use drystone::engine::{Happenings, Levels, Observer, Simulation, WorkloadReplay};
-use drystone::generate::{OutageParams, outages};
+use drystone::generate::{OutageParams, draw_outages};
 use drystone::log::clean::{CleaningOptions, Overrun};
 use drystone::model::{Outages, Time, Workload};
 use drystone::policy::PolicySpec;
@@ -32,7 +32,7 @@ fn log(name: &str, factor: Option<f64>) -> Option<Workload> {
         eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
         return None;
     }
-    Some(drystone::log::load(file, &options).expect("a good log").workload)
+    Some(drystone::log::load_log(file, &options).expect("a good log").workload)
 }
 
 /// Jobs that wait, on average over the time in which jobs arrive.
@@ -48,7 +48,7 @@ impl Observer for Waiting {
     const ENDS: bool = false;
     const NOTES: bool = false;
 
-    fn settled(&mut self, now: Time, levels: Levels) {
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
         let now = now.min(self.until);
         self.sum += f64::from(self.now) * (now - self.since).as_f64();
         (self.since, self.now) = (now, levels.waiting + levels.suspended);
@@ -57,26 +57,26 @@ impl Observer for Waiting {
 
 /// Processor time, and jobs that wait where that is asked for.
 fn simulate(policy: &PolicySpec, workload: &Workload, lost: Option<&Outages>, watch: bool) -> (Duration, f64) {
-    let (first, last) = workload.submits().expect("jobs");
+    let (first, last) = workload.submit_range().expect("jobs");
     let mut waiting = Waiting { until: last, since: first, ..Waiting::default() };
     let machine = workload.machine();
     let before = processor_time();
     match (lost, watch) {
         (Some(lost), true) => {
             let source = Happenings::new(workload, lost, false);
-            Simulation::new(machine, policy.scheduler(), source).run(&mut waiting).expect("a sound policy");
+            Simulation::new(machine, policy.build_scheduler(), source).run(&mut waiting).expect("a sound policy");
         }
         (Some(lost), false) => {
             let source = Happenings::new(workload, lost, false);
-            Simulation::new(machine, policy.scheduler(), source).run(&mut ()).expect("a sound policy");
+            Simulation::new(machine, policy.build_scheduler(), source).run(&mut ()).expect("a sound policy");
         }
         (None, true) => {
-            Simulation::new(machine, policy.scheduler(), WorkloadReplay::new(workload))
+            Simulation::new(machine, policy.build_scheduler(), WorkloadReplay::new(workload))
                 .run(&mut waiting)
                 .expect("a sound policy");
         }
         (None, false) => {
-            Simulation::new(machine, policy.scheduler(), WorkloadReplay::new(workload))
+            Simulation::new(machine, policy.build_scheduler(), WorkloadReplay::new(workload))
                 .run(&mut ())
                 .expect("a sound policy");
         }
@@ -88,8 +88,9 @@ fn simulate(policy: &PolicySpec, workload: &Workload, lost: Option<&Outages>, wa
 fn row(text: &str, name: &str, node: u32) {
     let policy: PolicySpec = text.parse().expect("known");
     let Some(plain) = log(name, None) else { return };
-    let (first, last) = plain.submits().expect("jobs");
-    let lost = outages(&OutageParams { node, ..OutageParams::new(plain.machine(), first, last, 7) }).expect("sound");
+    let (first, last) = plain.submit_range().expect("jobs");
+    let lost =
+        draw_outages(&OutageParams { node, ..OutageParams::new(plain.machine(), first, last, 7) }).expect("sound");
     let wait = |workload: &Workload, lost: Option<&Outages>| simulate(&policy, workload, lost, true).1;
     let (without, with) = (wait(&plain, None), wait(&plain, Some(&lost)));
     let squeezed = (51..100).map(|step| f64::from(step) / 50.0).find_map(|factor| {

@@ -6,21 +6,21 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use drystone::engine::{Simulation, WorkloadReplay};
 use drystone::generate::default_workload;
-use drystone::policy::{PolicySpec, names};
+use drystone::policy::{PolicySpec, policy_names};
 use std::hint::black_box;
 
 fn policies(criterion: &mut Criterion) {
     let workload = default_workload().expect("the embedded workload");
     let mut group = criterion.benchmark_group("policies");
     group.throughput(Throughput::Elements(workload.len() as u64)).sample_size(10);
-    for name in names() {
+    for name in policy_names() {
         let policy: PolicySpec = name.parse().expect("registered");
         group.bench_function(BenchmarkId::from_parameter(name), |b| {
             b.iter(|| {
                 let mut simulation =
-                    Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload));
+                    Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload));
                 simulation.run(&mut ()).expect("a sound policy");
-                black_box(simulation.now())
+                black_box(simulation.current_time())
             });
         });
     }

@@ -22,8 +22,8 @@ fn plan(profile: &mut Profile, jobs: usize) {
     let mut number = numbers();
     for _ in 0..jobs {
         let (procs, span) = (1 + number(256) as Procs, Span(60 + number(36_000)));
-        if let Some(start) = profile.earliest(procs, span, Time::ZERO) {
-            profile.reserve(start, start + span, procs);
+        if let Some(start) = profile.earliest_start(procs, span, Time::ZERO) {
+            profile.reserve_procs(start, start + span, procs);
         }
     }
 }
@@ -38,16 +38,18 @@ fn profiles(c: &mut Criterion) {
             (0..64).map(|_| (1 + number(256) as Procs, Span(60 + number(36_000)))).collect();
         group.throughput(Throughput::Elements(questions.len() as u64));
         group.bench_with_input(BenchmarkId::new("earliest", profile.len()), &questions, |b, questions| {
-            b.iter(|| questions.iter().filter_map(|&(procs, span)| profile.earliest(procs, span, Time::ZERO)).count());
+            b.iter(|| {
+                questions.iter().filter_map(|&(procs, span)| profile.earliest_start(procs, span, Time::ZERO)).count()
+            });
         });
         group.bench_with_input(BenchmarkId::new("reserve and roll back", profile.len()), &questions, |b, questions| {
             b.iter(|| {
                 for &(procs, span) in questions {
-                    let mark = profile.mark();
-                    if let Some(start) = profile.earliest(procs, span, Time::ZERO) {
-                        profile.reserve(start, start + span, procs);
+                    let mark = profile.set_mark();
+                    if let Some(start) = profile.earliest_start(procs, span, Time::ZERO) {
+                        profile.reserve_procs(start, start + span, procs);
                     }
-                    profile.rollback(mark);
+                    profile.roll_back_to(mark);
                 }
             });
         });
@@ -55,7 +57,7 @@ fn profiles(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("plan from nothing", jobs), |b| {
             let mut profile = Profile::new(Time::ZERO, MACHINE);
             b.iter(|| {
-                profile.reset(Time::ZERO, MACHINE);
+                profile.reset_to(Time::ZERO, MACHINE);
                 plan(&mut profile, jobs);
                 black_box(profile.len())
             });

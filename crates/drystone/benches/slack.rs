@@ -21,7 +21,7 @@ fn kth() -> Option<Workload> {
     let default = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let root = std::env::var_os("DRYSTONE_SHARED").map_or_else(default, PathBuf::from);
     let options = CleaningOptions { procs: Some(128), ..CleaningStudy::Talby1999.options() };
-    drystone::log::load(root.join("traces/KTH-SP2-1996-2.1-cln.swf.gz"), &options).ok().map(|log| log.workload)
+    drystone::log::load_log(root.join("traces/KTH-SP2-1996-2.1-cln.swf.gz"), &options).ok().map(|log| log.workload)
 }
 
 fn spec(text: &str) -> PolicySpec {
@@ -41,7 +41,8 @@ fn year(c: &mut Criterion) {
         let spec = spec(policy);
         group.bench_function(policy, |b| {
             b.iter(|| {
-                Simulation::new(kth.machine(), spec.scheduler(), WorkloadReplay::new(black_box(&kth))).run(&mut ())
+                Simulation::new(kth.machine(), spec.build_scheduler(), WorkloadReplay::new(black_box(&kth)))
+                    .run(&mut ())
             });
         });
     }
@@ -64,12 +65,12 @@ fn insert(c: &mut Criterion) {
     for policy in [SLACK, "slack(awt=20000)", "slack(awt=2401,order=aat)", "slack(awt=2401,order=dc)", "conservative"] {
         let spec = spec(policy);
         for waiting in [10, 100, 500, 1_000, 2_000] {
-            let new = || Session::new(Machine::new(128), spec.scheduler());
+            let new = || Session::new(Machine::new(128), spec.build_scheduler());
             let mut session = new();
             // One job holds the whole machine for weeks; all others wait.
             let now = Time::ZERO;
             for job in iter::once(Job::new(now, 128, Span(1_000_000))).chain(jobs(waiting)) {
-                session.arrive(now, &job, None).expect("possible");
+                session.note_arrival(now, &job, None).expect("possible");
                 session.decide(now).expect("a sound policy");
             }
             let saved = session.save().expect("saved");
@@ -82,7 +83,7 @@ fn insert(c: &mut Criterion) {
                         session
                     },
                     |session| {
-                        session.arrive(now, &next, None).expect("possible");
+                        session.note_arrival(now, &next, None).expect("possible");
                         session.decide(now).expect("a sound policy").list().len()
                     },
                     BatchSize::PerIteration,

@@ -5,7 +5,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use drystone::engine::{Simulation, WorkloadReplay};
-use drystone::generate::{Params, WorkloadLength, deep_queue_params, default_params, generate};
+use drystone::generate::{Params, WorkloadLength, deep_queue_params, default_params, generate_workload};
 use drystone::log::clean::{CleaningOptions, CleaningStudy};
 use drystone::model::{Span, Workload};
 use drystone::policy::PolicySpec;
@@ -16,12 +16,12 @@ fn workloads() -> Vec<(&'static str, Workload)> {
     let deep = Params { length: WorkloadLength::Span(Span(30 * Span::DAY.0)), ..deep_queue_params() };
     let mut all = Vec::new();
     for (name, params) in [("ordinary", ordinary), ("deep", deep)] {
-        all.extend(generate(&params).ok().map(|workload| (name, workload)));
+        all.extend(generate_workload(&params).ok().map(|workload| (name, workload)));
     }
     let Some(shared) = std::env::var_os("DRYSTONE_SHARED").map(std::path::PathBuf::from) else { return all };
     for (name, log, procs) in [("SDSC SP2", "SDSC-SP2-1998-4.2-cln", 128), ("KTH", "KTH-SP2-1996-2.1-cln", 100)] {
         let options = CleaningOptions { procs: Some(procs), ..CleaningStudy::Kettimuthu2005.options() };
-        let loaded = drystone::log::load(shared.join(format!("traces/{log}.swf.gz")), &options);
+        let loaded = drystone::log::load_log(shared.join(format!("traces/{log}.swf.gz")), &options);
         all.extend(loaded.ok().map(|loaded| (name, loaded.workload)));
     }
     all
@@ -36,7 +36,7 @@ fn policies(c: &mut Criterion) {
             group.bench_function(text, |b| {
                 b.iter(|| {
                     let mut simulation =
-                        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
+                        Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
                     black_box(simulation.run(&mut ())).is_ok()
                 });
             });

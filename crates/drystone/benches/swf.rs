@@ -42,7 +42,7 @@ fn text() -> Vec<u8> {
             queue: up_to(6),
             ..SwfRecord::default()
         };
-        writer.record(&record).expect("writes to memory");
+        writer.write_record(&record).expect("writes to memory");
     }
     writer.into_inner()
 }
@@ -52,9 +52,9 @@ fn swf(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("swf");
     group.throughput(Throughput::Bytes(text.len() as u64)).sample_size(20);
     let read = |careful: bool| {
-        let mut reader = SwfReader::new(text.as_slice(), "bench").expect("starts").careful(careful);
+        let mut reader = SwfReader::new(text.as_slice(), "bench").expect("starts").with_care(careful);
         let mut sum = 0;
-        while let Some(record) = reader.read().expect("a record") {
+        while let Some(record) = reader.read_record().expect("a record") {
             sum += record.run.digits() + black_box(&record).number;
         }
         sum
@@ -66,7 +66,7 @@ fn swf(criterion: &mut Criterion) {
             let mut reader = SwfReader::new(text.as_slice(), "bench").expect("starts");
             let mut cleaner =
                 Cleaner::new(reader.header(), CleaningOptions::default(), "bench", "bench").expect("a machine");
-            while let Some(record) = reader.read().expect("a record") {
+            while let Some(record) = reader.read_record().expect("a record") {
                 cleaner.push(&record).expect("a good record");
             }
             cleaner.finish().expect("jobs").0.len()
@@ -78,7 +78,7 @@ fn swf(criterion: &mut Criterion) {
         b.iter(|| {
             let mut writer = SwfWriter::new(Vec::with_capacity(text.len()));
             for record in &records {
-                writer.record(record).expect("writes to memory");
+                writer.write_record(record).expect("writes to memory");
             }
             writer.into_inner().len()
         })

@@ -15,7 +15,7 @@ const JOBS: [(u32, i64, i64); 3] = [(3, 100, 60), (4, 100, 100), (1, 50, 50)];
 
 fn session() -> Result<Session, Box<dyn Error>> {
     let policy: PolicySpec = "easy(predict=recent(2))".parse()?;
-    Ok(Session::new(Machine::new(4), policy.scheduler()))
+    Ok(Session::new(Machine::new(4), policy.build_scheduler()))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // When the running jobs will end. A real cluster does not know, and tells when they have.
     let mut ends: Vec<(Time, JobId)> = Vec::new();
     for (procs, estimate, _) in JOBS {
-        session.arrive(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
+        session.note_arrival(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
     }
     let mut now = Time(0);
     loop {
@@ -43,15 +43,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         session = self::session()?;
         session.load(&saved)?;
 
-        let Some(next) = ends.iter().map(|&(end, _)| end).chain(session.deadline()).min() else { break };
+        let Some(next) = ends.iter().map(|&(end, _)| end).chain(session.next_due_time()).min() else { break };
         now = next;
         ends.sort();
         while let Some(&(end, job)) = ends.first().filter(|&&(end, _)| end <= now) {
             println!("{end:>4} s: job {job} has ended");
-            session.end(now, job);
+            session.end_job(now, job);
             ends.remove(0);
         }
-        session.expire(now);
+        session.expire_due(now);
     }
     Ok(())
 }

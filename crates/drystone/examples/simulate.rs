@@ -17,12 +17,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let policy: PolicySpec = arguments.next().as_deref().unwrap_or("easy").parse()?;
     let workload = match arguments.next() {
-        Some(path) => log::load(path, &CleaningOptions::default())?.workload,
+        Some(path) => log::load_log(path, &CleaningOptions::default())?.workload,
         None => generate::default_workload()?,
     };
 
-    let mut collector = Collector::new(Scope::of(&workload), MetricsConfig::default());
-    Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut collector)?;
+    let mut collector = Collector::new(Scope::from_workload(&workload), MetricsConfig::default());
+    Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload))
+        .run(&mut collector)?;
     let report = collector.finish();
 
     let (wait, slowdown) = (&report.measures.wait, &report.measures.bounded_slowdown);

@@ -28,15 +28,15 @@ use std::time::{Duration, Instant};
 ///
 /// ```
 /// use drystone::experiment::Experiment;
-/// use drystone::generate::{WorkloadLength, Params, generate};
+/// use drystone::generate::{WorkloadLength, Params, generate_workload};
 /// use drystone::metrics::{Measure, Metric};
 /// use drystone::policy::PolicySpec;
 ///
-/// let workload = generate(&Params { length: WorkloadLength::Jobs(200), ..Params::new(64, 1) })?;
+/// let workload = generate_workload(&Params { length: WorkloadLength::Jobs(200), ..Params::new(64, 1) })?;
 /// let policy: PolicySpec = "easy".parse()?;
 /// let measured = Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it");
 /// assert_eq!(measured.report.trimmed.kept, 200);
-/// assert!(Metric::Mean(Measure::BoundedSlowdown).of(&measured) >= Some(1.0));
+/// assert!(Metric::Mean(Measure::BoundedSlowdown).value_of(&measured) >= Some(1.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -140,7 +140,7 @@ impl<'a> Experiment<'a> {
     }
 
     /// With carbon and prices over time, where power is counted.
-    pub fn pricing(self, series: Option<&'a PowerSeries>) -> Experiment<'a> {
+    pub fn with_power_series(self, series: Option<&'a PowerSeries>) -> Experiment<'a> {
         Experiment { series, ..self }
     }
 
@@ -157,13 +157,13 @@ impl<'a> Experiment<'a> {
     }
 
     /// On a machine where suspension costs what `platform` says, and jobs write its checkpoints.
-    pub fn on(self, platform: Platform) -> Experiment<'a> {
+    pub fn on_platform(self, platform: Platform) -> Experiment<'a> {
         Experiment { platform, ..self }
     }
 
     /// On a machine that loses and regains processors. The workload's
     /// [circumstances](Workload::circumstances) are heeded in any case.
-    pub fn losing(self, outages: Option<&'a Outages>) -> Experiment<'a> {
+    pub fn with_outages(self, outages: Option<&'a Outages>) -> Experiment<'a> {
         Experiment { outages: outages.filter(|outages| !outages.is_empty()), ..self }
     }
 
@@ -175,31 +175,32 @@ impl<'a> Experiment<'a> {
 
     /// On pools side by side, each with a scheduler of its own, measured each by itself and all as
     /// one. Outages are those of the pools. Parts are not simulated so.
-    pub fn divided(self, division: Option<&'a PoolDivision>) -> Experiment<'a> {
+    pub fn with_division(self, division: Option<&'a PoolDivision>) -> Experiment<'a> {
         Experiment { division, ..self }
     }
 
     /// With priorities and quotas, where there are any.
-    pub fn with(self, priorities: Option<&'a Priorities>) -> Experiment<'a> {
+    pub fn with_priorities(self, priorities: Option<&'a Priorities>) -> Experiment<'a> {
         Experiment { priorities, ..self }
     }
 
     /// Sorts jobs by these priorities where they are to be sorted by priority, whether the policy
     /// knows of them or not.
-    pub fn grading(self, grades: Option<&'a Priorities>) -> Experiment<'a> {
+    pub fn with_grades(self, grades: Option<&'a Priorities>) -> Experiment<'a> {
         Experiment { grades, ..self }
     }
 
     /// Measures this. Accuracies of predictions are recorded only where `config` asks for
     /// predictability or for rows.
-    pub fn measuring(self, config: MetricsConfig) -> Experiment<'a> {
+    pub fn with_metrics(self, config: MetricsConfig) -> Experiment<'a> {
         Experiment { config, ..self }
     }
 
     /// Measures what these metrics need, over the jobs of this selection, and no more.
-    pub fn finding(self, metrics: &[Metric], selection: JobSelection) -> Experiment<'a> {
-        let promises = metrics.iter().any(|metric| metric.needs().contains(&crate::metrics::MetricNeeds::Promises));
-        Experiment { config: MetricsConfig::of(metrics, selection), promises, ..self }
+    pub fn for_metrics(self, metrics: &[Metric], selection: JobSelection) -> Experiment<'a> {
+        let promises =
+            metrics.iter().any(|metric| metric.needed_measurements().contains(&crate::metrics::MetricNeeds::Promises));
+        Experiment { config: MetricsConfig::for_metrics(metrics, selection), promises, ..self }
     }
 
     /// Lets a policy that searches use this many threads within a decision. The results do not
@@ -209,12 +210,12 @@ impl<'a> Experiment<'a> {
     }
 
     /// Stops soon after this is set.
-    pub fn until(self, stop: &'a AtomicBool) -> Experiment<'a> {
+    pub fn with_stop(self, stop: &'a AtomicBool) -> Experiment<'a> {
         Experiment { stop: Some(stop), ..self }
     }
 
     /// Tells of jobs that have ended: how many more each time, every few hundred jobs.
-    pub fn telling(self, progress: &'a (dyn Fn(u64) + Sync)) -> Experiment<'a> {
+    pub fn with_progress(self, progress: &'a (dyn Fn(u64) + Sync)) -> Experiment<'a> {
         Experiment { progress: Some(progress), ..self }
     }
 
@@ -246,34 +247,35 @@ impl<'a> Experiment<'a> {
         }
         let real = self.platform.checkpoints.is_some() || self.parts.iter().any(|part| self.is_real(part));
         let config = MetricsConfig { disruptions: real, ..self.config.clone() };
-        let mut collector = Collector::new(self.scope(), config);
-        let mut left = 0;
+        let mut collector = Collector::new(self.collector_scope(), config);
+        let mut ineligible_count = 0;
         let mut promises = PromisesKept::default();
         let mut offset = 0;
         let mut sizes: Option<SizeMeter> = None;
         for part in self.parts {
             if self.parts.len() > 1 {
-                collector.begin_part(part.len() as u32, Scope::submits(part));
+                collector.begin_part(part.len() as u32, Scope::submit_span(part));
             }
             let mut audit = self.promises.then(PromiseAudit::default);
-            let mut counted = EndedCounter { progress: self.progress, ended: 0 };
+            let mut ended_counter = EndedCounter { progress: self.progress, ended: 0 };
             let mut segments = part.shapes().filter(|_| self.config.sizes).map(|_| Segments::default());
-            let watching = &mut ((&mut collector, &mut audit), ((&mut counted, &mut segments), &mut *also));
-            match self.simulate(part, watching)? {
+            let watching = &mut ((&mut collector, &mut audit), ((&mut ended_counter, &mut segments), &mut *also));
+            match self.simulate_part(part, watching)? {
                 None => return Ok(None),
-                Some(more) => left += more,
+                Some(more) => ineligible_count += more,
             }
             if let Some(segments) = segments {
-                sizes.get_or_insert_default().add(part, &segments, self.series)?;
+                sizes.get_or_insert_default().add_part(part, &segments, self.series)?;
             }
-            promises = promises.and(audit.map(|audit| audit.kept().of(part)).unwrap_or_default(), offset);
+            promises = promises
+                .merge_with(audit.map(|audit| audit.kept_promises().with_numbers(part)).unwrap_or_default(), offset);
             offset += part.len() as u32;
         }
         let took = since.elapsed();
         let mut report = collector.finish();
         report.sizes = sizes.map(SizeMeter::finish);
         if let Some(disruptions) = &mut report.disruptions {
-            disruptions.left = left;
+            disruptions.left = ineligible_count;
         }
         Ok(Some(ExperimentResult { report, promises, pools: Vec::new(), took }))
     }
@@ -285,12 +287,12 @@ impl<'a> Experiment<'a> {
         since: Instant,
     ) -> Result<Option<ExperimentResult>, ExperimentError> {
         let config = MetricsConfig { disruptions: true, ..self.config.clone() };
-        let mut collector = Collector::new(self.scope(), config.clone());
+        let mut collector = Collector::new(self.collector_scope(), config.clone());
         let mut audit = self.promises.then(PromiseAudit::default);
-        let mut counted = EndedCounter { progress: self.progress, ended: 0 };
-        let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
-        let Some((pools, left)) = side_by_side::run(self, division, &config, watching)? else { return Ok(None) };
-        let promises = audit.map(|audit| audit.kept().of(self.whole)).unwrap_or_default();
+        let mut ended_counter = EndedCounter { progress: self.progress, ended: 0 };
+        let watching = &mut ((&mut collector, &mut audit), (&mut ended_counter, &mut *also));
+        let Some((pools, left)) = side_by_side::run_pools(self, division, &config, watching)? else { return Ok(None) };
+        let promises = audit.map(|audit| audit.kept_promises().with_numbers(self.whole)).unwrap_or_default();
         let mut report = collector.finish();
         if let Some(disruptions) = &mut report.disruptions {
             disruptions.left = left;
@@ -299,8 +301,8 @@ impl<'a> Experiment<'a> {
     }
 
     /// Facts of the whole workload that a collector needs.
-    fn scope(&self) -> Scope {
-        Scope::of(self.whole).graded(self.grades, self.whole).counting_weeks_from(self.weeks_from)
+    fn collector_scope(&self) -> Scope {
+        Scope::from_workload(self.whole).with_grades(self.grades, self.whole).counting_weeks_from(self.weeks_from)
     }
 
     /// Returns whether a part has events besides arrivals and ends.
@@ -310,18 +312,18 @@ impl<'a> Experiment<'a> {
 
     /// Simulates one part to its end. Returns the number of jobs left that were never eligible;
     /// `None` on cancellation.
-    fn simulate(&self, part: &Workload, observer: &mut impl Observer) -> Result<Option<u64>, ExperimentError> {
-        let scheduler = scheduler(self.policy, self.priorities, part)?;
-        scheduler.fits(part)?;
+    fn simulate_part(&self, part: &Workload, observer: &mut impl Observer) -> Result<Option<u64>, ExperimentError> {
+        let scheduler = build_scheduler(self.policy, self.priorities, part)?;
+        scheduler.check_fit(part)?;
         if !self.is_real(part) {
             return Ok(self.run_to_end(part, scheduler, WorkloadReplay::new(part), observer)?.map(|_| 0));
         }
         scheduler.check_hears()?;
-        let none = Outages::default();
-        let outages = self.outages.unwrap_or(&none);
+        let no_outages = Outages::default();
+        let outages = self.outages.unwrap_or(&no_outages);
         scheduler.check_outages(part, outages)?;
         let source = Happenings::new(part, outages, self.feedback);
-        Ok(self.run_to_end(part, scheduler, source, observer)?.map(|source| source.left()))
+        Ok(self.run_to_end(part, scheduler, source, observer)?.map(|source| source.jobs_left()))
     }
 
     /// Returns the source as it is at the end.
@@ -333,7 +335,7 @@ impl<'a> Experiment<'a> {
         observer: &mut impl Observer,
     ) -> Result<Option<S>, ExperimentError> {
         let simulation = Simulation::new(part.machine(), scheduler, source);
-        let mut simulation = simulation.on(&self.platform).with_threads(self.threads);
+        let mut simulation = simulation.with_platform(&self.platform).with_threads(self.threads);
         if !(self.config.predictability || self.config.keep_jobs) {
             simulation = simulation.without_accuracy();
         }
@@ -350,14 +352,14 @@ impl<'a> Experiment<'a> {
 ///
 /// # Errors
 /// The policy takes no priorities, or not these.
-pub fn scheduler(
+pub fn build_scheduler(
     policy: &PolicySpec,
     priorities: Option<&Priorities>,
     workload: &Workload,
 ) -> Result<Scheduler, PriorityError> {
-    let mut scheduler = policy.scheduler();
+    let mut scheduler = policy.build_scheduler();
     if let Some(priorities) = priorities {
-        scheduler.policy.prioritise(priorities.clone().placed(workload))?;
+        scheduler.policy.set_priorities(priorities.clone().for_part(workload))?;
     }
     Ok(scheduler)
 }
@@ -373,7 +375,7 @@ struct EndedCounter<'a> {
 }
 
 impl EndedCounter<'_> {
-    fn tell(&mut self) {
+    fn report_progress(&mut self) {
         if let Some(progress) = self.progress {
             progress(std::mem::take(&mut self.ended));
         }
@@ -384,24 +386,24 @@ impl Observer for EndedCounter<'_> {
     const NOTES: bool = false;
 
     #[inline]
-    fn ended(&mut self, _: &EndedJob<'_>) {
+    fn note_end(&mut self, _: &EndedJob<'_>) {
         self.ended += 1;
         if self.ended == STRIDE {
-            self.tell();
+            self.report_progress();
         }
     }
 }
 
 impl Drop for EndedCounter<'_> {
     fn drop(&mut self) {
-        self.tell();
+        self.report_progress();
     }
 }
 
 /// Returns the selection of jobs for the averages of a study; all jobs without a study.
 #[must_use]
-pub fn selection(study: Option<CleaningStudy>) -> JobSelection {
-    match study.map_or(Trim::Nothing, CleaningStudy::trim) {
+pub fn study_selection(study: Option<CleaningStudy>) -> JobSelection {
+    match study.map_or(Trim::Nothing, CleaningStudy::trim_rule) {
         Trim::Nothing => JobSelection::All,
         Trim::Tsafrir => JobSelection::Tsafrir,
     }

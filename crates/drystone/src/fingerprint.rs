@@ -8,19 +8,19 @@ use crate::model::{JobId, JobLimits, ResizeRules, ResourceTable, Workload};
 /// little-endian, and of the time zone where it is another than UTC: of everything in a workload
 /// that can influence a result. Names and settings do not count.
 #[must_use]
-pub fn fingerprint(workload: &Workload) -> String {
+pub fn compute_fingerprint(workload: &Workload) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = Vec::with_capacity(1 << 16);
-    let mut put = |values: &[i64]| {
+    let mut hash_values = |values: &[i64]| {
         buffer.extend(values.iter().flat_map(|v| v.to_le_bytes()));
         if buffer.len() >= (1 << 16) - 128 {
             hasher.update(&buffer);
             buffer.clear();
         }
     };
-    put(&[i64::from(workload.machine().procs), workload.provenance.unix_start.unwrap_or(i64::MIN)]);
+    hash_values(&[i64::from(workload.machine().procs), workload.provenance.unix_start.unwrap_or(i64::MIN)]);
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
-        put(&[
+        hash_values(&[
             truth.number,
             job.submit.0,
             truth.run.0,
@@ -39,7 +39,7 @@ pub fn fingerprint(workload: &Workload) -> String {
     if let Some(known) = workload.circumstances() {
         let mut table = Vec::new();
         // Memory takes all.
-        let _ = circumstances::write(workload, &mut table);
+        let _ = circumstances::write_circumstances(workload, &mut table);
         hasher.update(&table);
         if !known.limits.is_empty() {
             hash_limits(workload, &known.limits, &mut hasher);
@@ -50,7 +50,7 @@ pub fn fingerprint(workload: &Workload) -> String {
     }
     if let Some(shapes) = workload.shapes() {
         for place in 0..workload.len() {
-            hasher.update(format!("{:?}", shapes.shape(place)).as_bytes());
+            hasher.update(format!("{:?}", shapes.shape_at(place)).as_bytes());
         }
         hasher.update(format!("{:?}", shapes.power).as_bytes());
         if shapes.terms.is_some() || shapes.rules != ResizeRules::default() {
@@ -58,8 +58,8 @@ pub fn fingerprint(workload: &Workload) -> String {
         }
     }
     // Whose days and months these are; most workloads that are no logs have none.
-    let first = workload.submits().unwrap_or_default().0;
-    let zone = Calendar::new(first, &workload.provenance).zone();
+    let first = workload.submit_range().unwrap_or_default().0;
+    let zone = Calendar::new(first, &workload.provenance).zone_name();
     if zone != "UTC" {
         hasher.update(zone.as_bytes());
     }
@@ -76,7 +76,7 @@ fn hash_limits(workload: &Workload, limits: &JobLimits, hasher: &mut blake3::Has
         hasher.update(&limit.most.to_le_bytes());
     }
     for id in 0..workload.len() as u32 {
-        let claims = limits.claims(JobId(id));
+        let claims = limits.job_claims(JobId(id));
         hasher.update(&(claims.len() as u64).to_le_bytes());
         for claim in claims {
             hasher.update(&claim.limit.to_le_bytes());
@@ -94,26 +94,26 @@ fn hash_resources(workload: &Workload, table: &ResourceTable, hasher: &mut blake
         hasher.update(&resource.total.to_le_bytes());
     }
     for job in workload.jobs() {
-        let totals = table.totals(job.demand);
+        let totals = table.demand_totals(job.demand);
         hasher.update(&(totals.len() as u64).to_le_bytes());
         for (id, amount) in totals {
             hasher.update(&id.0.to_le_bytes());
             hasher.update(&amount.to_le_bytes());
         }
-        if let Some(shape) = table.shape(job.demand) {
+        if let Some(shape) = table.node_shape(job.demand) {
             hasher.update(format!("{shape:?}").as_bytes());
         }
     }
-    for step in table.supply() {
+    for step in table.supply_steps() {
         hasher.update(&step.resource.0.to_le_bytes());
         hasher.update(&step.from.0.to_le_bytes());
         hasher.update(&step.amount.to_le_bytes());
         hasher.update(&step.announced.map_or(i64::MAX, |time| time.0).to_le_bytes());
     }
-    if !table.classes().is_empty() {
-        hasher.update(format!("{:?}", table.classes()).as_bytes());
+    if !table.node_classes().is_empty() {
+        hasher.update(format!("{:?}", table.node_classes()).as_bytes());
     }
-    if let Some(fill) = table.fill() {
+    if let Some(fill) = table.node_fill() {
         hasher.update(fill.name().as_bytes());
     }
 }
@@ -130,7 +130,7 @@ mod tests {
             let provenance = Provenance { name: name.to_string(), ..Provenance::default() };
             let job = Job::new(Time(0), 1, Span(9));
             let (jobs, truth) = (vec![job; jobs], vec![truth; jobs]);
-            fingerprint(&Workload::new(Machine::new(4), jobs, truth, provenance).expect("valid"))
+            compute_fingerprint(&Workload::new(Machine::new(4), jobs, truth, provenance).expect("valid"))
         };
         assert_eq!(of(5, "a", 3), of(5, "b", 3), "the name does not matter");
         assert_ne!(of(5, "a", 3), of(6, "a", 3));
@@ -139,7 +139,7 @@ mod tests {
             let provenance = Provenance { time_zone, utc_offset, unix_start: Some(1), ..Provenance::default() };
             let truth = Truth { run: Span(1), number: 1, status: LogStatus::Completed };
             let job = Job::new(Time(0), 1, Span(9));
-            fingerprint(&Workload::new(Machine::new(4), vec![job], vec![truth], provenance).expect("valid"))
+            compute_fingerprint(&Workload::new(Machine::new(4), vec![job], vec![truth], provenance).expect("valid"))
         };
         // Months are those of the zone that is used.
         assert_ne!(at(None, None), at(None, Some(3600)));

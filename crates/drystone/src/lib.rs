@@ -11,17 +11,17 @@
 //!
 //! # Simulate
 //!
-//! A workload comes from a log ([`log::load`]) or a generator. A policy is named by a short text:
-//! `drystone policies` lists all names and parameters, and [`policy`] explains the grammar. An
-//! [`Experiment`](experiment::Experiment) simulates one under the other and measures.
+//! A workload comes from a log ([`log::load_log`]) or a generator. A policy is named by a short
+//! text: `drystone policies` lists all names and parameters, and [`policy`] explains the grammar.
+//! An [`Experiment`](experiment::Experiment) simulates one under the other and measures.
 //!
 //! ```
 //! use drystone::experiment::Experiment;
-//! use drystone::generate::{Params, generate};
+//! use drystone::generate::{Params, generate_workload};
 //! use drystone::policy::PolicySpec;
 //!
-//! // 500 jobs for 128 processors. A log: `drystone::log::load("LOG.swf.gz", &IntervalOptions::default())?.workload`.
-//! let workload = generate(&Params { load: Some(0.85), seed: 1, ..Params::new(128, 500) })?;
+//! // 500 jobs for 128 processors. A log: `drystone::log::load_log("LOG.swf.gz", &IntervalOptions::default())?.workload`.
+//! let workload = generate_workload(&Params { load: Some(0.85), seed: 1, ..Params::new(128, 500) })?;
 //! let policy: PolicySpec = "easy(backfill=sjf)".parse()?;
 //!
 //! let measured = Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it");
@@ -37,23 +37,23 @@
 //!
 //! # Compare
 //!
-//! [`metrics::compare`] sets reports on the same workload against a baseline, with confidence
-//! intervals, and says what is noise.
+//! [`metrics::compare_reports`] sets reports on the same workload against a baseline, with
+//! confidence intervals, and says what is noise.
 //!
 //! ```
 //! # use drystone::experiment::Experiment;
-//! # use drystone::generate::{Params, generate};
-//! use drystone::metrics::{Metric, IntervalOptions, Report, compare};
+//! # use drystone::generate::{Params, generate_workload};
+//! use drystone::metrics::{Metric, IntervalOptions, Report, compare_reports};
 //! # use drystone::policy::PolicySpec;
 //!
-//! # let workload = generate(&Params { load: Some(0.85), seed: 1, ..Params::new(128, 500) })?;
+//! # let workload = generate_workload(&Params { load: Some(0.85), seed: 1, ..Params::new(128, 500) })?;
 //! let measured = |text: &str| -> Result<Report, Box<dyn std::error::Error>> {
 //!     let policy: PolicySpec = text.parse()?;
 //!     Ok(Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it").report)
 //! };
 //! let (easy, fcfs) = (measured("easy")?, measured("fcfs")?);
-//! let metrics: Vec<Metric> = Metric::all().collect();
-//! let comparison = compare(&[("easy", &easy), ("fcfs", &fcfs)], "easy", &metrics, IntervalOptions::default())?;
+//! let metrics: Vec<Metric> = Metric::all_metrics().collect();
+//! let comparison = compare_reports(&[("easy", &easy), ("fcfs", &fcfs)], "easy", &metrics, IntervalOptions::default())?;
 //! for change in &comparison.policies[0].changes {
 //!     println!("{:?}: {:?} instead of {:?}, {:?}", change.metric, change.value, change.baseline, change.verdict);
 //! }
@@ -63,13 +63,13 @@
 //! # Write a policy
 //!
 //! A policy is a state machine that takes events and returns actions. [`policy::Policy`] shows a
-//! complete one. [`policy::register`] makes it known by name, with parameters, help and error
-//! messages, so that it can be used wherever a built-in one can. The crate `drystone-testkit` tries
-//! it on hostile random workloads in one line.
+//! complete one. [`policy::register_policy`] makes it known by name, with parameters, help and
+//! error messages, so that it can be used wherever a built-in one can. The crate `drystone-testkit`
+//! tries it on hostile random workloads in one line.
 //!
 //! ```
 //! use drystone::model::JobId;
-//! use drystone::policy::{Actions, PolicyEvent, PolicyKind, Param, Policy, PolicySpec, Takes, View, StartReason, register};
+//! use drystone::policy::{Actions, PolicyEvent, PolicyKind, Param, Policy, PolicySpec, Takes, View, StartReason, register_policy};
 //! use serde::{Deserialize, Serialize};
 //!
 //! /// Of the first few waiting jobs, every one that fits starts.
@@ -91,10 +91,10 @@
 //!         }
 //!     }
 //!     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-//!         let mut free = view.free();
+//!         let mut free = view.free_processors();
 //!         let start: Vec<JobId> = self.queue.iter().take(self.depth).copied().collect();
 //!         for id in start.into_iter().filter(|&id| fits(view.job(id).procs, &mut free)) {
-//!             actions.start(id, StartReason::Backfilled);
+//!             actions.start_job(id, StartReason::Backfilled);
 //!             self.queue.retain(|&waiting| waiting != id);
 //!         }
 //!     }
@@ -109,9 +109,9 @@
 //! static MY_GREEDY: PolicyKind = PolicyKind::new("my-greedy", "of the first jobs, every one that fits starts", &|args| {
 //!     Ok(Box::new(Greedy { depth: args.get("depth")?, queue: Vec::new() }))
 //! })
-//! .params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);
+//! .with_params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);
 //!
-//! register(&MY_GREEDY)?;
+//! register_policy(&MY_GREEDY)?;
 //! assert!("my-greedy(depth=10,predict=recent(2))".parse::<PolicySpec>().is_ok());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -128,13 +128,13 @@
 //! use drystone::policy::{Action, PolicySpec};
 //!
 //! let policy: PolicySpec = "easy".parse()?;
-//! let mut session = Session::new(Machine::new(4), policy.scheduler());
-//! let id = session.arrive(Time(0), &Job::new(Time(0), 3, Span(100)), None)?;
+//! let mut session = Session::new(Machine::new(4), policy.build_scheduler());
+//! let id = session.note_arrival(Time(0), &Job::new(Time(0), 3, Span(100)), None)?;
 //! let actions = session.decide(Time(0))?;
 //! assert!(matches!(actions.list(), [Action::Start { job, .. }] if *job == id));
 //! // 80 seconds later the machine says that the job has ended.
-//! session.end(Time(80), id);
-//! session.expire(Time(80));
+//! session.end_job(Time(80), id);
+//! session.expire_due(Time(80));
 //! session.decide(Time(80))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -160,13 +160,13 @@
 //!         "half"
 //!     }
 //!     fn predict(&mut self, _id: JobId, job: &Job, _oracle: Option<Span>) -> Prediction {
-//!         Prediction::learned(Span(job.estimate.0 / 2))
+//!         Prediction::from_learned(Span(job.estimate.0 / 2))
 //!     }
 //! }
 //!
 //! let policy: PolicySpec = "easy".parse()?;
 //! let forecast = Forecast { predictor: Box::new(Half), factor: 1, correction: Correction::Estimate };
-//! let scheduler = Scheduler { forecast, ..policy.scheduler() };
+//! let scheduler = Scheduler { forecast, ..policy.build_scheduler() };
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -35,7 +35,7 @@ pub fn read_duration(text: &str) -> Option<f64> {
 }
 
 /// A whole number of digits alone.
-fn whole(text: &str) -> Option<f64> {
+fn parse_digits(text: &str) -> Option<f64> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     text.parse::<f64>().ok().filter(|_| digits)
 }
@@ -86,11 +86,11 @@ pub fn read_moment(text: &str, now: i64) -> Option<WrittenMoment> {
         ("teatime", today + 16 * HOUR as i64),
     ];
     if let Some(rest) = lower.strip_prefix("now") {
-        return offset(rest).map(WrittenMoment::FromNow);
+        return parse_offset(rest).map(WrittenMoment::FromNow);
     }
     for (word, at) in words {
         if let Some(rest) = lower.strip_prefix(word) {
-            return offset(rest).map(|by| WrittenMoment::Local(at + by));
+            return parse_offset(rest).map(|by| WrittenMoment::Local(at + by));
         }
     }
     let (date, time) = match text.split_once(['T', 't']) {
@@ -102,7 +102,7 @@ pub fn read_moment(text: &str, now: i64) -> Option<WrittenMoment> {
 }
 
 /// `+1hour`, `-2days`, `+90` seconds, or nothing.
-fn offset(text: &str) -> Option<i64> {
+fn parse_offset(text: &str) -> Option<i64> {
     let text = text.trim();
     let (sign, length) = match text.chars().next() {
         None => return Some(0),
@@ -110,7 +110,7 @@ fn offset(text: &str) -> Option<i64> {
         Some('-') => (-1, &text[1..]),
         Some(_) => return None,
     };
-    let seconds = read_duration(length).or_else(|| whole(length.trim()))?.round();
+    let seconds = read_duration(length).or_else(|| parse_digits(length.trim()))?.round();
     (seconds < 1e12).then_some(sign * seconds as i64)
 }
 
@@ -122,7 +122,7 @@ fn clock_time(text: &str) -> Option<i64> {
         (_, Some(clock)) => (clock.trim_end(), Some(12)),
         _ => (lower.as_str(), None),
     };
-    let parts: Vec<i8> = clock.split(':').map(|part| whole(part).map(|n| n as i8)).collect::<Option<_>>()?;
+    let parts: Vec<i8> = clock.split(':').map(|part| parse_digits(part).map(|n| n as i8)).collect::<Option<_>>()?;
     let (hour, minute, second) = match parts[..] {
         [hour, minute] => (hour, minute, 0),
         [hour, minute, second] => (hour, minute, second),

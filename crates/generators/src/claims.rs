@@ -10,10 +10,10 @@
 
 use drystone::engine::{Observer, Simulation, WorkloadReplay};
 use drystone::log::clean::CleaningOptions;
-use drystone::log::{load, title};
+use drystone::log::{file_title, load_log};
 use drystone::model::{JobId, Time, Workload};
 use drystone::policy::{PolicySpec, StartReason};
-use drystone_slurm::policy::register;
+use drystone_slurm::policy::register_policy;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ struct ClaimedStarts<'a> {
 }
 
 impl Observer for ClaimedStarts<'_> {
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.waits[id.index()] = (now - self.workload.job(id).submit).0;
     }
 }
@@ -85,16 +85,16 @@ impl ClaimedStarts<'_> {
     }
 }
 
-fn simulate(policy: &str, workload: &Workload) -> Result<Waits, String> {
+fn simulate_policy(policy: &str, workload: &Workload) -> Result<Waits, String> {
     let spec: PolicySpec = policy.parse().map_err(|error: drystone::policy::SpecError| error.to_string())?;
     let mut starts = ClaimedStarts { workload, waits: vec![0; workload.len()] };
-    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut starts).map_err(|error| format!("{policy}: {error}"))?;
     Ok(starts.sum_up())
 }
 
 /// The policies of a setting, one for each phase.
-fn policies(setting: &str) -> Vec<String> {
+fn list_policies(setting: &str) -> Vec<String> {
     match setting {
         "easy" => vec!["easy".to_string()],
         _ => (0..PHASES).map(|phase| format!("slurm(phase={phase},{setting})").replace(",)", ")")).collect(),
@@ -102,30 +102,30 @@ fn policies(setting: &str) -> Vec<String> {
 }
 
 /// Simulates all of these policies on two threads or what there are.
-fn all(policies: &[String], workload: &Workload) -> Result<Vec<Waits>, String> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(vec![None; policies.len()]));
+fn simulate_all(policies: &[String], workload: &Workload) -> Result<Vec<Waits>, String> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(vec![None; policies.len()]));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < policies.len()) {
-                    let waits = simulate(&policies[at], workload);
-                    if let Ok(mut done) = done.lock() {
+                    let waits = simulate_policy(&policies[at], workload);
+                    if let Ok(mut done) = results.lock() {
                         done[at] = Some(waits);
                     }
                 }
             });
         }
     });
-    let done = done.into_inner().map_err(|_| "a thread has failed")?;
-    done.into_iter().map(|waits| waits.unwrap_or_else(|| Err("not simulated".to_string()))).collect()
+    let results = results.into_inner().map_err(|_| "a thread has failed")?;
+    results.into_iter().map(|waits| waits.unwrap_or_else(|| Err("not simulated".to_string()))).collect()
 }
 
 pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
-    register()?;
+    register_policy()?;
     let logs = args;
     let mut workloads = Vec::new();
     for log in &logs {
-        workloads.push((title(Path::new(log)), load(log, &CleaningOptions::default())?.workload));
+        workloads.push((file_title(Path::new(log)), load_log(log, &CleaningOptions::default())?.workload));
     }
     for (claim, settings) in CLAIMS {
         println!("## Claim: {claim}\n");
@@ -134,7 +134,7 @@ pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         for (name, workload) in &workloads {
             let mut first = None;
             for setting in settings {
-                let waits = all(&policies(setting), workload)?;
+                let waits = simulate_all(&list_policies(setting), workload)?;
                 let mean = |of: fn(&Waits) -> f64| waits.iter().map(of).sum::<f64>() / waits.len() as f64;
                 let wait = mean(|w| w.mean);
                 let least = waits.iter().map(|w| w.mean).fold(f64::INFINITY, f64::min);

@@ -8,18 +8,18 @@
 //! ```
 
 use drystone::generate::WorkloadModel;
-use drystone_reproduce::coverage::{CoverageCell, CoverageComparison, CoverageKind, CoverageStudy, coverage};
+use drystone_reproduce::coverage::{CoverageCell, CoverageComparison, CoverageKind, CoverageStudy, measure_coverage};
 use std::process::ExitCode;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
-    let Some((study, cells)) = asked(args.into_iter()) else {
+    let Some((study, cells)) = parse_study(args.into_iter()) else {
         eprintln!(
             "usage: coverage [--logs N] [--loads A,B,…] [--weeks N,N,…] [--seed N] [--procs N] [--no-planners] [--cells]"
         );
         return ExitCode::from(2);
     };
-    let comparisons = study.comparisons();
-    let cells_of_study = match coverage(&study) {
+    let comparisons = study.list_comparisons();
+    let cells_of_study = match measure_coverage(&study) {
         Ok(cells_of_study) => cells_of_study,
         Err(error) => {
             eprintln!("error: {error}");
@@ -36,8 +36,8 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
     println!(
         "| | cells | holds | lowest tenth of cells | width | found | decided | false |\n|---|---|---|---|---|---|---|---|"
     );
-    let all = |_: &CoverageCell| true;
-    print_row("all", &cells_of_study, &comparisons, all);
+    let every_cell = |_: &CoverageCell| true;
+    print_row("all", &cells_of_study, &comparisons, every_cell);
     for weeks in &study.weeks {
         print_row(&format!("{weeks} weeks"), &cells_of_study, &comparisons, |cell| cell.weeks == *weeks);
     }
@@ -53,7 +53,7 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
 }
 
 /// The study that is asked for, and whether every cell is printed; `None` for what cannot be read.
-fn asked(mut args: impl Iterator<Item = String>) -> Option<(CoverageStudy, bool)> {
+fn parse_study(mut args: impl Iterator<Item = String>) -> Option<(CoverageStudy, bool)> {
     let mut study = CoverageStudy {
         procs: 128,
         model: WorkloadModel::default(),
@@ -95,7 +95,7 @@ fn print_row(
             let whole = sum(of);
             if whole == 0 { "-".to_string() } else { format!("{:.3}", sum(part) as f64 / whole as f64) }
         };
-    let mut shares: Vec<f64> = cells.iter().map(|cell| cell.share()).collect();
+    let mut shares: Vec<f64> = cells.iter().map(|cell| cell.covered_share()).collect();
     shares.sort_by(f64::total_cmp);
     let widths: Vec<f64> = cells.iter().map(|cell| cell.wider.ln()).filter(|width| width.is_finite()).collect();
     let width = (widths.iter().sum::<f64>() / widths.len().max(1) as f64).exp();
@@ -124,7 +124,7 @@ fn print_cells(all: &[CoverageCell], comparisons: &[CoverageComparison]) {
             comparisons[cell.comparison].name,
             cell.measure.name(),
             cell.change * 100.0,
-            cell.share(),
+            cell.covered_share(),
             cell.intervals,
             cell.wider,
             cell.telling,

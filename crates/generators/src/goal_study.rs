@@ -26,8 +26,8 @@ use crate::GeneratorResult;
 use clock::processor_time;
 use drystone::engine::{Notes, Observer, Simulation, WorkloadReplay};
 use drystone::log::clean::CleaningOptions;
-use drystone::log::transform::months;
-use drystone::log::{load, title};
+use drystone::log::transform::calendar_months;
+use drystone::log::{file_title, load_log};
 use drystone::metrics::SearchEffort;
 use drystone::model::{EndedJob, Span, Time, Workload};
 use drystone::policy::goal::{GoalCandidate, GoalObjective, GoalSearch, GoalSettings, GoalTask, Version};
@@ -38,20 +38,20 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
-    let done = match args.split_first() {
-        Some((what, logs)) if what == "claims" && !logs.is_empty() => claims(logs),
-        Some((what, [log, month])) if what == "curves" => curves(log, month),
-        Some((what, logs)) if what == "choices" && !logs.is_empty() => table(logs, CHOICES),
-        Some((what, logs)) if what == "beyond" && !logs.is_empty() => table(logs, BEYOND),
-        Some((what, logs)) if what == "runtimes" && !logs.is_empty() => table(logs, RUN_TIMES),
-        Some((what, [limit])) if what == "budget" => budget(limit),
+    let outcome = match args.split_first() {
+        Some((what, logs)) if what == "claims" && !logs.is_empty() => print_claims(logs),
+        Some((what, [log, month])) if what == "curves" => print_curves(log, month),
+        Some((what, logs)) if what == "choices" && !logs.is_empty() => print_table(logs, CHOICES),
+        Some((what, logs)) if what == "beyond" && !logs.is_empty() => print_table(logs, BEYOND),
+        Some((what, logs)) if what == "runtimes" && !logs.is_empty() => print_table(logs, RUN_TIMES),
+        Some((what, [limit])) if what == "budget" => measure_budget(limit),
         Some((what, rest)) if what == "months" => {
             let (logs, policies): (Vec<_>, Vec<_>) = rest.iter().cloned().partition(|arg| arg.contains(".swf"));
-            table(&logs, &policies.iter().map(String::as_str).collect::<Vec<_>>())
+            print_table(&logs, &policies.iter().map(String::as_str).collect::<Vec<_>>())
         }
         _ => Err("usage: goal_study claims|choices|runtimes|beyond LOG... | curves LOG MONTH | budget MILLISECONDS | months POLICY... LOG...".into()),
     };
-    match done {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -77,7 +77,7 @@ const COOL_DOWN: Span = Span(2 * Span::WEEK.0);
 
 /// The name of a log without the number of months.
 fn name_of(log: &str) -> String {
-    title(Path::new(log.rsplit_once(':').map_or(log, |(log, _)| log)))
+    file_title(Path::new(log.rsplit_once(':').map_or(log, |(log, _)| log)))
 }
 
 /// The whole months of a log but the first; `load_wanted` is the load to which their times between
@@ -87,17 +87,17 @@ fn months_of(log: &str, load_wanted: Option<f64>) -> GeneratorResult<Vec<StudyMo
         Some((log, most)) => (log, most.parse()?),
         None => (log, usize::MAX),
     };
-    let whole = load(Path::new(log), &CleaningOptions::default())?.workload;
-    let mut all = months(&whole)?;
+    let whole = load_log(Path::new(log), &CleaningOptions::default())?.workload;
+    let mut whole_months = calendar_months(&whole)?;
     // The first and the last month of a log are not whole.
-    all.pop();
+    whole_months.pop();
     let mut result = Vec::new();
-    for (name, places) in all.iter().skip(1).take(most) {
+    for (name, places) in whole_months.iter().skip(1).take(most) {
         let jobs = whole.jobs();
         let (begin, end) = (jobs[places.start].submit, jobs[places.end].submit);
         let area: f64 = places.clone().map(|i| f64::from(jobs[i].procs) * whole.truth()[i].run.as_f64()).sum();
-        let offered = area / ((end - begin).as_f64() * f64::from(whole.machine().procs));
-        let factor = load_wanted.map_or(1.0, |wanted| (offered / wanted).min(1.0));
+        let offered_load = area / ((end - begin).as_f64() * f64::from(whole.machine().procs));
+        let factor = load_wanted.map_or(1.0, |wanted| (offered_load / wanted).min(1.0));
         let first = jobs.partition_point(|job| job.submit < begin - Span::WEEK);
         let last = jobs.partition_point(|job| job.submit < end + COOL_DOWN);
         let origin = jobs[first].submit;
@@ -108,9 +108,9 @@ fn months_of(log: &str, load_wanted: Option<f64>) -> GeneratorResult<Vec<StudyMo
         let workload = Workload::new(whole.machine(), list, truth, whole.provenance.clone())?;
         let mut users: BTreeMap<i32, (u32, f64)> = BTreeMap::new();
         for i in places.clone() {
-            let (count, used) = users.entry(jobs[i].user).or_default();
+            let (count, usage) = users.entry(jobs[i].user).or_default();
             *count += 1;
-            *used += f64::from(jobs[i].procs) * whole.truth()[i].run.as_f64();
+            *usage += f64::from(jobs[i].procs) * whole.truth()[i].run.as_f64();
         }
         let busiest = users.iter().max_by_key(|user| user.1.0).map_or(0, |user| *user.0);
         let mean = area / users.len() as f64;
@@ -143,20 +143,20 @@ struct Jobs {
 }
 
 impl Observer for Jobs {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         if self.period.0 <= ended.job.submit && ended.job.submit < self.period.1 {
-            self.waits.push((ended.wait().0, ended.outcome.ran.0));
-            self.users.push((ended.job.user, ended.wait().0));
+            self.waits.push((ended.wait_time().0, ended.outcome.ran.0));
+            self.users.push((ended.job.user, ended.wait_time().0));
         }
     }
 }
 
-fn simulate(month: &StudyMonth, policy: &str) -> GeneratorResult<Figures> {
+fn simulate_month(month: &StudyMonth, policy: &str) -> GeneratorResult<Figures> {
     let mut watching = (Jobs { period: month.period, waits: Vec::new(), users: Vec::new() }, Notes::default());
     let since = processor_time();
     let policy = policy.replace("USER=", &format!("user={}", month.busiest));
     let spec: PolicySpec = policy.parse()?;
-    Simulation::new(month.workload.machine(), spec.scheduler(), WorkloadReplay::new(&month.workload))
+    Simulation::new(month.workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&month.workload))
         .run(&mut watching)?;
     let cpu = processor_time() - since;
     let (Jobs { mut waits, users, .. }, notes) = watching;
@@ -166,7 +166,7 @@ fn simulate(month: &StudyMonth, policy: &str) -> GeneratorResult<Figures> {
     };
     let n = waits.len() as f64;
     let slowdown = |&(wait, run): &(i64, i64)| 1.0 + wait as f64 / run.max(60) as f64;
-    let effort = SearchEffort::of(&notes).unwrap_or_default();
+    let effort = SearchEffort::from_notes(&notes).unwrap_or_default();
     let searches = effort.searches.max(1) as f64;
     waits.sort_unstable();
     Ok(Figures {
@@ -184,7 +184,7 @@ fn simulate(month: &StudyMonth, policy: &str) -> GeneratorResult<Figures> {
 }
 
 /// Means over months.
-fn mean(all: &[Figures]) -> Figures {
+fn mean_figures(all: &[Figures]) -> Figures {
     let n = all.len() as f64;
     let of = |get: fn(&Figures) -> f64| all.iter().map(get).sum::<f64>() / n;
     Figures {
@@ -204,7 +204,7 @@ fn mean(all: &[Figures]) -> Figures {
 const HEAD: &str = "| policy | mean wait (h) | of light users | of the busiest user | longest wait (h) | bounded slowdown | largest | nodes per search | exhausted | slowest month (processor s) |\n\
                     |---|---|---|---|---|---|---|---|---|---|";
 
-fn row(name: &str, f: &Figures) {
+fn print_row(name: &str, f: &Figures) {
     let search = if f.searches > 0.0 { format!("{:.0} | {:.0} %", f.nodes, f.exhausted) } else { "- | -".into() };
     println!(
         "| `{name}` | {:.2} | {:.2} | {:.2} | {:.1} | {:.2} | {:.0} | {search} | {:.2} |",
@@ -264,16 +264,16 @@ const CLAIMS: [Claim; 11] = [
     }),
 ];
 
-fn claims(logs: &[String]) -> GeneratorResult<()> {
-    let mut held = vec![[(0, 0); 2]; CLAIMS.len()];
+fn print_claims(logs: &[String]) -> GeneratorResult<()> {
+    let mut claim_counts = vec![[(0, 0); 2]; CLAIMS.len()];
     for log in logs {
         for (level, wanted) in [(0, None), (1, Some(0.9))] {
             let months = months_of(log, wanted)?;
             let mut by_policy = vec![Vec::new(); POLICIES.len()];
             for month in &months {
                 let figures: Vec<Figures> =
-                    POLICIES.iter().map(|p| simulate(month, p)).collect::<GeneratorResult<_>>()?;
-                for (held, claim) in held.iter_mut().zip(CLAIMS) {
+                    POLICIES.iter().map(|p| simulate_month(month, p)).collect::<GeneratorResult<_>>()?;
+                for (held, claim) in claim_counts.iter_mut().zip(CLAIMS) {
                     held[level].0 += u32::from(claim.1(&figures));
                     held[level].1 += 1;
                 }
@@ -289,19 +289,19 @@ fn claims(logs: &[String]) -> GeneratorResult<()> {
             let load = wanted.map_or("the original load".to_string(), |w| format!("load {w}"));
             println!("\n{} at {load}: means over {} months\n\n{HEAD}", name_of(log), months.len());
             for (policy, all) in POLICIES.iter().zip(&by_policy) {
-                row(policy, &mean(all));
+                print_row(policy, &mean_figures(all));
             }
         }
     }
     println!("\n| claim | months at load 0.9 | at the original load |\n|---|---|---|");
-    for ((claim, _), [original, high]) in CLAIMS.iter().zip(held) {
+    for ((claim, _), [original, high]) in CLAIMS.iter().zip(claim_counts) {
         println!("| {claim} | {} of {} | {} of {} |", high.0, high.1, original.0, original.1);
     }
     Ok(())
 }
 
 /// Figures 3 to 5: each algorithm at L = 100 to 64,000.
-fn curves(log: &str, month: &str) -> GeneratorResult<()> {
+fn print_curves(log: &str, month: &str) -> GeneratorResult<()> {
     let months = months_of(log, Some(0.9))?;
     let month = months.iter().find(|m| m.name == month).ok_or_else(|| {
         let names: Vec<_> = months.iter().map(|m| m.name.as_str()).collect();
@@ -319,7 +319,7 @@ fn curves(log: &str, month: &str) -> GeneratorResult<()> {
             let mut cells = Vec::new();
             for nodes in limits {
                 let policy = format!("goal({objective},diff=strict,search={search},nodes={nodes},predict=perfect)");
-                let f = simulate(month, &policy)?;
+                let f = simulate_month(month, &policy)?;
                 cells.push(format!("{:.2} / {:.1}", f.slowdown, f.max_wait));
             }
             println!("| {search} | {} |", cells.join(" | "));
@@ -353,18 +353,18 @@ const RUN_TIMES: &[&str] = &[
     "goal(lexical(Tw>avgX),predict=recent(2))",
 ];
 
-fn table(logs: &[String], policies: &[&str]) -> GeneratorResult<()> {
+fn print_table(logs: &[String], policies: &[&str]) -> GeneratorResult<()> {
     for log in logs {
         let months = months_of(log, Some(0.9))?;
         println!("\n{} at load 0.9: means over {} months\n\n{HEAD}", name_of(log), months.len());
         for policy in policies {
-            let all: Vec<Figures> =
-                months.iter().map(|month| simulate(month, policy)).collect::<GeneratorResult<_>>()?;
-            for (month, f) in months.iter().zip(&all) {
+            let figures: Vec<Figures> =
+                months.iter().map(|month| simulate_month(month, policy)).collect::<GeneratorResult<_>>()?;
+            for (month, f) in months.iter().zip(&figures) {
                 let line = format!("{:.2}/{:.0}/{:.1}/{:.0}", f.wait, f.max_wait, f.slowdown, f.max_slowdown);
                 eprintln!("{} {} {policy} {line}", name_of(log), month.name);
             }
-            row(policy, &mean(&all));
+            print_row(policy, &mean_figures(&figures));
         }
     }
     Ok(())
@@ -377,7 +377,7 @@ struct ProcessorClock {
 }
 
 impl Stopwatch for ProcessorClock {
-    fn start(&mut self, limit: Duration) {
+    fn start_timer(&mut self, limit: Duration) {
         self.until = processor_time() + limit;
     }
 
@@ -388,7 +388,7 @@ impl Stopwatch for ProcessorClock {
 
 /// Measures decisions limited to this many milliseconds of processor time, by queue length, for the
 /// objectives with the least and the most preparation.
-fn budget(limit: &str) -> GeneratorResult<()> {
+fn measure_budget(limit: &str) -> GeneratorResult<()> {
     let limit = Duration::from_millis(limit.parse()?);
     println!(
         "| waiting jobs | nodes | took (ms), most of 5 | of the budget | version=c | of the budget |\n|---|---|---|---|---|---|"
@@ -401,9 +401,10 @@ fn budget(limit: &str) -> GeneratorResult<()> {
             run: 60 + i * 37 % 5000,
             ..GoalCandidate::default()
         };
-        let running = (0..40).map(|i| (Time(50 + 60 * i), 12)).collect();
+        let running_jobs = (0..40).map(|i| (Time(50 + 60 * i), 12)).collect();
         let waiting_jobs = (0..waiting).rev().map(job).collect();
-        let task = GoalTask { now: Time(0), free: 32, running, waiting: waiting_jobs, ..GoalTask::default() };
+        let task =
+            GoalTask { now: Time(0), free: 32, running: running_jobs, waiting: waiting_jobs, ..GoalTask::default() };
         let mut cells = Vec::new();
         for version in [Version::A, Version::C] {
             let objective = GoalObjective { version, ..GoalObjective::default() };
@@ -413,20 +414,20 @@ fn budget(limit: &str) -> GeneratorResult<()> {
             for _ in 0..5 {
                 let mut watch = ProcessorClock::default();
                 let since = processor_time();
-                watch.start(limit);
-                let found = search.run(&task, &settings, Some(&watch));
+                watch.start_timer(limit);
+                let result = search.run(&task, &settings, Some(&watch));
                 let took = processor_time() - since;
                 if worst.is_none_or(|w| took > w.0) {
-                    worst = Some((took, found.effort.nodes, found.exhausted));
+                    worst = Some((took, result.effort.nodes, result.exhausted));
                 }
             }
-            let (took, nodes, exhausted) = worst.ok_or("no run")?;
+            let (took, nodes, is_exhausted) = worst.ok_or("no run")?;
             if version == Version::A {
                 cells.push(nodes.to_string());
             }
             let share = 100.0 * took.as_secs_f64() / limit.as_secs_f64();
             cells.push(format!("{:.2}", took.as_secs_f64() * 1e3));
-            cells.push(if exhausted { "exhausted".to_string() } else { format!("{share:.1} %") });
+            cells.push(if is_exhausted { "exhausted".to_string() } else { format!("{share:.1} %") });
         }
         println!("| {waiting} | {} |", cells.join(" | "));
     }

@@ -14,7 +14,9 @@
 
 use drystone::engine::{Notes, Observer, Simulation, WorkloadReplay};
 use drystone::log::clean::{CleaningOptions, CleaningStudy};
-use drystone::metrics::{BATCH, Collector, JobRow, MetricsConfig, PromiseAudit, Scope, slowdown_ratios, weekly};
+use drystone::metrics::{
+    BATCH, Collector, JobRow, MetricsConfig, PromiseAudit, Scope, slowdown_ratios, weekly_classes,
+};
 use drystone::model::{EndedJob, Workload};
 use drystone::policy::{Gauge, PolicySpec};
 use std::error::Error;
@@ -27,8 +29,8 @@ const BASELINE: &str = "easy";
 struct Rows(Collector);
 
 impl Observer for Rows {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.0.ended(ended);
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        self.0.note_end(ended);
     }
 }
 
@@ -38,27 +40,27 @@ struct Done {
     notes: Notes,
 }
 
-fn run(workload: &Workload, spec: &PolicySpec) -> Result<Done, Box<dyn Error>> {
-    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
-    let rows = Rows(Collector::new(Scope::of(workload), config));
+fn run_policy(workload: &Workload, spec: &PolicySpec) -> Result<Done, Box<dyn Error>> {
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
+    let rows = Rows(Collector::new(Scope::from_workload(workload), config));
     let mut observer = (rows, (PromiseAudit::default(), Notes::default()));
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut observer)?;
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload)).run(&mut observer)?;
     let (rows, (audit, notes)) = observer;
-    Ok(Done { rows: rows.0.finish().jobs.unwrap_or_default(), late: audit.kept().broken, notes })
+    Ok(Done { rows: rows.0.finish().jobs.unwrap_or_default(), late: audit.kept_promises().broken, notes })
 }
 
 #[expect(clippy::disallowed_methods, reason = "it measures speed")]
-fn time(workload: &Workload, spec: &PolicySpec) -> Result<Duration, Box<dyn Error>> {
+fn measure_time(workload: &Workload, spec: &PolicySpec) -> Result<Duration, Box<dyn Error>> {
     let since = Instant::now();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut ())?;
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload)).run(&mut ())?;
     Ok(since.elapsed())
 }
 
-fn number(value: Option<f64>) -> String {
+fn format_number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |v| format!("{v:.3}"))
 }
 
-fn slowdown(rows: &[JobRow], class: Option<usize>) -> f64 {
+fn class_slowdown(rows: &[JobRow], class: Option<usize>) -> f64 {
     let class_of = |row: &JobRow| [100, 1_000, 10_000].iter().filter(|&&b| row.ran.0 > b).count();
     let of = |row: &&JobRow| row.ran.0 > 0 && class.is_none_or(|c| class_of(row) == c);
     let n = rows.iter().filter(of).count();
@@ -78,49 +80,57 @@ pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
             policy => policies.push(policy.parse::<PolicySpec>()?),
         }
     }
-    let workload = drystone::log::load(&log, &CleaningOptions { procs: Some(procs), ..study })?.workload;
+    let workload = drystone::log::load_log(&log, &CleaningOptions { procs: Some(procs), ..study })?.workload;
     let baseline: PolicySpec = BASELINE.parse()?;
-    let single = run(&workload, &baseline)?;
+    let single = run_policy(&workload, &baseline)?;
     println!("{} jobs of {log} on {procs} processors", workload.len());
     println!(
         "{BASELINE}: slowdown {:.2}, class 4 {:.3}",
-        slowdown(&single.rows, None),
-        slowdown(&single.rows, Some(3))
+        class_slowdown(&single.rows, None),
+        class_slowdown(&single.rows, Some(3))
     );
     for (n, policy) in policies.iter().enumerate() {
-        let done = run(&workload, policy)?;
-        let r = slowdown_ratios(&single.rows, &done.rows, BATCH)?;
+        let outcome = run_policy(&workload, policy)?;
+        let r = slowdown_ratios(&single.rows, &outcome.rows, BATCH)?;
         let count = |sign: fn(f64) -> bool| r.batches.iter().flatten().filter(|&&b| sign(b)).count();
-        let delays = || done.notes.list.iter().filter(|n| n.gauge == Gauge::Delay).map(|n| n.value);
-        let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
+        let delays = || outcome.notes.list.iter().filter(|n| n.gauge == Gauge::Delay).map(|n| n.value);
+        let (mut our_time, mut their_time) = (Duration::MAX, Duration::MAX);
         for _ in 0..REPEAT {
-            theirs = theirs.min(time(&workload, &baseline)?);
-            ours = ours.min(time(&workload, policy)?);
+            their_time = their_time.min(measure_time(&workload, &baseline)?);
+            our_time = our_time.min(measure_time(&workload, policy)?);
         }
         println!(
             "{policy}: R {} [{}] better {} worse {} | slowdown {:.2}, class 4 {:.3} | late {} | D max {} end {} | {:.1} ms, {:.2} of {BASELINE}",
-            number(r.overall),
-            r.classes.map(number).join(" "),
+            format_number(r.overall),
+            r.classes.map(format_number).join(" "),
             count(|b| b > 0.0),
             count(|b| b < 0.0),
-            slowdown(&done.rows, None),
-            slowdown(&done.rows, Some(3)),
-            done.late,
+            class_slowdown(&outcome.rows, None),
+            class_slowdown(&outcome.rows, Some(3)),
+            outcome.late,
             delays().max().map_or("-".into(), |d| d.to_string()),
             delays().next_back().map_or("-".into(), |d| d.to_string()),
-            ours.as_secs_f64() * 1e3,
-            ours.as_secs_f64() / theirs.as_secs_f64(),
+            our_time.as_secs_f64() * 1e3,
+            our_time.as_secs_f64() / their_time.as_secs_f64(),
         );
         if let Some(prefix) = &trace {
-            done.notes.write_csv(std::fs::File::create(format!("{prefix}-{n}-notes.csv"))?)?;
+            outcome.notes.write_csv(std::fs::File::create(format!("{prefix}-{n}-notes.csv"))?)?;
             let mut text = "batch,since,ratio\n".to_string();
             for (i, ratio) in r.batches.iter().enumerate() {
-                writeln!(text, "{i},{},{}", done.rows[i * BATCH].submit.0, ratio.unwrap_or(0.0))?;
+                writeln!(text, "{i},{},{}", outcome.rows[i * BATCH].submit.0, ratio.unwrap_or(0.0))?;
             }
             std::fs::write(format!("{prefix}-{n}-ratio.csv"), text)?;
             let mut text = "week,class,jobs,wait,slowdown\n".to_string();
-            for w in weekly(&done.rows) {
-                writeln!(text, "{},{},{},{},{}", w.week, w.class + 1, w.jobs, number(w.wait), number(w.slowdown))?;
+            for w in weekly_classes(&outcome.rows) {
+                writeln!(
+                    text,
+                    "{},{},{},{},{}",
+                    w.week,
+                    w.class + 1,
+                    w.jobs,
+                    format_number(w.wait),
+                    format_number(w.slowdown)
+                )?;
             }
             std::fs::write(format!("{prefix}-{n}-weeks.csv"), text)?;
         }

@@ -8,7 +8,7 @@
 use crate::GeneratorResult;
 use drystone::engine::{Observer, Simulation, WorkloadReplay};
 use drystone::log::clean::{CleaningOptions, CleaningStudy, Overrun};
-use drystone::log::{load, title, transform};
+use drystone::log::{file_title, load_log, transform};
 use drystone::metrics::PromiseAudit;
 use drystone::model::{EndedJob, Workload};
 use drystone::policy::PolicySpec;
@@ -16,12 +16,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
-    let done = match args.split_first() {
-        Some((what, [log])) if what == "tables" => tables(Path::new(log)),
-        Some((what, logs)) if what == "tick" && !logs.is_empty() => tick(logs),
+    let outcome = match args.split_first() {
+        Some((what, [log])) if what == "tables" => print_tables(Path::new(log)),
+        Some((what, logs)) if what == "tick" && !logs.is_empty() => print_ticks(logs),
         _ => Err("usage: slack_study tables KTH-SP2-1996-2.swf.gz | slack_study tick LOG...".into()),
     };
-    match done {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -51,10 +51,10 @@ struct SlackSumming<'a> {
 }
 
 impl Observer for SlackSumming<'_> {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let s = &mut self.sums;
         let group = &mut s.wait[usize::from(!ended.id.index().is_multiple_of(5))];
-        group.0 += ended.wait().as_f64();
+        group.0 += ended.wait_time().as_f64();
         group.1 += 1;
         if ended.outcome.ran < self.workload.truth()[ended.id.index()].run {
             s.killed += 1;
@@ -63,37 +63,38 @@ impl Observer for SlackSumming<'_> {
             s.saved += u32::from(ended.outcome.ran > ended.job.estimate);
         }
         let run = ended.outcome.ran.as_f64();
-        s.slowdown += ((ended.wait().as_f64() + run) / run.max(10.0)).max(1.0);
+        s.slowdown += ((ended.wait_time().as_f64() + run) / run.max(10.0)).max(1.0);
         s.jobs += 1;
     }
 }
 
 impl Sums {
-    fn add(&mut self, workload: &Workload, policy: &str) -> GeneratorResult<u64> {
+    fn add_month(&mut self, workload: &Workload, policy: &str) -> GeneratorResult<u64> {
         let spec: PolicySpec = policy.parse()?;
         let mut observer = (SlackSumming { workload, sums: self.clone() }, PromiseAudit::default());
-        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut observer)?;
+        Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
+            .run(&mut observer)?;
         *self = observer.0.sums;
-        Ok(observer.1.kept().broken)
+        Ok(observer.1.kept_promises().broken)
     }
 
-    fn of(months: &[(String, Workload)], policy: &str) -> GeneratorResult<Sums> {
+    fn from_months(months: &[(String, Workload)], policy: &str) -> GeneratorResult<Sums> {
         let mut sums = Sums::default();
         for (_, month) in months {
-            sums.add(month, policy)?;
+            sums.add_month(month, policy)?;
         }
         Ok(sums)
     }
 
-    fn all(&self) -> f64 {
+    fn mean_wait(&self) -> f64 {
         (self.wait[0].0 + self.wait[1].0) / f64::from(self.wait[0].1 + self.wait[1].1)
     }
 
-    fn high(&self) -> f64 {
+    fn high_mean(&self) -> f64 {
         self.wait[0].0 / f64::from(self.wait[0].1)
     }
 
-    fn low(&self) -> f64 {
+    fn low_mean(&self) -> f64 {
         self.wait[1].0 / f64::from(self.wait[1].1)
     }
 }
@@ -138,15 +139,15 @@ const TABLE_3: [(&str, [f64; 4]); 5] = [
 ];
 
 /// Paper, ours, deviation: three cells of a row.
-fn beside(paper: f64, ours: f64) -> String {
+fn comparison_cells(paper: f64, ours: f64) -> String {
     let deviation = if paper == ours { "0.0".into() } else { format!("{:+.1}", 100.0 * (ours - paper) / paper) };
     format!(" {paper:.1} | {ours:.1} | {deviation} % |")
 }
 
-fn tables(log: &Path) -> GeneratorResult<()> {
-    let loaded = load(log, &CleaningOptions { records: true, ..CleaningStudy::Talby1999.options() })?;
-    let records = loaded.records.unwrap_or_default();
-    let months = transform::talby1999_months(&loaded.header, &records, &title(log))?;
+fn print_tables(log: &Path) -> GeneratorResult<()> {
+    let loaded_log = load_log(log, &CleaningOptions { records: true, ..CleaningStudy::Talby1999.options() })?;
+    let records = loaded_log.records.unwrap_or_default();
+    let months = transform::talby1999_months(&loaded_log.header, &records, &file_title(log))?;
     if months.len() != 12 {
         return Err(format!("{} months: this is not the KTH log", months.len()).into());
     }
@@ -159,20 +160,27 @@ fn tables(log: &Path) -> GeneratorResult<()> {
     for at in 0..=months.len() {
         let (name, part) =
             if at < months.len() { (months[at].0.as_str(), &months[at..=at]) } else { ("**year**", &months[..]) };
-        let (cons, prio) = (Sums::of(part, "conservative@talby1999")?.all(), Sums::of(part, "slack@talby1999")?.all());
+        let (cons, prio) = (
+            Sums::from_months(part, "conservative@talby1999")?.mean_wait(),
+            Sums::from_months(part, "slack@talby1999")?.mean_wait(),
+        );
         let (paper_cons, paper_prio) = TABLE_1[at];
         let improvement = |from: f64, to: f64| 100.0 * (from - to) / from;
         println!(
             "| {name} |{}{} {:.1} % | {:.1} % |",
-            beside(paper_cons, cons),
-            beside(paper_prio, prio),
+            comparison_cells(paper_cons, cons),
+            comparison_cells(paper_prio, prio),
             improvement(paper_cons, paper_prio),
             improvement(cons, prio)
         );
-        let sums = Sums::of(part, fifth)?;
+        let sums = Sums::from_months(part, fifth)?;
         let [all, high, low] = TABLE_2[at];
-        rows +=
-            &format!("| {name} |{}{}{}\n", beside(all, sums.all()), beside(high, sums.high()), beside(low, sums.low()));
+        rows += &format!(
+            "| {name} |{}{}{}\n",
+            comparison_cells(all, sums.mean_wait()),
+            comparison_cells(high, sums.high_mean()),
+            comparison_cells(low, sums.low_mean())
+        );
     }
     println!("\n{rows}");
     println!(
@@ -180,15 +188,20 @@ fn tables(log: &Path) -> GeneratorResult<()> {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (order, [equal, all, high, low]) in TABLE_3 {
-        let one = Sums::of(&months, &format!("slack@talby1999(order={order})"))?.all();
-        let sums = Sums::of(&months, &format!("slack@talby1999(order={order},priorities=every(5,first=1))"))?;
-        let cells = [beside(equal, one), beside(all, sums.all()), beside(high, sums.high()), beside(low, sums.low())];
+        let equal_mean = Sums::from_months(&months, &format!("slack@talby1999(order={order})"))?.mean_wait();
+        let sums = Sums::from_months(&months, &format!("slack@talby1999(order={order},priorities=every(5,first=1))"))?;
+        let cells = [
+            comparison_cells(equal, equal_mean),
+            comparison_cells(all, sums.mean_wait()),
+            comparison_cells(high, sums.high_mean()),
+            comparison_cells(low, sums.low_mean()),
+        ];
         println!("| {order} |{}", cells.concat());
     }
-    let conservative = Sums::of(&months, "conservative@talby1999")?.all();
+    let conservative = Sums::from_months(&months, "conservative@talby1999")?.mean_wait();
     println!("\n| SF | average wait (s) | against conservative {conservative:.1} |\n|---|---|---|");
     for sf in ["0", "0.1", "0.25", "0.5", "1", "1.5", "2", "2.5", "3", "4", "5", "6", "7", "8", "9", "12", "20"] {
-        let wait = Sums::of(&months, &format!("slack@talby1999(sf={sf})"))?.all();
+        let wait = Sums::from_months(&months, &format!("slack@talby1999(sf={sf})"))?.mean_wait();
         println!("| {sf} | {wait:.1} | {:+.2} % |", 100.0 * (wait - conservative) / conservative);
     }
     println!("\n| policy | average wait (s) |\n|---|---|");
@@ -202,12 +215,12 @@ fn tables(log: &Path) -> GeneratorResult<()> {
         "easy",
         "conservative",
     ] {
-        println!("| `{policy}` | {:.1} |", Sums::of(&months, policy)?.all());
+        println!("| `{policy}` | {:.1} |", Sums::from_months(&months, policy)?.mean_wait());
     }
     Ok(())
 }
 
-fn tick(logs: &[String]) -> GeneratorResult<()> {
+fn print_ticks(logs: &[String]) -> GeneratorResult<()> {
     println!(
         "| log | jobs beyond their estimate | `tick` | killed | processor-hours thrown away | ran to their end | mean wait (s) | \
          bounded slowdown | broken promises |"
@@ -215,19 +228,19 @@ fn tick(logs: &[String]) -> GeneratorResult<()> {
     println!("|---|---|---|---|---|---|---|---|---|");
     for log in logs {
         let options = CleaningOptions { overrun: Overrun::RunOn, ..CleaningOptions::default() };
-        let workload = load(Path::new(log), &options)?.workload;
+        let workload = load_log(Path::new(log), &options)?.workload;
         let beyond =
             workload.jobs().iter().zip(workload.truth()).filter(|(job, truth)| truth.run > job.estimate).count();
         for tick in ["kill", "overrun", "extend", "run"] {
             let mut sums = Sums::default();
-            let broken = sums.add(&workload, &format!("slack(tick={tick})"))?;
+            let broken_count = sums.add_month(&workload, &format!("slack(tick={tick})"))?;
             println!(
-                "| {} | {beyond} | {tick} | {} | {:.0} | {} | {:.0} | {:.1} | {broken} |",
-                title(Path::new(log)),
+                "| {} | {beyond} | {tick} | {} | {:.0} | {} | {:.0} | {:.1} | {broken_count} |",
+                file_title(Path::new(log)),
                 sums.killed,
                 sums.lost,
                 sums.saved,
-                sums.all(),
+                sums.mean_wait(),
                 sums.slowdown / f64::from(sums.jobs),
             );
         }

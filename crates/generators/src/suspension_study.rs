@@ -31,7 +31,7 @@ struct Cell {
 }
 
 impl Cell {
-    fn take(&mut self, value: f64) {
+    fn add_value(&mut self, value: f64) {
         self.sum += value;
         self.count += 1;
         self.worst = self.worst.max(value);
@@ -56,18 +56,18 @@ struct SuspensionTables {
 }
 
 impl Observer for SuspensionTables {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let EndedJob { job, outcome, .. } = *ended;
         let class = |value: i64, borders: &[i64]| borders.iter().filter(|&&b| value > b).count();
-        let slowdown = bounded_slowdown_kettimuthu(ended.wait(), outcome.ran);
+        let slowdown = bounded_slowdown_kettimuthu(ended.wait_time(), outcome.ran);
         let procs = i64::from(job.procs);
         let at = 4 * class(outcome.ran.0, &[600, 3_600, 28_800]) + class(procs, &[1, 8, 32]);
         let badly = usize::from(job.estimate.0 > 2 * outcome.ran.0);
-        self.slowdown.take(slowdown);
-        self.turnaround.take(ended.response().as_f64());
-        self.categories[0][at].take(slowdown);
-        self.categories[1 + badly][at].take(slowdown);
-        self.four[2 * class(outcome.ran.0, &[3_600]) + class(procs, &[8])].take(slowdown);
+        self.slowdown.add_value(slowdown);
+        self.turnaround.add_value(ended.response_time().as_f64());
+        self.categories[0][at].add_value(slowdown);
+        self.categories[1 + badly][at].add_value(slowdown);
+        self.four[2 * class(outcome.ran.0, &[3_600]) + class(procs, &[8])].add_value(slowdown);
         self.work += outcome.ran.as_f64() * f64::from(job.procs);
         self.overhead += outcome.overhead.as_f64() * f64::from(job.procs);
         self.suspensions += u64::from(outcome.suspensions);
@@ -75,10 +75,10 @@ impl Observer for SuspensionTables {
     }
 }
 
-fn run(workload: &Workload, spec: &PolicySpec, platform: &Platform) -> Result<SuspensionTables, Box<dyn Error>> {
+fn run_policy(workload: &Workload, spec: &PolicySpec, platform: &Platform) -> Result<SuspensionTables, Box<dyn Error>> {
     let mut tables = SuspensionTables::default();
-    let simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
-    simulation.on(platform).run(&mut tables)?;
+    let simulation = Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload));
+    simulation.with_platform(platform).run(&mut tables)?;
     Ok(tables)
 }
 
@@ -118,26 +118,26 @@ pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
             policy => policies.push(policy.parse::<PolicySpec>()?),
         }
     }
-    let workload = drystone::log::load(&log, &options)?.workload;
+    let workload = drystone::log::load_log(&log, &options)?.workload;
     println!("{} jobs of {log} on {procs} processors", workload.len());
     println!("policy | load | slowdown | turnaround | utilisation | SN SW LN LW | suspensions | overhead % of work");
     for spec in &policies {
         let mut last: Option<(f64, f64)> = None;
         for load in &loads {
             let factor: LoadFactor = load.parse()?;
-            let scaled = scale_load(workload.clone(), factor)?;
-            let (first, _) = scaled.submits().unwrap_or((Time::ZERO, Time::ZERO));
-            let t = run(&scaled, spec, &platform)?;
+            let scaled_workload = scale_load(workload.clone(), factor)?;
+            let (first, _) = scaled_workload.submit_range().unwrap_or((Time::ZERO, Time::ZERO));
+            let t = run_policy(&scaled_workload, spec, &platform)?;
             let utilisation = t.work / (f64::from(procs) * (t.last_end - first.0) as f64);
             let four: Vec<String> = t.four.iter().map(|c| format!("{:.2}", c.mean())).collect();
             // A tenth more load on a machine that is not saturated makes it a tenth busier.
             let gain = last.map(|(load, busy)| (utilisation / busy).ln() / (factor.as_f64() / load).ln());
-            let saturated = gain.is_some_and(|gain| gain < 0.2);
+            let is_saturated = gain.is_some_and(|gain| gain < 0.2);
             println!(
                 "{spec} | {load} | {:.3} | {:.0} | {utilisation:.4}{} | {} | {} | {:.2}",
                 t.slowdown.mean(),
                 t.turnaround.mean(),
-                if saturated { " saturated" } else { "" },
+                if is_saturated { " saturated" } else { "" },
                 four.join(" "),
                 t.suspensions,
                 100.0 * t.overhead / t.work,
@@ -153,7 +153,8 @@ pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
             let mut best = f64::MAX;
             for _ in 0..3 {
                 let since = Instant::now();
-                Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload)).run(&mut ())?;
+                Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload))
+                    .run(&mut ())?;
                 best = best.min(since.elapsed().as_secs_f64());
             }
             println!("{spec}: {best:.3} s");

@@ -28,7 +28,7 @@ pub struct NaiveAsked<'a> {
 ///
 /// # Errors
 /// In words.
-pub fn check(asked: &NaiveAsked<'_>) -> Result<(), Vec<String>> {
+pub fn check_schedule(asked: &NaiveAsked<'_>) -> Result<(), Vec<String>> {
     let mut wrong = Vec::new();
     for segment in asked.attempts {
         asked.enough_is_up(segment.start, &mut wrong);
@@ -49,30 +49,31 @@ fn is_out(outage: &OutageIn, at: i64) -> bool {
 
 impl NaiveAsked<'_> {
     /// Returns whether a job has started before the outage became visible.
-    fn before(&self, segment: &NaiveSegment, outage: &OutageIn) -> bool {
+    fn started_before(&self, segment: &NaiveSegment, outage: &OutageIn) -> bool {
         segment.start < outage.begin || (!self.strict && segment.start == outage.begin)
     }
 
     /// Returns whether a job keeps processors that an outage has taken.
-    fn drained(&self, segment: &NaiveSegment, outage: &OutageIn) -> bool {
-        let found = self.begin.is_some_and(|begin| outage.begin < begin && segment.start < begin);
-        found || outage.hit == NaiveHit::Drain && self.before(segment, outage)
+    fn is_drained(&self, segment: &NaiveSegment, outage: &OutageIn) -> bool {
+        let was_adopted = self.begin.is_some_and(|begin| outage.begin < begin && segment.start < begin);
+        was_adopted || outage.hit == NaiveHit::Drain && self.started_before(segment, outage)
     }
 
-    fn running(&self, at: i64) -> impl Iterator<Item = &NaiveSegment> + '_ {
+    fn running_segments(&self, at: i64) -> impl Iterator<Item = &NaiveSegment> + '_ {
         self.attempts.iter().filter(move |s| s.start <= at && at < s.end)
     }
 
     /// Jobs use no more than is up; those that are drained may keep what an outage has taken.
     fn enough_is_up(&self, at: i64, wrong: &mut Vec<String>) {
-        let used: i64 = self.running(at).map(|s| self.procs[s.job]).sum();
+        let usage: i64 = self.running_segments(at).map(|s| self.procs[s.job]).sum();
         let out = self.outages.iter().filter(|outage| is_out(outage, at)).map(|outage| {
-            let old: i64 = self.running(at).filter(|s| self.drained(s, outage)).map(|s| self.procs[s.job]).sum();
+            let old: i64 =
+                self.running_segments(at).filter(|s| self.is_drained(s, outage)).map(|s| self.procs[s.job]).sum();
             (outage.procs - old).max(0)
         });
         let up = self.machine - out.sum::<i64>();
-        if used > up {
-            wrong.push(format!("at {at} jobs use {used} processors, and {up} are up"));
+        if usage > up {
+            wrong.push(format!("at {at} jobs use {usage} processors, and {up} are up"));
         }
     }
 
@@ -83,7 +84,7 @@ impl NaiveAsked<'_> {
         for outage in self.outages {
             let mine = on.iter().any(|&p| (outage.first..outage.first + outage.procs).contains(&i64::from(p)));
             let meet = segment.start < outage.end.unwrap_or(i64::MAX) && outage.begin < segment.end;
-            if mine && meet && !self.drained(segment, outage) {
+            if mine && meet && !self.is_drained(segment, outage) {
                 let (job, start) = (segment.job, segment.start);
                 wrong.push(format!(
                     "job {job}, started at {start}, runs on a processor that is out from {} on",
@@ -104,20 +105,22 @@ impl NaiveAsked<'_> {
         // Announced in that very second counts only where announcements come before starts.
         let is_known = |o: &OutageIn| o.known < at || (self.strict && o.known == at);
         for outage in self.outages.iter().filter(|o| is_known(o) && o.begin > at && o.begin < ends(segment)) {
-            let over: i64 = self.running(at).filter(|s| ends(s) > outage.begin).map(|s| self.procs[s.job]).sum();
-            let gone = |o: &&OutageIn| {
+            let over: i64 =
+                self.running_segments(at).filter(|s| ends(s) > outage.begin).map(|s| self.procs[s.job]).sum();
+            let is_gone = |o: &&OutageIn| {
                 let until = o.expected.filter(|&expected| expected > at).unwrap_or(i64::MAX);
                 let begins = is_out(o, at) && is_known(o) || is_known(o) && o.begin > at && o.begin <= outage.begin;
                 begins && until > outage.begin
             };
             // What is drained is held by jobs that are counted.
-            let held = |o: &OutageIn| -> i64 {
-                let drained =
-                    self.running(at).filter(|s| is_out(o, at) && self.drained(s, o) && ends(s) > outage.begin);
-                drained.map(|s| self.procs[s.job]).sum()
+            let held_procs = |o: &OutageIn| -> i64 {
+                let drained_segments = self
+                    .running_segments(at)
+                    .filter(|s| is_out(o, at) && self.is_drained(s, o) && ends(s) > outage.begin);
+                drained_segments.map(|s| self.procs[s.job]).sum()
             };
-            let gone: i64 = self.outages.iter().filter(gone).map(|o| (o.procs - held(o)).max(0)).sum();
-            if over > self.machine - gone && segment.end > segment.start {
+            let gone_procs: i64 = self.outages.iter().filter(is_gone).map(|o| (o.procs - held_procs(o)).max(0)).sum();
+            if over > self.machine - gone_procs && segment.end > segment.start {
                 wrong.push(format!(
                     "job {job} starts at {at} and is predicted to run into the outage of {}",
                     outage.begin
@@ -142,7 +145,7 @@ mod tests {
     fn found(attempts: &[NaiveSegment], outages: &[OutageIn], predicted: Option<&[i64]>) -> Vec<String> {
         let asked =
             NaiveAsked { machine: 4, procs: &[2, 2, 3], attempts, outages, predicted, begin: None, strict: true };
-        check(&asked).err().unwrap_or_default()
+        check_schedule(&asked).err().unwrap_or_default()
     }
 
     /// Two jobs of two processors fill the machine until an outage takes two: one of them has to

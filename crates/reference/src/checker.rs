@@ -76,7 +76,7 @@ pub enum NaiveViolation {
 
 impl NaiveViolation {
     /// Returns a sentence about it, with the number that `number` gives to a job's index.
-    pub fn sentence(&self, number: &dyn Fn(usize) -> usize) -> String {
+    pub fn describe_violation(&self, number: &dyn Fn(usize) -> usize) -> String {
         let job = |index: &usize| format!("job {}", number(*index));
         match self {
             NaiveViolation::OverCapacity { at, used } => {
@@ -114,12 +114,12 @@ impl NaiveViolation {
 /// Jobs have the numbers of their places, from 1.
 impl fmt::Display for NaiveViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence(&|index| index + 1))
+        f.write_str(&self.describe_violation(&|index| index + 1))
     }
 }
 
 /// The segments of a schedule without suspensions.
-pub fn segments(schedule: &[JobOut]) -> Vec<NaiveSegment> {
+pub fn list_segments(schedule: &[JobOut]) -> Vec<NaiveSegment> {
     let segment = |(job, out): (usize, &JobOut)| NaiveSegment { job, start: out.start, end: out.end, processors: None };
     schedule.iter().enumerate().map(segment).collect()
 }
@@ -129,7 +129,7 @@ pub fn segments(schedule: &[JobOut]) -> Vec<NaiveSegment> {
 ///
 /// # Errors
 /// All violations found; each job and each processor is reported at most once per kind.
-pub fn check(machine: i64, jobs: &[JobIn], segments: &[NaiveSegment]) -> Result<(), Vec<NaiveViolation>> {
+pub fn check_schedule(machine: i64, jobs: &[JobIn], segments: &[NaiveSegment]) -> Result<(), Vec<NaiveViolation>> {
     let mut wrong: Vec<NaiveViolation> = Vec::new();
     let mut of_job: Vec<Vec<&NaiveSegment>> = vec![Vec::new(); jobs.len()];
     for segment in segments {
@@ -142,10 +142,10 @@ pub fn check(machine: i64, jobs: &[JobIn], segments: &[NaiveSegment]) -> Result<
         list.sort_by_key(|s| (s.start, s.end));
         check_job(machine, job, &jobs[job], list, &mut wrong);
     }
-    let known = || segments.iter().filter(|s| s.job < jobs.len());
-    let over = overdrawn(machine, known(), |s| jobs[s.job].procs);
+    let known_segments = || segments.iter().filter(|s| s.job < jobs.len());
+    let over = find_overdraws(machine, known_segments(), |s| jobs[s.job].procs);
     wrong.extend(over.into_iter().map(|(at, used)| NaiveViolation::OverCapacity { at, used }));
-    check_processors(known(), &mut wrong);
+    check_processors(known_segments(), &mut wrong);
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
@@ -164,11 +164,11 @@ fn check_job(machine: i64, job: usize, due: &JobIn, list: &[&NaiveSegment], wron
     if list.windows(2).any(|pair| pair[0].end > pair[1].start) {
         wrong.push(NaiveViolation::Overlap { job });
     }
-    let received: i64 = list.iter().map(|s| s.end - s.start).sum();
+    let run_sum: i64 = list.iter().map(|s| s.end - s.start).sum();
     // A job of no run time has exactly one, empty segment: a second one would be a second end.
-    if received != due.run || (due.run == 0 && list.len() > 1) {
+    if run_sum != due.run || (due.run == 0 && list.len() > 1) {
         let due = due.run;
-        wrong.push(NaiveViolation::WrongRunTime { job, received, due });
+        wrong.push(NaiveViolation::WrongRunTime { job, received: run_sum, due });
     }
     let proper = |set: &Vec<u32>| {
         let mut distinct = set.clone();
@@ -183,7 +183,7 @@ fn check_job(machine: i64, job: usize, due: &JobIn, list: &[&NaiveSegment], wron
 
 /// Instants at which more comes into use than there is, with what is in use, by a sweep over all
 /// starts and ends; at equal times ends come first.
-fn overdrawn<'a>(
+fn find_overdraws<'a>(
     has: i64,
     segments: impl Iterator<Item = &'a NaiveSegment>,
     ask: impl Fn(&NaiveSegment) -> i64,
@@ -194,12 +194,12 @@ fn overdrawn<'a>(
         *changes.entry(s.end).or_default() -= ask(s);
     }
     let mut over = Vec::new();
-    let mut used = 0;
+    let mut usage = 0;
     for (at, change) in changes {
-        let was_within = used <= has;
-        used += change;
-        if used > has && was_within {
-            over.push((at, used));
+        let was_within = usage <= has;
+        usage += change;
+        if usage > has && was_within {
+            over.push((at, usage));
         }
     }
     over
@@ -215,8 +215,8 @@ fn check_processors<'a>(segments: impl Iterator<Item = &'a NaiveSegment>, wrong:
     for (processor, mut list) in on {
         list.sort_by_key(|s| s.start);
         // A job that overlaps itself is complained about elsewhere.
-        let shared = |pair: &&[&NaiveSegment]| pair[0].end > pair[1].start && pair[0].job != pair[1].job;
-        if let Some(pair) = list.windows(2).find(shared) {
+        let is_shared = |pair: &&[&NaiveSegment]| pair[0].end > pair[1].start && pair[0].job != pair[1].job;
+        if let Some(pair) = list.windows(2).find(is_shared) {
             let (first, second) = (pair[0].job, pair[1].job);
             wrong.push(NaiveViolation::SharedProcessor { processor, first, second });
         }
@@ -235,7 +235,7 @@ pub fn check_resources(
 ) -> Result<(), Vec<NaiveViolation>> {
     let mut wrong = Vec::new();
     for (resource, &has) in machine.iter().enumerate() {
-        let over = overdrawn(has, segments.iter(), |s| asks[s.job][resource]);
+        let over = find_overdraws(has, segments.iter(), |s| asks[s.job][resource]);
         wrong.extend(over.first().map(|&(at, used)| NaiveViolation::OverResource { resource, at, used }));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
@@ -254,8 +254,8 @@ pub fn check_local_resumption(segments: &[NaiveSegment]) -> Result<(), Vec<Naive
             sets.entry(segment.job).or_default().push(set);
         }
     }
-    let moved = sets.iter().filter(|(_, sets)| sets.iter().any(|set| *set != sets[0]));
-    let wrong: Vec<NaiveViolation> = moved.map(|(&job, _)| NaiveViolation::Migrated { job }).collect();
+    let moved_jobs = sets.iter().filter(|(_, sets)| sets.iter().any(|set| *set != sets[0]));
+    let wrong: Vec<NaiveViolation> = moved_jobs.map(|(&job, _)| NaiveViolation::Migrated { job }).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
@@ -268,8 +268,8 @@ pub fn check_local_resumption(segments: &[NaiveSegment]) -> Result<(), Vec<Naive
 pub fn check_promises(schedule: &[JobOut], promised: &[Option<i64>]) -> Result<(), Vec<NaiveViolation>> {
     let pairs = schedule.iter().zip(promised).enumerate();
     let late = pairs.filter_map(|(job, (out, promised))| {
-        let (start, promised) = (out.start, (*promised)?);
-        (start > promised).then_some(NaiveViolation::BrokenPromise { job, start, promised })
+        let (start, promised_start) = (out.start, (*promised)?);
+        (start > promised_start).then_some(NaiveViolation::BrokenPromise { job, start, promised: promised_start })
     });
     let wrong: Vec<NaiveViolation> = late.collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }

@@ -34,37 +34,42 @@ pub struct NaiveAttempt {
 impl NaiveCheckpoints {
     /// Runs an attempt of a job of so much work, so much of which is kept, for so long at most.
     #[must_use]
-    pub fn attempt(&self, work: i64, kept: i64, most: i64) -> NaiveAttempt {
-        let (mut done, mut since, mut elapsed) = (kept, 0, 0);
+    pub fn run_attempt(&self, work: i64, kept: i64, most: i64) -> NaiveAttempt {
+        let (mut work_done, mut since, mut elapsed_time) = (kept, 0, 0);
         let mut reading = if kept > 0 { self.restart } else { 0 };
         let mut writing = 0;
         let mut attempt = NaiveAttempt { elapsed: 0, kept, spent: 0, done: false };
         let read_time = reading;
         loop {
             // A checkpoint that costs nothing is there at once.
-            if writing == 0 && since == self.interval && done < work {
+            if writing == 0 && since == self.interval && work_done < work {
                 since = 0;
                 writing = self.cost;
                 if writing == 0 {
-                    (attempt.kept, attempt.spent) = (done, attempt.spent.max(read_time));
+                    (attempt.kept, attempt.spent) = (work_done, attempt.spent.max(read_time));
                 }
             }
-            if reading == 0 && writing == 0 && done == work {
-                return NaiveAttempt { elapsed, spent: attempt.spent.max(read_time), done: true, ..attempt };
+            if reading == 0 && writing == 0 && work_done == work {
+                return NaiveAttempt {
+                    elapsed: elapsed_time,
+                    spent: attempt.spent.max(read_time),
+                    done: true,
+                    ..attempt
+                };
             }
-            if elapsed == most {
-                return NaiveAttempt { elapsed, ..attempt };
+            if elapsed_time == most {
+                return NaiveAttempt { elapsed: elapsed_time, ..attempt };
             }
-            elapsed += 1;
+            elapsed_time += 1;
             if reading > 0 {
                 reading -= 1;
             } else if writing > 0 {
                 writing -= 1;
                 if writing == 0 {
-                    (attempt.kept, attempt.spent) = (done, attempt.spent.max(read_time) + self.cost);
+                    (attempt.kept, attempt.spent) = (work_done, attempt.spent.max(read_time) + self.cost);
                 }
             } else {
-                done += 1;
+                work_done += 1;
                 since += 1;
             }
         }
@@ -72,7 +77,7 @@ impl NaiveCheckpoints {
 
     /// The time limit with room for the writes of so much work.
     #[must_use]
-    pub fn limit(&self, estimate: i64) -> i64 {
-        self.attempt(estimate, 0, i64::MAX).elapsed
+    pub fn limit_with_writes(&self, estimate: i64) -> i64 {
+        self.run_attempt(estimate, 0, i64::MAX).elapsed
     }
 }

@@ -44,15 +44,15 @@ pub fn run_counting(
 ) -> Vec<JobOut> {
     let fits = |job: usize, free: &[i64]| asks[job].iter().zip(free).all(|(ask, free)| ask <= free);
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
-    let (mut now, mut arrived, mut free) = (0, 0, machine.to_vec());
-    let mut waiting: Vec<usize> = Vec::new();
-    let mut running: Vec<Running> = Vec::new();
+    let (mut now, mut arrival_count, mut free) = (0, 0, machine.to_vec());
+    let mut waiting_jobs: Vec<usize> = Vec::new();
+    let mut running_jobs: Vec<Running> = Vec::new();
     let mut head: Option<(usize, i64)> = None;
     let end = |r: &Running| r.start + jobs[r.job].run;
     loop {
-        running.sort_by_key(end);
-        let next_end = running.first().map(end);
-        let next_arrival = jobs.get(arrived).map(|job| job.submit);
+        running_jobs.sort_by_key(end);
+        let next_end = running_jobs.first().map(end);
+        let next_arrival = jobs.get(arrival_count).map(|job| job.submit);
         match (next_arrival, next_end) {
             (None, None) => break,
             (Some(arrival), None) => now = arrival.max(now),
@@ -60,11 +60,11 @@ pub fn run_counting(
             (_, Some(end)) => now = end,
         }
         if next_arrival.is_some_and(|arrival| next_end.is_none_or(|end| arrival <= end)) {
-            waiting.push(arrived);
-            arrived += 1;
+            waiting_jobs.push(arrival_count);
+            arrival_count += 1;
         } else {
-            let ended = running.remove(0).job;
-            free.iter_mut().zip(&asks[ended]).for_each(|(free, ask)| *free += ask);
+            let ended_job = running_jobs.remove(0).job;
+            free.iter_mut().zip(&asks[ended_job]).for_each(|(free, ask)| *free += ask);
         }
         let mut start = |job: usize, waiting: &mut Vec<usize>, running: &mut Vec<Running>, free: &mut [i64]| {
             waiting.retain(|&other| other != job);
@@ -76,22 +76,22 @@ pub fn run_counting(
             if head.is_none() {
                 let first =
                     |&a: &usize, &b: &usize| rank(&jobs[a], now).total_cmp(&rank(&jobs[b], now)).then(a.cmp(&b));
-                let Some(job) = waiting.iter().copied().min_by(first) else { break };
+                let Some(job) = waiting_jobs.iter().copied().min_by(first) else { break };
                 assert!(fits(job, machine), "job {job} does not fit the machine");
-                head = Some((job, free_by_estimates(job, &free, &running, jobs, asks).unwrap_or(now)));
+                head = Some((job, free_by_estimates(job, &free, &running_jobs, jobs, asks).unwrap_or(now)));
             }
             match head {
                 Some((job, _)) if fits(job, &free) => {
-                    start(job, &mut waiting, &mut running, &mut free);
+                    start(job, &mut waiting_jobs, &mut running_jobs, &mut free);
                     head = None;
                 }
                 _ => break,
             }
         }
         if let (Some((first, limit)), true) = (head, backfilling) {
-            for job in waiting.clone() {
+            for job in waiting_jobs.clone() {
                 if job != first && fits(job, &free) && now + jobs[job].estimate < limit {
-                    start(job, &mut waiting, &mut running, &mut free);
+                    start(job, &mut waiting_jobs, &mut running_jobs, &mut free);
                 }
             }
         }

@@ -51,39 +51,39 @@ pub enum NaiveExpr {
 
 impl NaiveExpr {
     /// The windows of usage that it asks for.
-    pub fn windows(formula: &NaiveExpr, windows: &mut Vec<f64>) {
+    pub fn collect_windows(formula: &NaiveExpr, windows: &mut Vec<f64>) {
         match formula {
             NaiveExpr::Usage(seconds) => windows.push(f64::from(*seconds)),
-            NaiveExpr::Minus(a) | NaiveExpr::One(_, a) => NaiveExpr::windows(a, windows),
+            NaiveExpr::Minus(a) | NaiveExpr::One(_, a) => NaiveExpr::collect_windows(a, windows),
             NaiveExpr::Two(_, a, b) | NaiveExpr::Pick(_, a, b) => {
-                [a, b].into_iter().for_each(|e| NaiveExpr::windows(e, windows))
+                [a, b].into_iter().for_each(|e| NaiveExpr::collect_windows(e, windows))
             }
-            NaiveExpr::If(_, all) => all.iter().for_each(|e| NaiveExpr::windows(e, windows)),
+            NaiveExpr::If(_, all) => all.iter().for_each(|e| NaiveExpr::collect_windows(e, windows)),
             NaiveExpr::Number(_) | NaiveExpr::Name(_) => {}
         }
     }
 
     /// The value by which jobs are compared.
-    pub fn rank(&self, job: &NaiveKnown) -> f64 {
-        match self.line(job) {
+    pub fn job_rank(&self, job: &NaiveKnown) -> f64 {
+        match self.linear_form(job) {
             Some((fixed, slope)) if slope != 0.0 => fixed + -slope * job.submit,
             Some((fixed, _)) => fixed,
-            None => self.value(job),
+            None => self.job_value(job),
         }
     }
 
-    pub fn value(&self, job: &NaiveKnown) -> f64 {
+    pub fn job_value(&self, job: &NaiveKnown) -> f64 {
         match self {
             NaiveExpr::Number(number) => *number,
-            NaiveExpr::Name(name) => named(name, job),
+            NaiveExpr::Name(name) => named_value(name, job),
             NaiveExpr::Usage(window) => {
                 job.usage.iter().find(|usage| usage.0 == f64::from(*window)).map_or(0.0, |usage| usage.1)
             }
-            NaiveExpr::Minus(a) => -a.value(job),
-            NaiveExpr::Two(sign, a, b) => two(*sign, a.value(job), b.value(job)),
-            NaiveExpr::One(name, a) => one(name, a.value(job)),
+            NaiveExpr::Minus(a) => -a.job_value(job),
+            NaiveExpr::Two(sign, a, b) => apply_binary(*sign, a.job_value(job), b.job_value(job)),
+            NaiveExpr::One(name, a) => apply_function(name, a.job_value(job)),
             NaiveExpr::Pick(name, a, b) => {
-                let (a, b) = (a.value(job), b.value(job));
+                let (a, b) = (a.job_value(job), b.job_value(job));
                 let second = if *name == "min" { b < a } else { b > a };
                 if a.is_nan() || b.is_nan() {
                     f64::NAN
@@ -94,7 +94,7 @@ impl NaiveExpr {
                 }
             }
             NaiveExpr::If(sign, all) => {
-                let (a, b) = (all[0].value(job), all[1].value(job));
+                let (a, b) = (all[0].job_value(job), all[1].job_value(job));
                 let holds = match *sign {
                     "<" => a < b,
                     "<=" => a <= b,
@@ -103,29 +103,29 @@ impl NaiveExpr {
                     "==" => a == b,
                     _ => a != b,
                 };
-                all[if holds { 2 } else { 3 }].value(job)
+                all[if holds { 2 } else { 3 }].job_value(job)
             }
         }
     }
 
-    fn any(&self, asks: &impl Fn(&NaiveExpr) -> bool) -> bool {
+    fn has_any(&self, asks: &impl Fn(&NaiveExpr) -> bool) -> bool {
         asks(self)
             || match self {
-                NaiveExpr::Minus(a) | NaiveExpr::One(_, a) => a.any(asks),
-                NaiveExpr::Two(_, a, b) | NaiveExpr::Pick(_, a, b) => a.any(asks) || b.any(asks),
-                NaiveExpr::If(_, all) => all.iter().any(|e| e.any(asks)),
+                NaiveExpr::Minus(a) | NaiveExpr::One(_, a) => a.has_any(asks),
+                NaiveExpr::Two(_, a, b) | NaiveExpr::Pick(_, a, b) => a.has_any(asks) || b.has_any(asks),
+                NaiveExpr::If(_, all) => all.iter().any(|e| e.has_any(asks)),
                 NaiveExpr::Number(_) | NaiveExpr::Name(_) | NaiveExpr::Usage(_) => false,
             }
     }
 
     /// Returns the value if it is the same for every job, moment and machine.
-    fn constant(&self) -> Option<f64> {
+    fn constant_value(&self) -> Option<f64> {
         let asks = |e: &NaiveExpr| matches!(e, NaiveExpr::Name(_) | NaiveExpr::Usage(_));
-        (!self.any(&asks)).then(|| self.value(&NaiveKnown::default()))
+        (!self.has_any(&asks)).then(|| self.job_value(&NaiveKnown::default()))
     }
 
     /// As `fixed + slope·w`, with what is alike for all jobs left out.
-    fn line(&self, job: &NaiveKnown) -> Option<(f64, f64)> {
+    fn linear_form(&self, job: &NaiveKnown) -> Option<(f64, f64)> {
         let of_the_job = |e: &NaiveExpr| match e {
             NaiveExpr::Name(name) => !["load", "waiting", "machine"].contains(name),
             e => matches!(e, NaiveExpr::Usage(_)),
@@ -134,35 +134,37 @@ impl NaiveExpr {
             NaiveExpr::Name(name) => ["w", "x", "load", "waiting"].contains(name),
             e => matches!(e, NaiveExpr::Usage(_)),
         };
-        if !self.any(&of_the_job) {
+        if !self.has_any(&of_the_job) {
             return Some((0.0, 0.0));
         }
-        if !self.any(&changes) {
-            return Some((self.value(job), 0.0));
+        if !self.has_any(&changes) {
+            return Some((self.job_value(job), 0.0));
         }
-        let (fixed, slope) = match self {
+        let (intercept, slope) = match self {
             NaiveExpr::Name("w") => (0.0, 1.0),
-            NaiveExpr::Minus(a) => a.line(job).map(|(fixed, slope)| (-fixed, -slope))?,
+            NaiveExpr::Minus(a) => a.linear_form(job).map(|(fixed, slope)| (-fixed, -slope))?,
             NaiveExpr::Two('+', a, b) => {
-                let (a, b) = (a.line(job)?, b.line(job)?);
+                let (a, b) = (a.linear_form(job)?, b.linear_form(job)?);
                 (a.0 + b.0, a.1 + b.1)
             }
             NaiveExpr::Two('-', a, b) => {
-                let (a, b) = (a.line(job)?, b.line(job)?);
+                let (a, b) = (a.linear_form(job)?, b.linear_form(job)?);
                 (a.0 - b.0, a.1 - b.1)
             }
-            NaiveExpr::Two(sign @ ('*' | '/'), a, b) => match (a.constant(), b.constant()) {
-                (_, Some(b)) => a.line(job).map(|a| (two(*sign, a.0, b), two(*sign, a.1, b)))?,
-                (Some(a), None) if *sign == '*' => b.line(job).map(|b| (a * b.0, a * b.1))?,
+            NaiveExpr::Two(sign @ ('*' | '/'), a, b) => match (a.constant_value(), b.constant_value()) {
+                (_, Some(b)) => {
+                    a.linear_form(job).map(|a| (apply_binary(*sign, a.0, b), apply_binary(*sign, a.1, b)))?
+                }
+                (Some(a), None) if *sign == '*' => b.linear_form(job).map(|b| (a * b.0, a * b.1))?,
                 _ => return None,
             },
             _ => return None,
         };
-        slope.is_finite().then_some((fixed, slope))
+        slope.is_finite().then_some((intercept, slope))
     }
 }
 
-fn named(name: &str, job: &NaiveKnown) -> f64 {
+fn named_value(name: &str, job: &NaiveKnown) -> f64 {
     match name {
         "r" => job.run,
         "e" => job.estimate,
@@ -178,7 +180,7 @@ fn named(name: &str, job: &NaiveKnown) -> f64 {
     }
 }
 
-fn two(sign: char, a: f64, b: f64) -> f64 {
+fn apply_binary(sign: char, a: f64, b: f64) -> f64 {
     match sign {
         '+' => a + b,
         '-' => a - b,
@@ -194,7 +196,7 @@ fn two(sign: char, a: f64, b: f64) -> f64 {
     }
 }
 
-fn one(name: &str, a: f64) -> f64 {
+fn apply_function(name: &str, a: f64) -> f64 {
     match name {
         "log2" => libm::log2(a),
         "log10" => libm::log10(a),
@@ -224,7 +226,7 @@ impl fmt::Display for NaiveExpr {
 /// al. 2009, F1 to F4 as in table 3 of Carastan-Santos & de Camargo 2017, the others as in Lelong
 /// et al. 2017. Times below 1 s count as 1 s where the paper divides by them or takes their
 /// logarithm, and a single processor as two in UNICEF's logarithm.
-pub fn published(name: &str, job: &NaiveKnown) -> f64 {
+pub fn published_rank(name: &str, job: &NaiveKnown) -> f64 {
     let NaiveKnown { run, estimate, procs, wait, submit, .. } = *job;
     let (at_least, since) = (run.max(1.0), submit.max(1.0));
     match name {

@@ -111,21 +111,21 @@ pub fn run(
     while let Some((time, class, _, j)) = world.events.pop_first() {
         world.now = time;
         match class {
-            NaiveGaussierClass::PredictionOver => world.correct(j, corrector),
+            NaiveGaussierClass::PredictionOver => world.correct_prediction(j, corrector),
             NaiveGaussierClass::Submission => {
-                let prediction = world.predict(j, predictor);
+                let prediction = world.predict_run(j, predictor);
                 world.first_prediction[j] = prediction;
                 world.prediction[j] = prediction;
                 world.queue.push(j);
-                if scheduler == NaiveGaussierScheduler::PlusPlus || jobs[j].procs <= world.free() {
-                    world.pass();
+                if scheduler == NaiveGaussierScheduler::PlusPlus || jobs[j].procs <= world.free_processors() {
+                    world.run_pass();
                 }
             }
             NaiveGaussierClass::Termination => {
                 world.running.retain(|&r| r != j);
                 world.out[j].end = time;
                 world.history.entry(jobs[j].user).or_default().push(jobs[j].run);
-                world.pass();
+                world.run_pass();
             }
         }
     }
@@ -159,12 +159,12 @@ struct NaiveGaussierWorld<'a> {
 }
 
 impl NaiveGaussierWorld<'_> {
-    fn add(&mut self, time: i64, class: NaiveGaussierClass, j: usize) {
+    fn add_event(&mut self, time: i64, class: NaiveGaussierClass, j: usize) {
         self.events.insert((time, class, self.numbered, j));
         self.numbered += 1;
     }
 
-    fn predict(&self, j: usize, predictor: NaiveGaussierPredictor) -> i64 {
+    fn predict_run(&self, j: usize, predictor: NaiveGaussierPredictor) -> i64 {
         let job = &self.jobs[j];
         match predictor {
             NaiveGaussierPredictor::Requested => job.estimate,
@@ -177,7 +177,7 @@ impl NaiveGaussierWorld<'_> {
         }
     }
 
-    fn correct(&mut self, j: usize, corrector: Corrector) {
+    fn correct_prediction(&mut self, j: usize, corrector: Corrector) {
         let estimate = self.jobs[j].estimate;
         self.prediction[j] = match corrector {
             Corrector::Requested => estimate,
@@ -193,7 +193,7 @@ impl NaiveGaussierWorld<'_> {
 
     fn expect_correction(&mut self, j: usize) {
         if self.prediction[j] < self.jobs[j].run {
-            self.add(self.predicted_end(j), NaiveGaussierClass::PredictionOver, j);
+            self.add_event(self.predicted_end(j), NaiveGaussierClass::PredictionOver, j);
         }
     }
 
@@ -207,24 +207,24 @@ impl NaiveGaussierWorld<'_> {
         self.machine - holding.map(|&r| self.jobs[r].procs).sum::<i64>()
     }
 
-    fn free(&self) -> i64 {
+    fn free_processors(&self) -> i64 {
         self.free_at(self.now)
     }
 
-    fn start(&mut self, j: usize) {
+    fn start_job(&mut self, j: usize) {
         self.queue.retain(|&q| q != j);
         self.running.push(j);
         self.out[j].start = self.now;
-        self.add(self.now + self.jobs[j].run, NaiveGaussierClass::Termination, j);
+        self.add_event(self.now + self.jobs[j].run, NaiveGaussierClass::Termination, j);
         self.expect_correction(j);
     }
 
-    fn pass(&mut self) {
+    fn run_pass(&mut self) {
         while let Some(&head) = self.queue.first() {
-            if self.jobs[head].procs > self.free() {
+            if self.jobs[head].procs > self.free_processors() {
                 break;
             }
-            self.start(head);
+            self.start_job(head);
         }
         let [head, behind @ ..] = &self.queue[..] else {
             return;
@@ -234,7 +234,7 @@ impl NaiveGaussierWorld<'_> {
         let Some(shadow) = ends.filter(|&end| self.free_at(end) >= need).min() else {
             unreachable!("a job that fits the machine fits when all others have ended")
         };
-        let (mut free, mut extra) = (self.free(), self.free_at(shadow) - need);
+        let (mut free, mut extra) = (self.free_processors(), self.free_at(shadow) - need);
         let mut candidates = behind.to_vec();
         if self.scheduler != NaiveGaussierScheduler::Easy {
             candidates.sort_by_key(|&j| (self.prediction[j], j));
@@ -247,7 +247,7 @@ impl NaiveGaussierWorld<'_> {
                 if !in_time {
                     extra -= procs;
                 }
-                self.start(j);
+                self.start_job(j);
             }
         }
     }
@@ -271,7 +271,7 @@ pub struct NaiveSummary {
 }
 
 /// Summarises a schedule of at least one job.
-pub fn summary(jobs: &[JobIn], schedule: &[JobOut]) -> NaiveSummary {
+pub fn summarise_schedule(jobs: &[JobIn], schedule: &[JobOut]) -> NaiveSummary {
     let n = jobs.len() as f64;
     let flows: Vec<i64> = jobs.iter().zip(schedule).map(|(job, out)| out.end - job.submit).collect();
     let slowdowns: Vec<f64> =

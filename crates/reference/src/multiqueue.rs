@@ -37,7 +37,7 @@ pub enum NaiveMultiQueueOrder {
 }
 
 impl NaiveMultiQueueOrder {
-    fn key(self, job: &JobIn) -> i64 {
+    fn order_key(self, job: &JobIn) -> i64 {
         match self {
             NaiveMultiQueueOrder::Shortest => job.estimate,
             NaiveMultiQueueOrder::Widest => -job.procs,
@@ -75,7 +75,7 @@ pub struct NaiveDelay {
 }
 
 /// Rule M1: the class of a run time, 0 to 3.
-pub fn class(run: i64) -> usize {
+pub fn run_class(run: i64) -> usize {
     match run {
         i64::MIN..=100 => 0,
         101..=1_000 => 1,
@@ -147,32 +147,32 @@ pub fn run_estimated(
         starts: vec![0; jobs.len()],
         promised: vec![None; jobs.len()],
     };
-    let mut arrived = 0;
+    let mut arrival_count = 0;
     // Rule M2.
     loop {
-        let arrival = jobs.get(arrived).map(|job| job.submit);
-        let completion = world.running.iter().map(|&j| world.end(j)).min();
+        let arrival = jobs.get(arrival_count).map(|job| job.submit);
+        let completion = world.running.iter().map(|&j| world.true_end(j)).min();
         let correction = world.running.iter().map(|&j| world.planned_end(j)).min();
-        let correction = correction.filter(|_| world.predictions.corrected());
+        let correction = correction.filter(|_| world.predictions.is_corrected());
         let wake_up = world.wake_ups.first().map(|w| w.0);
         // Else a time that was promised behind a pivot that is one no more could pass without an
         // event. The next second, in which an overdue job is taken to end, is none.
-        let promised = world.promise.iter().flatten().chain(&world.kept).map(|p| p.1);
-        let promised = promised.filter(|&at| at > world.now && !world.has_overdue()).min();
-        let next = [arrival, completion, correction, wake_up, promised].into_iter().flatten().min();
+        let promised_starts = world.promise.iter().flatten().chain(&world.kept).map(|p| p.1);
+        let next_promise = promised_starts.filter(|&at| at > world.now && !world.has_overdue()).min();
+        let next = [arrival, completion, correction, wake_up, next_promise].into_iter().flatten().min();
         let Some(now) = next else { break };
         world.now = now;
-        world.complete();
-        world.correct();
-        while arrived < jobs.len() && jobs[arrived].submit == now {
-            world.arrive(arrived);
-            arrived += 1;
+        world.complete_jobs();
+        world.correct_predictions();
+        while arrival_count < jobs.len() && jobs[arrival_count].submit == now {
+            world.note_arrival(arrival_count);
+            arrival_count += 1;
         }
-        world.wake();
+        world.wake_up();
         world.keep_promises();
         match policy.broken {
             None if policy.order.is_some() => world.pass_in_order(),
-            None => world.pass(),
+            None => world.run_pass(),
             Some(broken) => world.pass_with_broken_promises(broken),
         }
     }
@@ -210,22 +210,22 @@ struct NaiveMultiQueueWorld<'a> {
 }
 
 impl NaiveMultiQueueWorld<'_> {
-    fn end(&self, j: usize) -> i64 {
+    fn true_end(&self, j: usize) -> i64 {
         self.starts[j] + self.jobs[j].run
     }
 
     /// Planned run time.
-    fn span(&self, j: usize) -> i64 {
-        self.predictions.of(j)
+    fn planned_run(&self, j: usize) -> i64 {
+        self.predictions.current_prediction(j)
     }
 
     fn planned_end(&self, j: usize) -> i64 {
-        self.starts[j] + self.span(j)
+        self.starts[j] + self.planned_run(j)
     }
 
     /// Rule M1. A job keeps its class when its prediction is corrected.
-    fn class(&self, j: usize) -> usize {
-        class(self.jobs[j].estimate)
+    fn job_class(&self, j: usize) -> usize {
+        run_class(self.jobs[j].estimate)
     }
 
     fn has_overdue(&self) -> bool {
@@ -233,10 +233,10 @@ impl NaiveMultiQueueWorld<'_> {
     }
 
     /// The predictions of jobs that outlive them are put off, where that is asked for.
-    fn correct(&mut self) {
+    fn correct_predictions(&mut self) {
         for j in self.running.clone() {
-            if self.predictions.corrected() && self.planned_end(j) <= self.now {
-                self.predictions.correct(j, self.now);
+            if self.predictions.is_corrected() && self.planned_end(j) <= self.now {
+                self.predictions.correct_prediction(j, self.now);
                 self.wrong = true;
             }
         }
@@ -245,50 +245,51 @@ impl NaiveMultiQueueWorld<'_> {
     /// Places all promises again where a prediction was wrong, in the order of their times.
     fn keep_promises(&mut self) {
         let mut promises: Vec<(usize, i64)> = self.promise.iter().flatten().chain(&self.kept).copied().collect();
-        let passed = promises.iter().any(|p| p.1 < self.now);
-        if !std::mem::take(&mut self.wrong) && !self.has_overdue() && !passed {
+        let has_passed = promises.iter().any(|p| p.1 < self.now);
+        if !std::mem::take(&mut self.wrong) && !self.has_overdue() && !has_passed {
             return;
         }
         promises.sort_unstable_by_key(|&(j, at)| (at, j));
         let mut plan = self.running_jobs();
         for (j, _) in promises {
-            let (span, procs) = (self.span(j), self.jobs[j].procs);
-            let at = plan.earliest(self.now.max(self.ready[j]), span, procs);
-            plan.take(at, at + span, procs);
+            let (span, procs) = (self.planned_run(j), self.jobs[j].procs);
+            let at = plan.earliest_start(self.now.max(self.ready[j]), span, procs);
+            plan.take_processors(at, at + span, procs);
             let own = self.promise.iter_mut().flatten().chain(&mut self.kept).filter(|p| p.0 == j);
             own.for_each(|p| p.1 = at);
         }
     }
 
     /// Rule M2 (a).
-    fn complete(&mut self) {
-        let mut ended: Vec<usize> = self.running.iter().copied().filter(|&j| self.end(j) <= self.now).collect();
-        ended.sort_unstable();
-        for j in ended {
+    fn complete_jobs(&mut self) {
+        let mut ended_jobs: Vec<usize> =
+            self.running.iter().copied().filter(|&j| self.true_end(j) <= self.now).collect();
+        ended_jobs.sort_unstable();
+        for j in ended_jobs {
             self.running.retain(|&r| r != j);
             self.wrong |= self.planned_end(j) != self.now;
             let wait = self.starts[j] - self.jobs[j].submit;
-            self.controller.completed(self.class(j) == 0, self.jobs[j].run, wait);
+            self.controller.note_end(self.job_class(j) == 0, self.jobs[j].run, wait);
         }
     }
 
     /// Rules M2 (b) and M5.
-    fn arrive(&mut self, j: usize) {
-        self.predictions.arrive(j, self.now);
+    fn note_arrival(&mut self, j: usize) {
+        self.predictions.note_arrival(j, self.now);
         self.ready[j] = self.now;
-        if self.class(j) == 3 {
+        if self.job_class(j) == 3 {
             self.ready[j] += self.controller.delay.floor() as i64;
         }
         if self.ready[j] > self.now {
             self.wake_ups.insert((self.ready[j], j));
         }
-        let hidden = self.policy.delay.is_some_and(|d| d.hidden) && self.ready[j] > self.now;
-        if !hidden {
+        let is_hidden = self.policy.delay.is_some_and(|d| d.hidden) && self.ready[j] > self.now;
+        if !is_hidden {
             self.waiting.insert(j);
         }
     }
 
-    fn wake(&mut self) {
+    fn wake_up(&mut self) {
         while let Some(&(time, j)) = self.wake_ups.first() {
             if time > self.now {
                 break;
@@ -305,31 +306,33 @@ impl NaiveMultiQueueWorld<'_> {
     fn running_jobs(&self) -> NaiveProfile {
         let mut plan = NaiveProfile::new(self.now, self.machine);
         for &j in &self.running {
-            plan.take(self.now, self.planned_end(j).max(self.now + 1), self.jobs[j].procs);
+            plan.take_processors(self.now, self.planned_end(j).max(self.now + 1), self.jobs[j].procs);
         }
         plan
     }
 
     /// Rule M3: the machine without running jobs and without all promises.
-    fn plan(&self) -> NaiveProfile {
+    fn build_plan(&self) -> NaiveProfile {
         let mut plan = self.running_jobs();
         for (j, start) in self.promise.iter().flatten().chain(&self.kept) {
-            plan.take(*start, start + self.span(*j), self.jobs[*j].procs);
+            plan.take_processors(*start, start + self.planned_run(*j), self.jobs[*j].procs);
         }
         plan
     }
 
     /// Rule M4.
-    fn pass(&mut self) {
+    fn run_pass(&mut self) {
         let in_order: Vec<usize> = self.waiting.iter().copied().collect();
         let mut has_pivot = [false; 4];
         for j in in_order {
-            let (job, q) = (&self.jobs[j], self.class(j));
+            let (job, q) = (&self.jobs[j], self.job_class(j));
             let is_pivot = !has_pivot[q];
             if is_pivot {
                 self.start_or_promise(j);
-            } else if self.now >= self.ready[j] && self.plan().fits(self.now, self.span(j), job.procs) {
-                self.start(j);
+            } else if self.now >= self.ready[j]
+                && self.build_plan().fits_throughout(self.now, self.planned_run(j), job.procs)
+            {
+                self.start_job(j);
             }
             has_pivot[q] |= self.waiting.contains(&j);
         }
@@ -337,21 +340,21 @@ impl NaiveMultiQueueWorld<'_> {
 
     /// A pivot starts if its promised time has come.
     fn start_or_promise(&mut self, j: usize) {
-        let q = self.class(j);
-        if self.promise(j) > self.now {
+        let q = self.job_class(j);
+        if self.promise_start(j) > self.now {
             return;
         }
         self.promise[q] = None;
-        self.start(j);
-        let next = self.waiting.iter().copied().find(|&w| self.class(w) == q);
+        self.start_job(j);
+        let next = self.waiting.iter().copied().find(|&w| self.job_class(w) == q);
         if let (true, Some(next)) = (self.policy.eager, next) {
-            self.promise(next); // if it may start now, it does when the pass reaches it
+            self.promise_start(next); // if it may start now, it does when the pass reaches it
         }
     }
 
     /// The promised start of a pivot, made now if there is none yet.
-    fn promise(&mut self, j: usize) -> i64 {
-        let (job, q) = (&self.jobs[j], self.class(j));
+    fn promise_start(&mut self, j: usize) -> i64 {
+        let (job, q) = (&self.jobs[j], self.job_class(j));
         if let Some((promised, at)) = self.promise[q]
             && promised == j
         {
@@ -359,7 +362,7 @@ impl NaiveMultiQueueWorld<'_> {
         }
         // A younger pivot (before it, this job was hidden) is one no more and loses its promise.
         self.promise[q] = None;
-        let at = self.plan().earliest(self.now.max(self.ready[j]), self.span(j), job.procs);
+        let at = self.build_plan().earliest_start(self.now.max(self.ready[j]), self.planned_run(j), job.procs);
         self.promise[q] = Some((j, at));
         self.promised[j] = Some(at);
         at
@@ -369,28 +372,32 @@ impl NaiveMultiQueueWorld<'_> {
     /// first of its class.
     fn pass_in_order(&mut self) {
         let mut in_order: Vec<usize> = self.waiting.iter().copied().collect();
-        in_order.sort_by_key(|&j| self.policy.order.map(|order| order.key(&self.jobs[j])));
+        in_order.sort_by_key(|&j| self.policy.order.map(|order| order.order_key(&self.jobs[j])));
         let mut has_pivot = [false; 4];
         for j in in_order {
-            let (job, q) = (&self.jobs[j], self.class(j));
+            let (job, q) = (&self.jobs[j], self.job_class(j));
             let starts = match self.kept.iter().position(|kept| kept.0 == j) {
                 Some(at) if self.kept[at].1 <= self.now => {
                     self.kept.remove(at);
                     true
                 }
                 Some(_) => false,
-                None => self.now >= self.ready[j] && self.plan().fits(self.now, self.span(j), job.procs),
+                None => {
+                    self.now >= self.ready[j]
+                        && self.build_plan().fits_throughout(self.now, self.planned_run(j), job.procs)
+                }
             };
             if starts {
                 if !has_pivot[q] {
                     // The first of its class has its start, as in the order of arrival.
                     self.promised[j] = self.promised[j].or(Some(self.now));
                 }
-                self.start(j);
+                self.start_job(j);
             } else if !has_pivot[q] {
                 has_pivot[q] = true;
                 if self.kept.iter().all(|kept| kept.0 != j) {
-                    let at = self.plan().earliest(self.now.max(self.ready[j]), self.span(j), job.procs);
+                    let at =
+                        self.build_plan().earliest_start(self.now.max(self.ready[j]), self.planned_run(j), job.procs);
                     self.kept.push((j, at));
                     self.promised[j] = Some(at);
                 }
@@ -403,21 +410,21 @@ impl NaiveMultiQueueWorld<'_> {
         let in_order: Vec<usize> = self.waiting.iter().copied().collect();
         let mut has_pivot = [false; 4];
         for j in in_order {
-            let (procs, q) = (self.jobs[j].procs, self.class(j));
-            let can = self.now >= self.ready[j] && procs <= self.machine - self.used();
+            let (procs, q) = (self.jobs[j].procs, self.job_class(j));
+            let can = self.now >= self.ready[j] && procs <= self.machine - self.used_processors();
             if has_pivot[q] {
-                if can && self.overtakes(j, broken) {
-                    self.start(j);
+                if can && self.can_overtake(j, broken) {
+                    self.start_job(j);
                 }
                 continue;
             }
-            if self.place(j, broken) <= self.now && can {
+            if self.place_pivot(j, broken) <= self.now && can {
                 self.pivots.retain(|p| p.0 != j);
                 self.promised[j] = self.promised[j].or(Some(self.now));
-                self.start(j);
-                let next = self.waiting.iter().copied().find(|&w| self.class(w) == q);
+                self.start_job(j);
+                let next = self.waiting.iter().copied().find(|&w| self.job_class(w) == q);
                 if let (true, Some(next)) = (self.policy.eager, next) {
-                    self.place(next, broken);
+                    self.place_pivot(next, broken);
                 }
             } else {
                 has_pivot[q] = true;
@@ -429,24 +436,24 @@ impl NaiveMultiQueueWorld<'_> {
     fn plan_beside(&self, which: impl Fn(usize, usize) -> bool) -> NaiveProfile {
         let mut plan = NaiveProfile::new(self.now, self.machine);
         for &r in &self.running {
-            plan.take(self.now, self.end(r), self.jobs[r].procs);
+            plan.take_processors(self.now, self.true_end(r), self.jobs[r].procs);
         }
         for (rank, &(p, at)) in self.pivots.iter().enumerate() {
             if which(rank, p) {
-                plan.take(at, at + self.jobs[p].run, self.jobs[p].procs);
+                plan.take_processors(at, at + self.jobs[p].run, self.jobs[p].procs);
             }
         }
         plan
     }
 
     /// Computes the time of a pivot again.
-    fn place(&mut self, j: usize, broken: Broken) -> i64 {
+    fn place_pivot(&mut self, j: usize, broken: Broken) -> i64 {
         let mine = self.pivots.iter().position(|p| p.0 == j);
         let plan = match broken {
             Broken::ByArrival => self.plan_beside(|_, p| p < j),
             Broken::ByOwners | Broken::BySharing => self.plan_beside(|rank, _| mine.is_none_or(|mine| rank < mine)),
         };
-        let at = plan.earliest(self.now.max(self.ready[j]), self.jobs[j].run, self.jobs[j].procs);
+        let at = plan.earliest_start(self.now.max(self.ready[j]), self.jobs[j].run, self.jobs[j].procs);
         match mine {
             Some(mine) => self.pivots[mine].1 = at,
             None => self.pivots.push((j, at)),
@@ -460,14 +467,16 @@ impl NaiveMultiQueueWorld<'_> {
 
     /// Returns whether a job behind its class's pivot, for which enough processors are free now,
     /// may start.
-    fn overtakes(&self, j: usize, broken: Broken) -> bool {
-        let (job, q) = (&self.jobs[j], self.class(j));
-        let leaves_all_alone = || self.plan_beside(|_, _| true).fits(self.now, self.span(j), job.procs);
+    fn can_overtake(&self, j: usize, broken: Broken) -> bool {
+        let (job, q) = (&self.jobs[j], self.job_class(j));
+        let leaves_all_alone =
+            || self.plan_beside(|_, _| true).fits_throughout(self.now, self.planned_run(j), job.procs);
         match broken {
             Broken::ByArrival => leaves_all_alone(),
-            Broken::ByOwners => job.procs <= self.spare(q, job.run) || leaves_all_alone(),
+            Broken::ByOwners => job.procs <= self.spare_processors(q, job.run) || leaves_all_alone(),
             Broken::BySharing => {
-                job.procs <= self.spare(q, job.run) || job.procs <= (0..4).map(|q| self.spare(q, job.run)).sum()
+                job.procs <= self.spare_processors(q, job.run)
+                    || job.procs <= (0..4).map(|q| self.spare_processors(q, job.run)).sum()
             }
         }
     }
@@ -475,45 +484,47 @@ impl NaiveMultiQueueWorld<'_> {
     /// Rules 6a and 6b: processors of a partition that may be used for so long from now on. All
     /// that are idle where that is over by the time of its pivot; else those that are idle and that
     /// no job, the pivot included, needs at its time.
-    fn spare(&self, q: usize, run: i64) -> i64 {
-        let idle = self.idle(q, self.now);
-        match self.pivots.iter().find(|p| self.class(p.0) == q) {
-            Some(&(pivot, at)) if self.now + run > at => idle.min((self.idle(q, at) - self.jobs[pivot].procs).max(0)),
+    fn spare_processors(&self, q: usize, run: i64) -> i64 {
+        let idle = self.idle_processors(q, self.now);
+        match self.pivots.iter().find(|p| self.job_class(p.0) == q) {
+            Some(&(pivot, at)) if self.now + run > at => {
+                idle.min((self.idle_processors(q, at) - self.jobs[pivot].procs).max(0))
+            }
             _ => idle,
         }
     }
 
     /// Processors of a partition that no running job will use after `after`.
-    fn idle(&self, q: usize, after: i64) -> i64 {
-        let busy = self.running.iter().filter(|&&r| self.class(r) == q && self.end(r) > after);
+    fn idle_processors(&self, q: usize, after: i64) -> i64 {
+        let busy = self.running.iter().filter(|&&r| self.job_class(r) == q && self.true_end(r) > after);
         self.owned[q] - busy.map(|&r| self.jobs[r].procs).sum::<i64>()
     }
 
-    fn used(&self) -> i64 {
+    fn used_processors(&self) -> i64 {
         self.running.iter().map(|&r| self.jobs[r].procs).sum()
     }
 
     /// A starting job takes processors that its partition lacks from idle ones of the others, in
     /// the order of the classes.
     fn move_ownership(&mut self, j: usize) {
-        let idle: Vec<i64> = (0..4).map(|q| self.idle(q, self.now)).collect();
-        let q = self.class(j);
+        let idle: Vec<i64> = (0..4).map(|q| self.idle_processors(q, self.now)).collect();
+        let q = self.job_class(j);
         let mut missing = (self.jobs[j].procs - idle[q]).max(0);
         for other in (0..4).filter(|&other| other != q) {
-            let moved = missing.min(idle[other]);
-            self.owned[other] -= moved;
-            self.owned[q] += moved;
-            missing -= moved;
+            let transfer = missing.min(idle[other]);
+            self.owned[other] -= transfer;
+            self.owned[q] += transfer;
+            missing -= transfer;
         }
     }
 
-    fn start(&mut self, j: usize) {
+    fn start_job(&mut self, j: usize) {
         self.move_ownership(j);
         self.waiting.remove(&j);
         self.running.push(j);
         self.starts[j] = self.now;
-        let used: i64 = self.running.iter().map(|&r| self.jobs[r].procs).sum();
-        assert!(used <= self.machine, "more processors used than there are");
+        let usage: i64 = self.running.iter().map(|&r| self.jobs[r].procs).sum();
+        assert!(usage <= self.machine, "more processors used than there are");
     }
 }
 
@@ -533,7 +544,7 @@ impl NaiveController {
         NaiveController { settings, delay, completed: 0, short: 0.0, sum: 0.0, last: None }
     }
 
-    fn completed(&mut self, short: bool, run: i64, wait: i64) {
+    fn note_end(&mut self, short: bool, run: i64, wait: i64) {
         self.completed += 1;
         if short {
             self.short += 1.0;

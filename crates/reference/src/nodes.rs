@@ -38,16 +38,16 @@ pub struct Stay {
 }
 
 /// Returns the first node that is given out beyond what it has, in words; `None` if there is none.
-pub fn overfull(nodes: &[NaiveNode], stays: &[Stay]) -> Option<String> {
+pub fn find_overfull(nodes: &[NaiveNode], stays: &[Stay]) -> Option<String> {
     for begin in stays.iter().filter(|stay| stay.from < stay.until).map(|stay| stay.from) {
-        let there: Vec<&Stay> = stays.iter().filter(|stay| stay.from <= begin && begin < stay.until).collect();
+        let current_stays: Vec<&Stay> = stays.iter().filter(|stay| stay.from <= begin && begin < stay.until).collect();
         for (place, node) in nodes.iter().enumerate() {
-            let here: Vec<(&Stay, &NaiveShare)> = (there.iter())
+            let node_shares: Vec<(&Stay, &NaiveShare)> = (current_stays.iter())
                 .flat_map(|stay| stay.shares.iter().map(move |share| (*stay, share)))
                 .filter(|(_, share)| share.node == place)
                 .collect();
-            if let Some(problem) = too_much(node, &here) {
-                let jobs: Vec<u64> = here.iter().map(|(stay, _)| stay.job).collect();
+            if let Some(problem) = too_much(node, &node_shares) {
+                let jobs: Vec<u64> = node_shares.iter().map(|(stay, _)| stay.job).collect();
                 return Some(format!("at {begin} node {place} of {node:?} has jobs {jobs:?}: {problem}"));
             }
         }
@@ -89,7 +89,7 @@ mod tests {
         let stay = |job, from, until, share| Stay { job, from, until, alone: false, shares: vec![share] };
         let any = |count| Some((None, count));
         let typed = |kind: &str, count| Some((Some(kind.to_string()), count));
-        let told = |stays: &[Stay]| overfull(std::slice::from_ref(&node), stays);
+        let told = |stays: &[Stay]| find_overfull(std::slice::from_ref(&node), stays);
         assert_eq!(told(&[stay(1, 0, 10, share(3, 50, any(2))), stay(2, 10, 20, share(4, 100, None))]), None);
         for (other, word) in [
             (share(2, 10, None), "5 processors"),

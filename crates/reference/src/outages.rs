@@ -31,7 +31,7 @@
 
 use crate::JobIn;
 use crate::checkpoints::NaiveCheckpoints;
-use crate::multiqueue::class;
+use crate::multiqueue::run_class;
 use crate::profile::NaiveProfile;
 use std::collections::BTreeMap;
 
@@ -90,8 +90,8 @@ pub struct NaiveOutcome {
 }
 
 /// The time on its processors that a job needs of which so much work is kept.
-fn due(saving: Option<NaiveCheckpoints>, run: i64, kept: i64) -> i64 {
-    saving.map_or(run, |saving| saving.attempt(run, kept, i64::MAX).elapsed)
+fn due_time(saving: Option<NaiveCheckpoints>, run: i64, kept: i64) -> i64 {
+    saving.map_or(run, |saving| saving.run_attempt(run, kept, i64::MAX).elapsed)
 }
 
 const NEVER: i64 = i64::MAX / 4;
@@ -126,7 +126,10 @@ pub fn run_saving(
 ) -> (Vec<Option<NaiveOutcome>>, NaiveWaste) {
     let roomy: Vec<JobIn> = jobs
         .iter()
-        .map(|job| JobIn { estimate: saving.map_or(job.estimate, |saving| saving.limit(job.estimate)), ..*job })
+        .map(|job| JobIn {
+            estimate: saving.map_or(job.estimate, |saving| saving.limit_with_writes(job.estimate)),
+            ..*job
+        })
         .collect();
     let jobs = &roomy[..];
     for (i, job) in jobs.iter().enumerate() {
@@ -150,7 +153,7 @@ pub fn run_saving(
         done: vec![None; jobs.len()],
         saving,
         kept: vec![0; jobs.len()],
-        due: jobs.iter().map(|job| due(saving, job.run, 0)).collect(),
+        due: jobs.iter().map(|job| due_time(saving, job.run, 0)).collect(),
         waste: NaiveWaste::default(),
     };
     // What began before the first job came took idle processors.
@@ -159,16 +162,16 @@ pub fn run_saving(
             world.out.push((at, BTreeMap::new()));
         }
     }
-    let mut arrived = 0;
-    while let Some(instant) = world.next_instant(arrived) {
+    let mut arrival_count = 0;
+    while let Some(instant) = world.next_instant(arrival_count) {
         world.now = instant;
         world.end_jobs();
         world.change_capacity();
-        while arrived < jobs.len() && jobs[arrived].submit == instant {
-            world.enqueue(arrived);
-            arrived += 1;
+        while arrival_count < jobs.len() && jobs[arrival_count].submit == instant {
+            world.enqueue_job(arrival_count);
+            arrival_count += 1;
         }
-        world.pass();
+        world.run_pass();
     }
     (world.done, world.waste)
 }
@@ -211,25 +214,29 @@ impl NaiveOutageWorld<'_> {
         }
         let arrival = self.jobs.get(arrived).map(|job| job.submit);
         let ends = self.running.iter().map(|(&j, &start)| start + self.due[j]);
-        let begun = |at: usize| self.out.iter().any(|out| out.0 == at);
+        let has_begun = |at: usize| self.out.iter().any(|out| out.0 == at);
         let outages = self.outages.iter().enumerate().flat_map(|(at, o)| {
-            let comes = (!begun(at) && o.begin > self.now).then_some([o.known, o.begin]);
-            let goes = begun(at).then_some([o.expected.unwrap_or(NEVER), o.end.unwrap_or(NEVER)]);
+            let comes = (!has_begun(at) && o.begin > self.now).then_some([o.known, o.begin]);
+            let goes = has_begun(at).then_some([o.expected.unwrap_or(NEVER), o.end.unwrap_or(NEVER)]);
             comes.into_iter().chain(goes).flatten()
         });
-        let planned = self.plan.iter().map(|p| p.0);
+        let planned_starts = self.plan.iter().map(|p| p.0);
         // The first instant itself has not been handled yet when nothing has arrived.
         let next = |&at: &i64| at < NEVER && (at > self.now || (arrived == 0 && at == self.now));
-        arrival.into_iter().chain(ends.filter(|&end| end >= self.now)).chain(outages.chain(planned).filter(next)).min()
+        arrival
+            .into_iter()
+            .chain(ends.filter(|&end| end >= self.now))
+            .chain(outages.chain(planned_starts).filter(next))
+            .min()
     }
 
     fn end_jobs(&mut self) {
-        let ended: Vec<usize> =
+        let ended_jobs: Vec<usize> =
             self.running.iter().filter(|(j, start)| *start + self.due[**j] == self.now).map(|(&j, _)| j).collect();
-        for j in ended {
-            let start = self.leave(j);
+        for j in ended_jobs {
+            let start = self.remove_job(j);
             if let Some(saving) = self.saving {
-                let attempt = saving.attempt(self.jobs[j].run, self.kept[j], i64::MAX);
+                let attempt = saving.run_attempt(self.jobs[j].run, self.kept[j], i64::MAX);
                 self.waste.checkpoints += attempt.spent * self.jobs[j].procs;
             }
             // Room that no plan knew of.
@@ -239,7 +246,7 @@ impl NaiveOutageWorld<'_> {
     }
 
     /// A job that has started at this time is hit.
-    fn lose(&mut self, j: usize, start: i64, hit: NaiveHit) {
+    fn lose_job(&mut self, j: usize, start: i64, hit: NaiveHit) {
         let ran = self.now - start;
         let procs = self.jobs[j].procs;
         let Some(saving) = self.saving else {
@@ -250,23 +257,23 @@ impl NaiveOutageWorld<'_> {
             self.waste.lost += (ran + self.kept[j]) * procs;
             return;
         }
-        let attempt = saving.attempt(self.jobs[j].run, self.kept[j], ran);
+        let attempt = saving.run_attempt(self.jobs[j].run, self.kept[j], ran);
         let useful = attempt.kept - self.kept[j];
-        let spent = if useful > 0 { attempt.spent } else { 0 };
+        let checkpoint_time = if useful > 0 { attempt.spent } else { 0 };
         self.kept[j] = attempt.kept;
-        self.due[j] = due(self.saving, self.jobs[j].run, attempt.kept);
-        self.waste.checkpoints += spent * procs;
-        self.waste.lost += (ran - useful - spent) * procs;
+        self.due[j] = due_time(self.saving, self.jobs[j].run, attempt.kept);
+        self.waste.checkpoints += checkpoint_time * procs;
+        self.waste.lost += (ran - useful - checkpoint_time) * procs;
     }
 
-    fn leave(&mut self, j: usize) -> i64 {
+    fn remove_job(&mut self, j: usize) -> i64 {
         for out in &mut self.out {
             out.1.remove(&j);
         }
         self.running.remove(&j).unwrap_or_default()
     }
 
-    fn enqueue(&mut self, j: usize) {
+    fn enqueue_job(&mut self, j: usize) {
         self.fresh.push(j);
         self.waiting.push(j);
         self.waiting.sort_unstable();
@@ -282,21 +289,21 @@ impl NaiveOutageWorld<'_> {
         self.changed = Some(now);
         let before = self.out.len();
         self.out.retain(|out| outages[out.0].end != Some(now));
-        let mut changed = before > self.out.len();
-        changed |= self.out.iter().any(|out| outages[out.0].expected == Some(now));
-        changed |= outages.iter().any(|o| o.known == now || o.begin == now);
-        let mut free = self.free();
+        let mut has_changed = before > self.out.len();
+        has_changed |= self.out.iter().any(|out| outages[out.0].expected == Some(now));
+        has_changed |= outages.iter().any(|o| o.known == now || o.begin == now);
+        let mut free = self.free_processors();
         let mut places: Vec<(usize, i64)> =
-            self.running.keys().map(|&j| (j, self.jobs[j].procs - self.drained(j))).collect();
+            self.running.keys().map(|&j| (j, self.jobs[j].procs - self.drained_procs(j))).collect();
         for (at, outage) in outages.iter().enumerate().filter(|(_, o)| o.begin == now) {
-            let (taken, idle) = if outage.known < now {
-                self.excess(outage, &places, free)
+            let (taken_places, idle) = if outage.known < now {
+                self.pick_excess(outage, &places, free)
             } else {
-                self.neighbours(outage, &places, free)
+                self.pick_neighbours(outage, &places, free)
             };
             let mut drains = BTreeMap::new();
             free -= idle;
-            for (j, procs) in taken {
+            for (j, procs) in taken_places {
                 let Some(place) = places.iter().position(|p| p.0 == j) else { continue };
                 match outage.hit {
                     NaiveHit::Drain => {
@@ -305,11 +312,11 @@ impl NaiveOutageWorld<'_> {
                     }
                     NaiveHit::Requeue | NaiveHit::Lose => {
                         free += places.remove(place).1 - procs;
-                        let start = self.leave(j);
-                        self.lose(j, start, outage.hit);
+                        let start = self.remove_job(j);
+                        self.lose_job(j, start, outage.hit);
                         self.stale = true;
                         if outage.hit == NaiveHit::Requeue {
-                            self.enqueue(j);
+                            self.enqueue_job(j);
                         } else {
                             self.done[j] = Some(NaiveOutcome { start, end: now, lost: true });
                         }
@@ -318,110 +325,110 @@ impl NaiveOutageWorld<'_> {
             }
             self.out.push((at, drains));
         }
-        self.stale |= changed;
+        self.stale |= has_changed;
     }
 
     /// The places that an outage takes that comes unannounced, and idle ones.
-    fn neighbours(&self, outage: &OutageIn, places: &[(usize, i64)], free: i64) -> (Vec<(usize, i64)>, i64) {
-        let mut all: Vec<Option<usize>> = Vec::new();
+    fn pick_neighbours(&self, outage: &OutageIn, places: &[(usize, i64)], free: i64) -> (Vec<(usize, i64)>, i64) {
+        let mut holders: Vec<Option<usize>> = Vec::new();
         for &(j, procs) in places {
-            all.extend((0..procs).map(|_| Some(j)));
+            holders.extend((0..procs).map(|_| Some(j)));
         }
-        all.extend((0..free).map(|_| None));
-        let first = outage.first * all.len() as i64 / self.machine;
-        let mut taken: BTreeMap<usize, i64> = BTreeMap::new();
+        holders.extend((0..free).map(|_| None));
+        let first = outage.first * holders.len() as i64 / self.machine;
+        let mut taken_places: BTreeMap<usize, i64> = BTreeMap::new();
         let mut idle = 0;
-        for k in 0..outage.procs.min(all.len() as i64) {
-            match all[((first + k) % all.len() as i64) as usize] {
-                Some(j) => *taken.entry(j).or_default() += 1,
+        for k in 0..outage.procs.min(holders.len() as i64) {
+            match holders[((first + k) % holders.len() as i64) as usize] {
+                Some(j) => *taken_places.entry(j).or_default() += 1,
                 None => idle += 1,
             }
         }
-        (taken.into_iter().collect(), idle)
+        (taken_places.into_iter().collect(), idle)
     }
 
     /// Idle places first, then those of jobs that should have ended first: whole jobs where they
     /// are hit.
-    fn excess(&self, outage: &OutageIn, places: &[(usize, i64)], free: i64) -> (Vec<(usize, i64)>, i64) {
+    fn pick_excess(&self, outage: &OutageIn, places: &[(usize, i64)], free: i64) -> (Vec<(usize, i64)>, i64) {
         let idle = free.min(outage.procs);
         let mut missing = outage.procs - idle;
         let mut order: Vec<(i64, usize, i64)> =
             places.iter().map(|&(j, procs)| (self.running[&j] + self.jobs[j].estimate, j, procs)).collect();
         order.sort_unstable();
-        let mut taken = Vec::new();
+        let mut taken_places = Vec::new();
         for (_, j, procs) in order {
             if missing > 0 && procs > 0 {
-                taken.push((j, procs.min(missing)));
+                taken_places.push((j, procs.min(missing)));
                 missing -= procs.min(missing);
             }
         }
-        (taken, idle)
+        (taken_places, idle)
     }
 
-    fn drained(&self, j: usize) -> i64 {
+    fn drained_procs(&self, j: usize) -> i64 {
         self.out.iter().filter_map(|out| out.1.get(&j)).sum()
     }
 
     /// Idle processors that are up.
-    fn free(&self) -> i64 {
-        let used: i64 = self.running.keys().map(|&j| self.jobs[j].procs).sum();
+    fn free_processors(&self) -> i64 {
+        let usage: i64 = self.running.keys().map(|&j| self.jobs[j].procs).sum();
         let out = self.out.iter().map(|(at, drains)| self.outages[*at].procs - drains.values().sum::<i64>());
-        self.machine - used - out.sum::<i64>()
+        self.machine - usage - out.sum::<i64>()
     }
 
     /// Returns the expected end of an outage, as far as it is known now.
-    fn until(&self, outage: &OutageIn) -> i64 {
+    fn expected_end(&self, outage: &OutageIn) -> i64 {
         outage.expected.filter(|&expected| expected > self.now).unwrap_or(NEVER)
     }
 
-    fn windows(&self) -> impl Iterator<Item = &OutageIn> + '_ {
+    fn known_windows(&self) -> impl Iterator<Item = &OutageIn> + '_ {
         self.outages.iter().filter(|o| o.known <= self.now && o.begin > self.now)
     }
 
     /// Returns the capacity without processors that have gone and have no known return.
-    fn most(&self) -> i64 {
+    fn lasting_capacity(&self) -> i64 {
         let out = self.out.iter().map(|out| &self.outages[out.0]);
-        self.machine - out.filter(|o| self.until(o) == NEVER).map(|o| o.procs).sum::<i64>()
+        self.machine - out.filter(|o| self.expected_end(o) == NEVER).map(|o| o.procs).sum::<i64>()
     }
 
     /// The machine without running jobs and without what is out or will be.
-    fn ahead(&self) -> NaiveProfile {
+    fn outlook_profile(&self) -> NaiveProfile {
         let mut ahead = NaiveProfile::new(self.now, self.machine);
         for (&j, start) in &self.running {
-            ahead.take(self.now, start + self.jobs[j].estimate, self.jobs[j].procs);
+            ahead.take_processors(self.now, start + self.jobs[j].estimate, self.jobs[j].procs);
         }
         for (at, drains) in &self.out {
             let outage = &self.outages[*at];
-            ahead.take(self.now, self.until(outage), outage.procs - drains.values().sum::<i64>());
+            ahead.take_processors(self.now, self.expected_end(outage), outage.procs - drains.values().sum::<i64>());
             for (j, &procs) in drains {
-                ahead.take(self.running[j] + self.jobs[*j].estimate, self.until(outage), procs);
+                ahead.take_processors(self.running[j] + self.jobs[*j].estimate, self.expected_end(outage), procs);
             }
         }
-        for outage in self.windows() {
-            ahead.take(outage.begin, self.until(outage), outage.procs);
+        for outage in self.known_windows() {
+            ahead.take_processors(outage.begin, self.expected_end(outage), outage.procs);
         }
         ahead
     }
 
-    fn start(&mut self, j: usize) {
+    fn start_job(&mut self, j: usize) {
         self.waiting.retain(|&w| w != j);
         self.plan.retain(|p| p.1 != j);
         self.running.insert(j, self.now);
-        assert!(self.free() >= 0, "more processors used than there are");
+        assert!(self.free_processors() >= 0, "more processors used than there are");
     }
 
     /// The earliest place of a job, if there is one.
-    fn earliest(&self, plan: &NaiveProfile, j: usize) -> Option<i64> {
+    fn earliest_place(&self, plan: &NaiveProfile, j: usize) -> Option<i64> {
         let job = &self.jobs[j];
         plan.earliest_if_any(self.now, job.estimate, job.procs).filter(|&at| at < NEVER)
     }
 
-    fn fits(&self, plan: &NaiveProfile, j: usize) -> bool {
+    fn fits_plan(&self, plan: &NaiveProfile, j: usize) -> bool {
         let job = &self.jobs[j];
-        job.procs <= self.free() && plan.fits(self.now, job.estimate, job.procs)
+        job.procs <= self.free_processors() && plan.fits_throughout(self.now, job.estimate, job.procs)
     }
 
-    fn pass(&mut self) {
+    fn run_pass(&mut self) {
         match self.rule {
             NaiveRule::Fcfs | NaiveRule::Greedy | NaiveRule::Easy => self.pass_in_line(),
             NaiveRule::Conservative => self.pass_by_plan(),
@@ -431,44 +438,44 @@ impl NaiveOutageWorld<'_> {
 
     fn pass_in_line(&mut self) {
         self.fresh.clear();
-        let most = self.most();
+        let most = self.lasting_capacity();
         let line = |world: &Self| -> Vec<usize> {
             world.waiting.iter().copied().filter(|&j| world.jobs[j].procs <= most).collect()
         };
         loop {
-            let ahead = self.ahead();
-            let head = line(self).into_iter().find(|&j| self.earliest(&ahead, j).is_some());
+            let ahead = self.outlook_profile();
+            let head = line(self).into_iter().find(|&j| self.earliest_place(&ahead, j).is_some());
             match head {
-                Some(head) if self.fits(&ahead, head) => self.start(head),
+                Some(head) if self.fits_plan(&ahead, head) => self.start_job(head),
                 _ => break,
             }
         }
-        let ahead = self.ahead();
-        let line: Vec<usize> = line(self).into_iter().filter(|&j| self.earliest(&ahead, j).is_some()).collect();
+        let ahead = self.outlook_profile();
+        let line: Vec<usize> = line(self).into_iter().filter(|&j| self.earliest_place(&ahead, j).is_some()).collect();
         let Some(&head) = line.first() else { return };
         if self.rule == NaiveRule::Fcfs {
             return;
         }
-        let mut ahead = self.ahead();
+        let mut ahead = self.outlook_profile();
         if self.rule == NaiveRule::Easy {
             let (span, procs) = (self.jobs[head].estimate, self.jobs[head].procs);
-            let at = ahead.earliest(self.now, span, procs);
-            ahead.take(at, at + span, procs);
+            let at = ahead.earliest_start(self.now, span, procs);
+            ahead.take_processors(at, at + span, procs);
         }
         for &j in &line[1..] {
-            if self.fits(&ahead, j) {
-                ahead.take(self.now, self.now + self.jobs[j].estimate, self.jobs[j].procs);
-                self.start(j);
+            if self.fits_plan(&ahead, j) {
+                ahead.take_processors(self.now, self.now + self.jobs[j].estimate, self.jobs[j].procs);
+                self.start_job(j);
             }
         }
     }
 
     /// Plans a job at its earliest place; one that has none never starts.
-    fn place(&mut self, plan: &mut NaiveProfile, j: usize) {
+    fn place_job(&mut self, plan: &mut NaiveProfile, j: usize) {
         let (span, procs) = (self.jobs[j].estimate, self.jobs[j].procs);
-        let at = self.earliest(plan, j).unwrap_or(NEVER);
+        let at = self.earliest_place(plan, j).unwrap_or(NEVER);
         if at < NEVER {
-            plan.take(at, at + span, procs);
+            plan.take_processors(at, at + span, procs);
         }
         self.plan.retain(|p| p.1 != j);
         self.plan.push((at, j));
@@ -477,14 +484,14 @@ impl NaiveOutageWorld<'_> {
 
     /// Returns the machine with all plans taken out; builds it again, in the order of planned
     /// starts, where it may be wrong.
-    fn planned(&mut self) -> NaiveProfile {
-        let mut plan = self.ahead();
+    fn planned_profile(&mut self) -> NaiveProfile {
+        let mut plan = self.outlook_profile();
         let order: Vec<(i64, usize)> = self.plan.clone();
         for (at, j) in order {
             if self.stale {
-                self.place(&mut plan, j);
+                self.place_job(&mut plan, j);
             } else if at < NEVER {
-                plan.take(at, at + self.jobs[j].estimate, self.jobs[j].procs);
+                plan.take_processors(at, at + self.jobs[j].estimate, self.jobs[j].procs);
             }
         }
         self.stale = false;
@@ -492,40 +499,40 @@ impl NaiveOutageWorld<'_> {
     }
 
     fn pass_by_plan(&mut self) {
-        let mut plan = self.planned();
+        let mut plan = self.planned_profile();
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.sort_unstable();
         for j in fresh {
             if self.waiting.contains(&j) {
-                self.place(&mut plan, j);
+                self.place_job(&mut plan, j);
             }
         }
         while let Some(&(_, j)) = self.plan.first().filter(|p| p.0 <= self.now) {
-            self.start(j);
+            self.start_job(j);
         }
     }
 
     fn pass_by_queues(&mut self) {
         self.fresh.clear();
         // A job that cannot be planned is in no queue.
-        let most = self.most();
+        let most = self.lasting_capacity();
         self.plan.retain(|p| self.jobs[p.1].procs <= most);
-        self.stale |= self.windows().next().is_some() || self.out.iter().any(|out| !out.1.is_empty());
-        let mut plan = self.planned();
+        self.stale |= self.known_windows().next().is_some() || self.out.iter().any(|out| !out.1.is_empty());
+        let mut plan = self.planned_profile();
         let line: Vec<usize> = self.waiting.iter().copied().filter(|&j| self.jobs[j].procs <= most).collect();
         let mut has_pivot = [false; 4];
         for j in line {
-            let queue = class(self.jobs[j].estimate);
-            let promised = self.plan.iter().find(|p| p.1 == j).map(|p| p.0);
-            match promised {
-                Some(at) if at <= self.now && self.jobs[j].procs <= self.free() => self.start(j),
+            let queue = run_class(self.jobs[j].estimate);
+            let promised_start = self.plan.iter().find(|p| p.1 == j).map(|p| p.0);
+            match promised_start {
+                Some(at) if at <= self.now && self.jobs[j].procs <= self.free_processors() => self.start_job(j),
                 Some(_) => has_pivot[queue] = true,
-                None if self.fits(&plan, j) => {
-                    plan.take(self.now, self.now + self.jobs[j].estimate, self.jobs[j].procs);
-                    self.start(j);
+                None if self.fits_plan(&plan, j) => {
+                    plan.take_processors(self.now, self.now + self.jobs[j].estimate, self.jobs[j].procs);
+                    self.start_job(j);
                 }
                 None if !has_pivot[queue] => {
-                    self.place(&mut plan, j);
+                    self.place_job(&mut plan, j);
                     has_pivot[queue] = true;
                 }
                 None => {}

@@ -114,7 +114,7 @@ pub type PlacedSeat = Vec<(usize, Vec<i64>)>;
 pub type PlacedSchedule = (Vec<JobOut>, Vec<PlacedSeat>);
 
 /// Returns the nodes for a job where so much is free; `None` where it does not fit.
-pub fn place(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: PlacedFill) -> Option<PlacedSeat> {
+pub fn place_job(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: PlacedFill) -> Option<PlacedSeat> {
     let largest = &job.pieces[0];
     let room = |node: usize| -> usize {
         if job.alone && free[node] != floor[node] {
@@ -131,20 +131,20 @@ pub fn place(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: 
     let mut counts: Vec<(usize, usize)> = Vec::new();
     match fill {
         PlacedFill::Pack => {
-            let mut unused: Vec<usize> = (0..floor.len()).filter(|&node| rooms[node] > 0).collect();
-            let mut left = job.pieces.len();
-            while left > 0 {
-                let all = unused.iter().copied().filter(|&node| rooms[node] >= left);
-                let tightest = all.min_by_key(|&node| (free[node][0], node));
+            let mut unused_nodes: Vec<usize> = (0..floor.len()).filter(|&node| rooms[node] > 0).collect();
+            let mut remaining_pieces = job.pieces.len();
+            while remaining_pieces > 0 {
+                let roomy_nodes = unused_nodes.iter().copied().filter(|&node| rooms[node] >= remaining_pieces);
+                let tightest = roomy_nodes.min_by_key(|&node| (free[node][0], node));
                 let roomiest = || {
-                    let most = unused.iter().map(|&node| rooms[node]).max().expect("there is enough room");
-                    let these = unused.iter().copied().filter(|&node| rooms[node] == most);
-                    these.min_by_key(|&node| (free[node][0], node)).expect("there is enough room")
+                    let most = unused_nodes.iter().map(|&node| rooms[node]).max().expect("there is enough room");
+                    let roomiest_nodes = unused_nodes.iter().copied().filter(|&node| rooms[node] == most);
+                    roomiest_nodes.min_by_key(|&node| (free[node][0], node)).expect("there is enough room")
                 };
                 let node = tightest.unwrap_or_else(roomiest);
-                counts.push((node, left.min(rooms[node])));
-                left -= left.min(rooms[node]);
-                unused.retain(|&other| other != node);
+                counts.push((node, remaining_pieces.min(rooms[node])));
+                remaining_pieces -= remaining_pieces.min(rooms[node]);
+                unused_nodes.retain(|&other| other != node);
             }
         }
         PlacedFill::Spread => {
@@ -152,11 +152,11 @@ pub fn place(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: 
             order.sort_by_key(|&node| (-free[node][0], node));
             counts = order.into_iter().map(|node| (node, 0)).collect();
             for round in 0..job.pieces.len() {
-                let mut dealt: usize = counts.iter().map(|count| count.1).sum();
+                let mut dealt_count: usize = counts.iter().map(|count| count.1).sum();
                 for (node, count) in &mut counts {
-                    if dealt < job.pieces.len() && round < rooms[*node] {
+                    if dealt_count < job.pieces.len() && round < rooms[*node] {
                         *count += 1;
-                        dealt += 1;
+                        dealt_count += 1;
                     }
                 }
             }
@@ -203,7 +203,7 @@ pub(crate) fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], outs: &[Na
     free
 }
 
-pub(crate) fn lesser(one: &NaiveFloor, other: &NaiveFloor) -> NaiveFloor {
+pub(crate) fn lesser_floor(one: &NaiveFloor, other: &NaiveFloor) -> NaiveFloor {
     let row = |(one, other): (&Vec<i64>, &Vec<i64>)| one.iter().zip(other).map(|(a, b)| *a.min(b)).collect();
     one.iter().zip(other).map(row).collect()
 }
@@ -253,39 +253,39 @@ pub fn run_among(
     };
     let first = jobs.first().map_or(0, |job| job.submit);
     world.out.extend((0..outages.len()).filter(|&at| outages[at].begin < first && outages[at].end >= first));
-    let mut arrived = 0;
+    let mut arrival_count = 0;
     loop {
         let ends = world.running.iter().map(|&j| world.out_of[j].end);
         let starts = world.waiting.iter().filter_map(|&j| world.plan[j].as_ref()).map(|taken| taken.from);
-        let later = |&at: &i64| at > world.now && at < NEVER && arrived > 0;
-        let arrival = jobs.get(arrived).map(|job| job.submit);
+        let later = |&at: &i64| at > world.now && at < NEVER && arrival_count > 0;
+        let arrival = jobs.get(arrival_count).map(|job| job.submit);
         // Nothing happens at the expected end of an outage that is over by then.
         let late = |o: &NaiveNodeOutage| o.expected.filter(|&expected| expected < o.end).unwrap_or(NEVER);
         let outages = outages.iter().flat_map(|o| [o.known, o.begin, o.end, late(o)]);
-        let over = arrived == jobs.len() && world.waiting.is_empty() && world.running.is_empty();
+        let over = arrival_count == jobs.len() && world.waiting.is_empty() && world.running.is_empty();
         let next = ends.chain(starts.filter(later)).chain(outages.filter(later)).chain(arrival).min();
         let Some(next) = next.filter(|_| !over) else {
             assert!(world.waiting.is_empty() || !world.outages.is_empty(), "jobs wait for ever");
             return (world.out_of, world.seats);
         };
         world.now = next;
-        let ended: Vec<usize> = world.running.iter().copied().filter(|&j| world.out_of[j].end == next).collect();
-        let early = ended.iter().any(|&j| world.predicted_end(j) > next);
-        world.running.retain(|j| !ended.contains(j));
-        let (changed, mut fresh) = world.change_nodes();
-        while jobs.get(arrived).is_some_and(|job| job.submit == next) {
-            world.waiting.push(arrived);
-            fresh.push(arrived);
-            arrived += 1;
+        let ended_jobs: Vec<usize> = world.running.iter().copied().filter(|&j| world.out_of[j].end == next).collect();
+        let early = ended_jobs.iter().any(|&j| world.predicted_end(j) > next);
+        world.running.retain(|j| !ended_jobs.contains(j));
+        let (has_changed, mut fresh) = world.change_nodes();
+        while jobs.get(arrival_count).is_some_and(|job| job.submit == next) {
+            world.waiting.push(arrival_count);
+            fresh.push(arrival_count);
+            arrival_count += 1;
         }
         world.waiting.sort_unstable();
         // Jobs that wait again are planned in the order of their numbers.
         fresh.sort_unstable();
         match rule {
-            PlacedRule::Conservative => world.conservative(early || changed, &fresh),
-            PlacedRule::Easy { shortest, backfills, reserves } => world.easy(shortest, backfills, reserves),
+            PlacedRule::Conservative => world.run_conservative(early || has_changed, &fresh),
+            PlacedRule::Easy { shortest, backfills, reserves } => world.run_easy(shortest, backfills, reserves),
             PlacedRule::Planned { shortest, backfills, reservations } => {
-                world.planned(shortest, backfills, reservations);
+                world.plan_reservations(shortest, backfills, reservations);
             }
         }
     }
@@ -300,8 +300,8 @@ impl NaivePlacedWorld<'_> {
     fn change_nodes(&mut self) -> (bool, Vec<usize>) {
         let (now, outages) = (self.now, self.outages);
         let mut again = Vec::new();
-        let mut changed = outages.iter().any(|o| o.known == now || o.begin == now);
-        changed |= self.out.iter().any(|&at| outages[at].end == now || outages[at].expected == Some(now));
+        let mut has_changed = outages.iter().any(|o| o.known == now || o.begin == now);
+        has_changed |= self.out.iter().any(|&at| outages[at].end == now || outages[at].expected == Some(now));
         self.out.retain(|&at| outages[at].end != now);
         for (at, outage) in outages.iter().enumerate().filter(|(_, o)| o.begin == now) {
             self.out.push(at);
@@ -323,61 +323,68 @@ impl NaivePlacedWorld<'_> {
                 }
             }
         }
-        (changed, again)
+        (has_changed, again)
     }
 
     /// Nodes that are known to be out, now or then.
-    fn outs(&self) -> Vec<NaiveNodeSpell> {
+    fn node_outages(&self) -> Vec<NaiveNodeSpell> {
         let spell = |(at, o): (usize, &NaiveNodeOutage)| {
             let is_out = self.out.contains(&at);
-            let announced = o.known <= self.now && self.now < o.begin;
+            let is_announced = o.known <= self.now && self.now < o.begin;
             let to = o.expected.filter(|&expected| expected > self.now).unwrap_or(NEVER);
             let from = if is_out { i64::MIN } else { o.begin };
-            (is_out || announced).then_some(NaiveNodeSpell { node: o.node, from, to })
+            (is_out || is_announced).then_some(NaiveNodeSpell { node: o.node, from, to })
         };
         self.outages.iter().enumerate().filter_map(spell).collect()
     }
 
     /// Returns whether a job fits on nodes that are known to be there in the end, without others.
     fn fits_in_the_end(&self, j: usize) -> bool {
-        let gone: Vec<NaiveNodeSpell> = self.outs().into_iter().filter(|out| out.from == i64::MIN).collect();
-        self.try_on(j, &free_at(self.floor, &[], &gone, NEVER - 1)).is_some()
+        let gone_nodes: Vec<NaiveNodeSpell> =
+            self.node_outages().into_iter().filter(|out| out.from == i64::MIN).collect();
+        self.try_on(j, &free_at(self.floor, &[], &gone_nodes, NEVER - 1)).is_some()
     }
 
-    fn planned(&mut self, shortest: (bool, bool), backfills: bool, reservations: usize) {
-        let mut reserved: Vec<(usize, NaivePlacedTaken)> = Vec::new();
-        for j in self.sorted(shortest.0).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
-            let beside: Vec<NaivePlacedTaken> =
-                self.taken().into_iter().chain(reserved.iter().map(|reserved| reserved.1.clone())).collect();
+    fn plan_reservations(&mut self, shortest: (bool, bool), backfills: bool, reservations: usize) {
+        let mut reserved_places: Vec<(usize, NaivePlacedTaken)> = Vec::new();
+        for j in self.sort_waiting(shortest.0).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
+            let beside: Vec<NaivePlacedTaken> = self
+                .taken_seats()
+                .into_iter()
+                .chain(reserved_places.iter().map(|reserved| reserved.1.clone()))
+                .collect();
             if let Some(seat) = self.seat_now(j, &beside) {
-                self.start(j, seat);
+                self.start_job(j, seat);
                 continue;
             }
-            match self.earliest(j, &beside) {
-                Some(place) if reservations > 0 => reserved.push((j, place)),
+            match self.earliest_place(j, &beside) {
+                Some(place) if reservations > 0 => reserved_places.push((j, place)),
                 Some(_) => break,
                 None => continue,
             }
-            if !reserved.is_empty() && reserved.len() == reservations {
+            if !reserved_places.is_empty() && reserved_places.len() == reservations {
                 break;
             }
         }
         if !backfills {
             return;
         }
-        for j in self.sorted(shortest.1).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
-            let beside: Vec<NaivePlacedTaken> =
-                self.taken().into_iter().chain(reserved.iter().map(|reserved| reserved.1.clone())).collect();
-            if reserved.iter().all(|reserved| reserved.0 != j)
+        for j in self.sort_waiting(shortest.1).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
+            let beside: Vec<NaivePlacedTaken> = self
+                .taken_seats()
+                .into_iter()
+                .chain(reserved_places.iter().map(|reserved| reserved.1.clone()))
+                .collect();
+            if reserved_places.iter().all(|reserved| reserved.0 != j)
                 && let Some(seat) = self.seat_now(j, &beside)
             {
-                self.start(j, seat);
+                self.start_job(j, seat);
             }
         }
     }
 
     /// Seats of running jobs until their predicted ends; those that are past are over now.
-    fn taken(&self) -> Vec<NaivePlacedTaken> {
+    fn taken_seats(&self) -> Vec<NaivePlacedTaken> {
         let of = |&j: &usize| NaivePlacedTaken {
             from: i64::MIN,
             to: self.predicted_end(j).max(self.now),
@@ -387,71 +394,71 @@ impl NaivePlacedWorld<'_> {
     }
 
     /// Amounts that no running job has now, predicted or not.
-    fn free(&self) -> NaiveFloor {
-        let taken: Vec<NaivePlacedTaken> =
-            self.taken().into_iter().map(|taken| NaivePlacedTaken { to: i64::MAX, ..taken }).collect();
-        free_at(self.floor, &taken, &self.outs(), self.now)
+    fn free_amounts(&self) -> NaiveFloor {
+        let taken_seats: Vec<NaivePlacedTaken> =
+            self.taken_seats().into_iter().map(|taken| NaivePlacedTaken { to: i64::MAX, ..taken }).collect();
+        free_at(self.floor, &taken_seats, &self.node_outages(), self.now)
     }
 
     fn try_on(&self, j: usize, free: &NaiveFloor) -> Option<PlacedSeat> {
-        place(&self.jobs[j], self.floor, free, self.fill)
+        place_job(&self.jobs[j], self.floor, free, self.fill)
     }
 
-    fn start(&mut self, j: usize, seat: PlacedSeat) {
+    fn start_job(&mut self, j: usize, seat: PlacedSeat) {
         self.waiting.retain(|&w| w != j);
         self.running.push(j);
         self.out_of[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
         self.seats[j] = seat;
     }
 
-    fn sorted(&self, shortest: bool) -> Vec<usize> {
+    fn sort_waiting(&self, shortest: bool) -> Vec<usize> {
         let mut list = self.waiting.clone();
         list.sort_by_key(|&j| (if shortest { self.jobs[j].estimate } else { 0 }, j));
         list
     }
 
-    fn easy(&mut self, shortest: (bool, bool), backfills: bool, reserves: bool) {
-        for j in self.sorted(shortest.0) {
-            let Some(seat) = self.try_on(j, &self.free()) else { break };
-            self.start(j, seat);
+    fn run_easy(&mut self, shortest: (bool, bool), backfills: bool, reserves: bool) {
+        for j in self.sort_waiting(shortest.0) {
+            let Some(seat) = self.try_on(j, &self.free_amounts()) else { break };
+            self.start_job(j, seat);
         }
-        let Some(&head) = self.sorted(shortest.0).first() else { return };
+        let Some(&head) = self.sort_waiting(shortest.0).first() else { return };
         if !backfills {
             return;
         }
-        let mut reserved = None;
+        let mut reservation = None;
         if reserves {
-            let taken = self.taken();
-            let mut ends: Vec<i64> = taken.iter().map(|taken| taken.to).collect();
+            let taken_seats = self.taken_seats();
+            let mut ends: Vec<i64> = taken_seats.iter().map(|taken| taken.to).collect();
             ends.sort_unstable();
-            let found = ends.into_iter().find_map(|end| {
-                let mut free = free_at(self.floor, &taken, &[], end);
+            let placement = ends.into_iter().find_map(|end| {
+                let mut free = free_at(self.floor, &taken_seats, &[], end);
                 let seat = self.try_on(head, &free)?;
                 for (node, amounts) in seat {
                     free[node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
                 }
                 Some((end, free))
             });
-            reserved = Some(found.expect("a job that fits the machine fits when all others have ended"));
+            reservation = Some(placement.expect("a job that fits the machine fits when all others have ended"));
         }
-        for j in self.sorted(shortest.1) {
+        for j in self.sort_waiting(shortest.1) {
             if j == head {
                 continue;
             }
-            let free = self.free();
-            match &mut reserved {
+            let free = self.free_amounts();
+            match &mut reservation {
                 Some((shadow, over)) if self.now + self.jobs[j].estimate > *shadow => {
-                    let Some(seat) = place(&self.jobs[j], self.floor, &lesser(&free, over), self.fill) else {
+                    let Some(seat) = place_job(&self.jobs[j], self.floor, &lesser_floor(&free, over), self.fill) else {
                         continue;
                     };
                     for (node, amounts) in &seat {
                         over[*node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
                     }
-                    self.start(j, seat);
+                    self.start_job(j, seat);
                 }
                 _ => {
                     if let Some(seat) = self.try_on(j, &free) {
-                        self.start(j, seat);
+                        self.start_job(j, seat);
                     }
                 }
             }
@@ -459,15 +466,15 @@ impl NaivePlacedWorld<'_> {
     }
 
     /// The first place of a job beside what is taken, if it has one.
-    fn earliest(&self, j: usize, taken: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
-        let outs = self.outs();
+    fn earliest_place(&self, j: usize, taken: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
+        let outs = self.node_outages();
         let ends = taken.iter().map(|t| t.to).chain(outs.iter().map(|out| out.to));
         let mut times: Vec<i64> = ends.filter(|&to| to > self.now && to < NEVER).collect();
         times.push(self.now);
         times.sort_unstable();
         let span = self.jobs[j].estimate;
         times.into_iter().find_map(|from| {
-            let seat = self.try_on(j, &self.least(from, span, taken))?;
+            let seat = self.try_on(j, &self.least_free(from, span, taken))?;
             Some(NaivePlacedTaken { from, to: from + span, seat })
         })
     }
@@ -475,66 +482,66 @@ impl NaivePlacedWorld<'_> {
     /// The seat of a job that starts now, if it has one: what a job holds that has outlived its
     /// prediction is not free for a start.
     fn seat_now(&self, j: usize, taken: &[NaivePlacedTaken]) -> Option<PlacedSeat> {
-        self.try_on(j, &lesser(&self.least(self.now, self.jobs[j].estimate, taken), &self.free()))
+        self.try_on(j, &lesser_floor(&self.least_free(self.now, self.jobs[j].estimate, taken), &self.free_amounts()))
     }
 
     /// Amounts that are free from then on for so long.
-    fn least(&self, from: i64, span: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
-        let outs = self.outs();
+    fn least_free(&self, from: i64, span: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
+        let outs = self.node_outages();
         let begins = taken.iter().map(|t| t.from).chain(outs.iter().map(|out| out.from));
         let during = begins.filter(|&begin| from < begin && begin < from + span);
         let free = |at: i64| free_at(self.floor, taken, &outs, at);
-        during.fold(free(from), |least, at| lesser(&least, &free(at)))
+        during.fold(free(from), |least, at| lesser_floor(&least, &free(at)))
     }
 
     /// Returns whether all places of a plan are free beside the running jobs.
     fn is_possible(&self, plan: &[NaivePlacedTaken]) -> bool {
-        let outs = self.outs();
-        let all: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(plan.iter().cloned()).collect();
+        let outs = self.node_outages();
+        let places: Vec<NaivePlacedTaken> = self.taken_seats().into_iter().chain(plan.iter().cloned()).collect();
         let begins = plan.iter().map(|t| t.from).chain(outs.iter().map(|out| out.from));
         let times: Vec<i64> = begins.filter(|&at| at > self.now).chain([self.now]).collect();
         times.into_iter().all(|at| {
-            let held = free_at(self.floor, &all, &[], at);
+            let free_amounts = free_at(self.floor, &places, &[], at);
             let is_there = |t: &NaivePlacedTaken, out: &NaiveNodeSpell| {
                 t.from <= at && at < t.to && out.from <= at && at < out.to && t.seat.iter().any(|on| on.0 == out.node)
             };
-            held.iter().flatten().all(|&free| free >= 0)
+            free_amounts.iter().flatten().all(|&free| free >= 0)
                 && !plan.iter().any(|t| outs.iter().any(|out| is_there(t, out)))
         })
     }
 
-    fn conservative(&mut self, stale: bool, fresh: &[usize]) {
+    fn run_conservative(&mut self, stale: bool, fresh: &[usize]) {
         if stale {
             let mut list: Vec<usize> = self.waiting.iter().copied().filter(|j| !fresh.contains(j)).collect();
             let start =
                 |plan: &[Option<NaivePlacedTaken>], j: usize| plan[j].as_ref().map_or(NEVER, |place| place.from);
             list.sort_by_key(|&j| (start(&self.plan, j), j));
-            let mut taken = self.taken();
+            let mut taken_seats = self.taken_seats();
             let mut new = self.plan.clone();
             for &j in &list {
-                new[j] = self.earliest(j, &taken);
-                taken.extend(new[j].clone());
+                new[j] = self.earliest_place(j, &taken_seats);
+                taken_seats.extend(new[j].clone());
             }
             let old: Vec<NaivePlacedTaken> = list.iter().filter_map(|&j| self.plan[j].clone()).collect();
             if list.iter().any(|&j| start(&new, j) > start(&self.plan, j)) && self.is_possible(&old) {
                 new = self.plan.clone();
                 for &j in &list {
-                    let others = list.iter().filter(|&&other| other != j).filter_map(|&other| new[other].clone());
-                    let beside: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(others).collect();
-                    new[j] = self.earliest(j, &beside);
+                    let other_places = list.iter().filter(|&&other| other != j).filter_map(|&other| new[other].clone());
+                    let beside: Vec<NaivePlacedTaken> = self.taken_seats().into_iter().chain(other_places).collect();
+                    new[j] = self.earliest_place(j, &beside);
                 }
             }
             self.plan = new;
         }
         for &j in fresh {
-            let planned = self.waiting.iter().filter_map(|&other| self.plan[other].clone());
-            let beside: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(planned).collect();
-            self.plan[j] = self.earliest(j, &beside);
+            let planned_places = self.waiting.iter().filter_map(|&other| self.plan[other].clone());
+            let beside: Vec<NaivePlacedTaken> = self.taken_seats().into_iter().chain(planned_places).collect();
+            self.plan[j] = self.earliest_place(j, &beside);
         }
         let due = |j: &usize| self.plan[*j].as_ref().is_some_and(|taken| taken.from == self.now);
         for j in self.waiting.clone().into_iter().filter(due).collect::<Vec<_>>() {
             if let Some(place) = self.plan[j].take() {
-                self.start(j, place.seat);
+                self.start_job(j, place.seat);
             }
         }
     }

@@ -14,13 +14,13 @@ impl NaiveProfile {
     }
 
     /// Takes `procs` processors away during `[from, to)`, as far as that lies after `now`.
-    pub fn take(&mut self, from: i64, to: i64, procs: i64) {
+    pub fn take_processors(&mut self, from: i64, to: i64, procs: i64) {
         let from = from.max(self.steps[0].0);
         if from >= to {
             return;
         }
-        self.cut(from);
-        self.cut(to);
+        self.cut_step(from);
+        self.cut_step(to);
         for (time, free) in &mut self.steps {
             if from <= *time && *time < to {
                 *free -= procs;
@@ -30,7 +30,7 @@ impl NaiveProfile {
 
     /// Returns whether `procs` processors are free throughout `[from, from + span)`. `from` must
     /// not lie before `now`.
-    pub fn fits(&self, from: i64, span: i64, procs: i64) -> bool {
+    pub fn fits_throughout(&self, from: i64, span: i64, procs: i64) -> bool {
         (0..self.steps.len()).all(|i| {
             let (begin, free) = self.steps[i];
             let end = self.steps.get(i + 1).map_or(i64::MAX, |next| next.0);
@@ -43,7 +43,7 @@ impl NaiveProfile {
     ///
     /// # Panics
     /// If the job never fits, i.e. is wider than the machine.
-    pub fn earliest(&self, from: i64, span: i64, procs: i64) -> i64 {
+    pub fn earliest_start(&self, from: i64, span: i64, procs: i64) -> i64 {
         match self.earliest_if_any(from, span, procs) {
             Some(s) => s,
             None => panic!("{procs} processors are never free"),
@@ -71,7 +71,7 @@ impl NaiveProfile {
         candidate
     }
 
-    fn cut(&mut self, at: i64) {
+    fn cut_step(&mut self, at: i64) {
         match self.steps.binary_search_by_key(&at, |step| step.0) {
             Ok(_) => {}
             Err(0) => unreachable!("steps begin at or before every cut"),
@@ -87,14 +87,19 @@ mod tests {
     #[test]
     fn earliest_looks_for_the_first_hole_that_is_long_enough() {
         let mut p = NaiveProfile::new(10, 4);
-        p.take(0, 20, 3); // 1 free until 20
-        p.take(25, 40, 2); // 4 free in [20,25), 2 free in [25,40)
-        assert_eq!(p.earliest(10, 5, 1), 10);
-        assert_eq!(p.earliest(10, 5, 4), 20);
-        assert_eq!(p.earliest(10, 6, 4), 40);
-        assert_eq!(p.earliest(10, 6, 2), 20);
-        assert_eq!(p.earliest(22, 3, 4), 22);
-        assert!(p.fits(10, 100, 1) && !p.fits(10, 11, 2) && p.fits(20, 5, 4) && !p.fits(20, 6, 4));
+        p.take_processors(0, 20, 3); // 1 free until 20
+        p.take_processors(25, 40, 2); // 4 free in [20,25), 2 free in [25,40)
+        assert_eq!(p.earliest_start(10, 5, 1), 10);
+        assert_eq!(p.earliest_start(10, 5, 4), 20);
+        assert_eq!(p.earliest_start(10, 6, 4), 40);
+        assert_eq!(p.earliest_start(10, 6, 2), 20);
+        assert_eq!(p.earliest_start(22, 3, 4), 22);
+        assert!(
+            p.fits_throughout(10, 100, 1)
+                && !p.fits_throughout(10, 11, 2)
+                && p.fits_throughout(20, 5, 4)
+                && !p.fits_throughout(20, 6, 4)
+        );
     }
 
     /// The answer equals that of a check second by second.
@@ -110,7 +115,7 @@ mod tests {
             let mut free = vec![6_i64; 200];
             for _ in 0..random(8) {
                 let (from, to, n) = (random(40), random(60), random(3));
-                p.take(from, to, n);
+                p.take_processors(from, to, n);
                 for cell in free.iter_mut().take(to as usize).skip(from as usize) {
                     *cell -= n;
                 }
@@ -120,8 +125,8 @@ mod tests {
             let Some(expected) = (from..150).find(|&s| holds(s)) else {
                 continue;
             };
-            assert_eq!(p.earliest(from, span, n), expected);
-            assert_eq!(p.fits(from, span, n), holds(from));
+            assert_eq!(p.earliest_start(from, span, n), expected);
+            assert_eq!(p.fits_throughout(from, span, n), holds(from));
         }
     }
 }

@@ -132,72 +132,72 @@ pub struct NaiveAnswer {
 }
 
 /// The permutations of 0..n from left to right in the tree: lexicographically.
-pub fn permutations(n: usize) -> Vec<Vec<usize>> {
-    fn extend(path: &mut Vec<usize>, n: usize, all: &mut Vec<Vec<usize>>) {
+pub fn list_permutations(n: usize) -> Vec<Vec<usize>> {
+    fn extend_path(path: &mut Vec<usize>, n: usize, all: &mut Vec<Vec<usize>>) {
         if path.len() == n {
             all.push(path.clone());
         }
         for next in 0..n {
             if !path.contains(&next) {
                 path.push(next);
-                extend(path, n, all);
+                extend_path(path, n, all);
                 path.pop();
             }
         }
     }
-    let mut all = Vec::new();
-    extend(&mut Vec::new(), n, &mut all);
-    all
+    let mut paths = Vec::new();
+    extend_path(&mut Vec::new(), n, &mut paths);
+    paths
 }
 
 /// The depths, from 1, at which a path leaves the heuristic: takes another than the first job that
 /// is left.
-pub fn discrepancies(path: &[usize]) -> Vec<usize> {
+pub fn find_discrepancies(path: &[usize]) -> Vec<usize> {
     let first_left = |at: usize| path[at..].iter().min().copied();
     (0..path.len()).filter(|&at| Some(path[at]) != first_left(at)).map(|at| at + 1).collect()
 }
 
 /// Permutations of 0..n, 0 being the heuristic's first choice, per iteration and in the order of
 /// their visits.
-pub fn iterations(n: usize, traversal: NaiveTraversal) -> Vec<Vec<Vec<usize>>> {
+pub fn list_iterations(n: usize, traversal: NaiveTraversal) -> Vec<Vec<Vec<usize>>> {
     let iteration = |path: &Vec<usize>| match traversal {
-        NaiveTraversal::Lds => discrepancies(path).len(),
-        NaiveTraversal::Dds => discrepancies(path).last().copied().unwrap_or(0),
+        NaiveTraversal::Lds => find_discrepancies(path).len(),
+        NaiveTraversal::Dds => find_discrepancies(path).last().copied().unwrap_or(0),
     };
-    let all = permutations(n);
-    (0..n.max(1)).map(|i| all.iter().filter(|path| iteration(path) == i).cloned().collect()).collect()
+    let paths = list_permutations(n);
+    (0..n.max(1)).map(|i| paths.iter().filter(|path| iteration(path) == i).cloned().collect()).collect()
 }
 
 /// Nodes that are placed if consecutive paths share what they have in common at their beginning.
-pub fn nodes(visited: &[Vec<usize>]) -> usize {
-    let shared = |a: &[usize], b: &[usize]| a.iter().zip(b).take_while(|(x, y)| x == y).count();
+pub fn count_nodes(visited: &[Vec<usize>]) -> usize {
+    let shared_length = |a: &[usize], b: &[usize]| a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let first = visited.first().map_or(0, Vec::len);
-    first + visited.windows(2).map(|pair| pair[1].len() - shared(&pair[0], &pair[1])).sum::<usize>()
+    first + visited.windows(2).map(|pair| pair[1].len() - shared_length(&pair[0], &pair[1])).sum::<usize>()
 }
 
 impl NaiveProblem {
-    fn profile(&self) -> NaiveProfile {
+    fn build_profile(&self) -> NaiveProfile {
         let mut profile = NaiveProfile::new(self.now, self.procs);
         for &(end, procs) in &self.running {
-            profile.take(self.now, end, procs);
+            profile.take_processors(self.now, end, procs);
         }
         profile
     }
 
     /// Starts by waiting job if they are placed in this order.
-    pub fn schedule(&self, order: &[usize]) -> Vec<i64> {
-        let mut profile = self.profile();
+    pub fn schedule_order(&self, order: &[usize]) -> Vec<i64> {
+        let mut profile = self.build_profile();
         let mut starts = vec![0; order.len()];
         for &at in order {
             let job = self.waiting[at];
-            starts[at] = profile.earliest(self.now, job.span, job.procs);
-            profile.take(starts[at], starts[at] + job.span, job.procs);
+            starts[at] = profile.earliest_start(self.now, job.span, job.procs);
+            profile.take_processors(starts[at], starts[at] + job.span, job.procs);
         }
         starts
     }
 
     /// The waiting jobs in the order of the heuristic at some time; ties in the order of arrival.
-    pub(crate) fn order(&self, branching: NaiveBranching, now: i64) -> Vec<usize> {
+    pub(crate) fn heuristic_order(&self, branching: NaiveBranching, now: i64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.waiting.len()).collect();
         if branching == NaiveBranching::Lxf {
             let factor = |&at: &usize| {
@@ -210,31 +210,31 @@ impl NaiveProblem {
     }
 
     /// Starts under backfilling with one reservation.
-    pub fn backfill(&self, branching: NaiveBranching) -> Vec<i64> {
-        let mut running = self.running.clone();
+    pub fn backfill_starts(&self, branching: NaiveBranching) -> Vec<i64> {
+        let mut running_jobs = self.running.clone();
         let mut starts: Vec<Option<i64>> = vec![None; self.waiting.len()];
         let mut now = self.now;
         while starts.contains(&None) {
-            running.retain(|r| r.0 > now);
+            running_jobs.retain(|r| r.0 > now);
             let mut profile = NaiveProfile::new(now, self.procs);
-            for &(end, procs) in &running {
-                profile.take(now, end, procs);
+            for &(end, procs) in &running_jobs {
+                profile.take_processors(now, end, procs);
             }
-            let mut reserved = false;
-            for at in self.order(branching, now) {
+            let mut has_reservation = false;
+            for at in self.heuristic_order(branching, now) {
                 let job = self.waiting[at];
                 if starts[at].is_some() {
-                } else if profile.fits(now, job.span, job.procs) {
+                } else if profile.fits_throughout(now, job.span, job.procs) {
                     starts[at] = Some(now);
-                    running.push((now + job.span, job.procs));
-                    profile.take(now, now + job.span, job.procs);
-                } else if !reserved {
-                    let start = profile.earliest(now, job.span, job.procs);
-                    profile.take(start, start + job.span, job.procs);
-                    reserved = true;
+                    running_jobs.push((now + job.span, job.procs));
+                    profile.take_processors(now, now + job.span, job.procs);
+                } else if !has_reservation {
+                    let start = profile.earliest_start(now, job.span, job.procs);
+                    profile.take_processors(start, start + job.span, job.procs);
+                    has_reservation = true;
                 }
             }
-            now = running.iter().map(|r| r.0).min().unwrap_or(now);
+            now = running_jobs.iter().map(|r| r.0).min().unwrap_or(now);
         }
         starts.into_iter().map(|s| s.unwrap_or(now)).collect()
     }
@@ -244,7 +244,7 @@ impl NaiveProblem {
     }
 
     /// The value of a measure for these starts.
-    pub fn value(&self, measure: NaiveMeasure, starts: &[i64]) -> i64 {
+    pub fn measure_value(&self, measure: NaiveMeasure, starts: &[i64]) -> i64 {
         let jobs = || self.waiting.iter().zip(starts).map(|(job, start)| (job, start - job.submit));
         let excess = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).sum();
         let largest = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).max().unwrap_or(0);
@@ -265,9 +265,9 @@ impl NaiveProblem {
                 let of_waiting =
                     self.waiting.iter().zip(starts).map(|(job, start)| (job.span, start + job.span, job.procs));
                 let of_running = self.running.iter().map(|&(end, procs)| (end - self.now, end, procs));
-                let all: Vec<_> = of_waiting.chain(of_running).collect();
-                let end = all.iter().map(|&(_, end, _)| end).max().unwrap_or(self.now);
-                (end - self.now) * self.procs - all.iter().map(|(run, _, procs)| run * procs).sum::<i64>()
+                let job_runs: Vec<_> = of_waiting.chain(of_running).collect();
+                let end = job_runs.iter().map(|&(_, end, _)| end).max().unwrap_or(self.now);
+                (end - self.now) * self.procs - job_runs.iter().map(|(run, _, procs)| run * procs).sum::<i64>()
             }
             NaiveMeasure::Late(threshold) => jobs().filter(|&(_, wait)| wait > threshold).count() as i64,
             NaiveMeasure::Area => jobs().map(|(job, wait)| wait * job.procs).sum(),
@@ -277,30 +277,30 @@ impl NaiveProblem {
     }
 
     fn fair_weight(&self, user: i64) -> i64 {
-        let used = |user: i64| self.usage.iter().filter(|u| u.0 == user).map(|u| u.1).sum::<i64>();
+        let usage_of_user = |user: i64| self.usage.iter().filter(|u| u.0 == user).map(|u| u.1).sum::<i64>();
         let had_some = self.usage.iter().filter(|u| u.1 > 0).map(|u| u.0);
         let mut users: Vec<i64> = had_some.chain(self.waiting.iter().map(|job| job.user)).collect();
         users.sort_unstable();
         users.dedup();
-        let share = users.iter().map(|&user| used(user)).sum::<i64>() / users.len() as i64;
-        if share + used(user) == 0 { 1024 } else { 1024 * share / (share + used(user)) }
+        let share = users.iter().map(|&user| usage_of_user(user)).sum::<i64>() / users.len() as i64;
+        if share + usage_of_user(user) == 0 { 1024 } else { 1024 * share / (share + usage_of_user(user)) }
     }
 
     /// The best path of the decision before, newcomers behind it.
-    fn continued(&self, branching: NaiveBranching) -> Vec<usize> {
-        let newcomers = self.order(branching, self.now).into_iter().filter(|at| !self.last.contains(at));
+    fn continued_path(&self, branching: NaiveBranching) -> Vec<usize> {
+        let newcomers = self.heuristic_order(branching, self.now).into_iter().filter(|at| !self.last.contains(at));
         self.last.iter().copied().chain(newcomers).collect()
     }
 
     /// References of version C.
-    pub fn references(&self, measures: &[NaiveMeasure]) -> Vec<i64> {
-        let favoured = |&measure: &NaiveMeasure| match measure {
+    pub fn reference_values(&self, measures: &[NaiveMeasure]) -> Vec<i64> {
+        let favoured_value = |&measure: &NaiveMeasure| match measure {
             NaiveMeasure::Slowdown | NaiveMeasure::Wait | NaiveMeasure::Fair(_) | NaiveMeasure::Special(_) => {
-                self.value(measure, &self.backfill(NaiveBranching::Lxf))
+                self.measure_value(measure, &self.backfill_starts(NaiveBranching::Lxf))
             }
-            _ => self.value(measure, &self.backfill(NaiveBranching::Fcfs)),
+            _ => self.measure_value(measure, &self.backfill_starts(NaiveBranching::Fcfs)),
         };
-        measures.iter().map(favoured).collect()
+        measures.iter().map(favoured_value).collect()
     }
 
     /// Returns whether a schedule with values f is better than one with values g.
@@ -339,35 +339,35 @@ impl NaiveProblem {
     }
 
     /// Visits every permutation. O(n!·n·steps).
-    pub fn search(&self, goal: &NaiveGoal) -> NaiveAnswer {
-        let continued = self.continued(goal.branching);
-        let ranked = match goal.reuse {
-            NaiveReuse::Branch if !self.last.is_empty() => continued.clone(),
-            _ => self.order(goal.branching, self.now),
+    pub fn search_permutations(&self, goal: &NaiveGoal) -> NaiveAnswer {
+        let continued_path = self.continued_path(goal.branching);
+        let ranked_jobs = match goal.reuse {
+            NaiveReuse::Branch if !self.last.is_empty() => continued_path.clone(),
+            _ => self.heuristic_order(goal.branching, self.now),
         };
-        let references = self.references(&goal.measures);
+        let references = self.reference_values(&goal.measures);
         let mut best: Option<NaiveAnswer> = None;
-        let mut visited = Vec::new();
-        let mut paths = iterations(self.waiting.len(), goal.traversal).concat();
-        paths.iter_mut().for_each(|path| path.iter_mut().for_each(|at| *at = ranked[*at]));
-        if goal.reuse == NaiveReuse::Seed && !self.last.is_empty() && continued != ranked {
-            paths.insert(1, continued);
+        let mut visited_paths = Vec::new();
+        let mut paths = list_iterations(self.waiting.len(), goal.traversal).concat();
+        paths.iter_mut().for_each(|path| path.iter_mut().for_each(|at| *at = ranked_jobs[*at]));
+        if goal.reuse == NaiveReuse::Seed && !self.last.is_empty() && continued_path != ranked_jobs {
+            paths.insert(1, continued_path);
         }
         for path in paths {
-            let starts = self.schedule(&path);
-            let values: Vec<i64> = goal.measures.iter().map(|&m| self.value(m, &starts)).collect();
+            let starts = self.schedule_order(&path);
+            let values: Vec<i64> = goal.measures.iter().map(|&m| self.measure_value(m, &starts)).collect();
             if best.as_ref().is_none_or(|best| self.is_better(goal, &references, &values, &best.values)) {
                 best = Some(NaiveAnswer { path: path.clone(), starts, values, visited: Vec::new() });
             }
-            visited.push(path);
+            visited_paths.push(path);
         }
         let best = best.unwrap_or(NaiveAnswer { path: vec![], starts: vec![], values: vec![], visited: vec![] });
-        NaiveAnswer { visited, ..best }
+        NaiveAnswer { visited: visited_paths, ..best }
     }
 }
 
 /// Processor-seconds by user between `now − window` and now.
-fn usage(jobs: &[JobIn], out: &[Option<JobOut>], now: i64, window: i64) -> Vec<(i64, i64)> {
+fn usage_by_user(jobs: &[JobIn], out: &[Option<JobOut>], now: i64, window: i64) -> Vec<(i64, i64)> {
     let had = jobs.iter().zip(out).filter_map(|(job, out)| {
         let out = (*out)?;
         Some((job.user, (out.end.min(now) - out.start.max(now - window)).max(0) * job.procs))
@@ -387,14 +387,14 @@ pub fn run(goal: &NaiveGoal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
     let mut last: Vec<usize> = Vec::new();
     while let Some(now) = times.iter().copied().min() {
         times.retain(|&time| time > now);
-        let here = (0..jobs.len()).filter(|&at| jobs[at].submit <= now);
-        let (started, waiting): (Vec<usize>, Vec<usize>) = here.partition(|&at| out[at].is_some());
-        let run_on = started.iter().filter_map(|&at| out[at].filter(|o| o.end > now).map(|o| (at, o.start)));
+        let submitted_jobs = (0..jobs.len()).filter(|&at| jobs[at].submit <= now);
+        let (started_jobs, waiting_jobs): (Vec<usize>, Vec<usize>) = submitted_jobs.partition(|&at| out[at].is_some());
+        let run_on = started_jobs.iter().filter_map(|&at| out[at].filter(|o| o.end > now).map(|o| (at, o.start)));
         let problem = NaiveProblem {
             now,
             procs,
             running: run_on.map(|(at, start)| (start + span(&jobs[at]), jobs[at].procs)).collect(),
-            waiting: waiting
+            waiting: waiting_jobs
                 .iter()
                 .map(|&at| NaiveSearchWaiting {
                     submit: jobs[at].submit,
@@ -404,16 +404,16 @@ pub fn run(goal: &NaiveGoal, jobs: &[JobIn], procs: i64) -> Vec<JobOut> {
                     user: jobs[at].user,
                 })
                 .collect(),
-            usage: window.map(|window| usage(jobs, &out, now, window)).unwrap_or_default(),
-            last: last.iter().filter_map(|job| waiting.iter().position(|at| at == job)).collect(),
+            usage: window.map(|window| usage_by_user(jobs, &out, now, window)).unwrap_or_default(),
+            last: last.iter().filter_map(|job| waiting_jobs.iter().position(|at| at == job)).collect(),
         };
         let free = procs - problem.running.iter().map(|r| r.1).sum::<i64>();
         if !problem.waiting.iter().any(|job| job.procs <= free) {
             continue;
         }
-        let answer = problem.search(goal);
-        last = answer.path.iter().map(|&at| waiting[at]).collect();
-        for (&at, start) in waiting.iter().zip(answer.starts) {
+        let answer = problem.search_permutations(goal);
+        last = answer.path.iter().map(|&at| waiting_jobs[at]).collect();
+        for (&at, start) in waiting_jobs.iter().zip(answer.starts) {
             if start == now {
                 let end = now + jobs[at].run;
                 out[at] = Some(JobOut { start: now, end });
@@ -443,30 +443,31 @@ pub fn run_by_estimates(goal: &NaiveGoal, jobs: &[JobIn], procs: i64) -> Vec<Job
     let mut out: Vec<Option<JobOut>> = vec![None; jobs.len()];
     let mut time = i64::MIN;
     loop {
-        let running: Vec<(usize, i64)> = out
+        let running_jobs: Vec<(usize, i64)> = out
             .iter()
             .enumerate()
             .filter_map(|(at, out)| out.filter(|o| o.end > time).map(|o| (at, o.start)))
             .collect();
         let arrivals = jobs.iter().map(|job| job.submit);
         let ends = out.iter().flatten().map(|out| out.end);
-        let expiries = running.iter().map(|&(at, start)| put_off(start, jobs[at].estimate, time));
+        let expiries = running_jobs.iter().map(|&(at, start)| put_off(start, jobs[at].estimate, time));
         let Some(now) = arrivals.chain(ends).chain(expiries).filter(|&event| event > time).min() else { break };
         time = now;
-        let waiting: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].submit <= now && out[at].is_none()).collect();
-        let still = running.iter().filter(|(at, _)| out[*at].is_some_and(|o| o.end > now));
+        let waiting_jobs: Vec<usize> =
+            (0..jobs.len()).filter(|&at| jobs[at].submit <= now && out[at].is_none()).collect();
+        let still = running_jobs.iter().filter(|(at, _)| out[*at].is_some_and(|o| o.end > now));
         let ends = still.map(|&(at, start)| (put_off(start, jobs[at].estimate, now), jobs[at].procs)).collect();
-        let described = |&at: &usize| {
+        let describe_job = |&at: &usize| {
             let JobIn { submit, procs, estimate, user, .. } = jobs[at];
             NaiveSearchWaiting { submit, procs, span: estimate, run: estimate, user }
         };
-        let waits = waiting.iter().map(described).collect();
+        let waits = waiting_jobs.iter().map(describe_job).collect();
         let problem = NaiveProblem { now, procs, running: ends, waiting: waits, ..NaiveProblem::default() };
         let free = procs - problem.running.iter().map(|r| r.1).sum::<i64>();
         if !problem.waiting.iter().any(|job| job.procs <= free) {
             continue;
         }
-        for (&at, start) in waiting.iter().zip(problem.search(goal).starts) {
+        for (&at, start) in waiting_jobs.iter().zip(problem.search_permutations(goal).starts) {
             if start == now {
                 out[at] = Some(JobOut { start: now, end: now + jobs[at].run });
             }
@@ -482,7 +483,7 @@ mod tests {
     /// "For 4 jobs LDS visits 1, 6, 11, … paths and DDS 1, 3, 8, 12."
     #[test]
     fn paths_per_iteration() {
-        let count = |traversal| iterations(4, traversal).iter().map(Vec::len).collect::<Vec<_>>();
+        let count = |traversal| list_iterations(4, traversal).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(count(NaiveTraversal::Lds), [1, 6, 11, 6]);
         assert_eq!(count(NaiveTraversal::Dds), [1, 3, 8, 12]);
     }

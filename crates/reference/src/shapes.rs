@@ -6,7 +6,7 @@ mod resizing;
 mod room;
 mod running;
 
-use room::{NaiveSpan, earliest, fits};
+use room::{NaiveSpan, earliest_start, fits_beside};
 use running::NaiveSizedRun;
 pub use running::{NaiveKind, NaiveSizedJob};
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ pub(crate) struct NaiveShapeWorld<'a> {
 /// # Panics
 /// A job that can never start.
 #[must_use]
-pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Vec<Vec<[i64; 4]>> {
+pub fn simulate_shapes(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Vec<Vec<[i64; 4]>> {
     let mut world = NaiveShapeWorld {
         procs,
         rules,
@@ -99,17 +99,17 @@ pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> 
         let now = world.now;
         world.here.extend((next..jobs.len()).filter(|&at| jobs[at].submit == now));
         while jobs.get(next).is_some_and(|job| job.submit == world.now) {
-            world.arrive(next);
+            world.note_arrival(next);
             next += 1;
         }
-        world.pass();
+        world.run_pass();
     }
     world.segments
 }
 
 impl NaiveShapeWorld<'_> {
     fn next_event(&self, arrival: Option<i64>) -> Option<i64> {
-        let ends = self.run.iter().map(NaiveSizedRun::end);
+        let ends = self.run.iter().map(NaiveSizedRun::run_end);
         let points = self.run.iter().filter_map(|job| job.pending.map(|(_, at)| at));
         let asks = self.run.iter().filter_map(NaiveSizedRun::next_ask);
         let caps = self.rules.caps.iter().map(|cap| cap.0);
@@ -122,11 +122,11 @@ impl NaiveShapeWorld<'_> {
 
     fn end_and_change(&mut self) {
         let now = self.now;
-        for job in self.run.iter().filter(|job| job.end() == now) {
+        for job in self.run.iter().filter(|job| job.run_end() == now) {
             self.segments[job.at].push([job.since, now, job.size, job.pace as i64]);
             self.here.remove(&job.at);
         }
-        self.run.retain(|job| job.end() != now);
+        self.run.retain(|job| job.run_end() != now);
         for at in 0..self.run.len() {
             if let Some((size, _)) = self.run[at].pending.filter(|pending| pending.1 == now) {
                 self.take_effect(at, size);
@@ -138,18 +138,18 @@ impl NaiveShapeWorld<'_> {
     /// makes no progress.
     fn take_effect(&mut self, at: usize, size: i64) {
         let job = &self.run[at];
-        match job.gives_since.is_none_or(|since| since == self.now) && job.release(self.now, size) > self.now {
+        match job.gives_since.is_none_or(|since| since == self.now) && job.release_time(self.now, size) > self.now {
             true => {
                 self.close_segment(at);
                 self.run[at].begin_to_give(self.now, size);
             }
-            false => self.resize(at, size),
+            false => self.resize_job(at, size),
         }
     }
 
-    fn resize(&mut self, at: usize, size: i64) {
+    fn resize_job(&mut self, at: usize, size: i64) {
         self.close_segment(at);
-        self.run[at].resize(self.now, size);
+        self.run[at].resize_to(self.now, size);
     }
 
     /// All changes of an instant are one: its segment ends at the first of them.
@@ -169,31 +169,31 @@ impl NaiveShapeWorld<'_> {
     }
 
     /// Watts for jobs at a time.
-    fn cap(&self, time: i64) -> i64 {
-        let known = if self.rules.foresees { time } else { time.min(self.now) };
-        self.rules.caps.iter().rev().find(|cap| cap.0 <= known).map_or(i64::MAX / 4, |cap| cap.1)
+    fn cap_at(&self, time: i64) -> i64 {
+        let known_time = if self.rules.foresees { time } else { time.min(self.now) };
+        self.rules.caps.iter().rev().find(|cap| cap.0 <= known_time).map_or(i64::MAX / 4, |cap| cap.1)
     }
 
-    fn draw(&self) -> i64 {
-        self.run.iter().map(|job| job.held() * job.watts()).sum()
+    fn current_draw(&self) -> i64 {
+        self.run.iter().map(|job| job.held_procs() * job.watts_per_proc()).sum()
     }
 
-    fn spans(&self, without: Option<usize>) -> Vec<NaiveSpan> {
-        let others = self.run.iter().filter(|job| Some(job.at) != without);
-        others.flat_map(|job| job.spans(self.now)).collect()
+    fn job_spans(&self, without: Option<usize>) -> Vec<NaiveSpan> {
+        let other_jobs = self.run.iter().filter(|job| Some(job.at) != without);
+        other_jobs.flat_map(|job| job.run_spans(self.now)).collect()
     }
 
-    fn fits(&self, spans: &[NaiveSpan], from: i64, until: i64, size: i64, watts: i64) -> bool {
-        fits(self, spans, NaiveSpan { from, until, procs: size, watts: size * watts })
+    fn fits_span(&self, spans: &[NaiveSpan], from: i64, until: i64, size: i64, watts: i64) -> bool {
+        fits_beside(self, spans, NaiveSpan { from, until, procs: size, watts: size * watts })
     }
 
     /// The start and size with the earliest end at a pace, the smaller size of equals.
-    fn best(&self, at: usize, pace: usize, spans: &[NaiveSpan]) -> Option<(i64, i64)> {
+    fn best_start(&self, at: usize, pace: usize, spans: &[NaiveSpan]) -> Option<(i64, i64)> {
         let job = &self.jobs[at];
         let cap = self.cap_of(at);
         let starts = job.sizes.iter().filter(|size| **size <= cap).filter_map(|&size| {
             let run = job.known_at(size, pace);
-            let start = earliest(self, spans, self.now, run, size, size * job.watts_at(pace))?;
+            let start = earliest_start(self, spans, self.now, run, size, size * job.watts_at(pace))?;
             Some((start + run, size, start))
         });
         starts.min().map(|(_, size, start)| (start, size))
@@ -257,11 +257,11 @@ impl NaiveShapeWorld<'_> {
 
     fn fits_now(&self, at: usize, spans: &[NaiveSpan], (size, pace): (i64, usize)) -> bool {
         let (job, now) = (&self.jobs[at], self.now);
-        self.fits(spans, now, now + job.known_at(size, pace), size, job.watts_at(pace))
+        self.fits_span(spans, now, now + job.known_at(size, pace), size, job.watts_at(pace))
     }
 
     /// Start, size and pace at the fastest pace at which the job ever fits.
-    fn plan(&self, at: usize, spans: &[NaiveSpan], waits: bool) -> Option<(i64, (i64, usize))> {
+    fn plan_job(&self, at: usize, spans: &[NaiveSpan], waits: bool) -> Option<(i64, (i64, usize))> {
         let (job, now) = (&self.jobs[at], self.now);
         self.start_paces(at).find_map(|pace| {
             let sizes = self.sizes_by_rule(at, pace);
@@ -270,11 +270,11 @@ impl NaiveShapeWorld<'_> {
                 return Some((now, (size, pace)));
             }
             if matches!(self.rules.shape, "start" | "start-now") && sizes.len() > 1 {
-                let (start, size) = self.best(at, pace, spans)?;
+                let (start, size) = self.best_start(at, pace, spans)?;
                 return Some((start, (size, pace)));
             }
             let size = *sizes.last()?;
-            let start = earliest(self, spans, now, job.known_at(size, pace), size, size * job.watts_at(pace))?;
+            let start = earliest_start(self, spans, now, job.known_at(size, pace), size, size * job.watts_at(pace))?;
             Some((start, (size, pace)))
         })
     }
@@ -283,84 +283,86 @@ impl NaiveShapeWorld<'_> {
     /// plan does.
     fn shape_now(&self, at: usize, spans: &[NaiveSpan], waits: bool) -> Option<(i64, usize)> {
         let (job, now) = (&self.jobs[at], self.now);
-        let plan = self.plan(at, spans, waits);
+        let plan = self.plan_job(at, spans, waits);
         let planned_end = plan.map_or(i64::MAX, |(start, (size, pace))| start + job.known_at(size, pace));
         let slower = self.start_paces(at).skip(1).flat_map(|pace| {
             let sizes = self.sizes_by_rule(at, pace).into_iter();
             sizes.map(move |size| (now + job.known_at(size, pace), pace, size))
         });
         let able = slower.filter(|&(end, pace, size)| end < planned_end && self.fits_now(at, spans, (size, pace)));
-        let planned = plan.filter(|plan| plan.0 == now).map(|plan| plan.1);
-        able.min().map(|(_, pace, size)| (size, pace)).or(planned)
+        let planned_shape = plan.filter(|plan| plan.0 == now).map(|plan| plan.1);
+        able.min().map(|(_, pace, size)| (size, pace)).or(planned_shape)
     }
 
-    fn arrive(&mut self, at: usize) {
+    fn note_arrival(&mut self, at: usize) {
         if self.rules.shape == "submit" && self.jobs[at].kind != NaiveKind::Rigid {
             self.queue.push(at);
-            let mut spans = self.spans(None);
+            let mut spans = self.job_spans(None);
             for parked in &self.parked {
                 let best = self.best_resumption(parked, false, &spans);
-                spans.extend(best.map(|(from, size, rest)| parked.span(from, from + rest, size)));
+                spans.extend(best.map(|(from, size, rest)| parked.run_span(from, from + rest, size)));
             }
             for &other in self.queue.iter().filter(|&&other| other != at) {
                 let (job, size) = (&self.jobs[other], self.chosen[other].unwrap_or(self.jobs[other].preferred));
-                let start = earliest(self, &spans, self.now, job.known[&size], size, size * job.watts);
+                let start = earliest_start(self, &spans, self.now, job.known[&size], size, size * job.watts);
                 // One that no known cap lets start is in no plan.
                 let Some(from) = start else { continue };
                 spans.push(NaiveSpan { from, until: from + job.known[&size], procs: size, watts: size * job.watts });
             }
-            self.chosen[at] = self.best(at, 0, &spans).map(|(_, size)| size);
+            self.chosen[at] = self.best_start(at, 0, &spans).map(|(_, size)| size);
             return;
         }
         self.queue.push(at);
     }
 
-    fn start(&mut self, at: usize, shape: (i64, usize)) {
+    fn start_job(&mut self, at: usize, shape: (i64, usize)) {
         self.queue.retain(|&other| other != at);
         self.run.push(NaiveSizedRun::new(&self.jobs[at], at, self.now, shape, self.rules.releases_late));
     }
 
-    fn pass(&mut self) {
-        let held: Vec<usize> = self.queue.iter().copied().filter(|&at| self.is_held(at)).collect();
-        self.queue.retain(|at| !held.contains(at));
+    fn run_pass(&mut self) {
+        let held_jobs: Vec<usize> = self.queue.iter().copied().filter(|&at| self.is_held(at)).collect();
+        self.queue.retain(|at| !held_jobs.contains(at));
         while let Some(&head) = self.queue.first().filter(|_| self.first_parked.is_empty()) {
-            match self.shape_now(head, &self.spans(None), self.rules.shape == "start") {
-                Some(shape) => self.start(head, shape),
+            match self.shape_now(head, &self.job_spans(None), self.rules.shape == "start") {
+                Some(shape) => self.start_job(head, shape),
                 None if self.rules.shrinks && self.shrink_for(head) => {}
                 None => break,
             }
         }
-        let (mut reserved, heads) = (self.first_parked.clone(), usize::from(self.first_parked.is_empty()));
+        let (mut reserved_spans, heads) = (self.first_parked.clone(), usize::from(self.first_parked.is_empty()));
         if let Some(&head) = self.queue.first()
-            && reserved.is_empty()
-            && let Some((from, (size, pace))) = self.plan(head, &self.spans(None), self.rules.shape == "start")
+            && reserved_spans.is_empty()
+            && let Some((from, (size, pace))) = self.plan_job(head, &self.job_spans(None), self.rules.shape == "start")
         {
             let job = &self.jobs[head];
             let until = from + job.known_at(size, pace);
-            reserved.push(NaiveSpan { from, until, procs: size, watts: size * job.watts_at(pace) });
+            reserved_spans.push(NaiveSpan { from, until, procs: size, watts: size * job.watts_at(pace) });
         }
         for at in self.queue.iter().skip(heads).copied().collect::<Vec<_>>() {
-            let spans = [self.spans(None), reserved.clone()].concat();
+            let spans = [self.job_spans(None), reserved_spans.clone()].concat();
             if let Some(shape) = self.shape_now(at, &spans, false) {
-                self.start(at, shape);
+                self.start_job(at, shape);
             }
         }
-        self.queue.extend(held);
+        self.queue.extend(held_jobs);
         self.queue.sort_unstable();
-        self.grant(&reserved);
-        self.raise_paces(&reserved);
+        self.grant_sizes(&reserved_spans);
+        self.raise_paces(&reserved_spans);
         if self.rules.grows {
-            self.grow(&reserved);
+            self.grow_jobs(&reserved_spans);
         }
     }
 
     /// Gives jobs the sizes that they ask for.
-    fn grant(&mut self, reserved: &[NaiveSpan]) {
+    fn grant_sizes(&mut self, reserved: &[NaiveSpan]) {
         for at in 0..self.run.len() {
             let (job, now) = (&self.run[at], self.now);
             let Some(size) = job.asked.filter(|_| job.resumed < now && job.gives_since.is_none()) else { continue };
-            let others = [self.spans(Some(job.at)), reserved.to_vec()].concat();
-            if size < job.size || self.fits(&others, now, job.end_after(now, size), size, job.watts()) {
+            let other_spans = [self.job_spans(Some(job.at)), reserved.to_vec()].concat();
+            if size < job.size
+                || self.fits_span(&other_spans, now, job.end_after(now, size), size, job.watts_per_proc())
+            {
                 self.take_effect(at, size);
                 self.run[at].asked = None;
             }

@@ -94,13 +94,13 @@ pub fn run(rule: SuppliedRule, jobs: &[VectorJob], machine: &[i64], supply: &[Na
         planned: vec![None; jobs.len()],
         out: vec![JobOut { start: -1, end: -1 }; jobs.len()],
     };
-    let mut arrived = 0;
+    let mut arrival_count = 0;
     loop {
         let ends = world.running.iter().map(|&j| world.out[j].end);
         let starts = world.waiting.iter().filter_map(|&j| world.planned[j]).filter(|&start| start < NEVER);
         let news = supply.iter().flat_map(|step| [step.known, step.from]);
         let later = starts.chain(news).filter(|&at| at > world.now);
-        let arrival = jobs.get(arrived).map(|job| job.submit);
+        let arrival = jobs.get(arrival_count).map(|job| job.submit);
         let Some(next) = ends.chain(later).chain(arrival).min() else {
             assert!(world.here.is_empty(), "jobs wait for ever");
             return world.out;
@@ -108,16 +108,16 @@ pub fn run(rule: SuppliedRule, jobs: &[VectorJob], machine: &[i64], supply: &[Na
         world.now = next;
         let out = &world.out;
         world.running.retain(|&j| out[j].end != next);
-        while jobs.get(arrived).is_some_and(|job| job.submit == next) {
-            world.here.push(arrived);
-            arrived += 1;
+        while jobs.get(arrival_count).is_some_and(|job| job.submit == next) {
+            world.here.push(arrival_count);
+            arrival_count += 1;
         }
-        world.sift();
+        world.sift_queue();
         match rule {
             SuppliedRule::Conservative => world.plan_all(true),
             SuppliedRule::Heuristic => world.plan_all(false),
             SuppliedRule::Easy { shortest, backfills, reservations } => {
-                world.easy(shortest, backfills, reservations);
+                world.run_easy(shortest, backfills, reservations);
             }
         }
     }
@@ -125,29 +125,31 @@ pub fn run(rule: SuppliedRule, jobs: &[VectorJob], machine: &[i64], supply: &[Na
 
 impl<'a> SuppliedWorld<'a> {
     /// Returns the amount at a time, as far as is known now.
-    fn there(&self, resource: usize, at: i64) -> i64 {
+    fn amount_at(&self, resource: usize, at: i64) -> i64 {
         let announcements = self.supply.iter().filter(|step| step.resource == resource && step.known <= self.now);
         let last = announcements.filter(|step| step.from <= at).max_by_key(|step| step.from);
         last.map_or(self.machine[resource], |step| step.amount)
     }
 
     /// Returns the times ahead at which amounts change, as far as is known now.
-    fn steps(&self) -> impl Iterator<Item = i64> + 'a {
+    fn change_times(&self) -> impl Iterator<Item = i64> + 'a {
         let now = self.now;
         self.supply.iter().filter(move |step| step.known <= now && step.from > now).map(|step| step.from)
     }
 
     /// Keeps jobs out of the queue that ask for more than there is and will be.
-    fn sift(&mut self) {
-        let served = |&j: &usize| {
+    fn sift_queue(&mut self) {
+        let is_served = |&j: &usize| {
             let mut asks = self.jobs[j].asks.iter().enumerate();
-            asks.all(|(r, &ask)| std::iter::once(self.now).chain(self.steps()).any(|at| ask <= self.there(r, at)))
+            asks.all(|(r, &ask)| {
+                std::iter::once(self.now).chain(self.change_times()).any(|at| ask <= self.amount_at(r, at))
+            })
         };
-        let waiting: Vec<usize> = self.here.iter().copied().filter(served).collect();
-        for &j in self.here.iter().filter(|j| !waiting.contains(j)) {
+        let waiting_jobs: Vec<usize> = self.here.iter().copied().filter(is_served).collect();
+        for &j in self.here.iter().filter(|j| !waiting_jobs.contains(j)) {
             self.planned[j] = None;
         }
-        self.waiting = waiting;
+        self.waiting = waiting_jobs;
     }
 
     fn predicted_end(&self, j: usize) -> i64 {
@@ -158,10 +160,10 @@ impl<'a> SuppliedWorld<'a> {
     fn is_free(&self, j: usize) -> bool {
         let use_of = |r: usize| self.running.iter().map(|&j| self.jobs[j].asks[r]).sum::<i64>();
         let asks = self.jobs[j].asks.iter().enumerate();
-        asks.filter(|&(_, &ask)| ask > 0).all(|(r, ask)| use_of(r) + ask <= self.there(r, self.now))
+        asks.filter(|&(_, &ask)| ask > 0).all(|(r, ask)| use_of(r) + ask <= self.amount_at(r, self.now))
     }
 
-    fn start(&mut self, j: usize) {
+    fn start_job(&mut self, j: usize) {
         assert!(self.is_free(j), "job {j} does not fit");
         self.here.retain(|&w| w != j);
         self.waiting.retain(|&w| w != j);
@@ -170,7 +172,7 @@ impl<'a> SuppliedWorld<'a> {
     }
 
     /// Returns the places of the running jobs.
-    fn taken(&self) -> Vec<SuppliedPlace<'a>> {
+    fn taken_places(&self) -> Vec<SuppliedPlace<'a>> {
         let jobs = self.jobs;
         let of = |&j: &usize| SuppliedPlace { from: i64::MIN, to: self.predicted_end(j), asks: &jobs[j].asks };
         self.running.iter().map(of).collect()
@@ -181,62 +183,62 @@ impl<'a> SuppliedWorld<'a> {
         SuppliedPlace { from, to: from + jobs[j].estimate, asks: &jobs[j].asks }
     }
 
-    fn fits(&self, taken: &[SuppliedPlace<'_>], place: SuppliedPlace<'_>) -> bool {
-        let begins = taken.iter().map(|t| t.from).chain(self.steps());
+    fn fits_beside(&self, taken: &[SuppliedPlace<'_>], place: SuppliedPlace<'_>) -> bool {
+        let begins = taken.iter().map(|t| t.from).chain(self.change_times());
         let mut times = begins.filter(|&at| place.from < at && at < place.to).chain([place.from]);
         times.all(|at| {
             let use_of = |r: usize| taken.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
             let asks = place.asks.iter().enumerate().filter(|&(_, &ask)| ask > 0);
-            asks.into_iter().all(|(r, ask)| use_of(r) + ask <= self.there(r, at))
+            asks.into_iter().all(|(r, ask)| use_of(r) + ask <= self.amount_at(r, at))
         })
     }
 
     /// Returns the first place of a job.
-    fn earliest(&self, taken: &[SuppliedPlace<'_>], j: usize) -> Option<SuppliedPlace<'a>> {
+    fn earliest_place(&self, taken: &[SuppliedPlace<'_>], j: usize) -> Option<SuppliedPlace<'a>> {
         let ends = taken.iter().map(|t| t.to).filter(|&to| to > self.now);
-        let mut times: Vec<i64> = ends.chain(self.steps()).chain([self.now]).collect();
+        let mut times: Vec<i64> = ends.chain(self.change_times()).chain([self.now]).collect();
         times.sort_unstable();
-        times.into_iter().map(|at| self.place_at(j, at)).find(|&place| self.fits(taken, place))
+        times.into_iter().map(|at| self.place_at(j, at)).find(|&place| self.fits_beside(taken, place))
     }
 
     /// Starts a job if it fits now. Returns whether it does.
-    fn starts(&mut self, j: usize, taken: &mut Vec<SuppliedPlace<'a>>) -> bool {
+    fn start_if_fits(&mut self, j: usize, taken: &mut Vec<SuppliedPlace<'a>>) -> bool {
         let place = self.place_at(j, self.now);
-        let fits = self.is_free(j) && self.fits(taken, place);
+        let fits = self.is_free(j) && self.fits_beside(taken, place);
         if fits {
             taken.push(place);
-            self.start(j);
+            self.start_job(j);
         }
         fits
     }
 
-    fn sorted(&self, shortest: bool) -> Vec<usize> {
+    fn sort_waiting(&self, shortest: bool) -> Vec<usize> {
         let mut list = self.waiting.clone();
         list.sort_by_key(|&j| (if shortest { self.jobs[j].estimate } else { 0 }, j));
         list
     }
 
-    fn easy(&mut self, shortest: (bool, bool), backfills: bool, reservations: usize) {
-        let mut taken = self.taken();
-        let mut planned: Vec<usize> = Vec::new();
+    fn run_easy(&mut self, shortest: (bool, bool), backfills: bool, reservations: usize) {
+        let mut taken_places = self.taken_places();
+        let mut planned_jobs: Vec<usize> = Vec::new();
         let most = reservations.max(1);
-        for j in self.sorted(shortest.0) {
-            if planned.len() == most {
+        for j in self.sort_waiting(shortest.0) {
+            if planned_jobs.len() == most {
                 break;
             }
-            if self.starts(j, &mut taken) {
+            if self.start_if_fits(j, &mut taken_places) {
                 continue;
             }
-            let Some(place) = self.earliest(&taken, j) else { continue };
-            planned.push(j);
+            let Some(place) = self.earliest_place(&taken_places, j) else { continue };
+            planned_jobs.push(j);
             if backfills && reservations > 0 {
-                taken.push(place);
+                taken_places.push(place);
             }
         }
         if backfills {
-            for j in self.sorted(shortest.1) {
-                if !planned.contains(&j) {
-                    self.starts(j, &mut taken);
+            for j in self.sort_waiting(shortest.1) {
+                if !planned_jobs.contains(&j) {
+                    self.start_if_fits(j, &mut taken_places);
                 }
             }
         }
@@ -247,14 +249,14 @@ impl<'a> SuppliedWorld<'a> {
         if keeps_order {
             list.sort_by_key(|&j| (self.planned[j].unwrap_or(NEVER), self.planned[j].is_none(), j));
         }
-        let mut taken = self.taken();
+        let mut taken_places = self.taken_places();
         for &j in &list {
-            let place = self.earliest(&taken, j);
-            taken.extend(place);
+            let place = self.earliest_place(&taken_places, j);
+            taken_places.extend(place);
             let start = place.map_or(NEVER, |place| place.from);
             self.planned[j] = keeps_order.then_some(start);
             if start == self.now {
-                self.start(j);
+                self.start_job(j);
             }
         }
     }

@@ -88,11 +88,11 @@ pub fn run(rule: VectorRule, jobs: &[VectorJob], machine: &[i64]) -> Vec<JobOut>
         planned: vec![None; jobs.len()],
         out: vec![never; jobs.len()],
     };
-    let mut arrived = 0;
+    let mut arrival_count = 0;
     loop {
         let ends = world.running.iter().map(|&j| world.out[j].end);
         let starts = world.waiting.iter().filter_map(|&j| world.planned[j]);
-        let arrival = jobs.get(arrived).map(|job| job.submit);
+        let arrival = jobs.get(arrival_count).map(|job| job.submit);
         let Some(next) = ends.chain(starts.filter(|&start| start > world.now)).chain(arrival).min() else {
             assert!(world.waiting.is_empty(), "jobs wait for ever");
             return world.out;
@@ -100,25 +100,25 @@ pub fn run(rule: VectorRule, jobs: &[VectorJob], machine: &[i64]) -> Vec<JobOut>
         world.now = next;
         let out = &world.out;
         world.running.retain(|&j| out[j].end != next);
-        while jobs.get(arrived).is_some_and(|job| job.submit == next) {
-            world.waiting.push(arrived);
-            arrived += 1;
+        while jobs.get(arrival_count).is_some_and(|job| job.submit == next) {
+            world.waiting.push(arrival_count);
+            arrival_count += 1;
         }
         match rule {
-            VectorRule::Conservative => world.conservative(),
-            VectorRule::Heuristic { slowdown } => world.heuristic(slowdown),
+            VectorRule::Conservative => world.run_conservative(),
+            VectorRule::Heuristic { slowdown } => world.run_heuristic(slowdown),
             VectorRule::Easy { shortest, reservations, first, stale } => {
                 if reservations > 1 {
-                    world.several(shortest, reservations);
+                    world.run_several(shortest, reservations);
                 } else {
-                    world.easy(shortest, reservations, (first, stale));
+                    world.run_easy(shortest, reservations, (first, stale));
                 }
             }
         }
     }
 }
 
-fn covers(free: &[i64], asks: &[i64]) -> bool {
+fn covers_asks(free: &[i64], asks: &[i64]) -> bool {
     free.iter().zip(asks).all(|(free, ask)| free >= ask)
 }
 
@@ -127,51 +127,54 @@ impl<'a> NaiveVectorWorld<'a> {
         self.out[j].start + self.jobs[j].estimate
     }
 
-    fn free(&self) -> Vec<i64> {
-        let used = |r: usize| self.running.iter().map(|&j| self.jobs[j].asks[r]).sum::<i64>();
-        self.machine.iter().enumerate().map(|(r, has)| has - used(r)).collect()
+    fn free_amounts(&self) -> Vec<i64> {
+        let used_amount = |r: usize| self.running.iter().map(|&j| self.jobs[j].asks[r]).sum::<i64>();
+        self.machine.iter().enumerate().map(|(r, has)| has - used_amount(r)).collect()
     }
 
-    fn start(&mut self, j: usize) {
-        assert!(covers(&self.free(), &self.jobs[j].asks), "job {j} does not fit");
+    fn start_job(&mut self, j: usize) {
+        assert!(covers_asks(&self.free_amounts(), &self.jobs[j].asks), "job {j} does not fit");
         self.waiting.retain(|&w| w != j);
         self.running.push(j);
         self.out[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
     }
 
-    fn sorted(&self, shortest: bool) -> Vec<usize> {
+    fn sort_waiting(&self, shortest: bool) -> Vec<usize> {
         let mut list = self.waiting.clone();
         list.sort_by_key(|&j| (if shortest { self.jobs[j].estimate } else { 0 }, j));
         list
     }
 
-    fn easy(&mut self, shortest: (bool, bool), reservations: usize, (first, stale): (bool, bool)) {
-        for j in self.sorted(shortest.0) {
-            if !covers(&self.free(), &self.jobs[j].asks) {
+    fn run_easy(&mut self, shortest: (bool, bool), reservations: usize, (first, stale): (bool, bool)) {
+        for j in self.sort_waiting(shortest.0) {
+            if !covers_asks(&self.free_amounts(), &self.jobs[j].asks) {
                 break;
             }
-            self.start(j);
+            self.start_job(j);
         }
-        let Some(&head) = self.sorted(shortest.0).first() else { return };
-        let (shadow, mut extra) =
-            if reservations == 0 { (i64::MAX, vec![0; self.machine.len()]) } else { self.shadow(head, first, stale) };
-        for j in self.sorted(shortest.1) {
+        let Some(&head) = self.sort_waiting(shortest.0).first() else { return };
+        let (shadow, mut extra) = if reservations == 0 {
+            (i64::MAX, vec![0; self.machine.len()])
+        } else {
+            self.compute_shadow(head, first, stale)
+        };
+        for j in self.sort_waiting(shortest.1) {
             let asks = &self.jobs[j].asks;
             let in_time = shadow == i64::MAX || self.now + self.jobs[j].estimate <= shadow;
-            if j == head || !covers(&self.free(), asks) || !(in_time || covers(&extra, asks)) {
+            if j == head || !covers_asks(&self.free_amounts(), asks) || !(in_time || covers_asks(&extra, asks)) {
                 continue;
             }
             if !in_time {
                 extra.iter_mut().zip(asks).for_each(|(extra, ask)| *extra -= ask);
             }
-            self.start(j);
+            self.start_job(j);
         }
     }
 
-    fn shadow(&self, head: usize, first: bool, stale: bool) -> (i64, Vec<i64>) {
+    fn compute_shadow(&self, head: usize, first: bool, stale: bool) -> (i64, Vec<i64>) {
         let mut ends: Vec<(i64, usize)> = self.running.iter().map(|&j| (self.predicted_end(j), j)).collect();
         ends.sort_unstable();
-        let mut free = self.free();
+        let mut free = self.free_amounts();
         let mut shadow = None;
         for (end, j) in ends {
             let end = if stale { end } else { end.max(self.now) };
@@ -179,7 +182,7 @@ impl<'a> NaiveVectorWorld<'a> {
                 break;
             }
             free.iter_mut().zip(&self.jobs[j].asks).for_each(|(free, ask)| *free += ask);
-            if shadow.is_none() && covers(&free, &self.jobs[head].asks) {
+            if shadow.is_none() && covers_asks(&free, &self.jobs[head].asks) {
                 shadow = Some(end);
             }
         }
@@ -189,56 +192,60 @@ impl<'a> NaiveVectorWorld<'a> {
     }
 
     /// Returns the amounts that running jobs take from now on.
-    fn taken(&self) -> Vec<NaiveTaken<'a>> {
+    fn taken_amounts(&self) -> Vec<NaiveTaken<'a>> {
         let jobs = self.jobs;
         let of = |&j: &usize| NaiveTaken { from: self.now, to: self.predicted_end(j), asks: &jobs[j].asks };
         self.running.iter().map(of).collect()
     }
 
-    fn fits(&self, taken: &[NaiveTaken<'_>], from: i64, span: i64, asks: &[i64]) -> bool {
+    fn fits_throughout(&self, taken: &[NaiveTaken<'_>], from: i64, span: i64, asks: &[i64]) -> bool {
         // What is free falls only where something begins.
         let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < from + span);
         std::iter::once(from).chain(begins).all(|at| {
-            let used = |r: usize| taken.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
-            asks.iter().enumerate().all(|(r, ask)| used(r) + ask <= self.machine[r])
+            let used_amount =
+                |r: usize| taken.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
+            asks.iter().enumerate().all(|(r, ask)| used_amount(r) + ask <= self.machine[r])
         })
     }
 
-    fn earliest(&self, taken: &[NaiveTaken<'_>], span: i64, asks: &[i64]) -> i64 {
+    fn earliest_start(&self, taken: &[NaiveTaken<'_>], span: i64, asks: &[i64]) -> i64 {
         let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > self.now).collect();
         times.push(self.now);
         times.sort_unstable();
-        times.into_iter().find(|&at| self.fits(taken, at, span, asks)).expect("it fits an empty machine")
+        times.into_iter().find(|&at| self.fits_throughout(taken, at, span, asks)).expect("it fits an empty machine")
     }
 
-    fn several(&mut self, shortest: (bool, bool), reservations: usize) {
+    fn run_several(&mut self, shortest: (bool, bool), reservations: usize) {
         let jobs = self.jobs;
-        let mut taken = self.taken();
-        let mut reserved = Vec::new();
-        for j in self.sorted(shortest.0) {
-            if reserved.len() == reservations {
+        let mut taken_amounts = self.taken_amounts();
+        let mut reserved_jobs = Vec::new();
+        for j in self.sort_waiting(shortest.0) {
+            if reserved_jobs.len() == reservations {
                 break;
             }
             let (span, asks) = (jobs[j].estimate, &jobs[j].asks[..]);
-            let at = self.earliest(&taken, span, asks);
-            taken.push(NaiveTaken { from: at, to: at + span, asks });
-            if at == self.now && covers(&self.free(), asks) {
-                self.start(j);
+            let at = self.earliest_start(&taken_amounts, span, asks);
+            taken_amounts.push(NaiveTaken { from: at, to: at + span, asks });
+            if at == self.now && covers_asks(&self.free_amounts(), asks) {
+                self.start_job(j);
             } else {
-                reserved.push(j);
+                reserved_jobs.push(j);
             }
         }
-        for j in self.sorted(shortest.1) {
+        for j in self.sort_waiting(shortest.1) {
             let (span, asks) = (jobs[j].estimate, &jobs[j].asks[..]);
-            let waits = !reserved.contains(&j);
-            if waits && covers(&self.free(), asks) && self.fits(&taken, self.now, span, asks) {
-                taken.push(NaiveTaken { from: self.now, to: self.now + span, asks });
-                self.start(j);
+            let waits = !reserved_jobs.contains(&j);
+            if waits
+                && covers_asks(&self.free_amounts(), asks)
+                && self.fits_throughout(&taken_amounts, self.now, span, asks)
+            {
+                taken_amounts.push(NaiveTaken { from: self.now, to: self.now + span, asks });
+                self.start_job(j);
             }
         }
     }
 
-    fn heuristic(&mut self, slowdown: bool) {
+    fn run_heuristic(&mut self, slowdown: bool) {
         let jobs = self.jobs;
         let mut list = self.waiting.clone();
         if slowdown {
@@ -246,31 +253,31 @@ impl<'a> NaiveVectorWorld<'a> {
             let wait = |j: usize| self.now - jobs[j].submit;
             list.sort_by(|&a, &b| (wait(b) * jobs[a].estimate).cmp(&(wait(a) * jobs[b].estimate)).then(a.cmp(&b)));
         }
-        let mut taken = self.taken();
+        let mut taken_amounts = self.taken_amounts();
         for j in list {
-            let at = self.earliest(&taken, jobs[j].estimate, &jobs[j].asks);
-            taken.push(NaiveTaken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
+            let at = self.earliest_start(&taken_amounts, jobs[j].estimate, &jobs[j].asks);
+            taken_amounts.push(NaiveTaken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
             if at == self.now {
-                self.start(j);
+                self.start_job(j);
             }
         }
     }
 
     /// Takes all waiting jobs out of the plan and puts them back in the order of their planned
     /// starts, newcomers last: where no job has ended early, each stays where it was.
-    fn conservative(&mut self) {
+    fn run_conservative(&mut self) {
         let jobs = self.jobs;
-        let mut taken = self.taken();
+        let mut taken_amounts = self.taken_amounts();
         let mut list = self.waiting.clone();
         list.sort_by_key(|&j| (self.planned[j].unwrap_or(i64::MAX), j));
         for &j in &list {
-            let at = self.earliest(&taken, jobs[j].estimate, &jobs[j].asks);
-            taken.push(NaiveTaken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
+            let at = self.earliest_start(&taken_amounts, jobs[j].estimate, &jobs[j].asks);
+            taken_amounts.push(NaiveTaken { from: at, to: at + jobs[j].estimate, asks: &jobs[j].asks });
             self.planned[j] = Some(at);
         }
         for j in list {
             if self.planned[j] == Some(self.now) {
-                self.start(j);
+                self.start_job(j);
             }
         }
     }

@@ -96,13 +96,13 @@ impl StudyCell {
     /// Compares. `measured` is `None` where the log is missing, and holds `None` where the measure
     /// has no value.
     pub fn new(published: PublishedValue, measured: Option<Option<f64>>, tolerance: Option<f64>) -> StudyCell {
-        let ours = measured.flatten();
+        let our_value = measured.flatten();
         let value = match &published {
             PublishedValue::Number { value, .. } => Some(*value),
             _ => None,
         };
-        let deviation = value.zip(ours).filter(|(value, _)| *value != 0.0).map(|(v, ours)| 100.0 * (ours - v) / v);
-        let verdict = match (&published, measured, ours, tolerance) {
+        let deviation = value.zip(our_value).filter(|(value, _)| *value != 0.0).map(|(v, ours)| 100.0 * (ours - v) / v);
+        let verdict = match (&published, measured, our_value, tolerance) {
             (_, None, ..) => CellVerdict::Missing,
             (PublishedValue::Nothing, ..) | (_, _, _, None) => CellVerdict::Shown,
             (_, _, None, _) => CellVerdict::Out,
@@ -121,7 +121,7 @@ impl StudyCell {
             }
             _ => CellVerdict::Out,
         };
-        StudyCell { published, ours, deviation_percent: deviation, tolerance_percent: tolerance, verdict }
+        StudyCell { published, ours: our_value, deviation_percent: deviation, tolerance_percent: tolerance, verdict }
     }
 }
 

@@ -5,7 +5,7 @@
 //! have a different load.
 
 use drystone::experiment::{Experiment, ExperimentError};
-use drystone::generate::{Params, WorkloadLength, WorkloadModel, generate};
+use drystone::generate::{Params, WorkloadLength, WorkloadModel, generate_workload};
 use drystone::inference::{Estimate, MeanDifference, PairedSums, PeriodSum, log_mean_ratio};
 use drystone::log::transform::{LoadFactor, scale_load};
 use drystone::metrics::{Measure, MetricsConfig, Report};
@@ -72,7 +72,7 @@ pub struct CoverageStudy {
 
 impl CoverageStudy {
     /// The comparisons that are made on each log.
-    pub fn comparisons(&self) -> Vec<CoverageComparison> {
+    pub fn list_comparisons(&self) -> Vec<CoverageComparison> {
         let planners = PLANNERS.iter().filter(|_| self.planners);
         let against = POLICIES.iter().chain(planners).map(|&(name, policy)| CoverageComparison {
             name,
@@ -81,19 +81,24 @@ impl CoverageStudy {
             cases: vec![[("easy", "1"), (policy, "1")]],
         });
         let mut all: Vec<CoverageComparison> = against.collect();
-        let one = |name, kind, null, cases| CoverageComparison { name, kind, null, cases };
-        all.push(one("nothing differs", CoverageKind::Compare, true, vec![NULL.map(|policy| (policy, "1"))]));
+        let make_comparison = |name, kind, null, cases| CoverageComparison { name, kind, null, cases };
+        all.push(make_comparison(
+            "nothing differs",
+            CoverageKind::Compare,
+            true,
+            vec![NULL.map(|policy| (policy, "1"))],
+        ));
         for (name, load) in [("load 1.1", "1.1"), ("load 1.2", "1.2")] {
-            all.push(one(name, CoverageKind::WhatIf, false, vec![[("easy", "1"), ("easy", load)]]));
+            all.push(make_comparison(name, CoverageKind::WhatIf, false, vec![[("easy", "1"), ("easy", load)]]));
         }
         let at_loads = |old, new| LOADS.map(|load| [(old, load), (new, load)]).to_vec();
-        all.push(one("easy-sjbf, 3 loads", CoverageKind::Rank, false, at_loads("easy", "easy-sjbf")));
-        all.push(one("nothing differs, 3 loads", CoverageKind::Rank, true, at_loads(NULL[0], NULL[1])));
+        all.push(make_comparison("easy-sjbf, 3 loads", CoverageKind::Rank, false, at_loads("easy", "easy-sjbf")));
+        all.push(make_comparison("nothing differs, 3 loads", CoverageKind::Rank, true, at_loads(NULL[0], NULL[1])));
         all
     }
 
     /// Parameters of a log; cells are numbered by load, and within a load by length.
-    fn params(&self, cell: usize, log: usize) -> Params {
+    fn log_params(&self, cell: usize, log: usize) -> Params {
         let (load, weeks) = self.load_and_weeks(cell);
         Params {
             load: Some(load),
@@ -137,7 +142,7 @@ pub struct CoverageCell {
 
 impl CoverageCell {
     /// Share of the intervals that hold the truth.
-    pub fn share(&self) -> f64 {
+    pub fn covered_share(&self) -> f64 {
         self.holding as f64 / self.intervals.max(1) as f64
     }
 }
@@ -165,11 +170,11 @@ type LogSums = Vec<[Vec<PairedSums>; 2]>;
 /// A log cannot be made or simulated.
 ///
 /// Cost: up to 18 simulations a log.
-pub fn coverage(study: &CoverageStudy) -> Result<Vec<CoverageCell>, CoverageError> {
-    let comparisons = study.comparisons();
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+pub fn measure_coverage(study: &CoverageStudy) -> Result<Vec<CoverageCell>, CoverageError> {
+    let comparisons = study.list_comparisons();
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let lock = || done.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || results.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -177,7 +182,7 @@ pub fn coverage(study: &CoverageStudy) -> Result<Vec<CoverageCell>, CoverageErro
                 return;
             }
             let (cell, log) = (at / study.logs, at % study.logs);
-            let sums = generate(&study.params(cell, log))
+            let sums = generate_workload(&study.log_params(cell, log))
                 .map_err(CoverageError::from)
                 .and_then(|workload| simulate_log(&workload, &comparisons, study.load_and_weeks(cell).1));
             lock().push((at, sums));
@@ -188,16 +193,16 @@ pub fn coverage(study: &CoverageStudy) -> Result<Vec<CoverageCell>, CoverageErro
             scope.spawn(work);
         }
     });
-    let mut all = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    all.sort_by_key(|one| one.0);
-    let logs: Vec<LogSums> = all.into_iter().map(|(_, sums)| sums).collect::<Result<_, _>>()?;
+    let mut numbered_sums = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    numbered_sums.sort_by_key(|one| one.0);
+    let logs: Vec<LogSums> = numbered_sums.into_iter().map(|(_, sums)| sums).collect::<Result<_, _>>()?;
     let mut cells = Vec::new();
     for (cell, logs) in logs.chunks(study.logs.max(1)).enumerate() {
         let (load, weeks) = study.load_and_weeks(cell);
         for (at, comparison) in comparisons.iter().enumerate() {
             for (place, measure) in MEASURES.into_iter().enumerate() {
                 let sums: Vec<Vec<PairedSums>> = logs.iter().map(|log| log[at][place].clone()).collect();
-                let counts = count(&sums, comparison.null);
+                let counts = count_logs(&sums, comparison.null);
                 cells.push(CoverageCell { load, weeks, comparison: at, measure, ..counts });
             }
         }
@@ -211,27 +216,32 @@ fn simulate_log(
     comparisons: &[CoverageComparison],
     weeks: usize,
 ) -> Result<LogSums, CoverageError> {
-    let mut known: Vec<(Simulated, [Vec<PeriodSum>; 2])> = Vec::new();
+    let mut known_sums: Vec<(Simulated, [Vec<PeriodSum>; 2])> = Vec::new();
     for simulated in comparisons.iter().flat_map(|one| one.cases.iter().flatten()) {
-        if known.iter().any(|(other, _)| other == simulated) {
+        if known_sums.iter().any(|(other, _)| other == simulated) {
             continue;
         }
         let (policy, load) = simulated;
         let (Ok(spec), Ok(factor)) = (policy.parse::<PolicySpec>(), load.parse::<LoadFactor>()) else { continue };
-        let scaled = if *load == "1" { workload.clone() } else { scale_load(workload.clone(), factor)? };
-        let measured = Experiment::new(&spec, &scaled).measuring(MetricsConfig::light()).run(&mut ())?;
-        let sums = measured.map(|measured| MEASURES.map(|measure| sums(&measured.report, measure, weeks)));
-        known.push((*simulated, sums.unwrap_or_default()));
+        let scaled_workload = if *load == "1" { workload.clone() } else { scale_load(workload.clone(), factor)? };
+        let result =
+            Experiment::new(&spec, &scaled_workload).with_metrics(MetricsConfig::light_config()).run(&mut ())?;
+        let sums = result.map(|measured| MEASURES.map(|measure| weekly_sums(&measured.report, measure, weeks)));
+        known_sums.push((*simulated, sums.unwrap_or_default()));
     }
     let of = |simulated: &Simulated, measure: usize| {
-        known.iter().find(|(other, _)| other == simulated).map(|(_, sums)| sums[measure].clone()).unwrap_or_default()
+        known_sums
+            .iter()
+            .find(|(other, _)| other == simulated)
+            .map(|(_, sums)| sums[measure].clone())
+            .unwrap_or_default()
     };
     let case = |[old, new]: &[Simulated; 2], measure| PairedSums { old: of(old, measure), new: of(new, measure) };
-    let both = |one: &CoverageComparison| [0, 1].map(|at| one.cases.iter().map(|pair| case(pair, at)).collect());
-    Ok(comparisons.iter().map(both).collect())
+    let pair_sums = |one: &CoverageComparison| [0, 1].map(|at| one.cases.iter().map(|pair| case(pair, at)).collect());
+    Ok(comparisons.iter().map(pair_sums).collect())
 }
 
-fn sums(report: &Report, measure: Measure, weeks: usize) -> Vec<PeriodSum> {
+fn weekly_sums(report: &Report, measure: Measure, weeks: usize) -> Vec<PeriodSum> {
     let mut sums = vec![PeriodSum::default(); weeks];
     for week in &report.weeks {
         let (sum, count) = week.sum(measure);
@@ -244,38 +254,41 @@ fn sums(report: &Report, measure: Measure, weeks: usize) -> Vec<PeriodSum> {
 }
 
 /// Counts the logs of a cell.
-fn count(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
+fn count_logs(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
     let truth_without = |left: Option<usize>| {
         let cases = logs.first().map_or(0, Vec::len);
-        let pooled: Vec<PairedSums> = (0..cases)
+        let pooled_sums: Vec<PairedSums> = (0..cases)
             .map(|case| {
                 let of = |pick: fn(&PairedSums) -> &Vec<PeriodSum>| {
-                    let kept = logs.iter().enumerate().filter(|(at, _)| Some(*at) != left);
-                    kept.flat_map(|(_, log)| pick(&log[case]).clone()).collect()
+                    let kept_logs = logs.iter().enumerate().filter(|(at, _)| Some(*at) != left);
+                    kept_logs.flat_map(|(_, log)| pick(&log[case]).clone()).collect()
                 };
                 PairedSums { old: of(|case| &case.old), new: of(|case| &case.new) }
             })
             .collect();
-        log_mean_ratio(&pooled).unwrap_or(f64::NAN)
+        log_mean_ratio(&pooled_sums).unwrap_or(f64::NAN)
     };
     let truth = truth_without(None);
-    let others: Vec<f64> = (0..logs.len()).map(|log| truth_without(Some(log))).collect();
+    let partial_truths: Vec<f64> = (0..logs.len()).map(|log| truth_without(Some(log))).collect();
     let n = logs.len() as f64;
-    let mean = others.iter().sum::<f64>() / n;
-    let error = ((n - 1.0) / n * others.iter().map(|other| (other - mean).powi(2)).sum::<f64>()).sqrt();
+    let mean = partial_truths.iter().sum::<f64>() / n;
+    let error = ((n - 1.0) / n * partial_truths.iter().map(|other| (other - mean).powi(2)).sum::<f64>()).sqrt();
     let estimates: Vec<Option<Estimate>> = logs.iter().map(|log| Estimate::of_log(log).ok()).collect();
     let halves = |estimate: &Estimate| {
-        let (low, high) = estimate.interval(CONFIDENCE);
+        let (low, high) = estimate.change_interval(CONFIDENCE);
         (low.ln_1p(), high.ln_1p())
     };
-    let intervals: Vec<((f64, f64), f64)> =
-        estimates.iter().zip(&others).filter_map(|(one, &other)| Some((halves(one.as_ref()?), other))).collect();
-    let far = sorted(logs.iter().filter_map(|log| log_mean_ratio(log)).map(|own| (own - truth).abs()).collect());
+    let intervals: Vec<((f64, f64), f64)> = estimates
+        .iter()
+        .zip(&partial_truths)
+        .filter_map(|(one, &other)| Some((halves(one.as_ref()?), other)))
+        .collect();
+    let far = sort_values(logs.iter().filter_map(|log| log_mean_ratio(log)).map(|own| (own - truth).abs()).collect());
     let ideal = far.get(((CONFIDENCE * far.len() as f64).ceil() as usize).saturating_sub(1)).copied();
-    let widths = sorted(intervals.iter().map(|((low, high), _)| (high - low) / 2.0).collect());
-    let decided = |log: &&Vec<PairedSums>| match log.as_slice() {
+    let widths = sort_values(intervals.iter().map(|((low, high), _)| (high - low) / 2.0).collect());
+    let is_decided = |log: &&Vec<PairedSums>| match log.as_slice() {
         [only] => {
-            let difference = MeanDifference::between(only.old.clone(), only.new.clone());
+            let difference = MeanDifference::compare_sums(only.old.clone(), only.new.clone());
             let p = difference.p_value().is_some_and(|p| p < 1.0 - CONFIDENCE);
             p || difference.decided_by_signs(CONFIDENCE, 1).is_some()
         }
@@ -292,19 +305,19 @@ fn count(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
         intervals: intervals.len(),
         holding: intervals.iter().filter(|((low, high), other)| low <= other && other <= high).count(),
         telling: intervals.iter().filter(|((low, high), _)| *low > 0.0 || *high < 0.0).count(),
-        decided: logs.iter().filter(decided).count(),
+        decided: logs.iter().filter(is_decided).count(),
         wider: widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN) / ideal.unwrap_or(f64::NAN),
     }
 }
 
-fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+fn sort_values(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_unstable_by(f64::total_cmp);
     values
 }
 
 /// Whole weeks of a workload, drawn with replacement, one behind the other.
-pub(crate) fn drawn(base: &Workload, weeks: u32, seed: u64) -> Result<Workload, CoverageError> {
-    let (first, last) = base.submits().unwrap_or_default();
+pub(crate) fn draw_weeks(base: &Workload, weeks: u32, seed: u64) -> Result<Workload, CoverageError> {
+    let (first, last) = base.submit_range().unwrap_or_default();
     let whole = (last - first).0 / Span::WEEK.0;
     if whole < 1 {
         return Err(CoverageError::NoWeek(base.provenance.name.clone()));
@@ -342,9 +355,9 @@ mod tests {
             Workload::new(Machine::new(4), all, (0..jobs).map(truth).collect(), Provenance::default())
                 .expect("possible")
         };
-        let made = drawn(&workload(601), 4, 7).expect("three whole weeks");
+        let made = draw_weeks(&workload(601), 4, 7).expect("three whole weeks");
         assert_eq!((made.len(), made.jobs()[200].submit), (800, Time(Span::WEEK.0)));
-        let error = drawn(&workload(1), 4, 7).expect_err("one job").to_string();
+        let error = draw_weeks(&workload(1), 4, 7).expect_err("one job").to_string();
         assert!(error.contains("no whole week"), "{error}");
     }
 }

@@ -43,8 +43,8 @@ pub enum ReproduceError {
     Ratio(#[from] drystone::metrics::RatioError),
     #[error(transparent)]
     Resample(#[from] crate::coverage::CoverageError),
-    /// The work was cancelled. [`reproduce`](crate::reproduce) then leaves out the missing rows and
-    /// does not fail.
+    /// The work was cancelled. [`reproduce_study`](crate::reproduce_study) then leaves out the
+    /// missing rows and does not fail.
     #[error("stopped")]
     Stopped,
 }

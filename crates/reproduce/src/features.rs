@@ -52,13 +52,13 @@ struct Papers {
 
 impl PaperFeature {
     /// Words of the command; a part within single quotes is kept together.
-    pub fn words(&self) -> Vec<String> {
-        let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+    pub fn split_words(&self) -> Vec<String> {
+        let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
         for c in self.command.chars() {
             match c {
-                '\'' => quoted = !quoted,
-                ' ' if !quoted && !word.is_empty() => words.push(std::mem::take(&mut word)),
-                ' ' if !quoted => {}
+                '\'' => is_quoted = !is_quoted,
+                ' ' if !is_quoted && !word.is_empty() => words.push(std::mem::take(&mut word)),
+                ' ' if !is_quoted => {}
                 c => word.push(c),
             }
         }
@@ -67,7 +67,7 @@ impl PaperFeature {
     }
 
     /// Returns the first text that an output lacks.
-    pub fn lacking(&self, output: &str) -> Option<&str> {
+    pub fn lacking_text(&self, output: &str) -> Option<&str> {
         let output = one_blank(output);
         self.shows.iter().find(|text| !output.contains(&one_blank(text))).map(String::as_str)
     }
@@ -85,32 +85,34 @@ fn one_blank(text: &str) -> String {
 ///
 /// # Errors
 /// None, unless the program was built with a broken file.
-pub fn features() -> Result<Vec<Paper>, StudyError> {
+pub fn read_features() -> Result<Vec<Paper>, StudyError> {
     let text = include_str!("../studies/features.toml");
-    let read = toml::from_str::<Papers>(text);
-    read.map(|papers| papers.paper).map_err(|source| StudyError::Syntax { name: "features".to_string(), source })
+    let parse_result = toml::from_str::<Papers>(text);
+    parse_result
+        .map(|papers| papers.paper)
+        .map_err(|source| StudyError::Syntax { name: "features".to_string(), source })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin;
+    use crate::read_builtin;
 
     /// A feature has a command and a check of its output, or the reason why it has none; its
     /// paper is a study with the logs that it names.
     #[test]
     fn features_are_checked_or_open() {
-        let studies = builtin().expect("studies");
-        for paper in features().expect("features") {
+        let studies = read_builtin().expect("studies");
+        for paper in read_features().expect("features") {
             let study = studies.iter().find(|study| study.name == paper.study).expect("a study");
             for feature in &paper.features {
                 let checks = feature.shows.len() + feature.files.len();
                 assert_eq!(feature.command.is_empty(), checks == 0, "{}", feature.name);
                 assert!(!feature.command.is_empty() || !feature.open.is_empty(), "{}", feature.name);
                 assert_eq!(feature.command.matches('\'').count() % 2, 0, "{}", feature.name);
-                for word in feature.words() {
+                for word in feature.split_words() {
                     let Some((_, id)) = word.split_once('$') else { continue };
-                    let known = ["LOGS", "OUT"].iter().any(|name| id.starts_with(name)) || study.log(id).is_some();
+                    let known = ["LOGS", "OUT"].iter().any(|name| id.starts_with(name)) || study.find_log(id).is_some();
                     assert!(known, "{}: {word}", feature.name);
                 }
             }
@@ -129,8 +131,8 @@ mod tests {
             files: Vec::new(),
             open: String::new(),
         };
-        assert_eq!(feature.words(), ["run", "-p", "easy(order=\"a b\")", "$KTH"]);
-        assert_eq!(feature.lacking("the mean\n   wait"), Some("none"));
-        assert_eq!(feature.lacking("mean wait: none"), None);
+        assert_eq!(feature.split_words(), ["run", "-p", "easy(order=\"a b\")", "$KTH"]);
+        assert_eq!(feature.lacking_text("the mean\n   wait"), Some("none"));
+        assert_eq!(feature.lacking_text("mean wait: none"), None);
     }
 }

@@ -3,7 +3,7 @@
 //! A [`PaperStudy`] is data: which logs, how they are cleaned, which policy and which measure stand
 //! behind each printed value, how far ours may be from it, and why. Those that come with the
 //! program are in `studies/`, one readable file each; for another paper, write another file. The
-//! engine ([`reproduce`]) knows no study.
+//! engine ([`reproduce_study`]) knows no study.
 
 mod cell;
 pub mod coverage;
@@ -18,9 +18,9 @@ mod study;
 
 pub use cell::{CellVerdict, PublishedValue, StudyCell};
 pub use error::ReproduceError;
-pub use features::{Paper, PaperFeature, features};
+pub use features::{Paper, PaperFeature, read_features};
 pub use logs::{Library, LogState};
 pub use measure::MeasureOfClass;
 pub use price::{PricedDelay, PricedPromise};
-pub use run::{Reproduced, StudyRow, TableResult, reproduce};
-pub use study::{LogRef, PaperStudy, Resampling, RowSpec, StudyColumn, StudyError, StudyTable, builtin};
+pub use run::{Reproduced, StudyRow, TableResult, reproduce_study};
+pub use study::{LogRef, PaperStudy, Resampling, RowSpec, StudyColumn, StudyError, StudyTable, read_builtin};

@@ -31,7 +31,7 @@ pub enum LogState {
 
 impl Library {
     /// Looks for a log, plain or compressed, and checks its hash.
-    pub fn find(&self, log: &LogRef) -> LogState {
+    pub fn find_log(&self, log: &LogRef) -> LogState {
         let names = ["", ".gz", ".zst"].map(|ending| format!("{}{ending}", log.file));
         let paths = self.directories.iter().flat_map(|d| names.iter().map(|name| d.join(name)));
         let Some(path) = paths.into_iter().find(|path| path.is_file()) else { return LogState::Absent };
@@ -47,7 +47,7 @@ impl Library {
 }
 
 fn hash(path: &std::path::Path) -> Result<String, String> {
-    let mut source = source::open(path).map_err(|error| error.to_string())?;
+    let mut source = source::open_log(path).map_err(|error| error.to_string())?;
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

@@ -1,7 +1,7 @@
 //! Measures that can fill a column.
 
 use drystone::experiment::ExperimentResult as Run;
-use drystone::log::describe::{WorkloadDescription, describe};
+use drystone::log::describe::{WorkloadDescription, describe_workload};
 use drystone::metrics::{
     Categorised, JobRow, Measure, Measures, Metric, Report, Scheme, SlowdownRatios, Stalls, Summary, measures,
 };
@@ -63,7 +63,7 @@ enum In {
 }
 
 impl In {
-    fn of(self, value: f64) -> f64 {
+    fn convert_value(self, value: f64) -> f64 {
         match self {
             In::Same => value,
             In::Minutes => value / 60.0,
@@ -73,16 +73,16 @@ impl In {
     }
 }
 
-fn minutes(seconds: Option<f64>) -> Option<f64> {
-    seconds.map(|s| In::Minutes.of(s))
+fn in_minutes(seconds: Option<f64>) -> Option<f64> {
+    seconds.map(|s| In::Minutes.convert_value(s))
 }
 
-fn percent(share: Option<f64>) -> Option<f64> {
-    share.map(|s| In::Percent.of(s))
+fn in_percent(share: Option<f64>) -> Option<f64> {
+    share.map(|s| In::Percent.convert_value(s))
 }
 
 /// Coefficient of variation.
-fn variation(summary: &Summary) -> Option<f64> {
+fn variation_coefficient(summary: &Summary) -> Option<f64> {
     Some(summary.deviation? / summary.mean?)
 }
 
@@ -91,21 +91,21 @@ fn mean_of(rows: &[JobRow], of: impl Fn(&JobRow) -> f64) -> Option<f64> {
     (!rows.is_empty()).then(|| rows.iter().map(of).sum::<f64>() / rows.len() as f64)
 }
 
-fn bounded(row: &JobRow) -> f64 {
+fn row_slowdown(row: &JobRow) -> f64 {
     measures::bounded_slowdown(row.wait(), row.ran)
 }
 
 const ALL: &[(&str, MeasureSource)] = &[
     ("jobs", MeasureSource::Log(|d| Some(d.jobs as f64))),
     ("procs", MeasureSource::Log(|d| Some(f64::from(d.procs)))),
-    ("load-percent", MeasureSource::Log(|d| percent(d.load))),
-    ("runtime-mean-min", MeasureSource::Log(|d| minutes(d.run_times.summary.mean))),
+    ("load-percent", MeasureSource::Log(|d| in_percent(d.load))),
+    ("runtime-mean-min", MeasureSource::Log(|d| in_minutes(d.run_times.summary.mean))),
     ("runtime-mean-s", MeasureSource::Log(|d| d.run_times.summary.mean)),
     ("runtime-median-s", MeasureSource::Log(|d| d.run_times.summary.median)),
-    ("runtime-cv", MeasureSource::Log(|d| variation(&d.run_times.summary))),
+    ("runtime-cv", MeasureSource::Log(|d| variation_coefficient(&d.run_times.summary))),
     ("procs-mean", MeasureSource::Log(|d| d.sizes.summary.mean)),
     ("procs-median", MeasureSource::Log(|d| d.sizes.summary.median)),
-    ("procs-cv", MeasureSource::Log(|d| variation(&d.sizes.summary))),
+    ("procs-cv", MeasureSource::Log(|d| variation_coefficient(&d.sizes.summary))),
     ("share-percent", MeasureSource::Share),
     ("wait-mean-min", MeasureSource::Metric(Metric::Mean(Measure::Wait), In::Minutes)),
     ("wait-max-h", MeasureSource::Metric(Metric::Max(Measure::Wait), In::Hours)),
@@ -129,14 +129,14 @@ const ALL: &[(&str, MeasureSource)] = &[
     ("bounded-slowdown-kettimuthu", MeasureSource::Class(Metric::Mean(Measure::BoundedSlowdownKettimuthu))),
     ("flow-mean-s", MeasureSource::Rows(|rows| mean_of(rows, |r| r.response().as_f64()))),
     ("flow-max-s", MeasureSource::Rows(|rows| rows.iter().map(|r| r.response().as_f64()).reduce(f64::max))),
-    ("bounded-slowdown-all", MeasureSource::Rows(|rows| mean_of(rows, bounded))),
-    ("bounded-slowdown-max", MeasureSource::Rows(|rows| rows.iter().map(bounded).reduce(f64::max))),
-    ("bounded-slowdown-rms", MeasureSource::Rows(|rows| mean_of(rows, |r| bounded(r).powi(2)).map(f64::sqrt))),
+    ("bounded-slowdown-all", MeasureSource::Rows(|rows| mean_of(rows, row_slowdown))),
+    ("bounded-slowdown-max", MeasureSource::Rows(|rows| rows.iter().map(row_slowdown).reduce(f64::max))),
+    ("bounded-slowdown-rms", MeasureSource::Rows(|rows| mean_of(rows, |r| row_slowdown(r).powi(2)).map(f64::sqrt))),
     ("wait-mean-s", MeasureSource::Months(|_| true)),
     ("wait-mean-s-fifth", MeasureSource::Months(|at| at.is_multiple_of(5))),
     ("wait-mean-s-others", MeasureSource::Months(|at| !at.is_multiple_of(5))),
-    ("stalled-rate-percent", MeasureSource::Stalls(|s| percent(s.rate))),
-    ("stall-mean-min", MeasureSource::Stalls(|s| minutes(s.stall.mean))),
+    ("stalled-rate-percent", MeasureSource::Stalls(|s| in_percent(s.rate))),
+    ("stall-mean-min", MeasureSource::Stalls(|s| in_minutes(s.stall.mean))),
     ("thieves-mean", MeasureSource::Stalls(|s| s.thieves.mean)),
     ("ratio", MeasureSource::Ratio(|r| r.overall)),
     ("ratio@1", MeasureSource::Ratio(|r| r.classes[0])),
@@ -165,7 +165,7 @@ const ALL: &[(&str, MeasureSource)] = &[
     ("slack-price", MeasureSource::Price),
 ];
 
-fn quotient(ours: f64, baseline: f64) -> Option<f64> {
+fn value_quotient(ours: f64, baseline: f64) -> Option<f64> {
     (baseline != 0.0).then(|| ours / baseline)
 }
 
@@ -203,8 +203,8 @@ impl TryFrom<String> for MeasureOfClass {
             let name = known_name.or_else(|| name.parse().ok().filter(of_jobs).map(MeasureName::Metric))?;
             let scheme: Scheme = scheme.parse().ok()?;
             let number: i64 = number.parse().ok()?;
-            let known = scheme.fixed().is_some_and(|n| (0..n as i64).contains(&number));
-            known.then_some(MeasureOfClass { name, class: Some((scheme, number)) })
+            let is_known = scheme.fixed_count().is_some_and(|n| (0..n as i64).contains(&number));
+            is_known.then_some(MeasureOfClass { name, class: Some((scheme, number)) })
         };
         of_class().ok_or_else(|| {
             let of_class = |of: &MeasureSource| matches!(of, MeasureSource::Class(_) | MeasureSource::Share | MeasureSource::RelativeClass(_));
@@ -247,7 +247,7 @@ pub(crate) struct RowResults<'a> {
 }
 
 impl MeasureOfClass {
-    fn of(&self) -> MeasureSource {
+    fn measure_source(&self) -> MeasureSource {
         match self.name {
             MeasureName::Printed(at) => ALL[at].1,
             MeasureName::Metric(metric) if self.class.is_some() => MeasureSource::Class(metric),
@@ -257,27 +257,30 @@ impl MeasureOfClass {
 
     /// Returns whether it is taken from a schedule, and so needs a policy.
     pub fn of_schedule(&self) -> bool {
-        !matches!(self.of(), MeasureSource::Log(_) | MeasureSource::Share | MeasureSource::Price)
+        !matches!(self.measure_source(), MeasureSource::Log(_) | MeasureSource::Share | MeasureSource::Price)
     }
 
     /// Returns whether it is a price, of no log.
     pub fn of_price(&self) -> bool {
-        matches!(self.of(), MeasureSource::Price)
+        matches!(self.measure_source(), MeasureSource::Price)
     }
 
     /// Returns whether it compares with a baseline.
     pub fn of_two(&self) -> bool {
-        matches!(self.of(), MeasureSource::Ratio(_) | MeasureSource::Relative(_) | MeasureSource::RelativeClass(_))
+        matches!(
+            self.measure_source(),
+            MeasureSource::Ratio(_) | MeasureSource::Relative(_) | MeasureSource::RelativeClass(_)
+        )
     }
 
     /// Returns whether it can be taken from months that are simulated separately.
     pub fn of_months(&self) -> bool {
-        matches!(self.of(), MeasureSource::Months(_))
+        matches!(self.measure_source(), MeasureSource::Months(_))
     }
 
     /// Returns whether thieves must be watched.
     pub(crate) fn of_stalls(&self) -> bool {
-        matches!(self.of(), MeasureSource::Stalls(_))
+        matches!(self.measure_source(), MeasureSource::Stalls(_))
     }
 
     pub(crate) fn scheme(&self) -> Option<Scheme> {
@@ -287,35 +290,37 @@ impl MeasureOfClass {
     /// The value of one schedule.
     pub(crate) fn of_run(&self, seen: &RowResults<'_>) -> Option<f64> {
         let rows = || seen.run?.report.jobs.as_deref();
-        match self.of() {
+        match self.measure_source() {
             MeasureSource::Price => None,
-            MeasureSource::Log(value) => value(&describe(seen.workload)),
+            MeasureSource::Log(value) => value(&describe_workload(seen.workload)),
             MeasureSource::Share => {
                 let report = &seen.run?.report;
-                let (of_class, all) = (self.class(report)?.wait.count, report.trimmed.kept);
-                (all > 0).then(|| 100.0 * of_class as f64 / all as f64)
+                let (of_class, kept_count) = (self.class_measures(report)?.wait.count, report.trimmed.kept);
+                (kept_count > 0).then(|| 100.0 * of_class as f64 / kept_count as f64)
             }
-            MeasureSource::Metric(metric, unit) => metric.of(seen.run?).map(|value| unit.of(value)),
-            MeasureSource::Class(metric) => metric.of_measures(self.class(&seen.run?.report)?),
+            MeasureSource::Metric(metric, unit) => metric.value_of(seen.run?).map(|value| unit.convert_value(value)),
+            MeasureSource::Class(metric) => metric.of_measures(self.class_measures(&seen.run?.report)?),
             MeasureSource::Rows(value) => value(rows()?),
             MeasureSource::Months(counts) => mean_wait(std::iter::once(rows()?), counts),
             MeasureSource::Stalls(value) => value(seen.stalls?),
             MeasureSource::Ratio(value) => value(seen.ratios?),
-            MeasureSource::Relative(metric) => quotient(metric.of(seen.run?)?, metric.of(seen.baseline?)?),
+            MeasureSource::Relative(metric) => {
+                value_quotient(metric.value_of(seen.run?)?, metric.value_of(seen.baseline?)?)
+            }
             MeasureSource::RelativeClass(metric) => {
-                let of = |run: &Run| metric.of_measures(self.class(&run.report)?);
-                quotient(of(seen.run?)?, of(seen.baseline?)?)
+                let of = |run: &Run| metric.of_measures(self.class_measures(&run.report)?);
+                value_quotient(of(seen.run?)?, of(seen.baseline?)?)
             }
         }
     }
 
     /// The value over months that were simulated apart.
     pub(crate) fn of_parts(&self, months: &[&Report]) -> Option<f64> {
-        let MeasureSource::Months(counts) = self.of() else { return None };
+        let MeasureSource::Months(counts) = self.measure_source() else { return None };
         mean_wait(months.iter().filter_map(|report| report.jobs.as_deref()), counts)
     }
 
-    fn class<'r>(&self, report: &'r Report) -> Option<&'r Measures> {
+    fn class_measures<'r>(&self, report: &'r Report) -> Option<&'r Measures> {
         let (scheme, number) = self.class?;
         let of_scheme: &Categorised = report.categories.iter().find(|c| c.scheme == scheme)?;
         of_scheme.categories.iter().find(|c| c.key == number).map(|c| &c.measures)
@@ -349,7 +354,7 @@ mod tests {
             let name = if class { format!("`{name}@SCHEME/N`") } else { format!("`{name}`") };
             assert!(text.contains(&name) || name.starts_with("`ratio@"), "{name}");
         }
-        for scheme in Scheme::ALL.into_iter().filter(|scheme| scheme.fixed().is_some()) {
+        for scheme in Scheme::ALL.into_iter().filter(|scheme| scheme.fixed_count().is_some()) {
             assert!(text.contains(&format!("`{}`", scheme.id())), "{scheme:?}");
         }
         let (_, rest) = text.split_once("```toml\n").expect("an example");

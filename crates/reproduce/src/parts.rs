@@ -27,16 +27,16 @@ pub(crate) struct RowWorkload {
 }
 
 /// The workload of a source, or its months, windows or resampled logs, each with its name.
-pub(crate) fn load(source: &RowWorkload) -> Result<Vec<(String, Workload)>, ReproduceError> {
+pub(crate) fn load_parts(source: &RowWorkload) -> Result<Vec<(String, Workload)>, ReproduceError> {
     if source.months {
-        let opened = source::open(&source.path)?;
-        let mut reader = SwfReader::new(opened.bytes, opened.name)?;
+        let log_file = source::open_log(&source.path)?;
+        let mut reader = SwfReader::new(log_file.bytes, log_file.name)?;
         let mut records = Vec::new();
-        while let Some(record) = reader.read()? {
+        while let Some(record) = reader.read_record()? {
             records.push(record);
         }
         let (header, _) = reader.into_header();
-        return Ok(transform::talby1999_months(&header, &records, &log::title(&source.path))?);
+        return Ok(transform::talby1999_months(&header, &records, &log::file_title(&source.path))?);
     }
     let cleaning = source.cleaning.as_deref().and_then(|c| c.parse::<CleaningStudy>().ok());
     let mut options = cleaning.map_or_else(CleaningOptions::default, CleaningStudy::options);
@@ -47,25 +47,26 @@ pub(crate) fn load(source: &RowWorkload) -> Result<Vec<(String, Workload)>, Repr
     if let Some(overrun) = source.overrun.as_deref().and_then(|o| o.parse().ok()) {
         options.overrun = overrun;
     }
-    let workload = log::load(&source.path, &options)?.workload;
+    let workload = log::load_log(&source.path, &options)?.workload;
     if let Some(Resampling { weeks, logs, seed }) = source.resample {
-        let drawn = |at: u64| Ok((format!("seed {}", seed + at), coverage::drawn(&workload, weeks, seed + at)?));
-        return (0..u64::from(logs)).map(drawn).collect();
+        let draw_log =
+            |at: u64| Ok((format!("seed {}", seed + at), coverage::draw_weeks(&workload, weeks, seed + at)?));
+        return (0..u64::from(logs)).map(draw_log).collect();
     }
     if !source.windows.is_empty() {
         // The mean is over windows of one length.
         let length = source.take.unwrap_or(1);
-        let part = |&from: &usize| Ok((from.to_string(), window(&workload, from, (length, length), source)?));
+        let part = |&from: &usize| Ok((from.to_string(), cut_window(&workload, from, (length, length), source)?));
         return source.windows.iter().map(part).collect();
     }
     match source.from {
         None => Ok(vec![(String::new(), workload)]),
-        Some(from) => Ok(vec![(from.to_string(), window(&workload, from, (1, usize::MAX), source)?)]),
+        Some(from) => Ok(vec![(from.to_string(), cut_window(&workload, from, (1, usize::MAX), source)?)]),
     }
 }
 
 /// The jobs from this one on, at least and at most so many.
-fn window(
+fn cut_window(
     workload: &Workload,
     from: usize,
     (least, most): (usize, usize),
@@ -74,12 +75,12 @@ fn window(
     let places = from.min(workload.len())..from.saturating_add(most).min(workload.len());
     if places.len() < least {
         return Err(ReproduceError::Window {
-            log: log::title(&source.path),
+            log: log::file_title(&source.path),
             from,
             length: least,
             jobs: workload.len(),
         });
     }
     let setting = Setting { name: "from".to_string(), value: from.to_string() };
-    Ok(transform::piece(workload, places, setting)?)
+    Ok(transform::cut_piece(workload, places, setting)?)
 }

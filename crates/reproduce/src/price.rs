@@ -33,14 +33,14 @@ pub struct PricedPromise {
 
 impl PricedDelay {
     /// The price; infinite beyond the slack.
-    pub(crate) fn price(&self) -> f64 {
+    pub(crate) fn compute_price(&self) -> f64 {
         let [utilisation, time, priority, fairness] = self.weights;
         let weights = Weights { utilisation, time, priority, fairness };
         let delay = Span(i64::from(self.delay));
         match self.promised {
             None => weights.of_waiting(self.procs, delay),
             Some(PricedPromise { slack, first_slack, priority, newcomer }) => {
-                DelayedJob { procs: self.procs, slack, first_slack, priority }.price(delay, newcomer, &weights)
+                DelayedJob { procs: self.procs, slack, first_slack, priority }.delay_price(delay, newcomer, &weights)
             }
         }
     }

@@ -5,10 +5,10 @@ use crate::cell::{CellVerdict, StudyCell};
 use crate::error::ReproduceError;
 use crate::logs::{Library, LogState};
 use crate::measure::{MeasureOfClass, RowResults};
-use crate::parts::{RowWorkload, load};
+use crate::parts::{RowWorkload, load_parts};
 use crate::study::{PaperStudy, RowSpec, StudyTable};
 use drystone::engine::{Observer, Platform};
-use drystone::experiment::{Experiment, ExperimentError, ExperimentResult as Run, selection};
+use drystone::experiment::{Experiment, ExperimentError, ExperimentResult as Run, study_selection};
 use drystone::metrics::{BATCH, HeelAndToe, JobSelection, MetricsConfig, Report, Scheme, slowdown_ratios};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
@@ -52,7 +52,7 @@ pub struct StudyRow {
 
 impl TableResult {
     /// Returns the number of cells with this result.
-    pub fn count(&self, verdict: CellVerdict) -> usize {
+    pub fn count_cells(&self, verdict: CellVerdict) -> usize {
         self.rows.iter().flat_map(|r| &r.cells).filter(|c| c.verdict == verdict).count()
     }
 }
@@ -87,7 +87,7 @@ type MeasuredValues = BTreeMap<String, Option<f64>>;
 /// # Errors
 /// A log that is found does not read, or a policy breaks its contract. A log that is not found
 /// leaves its cells [`CellVerdict::Missing`]; what became of each log is in `states`.
-pub fn reproduce(
+pub fn reproduce_study(
     study: &PaperStudy,
     wanted: &[String],
     library: &Library,
@@ -102,7 +102,7 @@ pub fn reproduce(
     let mut needs: BTreeMap<RowSchedule, Vec<MeasureOfClass>> = BTreeMap::new();
     for table in &tables {
         for row in &table.rows {
-            if let Some(schedule) = schedule(study, table, row, library, states) {
+            if let Some(schedule) = row_schedule(study, table, row, library, states) {
                 let measures = needs.entry(schedule).or_default();
                 for column in &table.columns {
                     if !measures.contains(&column.measure) {
@@ -115,22 +115,22 @@ pub fn reproduce(
     let mut values: BTreeMap<RowSchedule, MeasuredValues> = BTreeMap::new();
     let mut sources: Vec<RowWorkload> = needs.keys().map(|s| s.source.clone()).collect();
     sources.dedup();
-    let told = WorkMessage { done, stop };
+    let message = WorkMessage { done, stop };
     for source in sources {
-        if told.to_stop() {
+        if message.to_stop() {
             break;
         }
-        let parts = load(&source)?;
+        let parts = load_parts(&source)?;
         let work: Vec<(&RowSchedule, &Vec<MeasureOfClass>)> =
             needs.iter().filter(|(s, _)| s.source == source).collect();
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let take = || {
-            while !told.to_stop()
+            while !message.to_stop()
                 && let Some(&(schedule, measures)) = work.get(next.fetch_add(1, Ordering::Relaxed))
             {
-                let found = measure(schedule, measures, &parts, told);
+                let measurement = measure_parts(schedule, measures, &parts, message);
                 if let Ok(mut results) = results.lock() {
-                    results.push((schedule.clone(), found));
+                    results.push((schedule.clone(), measurement));
                 }
             }
         };
@@ -152,7 +152,7 @@ pub fn reproduce(
         }
     }
     let mut is_done = |table: &StudyTable, row: &&RowSpec| {
-        schedule(study, table, row, library, states).is_none_or(|schedule| values.contains_key(&schedule))
+        row_schedule(study, table, row, library, states).is_none_or(|schedule| values.contains_key(&schedule))
     };
     let rows: Vec<Vec<&RowSpec>> =
         tables.iter().map(|table| table.rows.iter().filter(|row| is_done(table, row)).collect()).collect();
@@ -163,7 +163,7 @@ pub fn reproduce(
         reason: table.reason.clone(),
         columns: table.columns.iter().map(|c| c.name.clone()).collect(),
         measures: table.columns.iter().map(|c| c.measure.to_string()).collect(),
-        rows: rows.iter().map(|row| judge(study, table, row, library, states, &values)).collect(),
+        rows: rows.iter().map(|row| judge_row(study, table, row, library, states, &values)).collect(),
     };
     let lacks = |(table, rows): (&&StudyTable, &Vec<&RowSpec>)| (table.id.clone(), table.rows.len() - rows.len());
     Ok(Reproduced {
@@ -188,15 +188,15 @@ impl WorkMessage<'_> {
 }
 
 /// The schedule behind a row; `None` where its log is not there.
-fn schedule(
+fn row_schedule(
     study: &PaperStudy,
     table: &StudyTable,
     row: &RowSpec,
     library: &Library,
     states: &mut BTreeMap<String, LogState>,
 ) -> Option<RowSchedule> {
-    let log = study.log(&row.log)?;
-    let state = states.entry(log.file.clone()).or_insert_with(|| library.find(log));
+    let log = study.find_log(&row.log)?;
+    let state = states.entry(log.file.clone()).or_insert_with(|| library.find_log(log));
     let LogState::Found { path, .. } = state else { return None };
     let source = RowWorkload {
         path: path.clone(),
@@ -214,11 +214,11 @@ fn schedule(
     Some(RowSchedule { source, policy, baseline, month, monthly, platform: table.platform.clone() })
 }
 
-fn listed(all: impl IntoIterator<Item = impl ToString>, between: &str) -> String {
+fn join_list(all: impl IntoIterator<Item = impl ToString>, between: &str) -> String {
     all.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(between)
 }
 
-fn judge(
+fn judge_row(
     study: &PaperStudy,
     table: &StudyTable,
     row: &RowSpec,
@@ -227,39 +227,40 @@ fn judge(
     values: &BTreeMap<RowSchedule, MeasuredValues>,
 ) -> StudyRow {
     let mut states = states.clone();
-    let found = schedule(study, table, row, library, &mut states).and_then(|s| values.get(&s));
+    let row_values = row_schedule(study, table, row, library, &mut states).and_then(|s| values.get(&s));
     let cell = |at: usize| {
         if let Some(price) = &row.price {
             let tolerance = row.tolerance.as_ref().map(|t| t[at]);
-            return StudyCell::new(row.published[at].clone(), Some(Some(price.price())), tolerance);
+            return StudyCell::new(row.published[at].clone(), Some(Some(price.compute_price())), tolerance);
         }
-        let measured = found.map(|values| values.get(&table.columns[at].measure.to_string()).copied().flatten());
-        StudyCell::new(row.published[at].clone(), measured, row.tolerance.as_ref().map(|t| t[at]))
+        let measured_value =
+            row_values.map(|values| values.get(&table.columns[at].measure.to_string()).copied().flatten());
+        StudyCell::new(row.published[at].clone(), measured_value, row.tolerance.as_ref().map(|t| t[at]))
     };
     StudyRow {
         label: row.label.clone(),
         log: row.log.clone(),
         policy: row.policy.clone(),
-        settings: settings(table, row),
+        settings: row_settings(table, row),
         note: row.note.clone(),
         cells: (0..table.columns.len()).map(cell).collect(),
     }
 }
 
 /// Returns the settings of a row besides its policy.
-fn settings(table: &StudyTable, row: &RowSpec) -> BTreeMap<&'static str, String> {
+fn row_settings(table: &StudyTable, row: &RowSpec) -> BTreeMap<&'static str, String> {
     if row.price.is_some() {
         return BTreeMap::new();
     }
     let cleaning = table.cleaning_of(row);
     // Months that are simulated apart are counted whole.
-    let trim = if table.months { JobSelection::All } else { selection(cleaning) };
-    let all = [
+    let trim = if table.months { JobSelection::All } else { study_selection(cleaning) };
+    let setting_values = [
         ("as", cleaning.map(|c| c.name().to_string())),
         ("overrun", table.overrun.clone()),
         ("take", table.take.map(|jobs| jobs.to_string())),
         ("from", table.first_job_of(row).map(|job| job.to_string())),
-        ("windows", (!table.windows.is_empty()).then(|| listed(&table.windows, " "))),
+        ("windows", (!table.windows.is_empty()).then(|| join_list(&table.windows, " "))),
         ("resample", table.resample.map(|resampling| resampling.to_string())),
         ("procs", table.procs.map(|procs| procs.to_string())),
         ("platform", table.platform.as_ref().map(|text| text.trim().replace('\n', ", "))),
@@ -267,16 +268,16 @@ fn settings(table: &StudyTable, row: &RowSpec) -> BTreeMap<&'static str, String>
         ("month", row.month.clone()),
         (
             "monthly",
-            (!row.monthly.is_empty()).then(|| listed(row.monthly.iter().map(|(m, p)| format!("{m}: {p}")), "; ")),
+            (!row.monthly.is_empty()).then(|| join_list(row.monthly.iter().map(|(m, p)| format!("{m}: {p}")), "; ")),
         ),
         ("load", row.load.clone()),
         ("trim", Some(trim.to_string())),
         ("baseline", row.baseline.clone()),
     ];
-    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    setting_values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn measure(
+fn measure_parts(
     schedule: &RowSchedule,
     measures: &[MeasureOfClass],
     parts: &[(String, Workload)],
@@ -285,13 +286,13 @@ fn measure(
     if schedule.source.months {
         return measure_months(schedule, measures, parts, told);
     }
-    let found = parts.iter().map(|(_, workload)| measure_one(schedule, measures, workload, told));
-    Ok(means(&found.collect::<Result<Vec<_>, _>>()?))
+    let part_results = parts.iter().map(|(_, workload)| measure_one(schedule, measures, workload, told));
+    Ok(mean_values(&part_results.collect::<Result<Vec<_>, _>>()?))
 }
 
 /// Means of the values of windows or resampled logs; the value itself where there is one part. None
 /// where a part has none.
-fn means(parts: &[MeasuredValues]) -> MeasuredValues {
+fn mean_values(parts: &[MeasuredValues]) -> MeasuredValues {
     let mean = |name: &String| {
         let of_parts: Option<Vec<f64>> = parts.iter().map(|values| values.get(name).copied().flatten()).collect();
         of_parts.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
@@ -307,7 +308,7 @@ fn measure_one(
 ) -> Result<MeasuredValues, ReproduceError> {
     let mut schemes: Vec<Scheme> = measures.iter().filter_map(MeasureOfClass::scheme).collect();
     schemes.dedup();
-    let selection = selection(schedule.source.cleaning.as_deref().and_then(|c| c.parse().ok()));
+    let selection = study_selection(schedule.source.cleaning.as_deref().and_then(|c| c.parse().ok()));
     // The shares of classes are those of the log; some schedule must be there to hold the jobs.
     let needs_report =
         !schemes.is_empty() || schedule.policy.is_some() || measures.iter().any(MeasureOfClass::of_stalls);
@@ -328,14 +329,14 @@ fn measure_one(
         _ => None,
     };
     (told.done)(workload.len() as u64);
-    let seen = RowResults {
+    let row_results = RowResults {
         workload,
         run: report.as_ref(),
         stalls: stalls.as_ref(),
         ratios: ratios.as_ref(),
         baseline: baseline.as_ref(),
     };
-    Ok(measures.iter().map(|m| (m.to_string(), m.of_run(&seen))).collect())
+    Ok(measures.iter().map(|m| (m.to_string(), m.of_run(&row_results))).collect())
 }
 
 fn measure_months(
@@ -345,13 +346,13 @@ fn measure_months(
     told: WorkMessage<'_>,
 ) -> Result<MeasuredValues, ReproduceError> {
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
-    let wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
+    let is_wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
     let mut runs = Vec::new();
-    for (name, workload) in parts.iter().filter(|(name, _)| wanted(name)) {
+    for (name, workload) in parts.iter().filter(|(name, _)| is_wanted(name)) {
         runs.push(run(
             (workload, Platform::default()),
             schedule.monthly.get(name).map_or(policy, String::as_str),
-            MetricsConfig { keep_jobs: true, ..MetricsConfig::light() },
+            MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() },
             &mut (),
             told,
         )?);
@@ -359,9 +360,9 @@ fn measure_months(
     }
     let unknown = schedule.monthly.keys().find(|month| !parts.iter().any(|(name, _)| name == *month));
     if let Some(month) = unknown.or(schedule.month.as_ref().filter(|_| runs.is_empty())) {
-        let known = parts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        let month_names = parts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let log = schedule.source.path.display().to_string();
-        return Err(ReproduceError::Month { log, month: month.clone(), known });
+        return Err(ReproduceError::Month { log, month: month.clone(), known: month_names });
     }
     let reports: Vec<&Report> = runs.iter().map(|run| &run.report).collect();
     Ok(measures.iter().map(|m| (m.to_string(), m.of_parts(&reports))).collect())
@@ -377,7 +378,7 @@ fn run(
 ) -> Result<Run, ReproduceError> {
     let spec: PolicySpec = policy.parse()?;
     let policy = || policy.to_string();
-    match Experiment::new(&spec, workload).on(platform).measuring(config).until(told.stop).run(also) {
+    match Experiment::new(&spec, workload).on_platform(platform).with_metrics(config).with_stop(told.stop).run(also) {
         Ok(measured) => measured.ok_or(ReproduceError::Stopped),
         Err(ExperimentError::Simulation(source)) => Err(ReproduceError::Policy { policy: policy(), source }),
         Err(source) => Err(ReproduceError::Impossible { policy: policy(), source }),

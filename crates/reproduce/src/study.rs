@@ -107,7 +107,7 @@ impl fmt::Display for Resampling {
 
 impl StudyTable {
     /// Problem of the settings that hold for all rows.
-    fn problem(&self) -> Option<String> {
+    fn find_problem(&self) -> Option<String> {
         if self.procs == Some(0) {
             return Some("`procs` is the number of processors, from 1".to_string());
         }
@@ -221,7 +221,7 @@ impl PaperStudy {
         let study: PaperStudy =
             toml::from_str(text).map_err(|source| StudyError::Syntax { name: name.to_string(), source })?;
         for table in &study.tables {
-            if let Some(problem) = table.problem() {
+            if let Some(problem) = table.find_problem() {
                 let (name, table) = (name.to_string(), table.id.clone());
                 return Err(StudyError::Row { name, table, row: "(all)".to_string(), problem });
             }
@@ -282,7 +282,7 @@ impl PaperStudy {
     }
 
     /// The log of a row.
-    pub fn log(&self, id: &str) -> Option<&LogRef> {
+    pub fn find_log(&self, id: &str) -> Option<&LogRef> {
         self.logs.iter().find(|log| log.id == id)
     }
 }
@@ -303,7 +303,7 @@ pub(crate) const BUILTIN: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// None, unless the program was built with a broken study.
-pub fn builtin() -> Result<Vec<PaperStudy>, StudyError> {
+pub fn read_builtin() -> Result<Vec<PaperStudy>, StudyError> {
     BUILTIN.iter().map(|(name, text)| PaperStudy::parse(text, name)).collect()
 }
 
@@ -363,7 +363,7 @@ ROW
     /// Whatever is judged has a reason for how closely, and what is not judged says why.
     #[test]
     fn tolerances_of_the_studies_have_reasons() {
-        for study in builtin().expect("studies") {
+        for study in read_builtin().expect("studies") {
             for table in &study.tables {
                 let judged = table.rows.iter().any(|row| row.tolerance.is_some());
                 assert!(!judged || !table.reason.is_empty(), "{} {}", study.name, table.id);

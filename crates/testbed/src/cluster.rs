@@ -32,14 +32,14 @@ impl PrivateSlurm {
     ///
     /// # Panics
     /// Slurm is not installed and `DRYSTONE_SLURM_REQUIRED` is set, or it does not come up.
-    pub fn start(options: &ClusterOptions) -> Option<PrivateSlurm> {
-        let needed = ["slurmctld", "slurmd", "sbatch", "squeue"].into_iter();
-        let needed = needed.chain(database::PROGRAMS.into_iter().filter(|_| options.accounts.is_some()));
-        let needed = needed.chain(options.munge.then_some(munge::PROGRAM));
-        let missing = needed.into_iter().find(|program| daemons::find(program).is_none());
+    pub fn start_cluster(options: &ClusterOptions) -> Option<PrivateSlurm> {
+        let programs = ["slurmctld", "slurmd", "sbatch", "squeue"].into_iter();
+        let programs = programs.chain(database::PROGRAMS.into_iter().filter(|_| options.accounts.is_some()));
+        let programs = programs.chain(options.munge.then_some(munge::PROGRAM));
+        let missing = programs.into_iter().find(|program| daemons::find_program(program).is_none());
         if let Some(program) = missing {
-            let required = std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_some_and(|value| value != "0");
-            assert!(!required, "there is no {program}, and DRYSTONE_SLURM_REQUIRED is set");
+            let is_required = std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_some_and(|value| value != "0");
+            assert!(!is_required, "there is no {program}, and DRYSTONE_SLURM_REQUIRED is set");
             eprintln!(
                 "SKIPPED: there is no {program}, so that nothing was tried on a real Slurm (install slurmctld, slurmd, slurm-client, slurmdbd and mariadb-server)"
             );
@@ -63,10 +63,12 @@ impl PrivateSlurm {
         }
         let host = Host {
             name: host_name(),
-            user: daemons::said("id", &["-un"]).filter(|name| !name.is_empty()).unwrap_or_else(|| "root".to_string()),
-            ports: ports::free(2 + options.nodes as usize).map_err(error_text)?,
+            user: daemons::command_output("id", &["-un"])
+                .filter(|name| !name.is_empty())
+                .unwrap_or_else(|| "root".to_string()),
+            ports: ports::free_ports(2 + options.nodes as usize).map_err(error_text)?,
         };
-        let guard = daemons::guard(&root).map_err(error_text)?;
+        let guard = daemons::start_guard(&root).map_err(error_text)?;
         let mut cluster = PrivateSlurm {
             root,
             options: options.clone(),
@@ -78,12 +80,12 @@ impl PrivateSlurm {
         };
         let root = cluster.root.clone();
         if options.munge {
-            cluster.munge = Some(munge::start(&root)?);
+            cluster.munge = Some(munge::start_munge(&root)?);
         }
         if options.accounts.is_some() {
-            cluster.database = Some(Database::start(&root, &host.name, &host.user)?);
+            cluster.database = Some(Database::start_database(&root, &host.name, &host.user)?);
         }
-        let storage = cluster.database.as_ref().map_or(String::new(), Database::lines);
+        let storage = cluster.database.as_ref().map_or(String::new(), Database::conf_lines);
         std::fs::write(root.join("etc/slurm.conf"), slurm_conf(options, &host, &root, &storage)).map_err(error_text)?;
         if let Some(text) = &options.job_submit {
             std::fs::write(root.join("etc/job_submit.lua"), text).map_err(error_text)?;
@@ -97,7 +99,7 @@ impl PrivateSlurm {
         for node in 1..=options.nodes {
             cluster.start_node(&format!("n{node}"));
         }
-        if cluster.wait_until_idle() { Ok(cluster) } else { Err(cluster.logs()) }
+        if cluster.wait_until_idle() { Ok(cluster) } else { Err(cluster.log_ends()) }
     }
 
     /// Enters the accounts into the database, before slurmctld asks for them.
@@ -105,7 +107,7 @@ impl PrivateSlurm {
         let Some(accounts) = &self.options.accounts else { return Ok(()) };
         let first = std::iter::once("add cluster drystone".to_string());
         for line in first.chain(accounts.iter().cloned()) {
-            let output = self.command("sacctmgr").arg("-i").args(line.split_whitespace()).output();
+            let output = self.slurm_command("sacctmgr").arg("-i").args(line.split_whitespace()).output();
             let output = output.map_err(|e| e.to_string())?;
             if !output.status.success() {
                 let (stdout, stderr) =
@@ -122,7 +124,7 @@ impl PrivateSlurm {
             .into_iter()
             .filter(|&pid| daemons::command_line(pid).contains("slurmdbd"))
             .collect();
-        kill(&pids);
+        kill_processes(&pids);
     }
 
     /// The folder of its files: `etc`, `log`, `state`, and a spool of each node.
@@ -131,14 +133,14 @@ impl PrivateSlurm {
     }
 
     /// Its `slurm.conf`, which `SLURM_CONF` must name for Slurm's commands.
-    pub fn conf(&self) -> PathBuf {
+    pub fn conf_path(&self) -> PathBuf {
         self.root.join("etc/slurm.conf")
     }
 
     /// One of Slurm's commands, ready to be run on this cluster.
-    pub fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(daemons::find(program).unwrap_or_else(|| PathBuf::from(program)));
-        command.env("SLURM_CONF", self.conf()).env("TZ", "UTC");
+    pub fn slurm_command(&self, program: &str) -> Command {
+        let mut command = Command::new(daemons::find_program(program).unwrap_or_else(|| PathBuf::from(program)));
+        command.env("SLURM_CONF", self.conf_path()).env("TZ", "UTC");
         command
     }
 
@@ -146,8 +148,8 @@ impl PrivateSlurm {
     ///
     /// # Panics
     /// It fails.
-    pub fn ask(&self, program: &str, args: &[&str]) -> String {
-        let output = self.command(program).args(args).output().expect("Slurm's commands run");
+    pub fn command_output(&self, program: &str, args: &[&str]) -> String {
+        let output = self.slurm_command(program).args(args).output().expect("Slurm's commands run");
         let problem = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{program} {args:?}: {problem}");
         String::from_utf8_lossy(&output.stdout).into_owned()
@@ -158,18 +160,18 @@ impl PrivateSlurm {
     /// # Panics
     /// It cannot be started.
     pub fn start_controller(&mut self) {
-        self.controller = Some(daemons::start("slurmctld", &["-D"], &self.root).expect("slurmctld starts"));
+        self.controller = Some(daemons::start_daemon("slurmctld", &["-D"], &self.root).expect("slurmctld starts"));
     }
 
     /// Kills `slurmctld` as `kill -9` does.
     pub fn kill_controller(&mut self) {
-        self.controller.take().into_iter().for_each(end);
+        self.controller.take().into_iter().for_each(end_child);
     }
 
     /// Stops `slurmctld` as SIGSTOP does, or resumes it.
     pub fn pause_controller(&self, paused: bool) {
         if let Some(controller) = &self.controller {
-            signal(if paused { "-STOP" } else { "-CONT" }, controller.id());
+            send_signal(if paused { "-STOP" } else { "-CONT" }, controller.id());
         }
     }
 
@@ -178,21 +180,21 @@ impl PrivateSlurm {
     /// # Panics
     /// It cannot be started.
     pub fn start_node(&mut self, node: &str) {
-        let child = daemons::start("slurmd", &["-D", "-N", node], &self.root).expect("slurmd starts");
+        let child = daemons::start_daemon("slurmd", &["-D", "-N", node], &self.root).expect("slurmd starts");
         self.nodes.insert(node.to_string(), child);
     }
 
     /// Kills the `slurmd` of a node as `kill -9` does. Its jobs keep running: see
     /// [`PrivateSlurm::kill_steps`].
     pub fn kill_node(&mut self, node: &str) {
-        self.nodes.remove(node).into_iter().for_each(end);
+        self.nodes.remove(node).into_iter().for_each(end_child);
     }
 
     /// Kills every step daemon of a node and the jobs below them, as a node that loses its power
     /// does.
     pub fn kill_steps(&self, node: &str) {
         for step in self.list_steps(node) {
-            kill(&step);
+            kill_processes(&step);
         }
     }
 
@@ -210,7 +212,7 @@ impl PrivateSlurm {
             environ.split(|byte| *byte == 0).any(|variable| variable == name.as_bytes())
         };
         let with_jobs = |step: u32| {
-            let jobs = daemons::children(step);
+            let jobs = daemons::child_pids(step);
             jobs.iter().any(is_of_node).then(|| [vec![step], jobs].concat())
         };
         daemons::working_below(&self.root).into_iter().filter(is_step).filter_map(with_jobs).collect()
@@ -220,7 +222,7 @@ impl PrivateSlurm {
     fn wait_until_idle(&mut self) -> bool {
         let mut patience = PATIENCE;
         while !patience.is_zero() {
-            let states = self.command("sinfo").args(["-h", "-N", "-o", "%N %t"]).output();
+            let states = self.slurm_command("sinfo").args(["-h", "-N", "-o", "%N %t"]).output();
             let states = states.map_or(String::new(), |o| String::from_utf8_lossy(&o.stdout).into_owned());
             let mut idle: Vec<&str> = states.lines().filter_map(|line| line.strip_suffix(" idle")).collect();
             idle.sort_unstable();
@@ -228,8 +230,8 @@ impl PrivateSlurm {
             if idle.len() == self.options.nodes as usize {
                 return true;
             }
-            let ended = |child: &mut Child| child.try_wait().is_ok_and(|status| status.is_some());
-            if self.controller.as_mut().is_some_and(ended) || self.nodes.values_mut().any(ended) {
+            let has_ended = |child: &mut Child| child.try_wait().is_ok_and(|status| status.is_some());
+            if self.controller.as_mut().is_some_and(has_ended) || self.nodes.values_mut().any(has_ended) {
                 return false;
             }
             std::thread::sleep(LOOK);
@@ -239,7 +241,7 @@ impl PrivateSlurm {
     }
 
     /// The ends of all logs, to find out what is wrong.
-    pub fn logs(&self) -> String {
+    pub fn log_ends(&self) -> String {
         let Ok(entries) = std::fs::read_dir(self.root.join("log")) else { return String::new() };
         let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         files.sort();
@@ -260,7 +262,7 @@ impl Drop for PrivateSlurm {
         let _ = self.guard.wait();
         let daemons = self.controller.take().into_iter().chain(std::mem::take(&mut self.nodes).into_values());
         let daemons = daemons.chain(self.munge.take());
-        daemons.chain(self.database.take().into_iter().flat_map(Database::into_children)).for_each(end);
+        daemons.chain(self.database.take().into_iter().flat_map(Database::into_children)).for_each(end_child);
     }
 }
 
@@ -282,18 +284,18 @@ fn gres_conf(gres: &str, folder: &Path) -> std::io::Result<String> {
 }
 
 /// Ends a child and reaps it.
-fn end(mut child: Child) {
+fn end_child(mut child: Child) {
     let _ = child.kill();
     let _ = child.wait();
 }
 
 /// Sends a signal.
-fn signal(name: &str, pid: u32) {
+fn send_signal(name: &str, pid: u32) {
     let _ = Command::new("kill").args([name, &pid.to_string()]).stderr(std::process::Stdio::null()).status();
 }
 
 /// Kills processes as `kill -9` does. Those that are gone already do not matter.
-fn kill(pids: &[u32]) {
+fn kill_processes(pids: &[u32]) {
     let pids = pids.iter().map(ToString::to_string);
     let _ = Command::new("kill").arg("-9").args(pids).stderr(std::process::Stdio::null()).status();
 }

@@ -110,7 +110,7 @@ pub(crate) fn slurm_conf(options: &ClusterOptions, host: &Host, root: &Path, sto
     line("AuthType", &format_args!("auth/{auth}"));
     line("CredType", &format_args!("cred/{auth}"));
     if options.munge {
-        line("AuthInfo", &format_args!("socket={}", munge::socket(root).display()));
+        line("AuthInfo", &format_args!("socket={}", munge::socket_path(root).display()));
     }
     let root = root.display();
     line("SlurmctldHost", &format_args!("{}(127.0.0.1)", host.name));

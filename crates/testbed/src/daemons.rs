@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 const SYSTEM: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/slurm/sbin"];
 
 /// Finds a program on `PATH`, else in the folders of daemons.
-pub fn find(program: &str) -> Option<PathBuf> {
+pub fn find_program(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(SYSTEM.iter().map(PathBuf::from));
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
@@ -16,8 +16,8 @@ pub fn find(program: &str) -> Option<PathBuf> {
 
 /// Starts a daemon in the foreground, as a child. It works in the cluster's log folder, by which it
 /// is known.
-pub(crate) fn start(program: &str, args: &[&str], root: &Path) -> std::io::Result<Child> {
-    let path = find(program).unwrap_or_else(|| PathBuf::from(program));
+pub(crate) fn start_daemon(program: &str, args: &[&str], root: &Path) -> std::io::Result<Child> {
+    let path = find_program(program).unwrap_or_else(|| PathBuf::from(program));
     let output = File::options().create(true).append(true).open(root.join("log").join(format!("{program}.out")))?;
     Command::new(path)
         .args(args)
@@ -31,7 +31,7 @@ pub(crate) fn start(program: &str, args: &[&str], root: &Path) -> std::io::Resul
 }
 
 /// Starts what stops the cluster when its standard input ends.
-pub(crate) fn guard(root: &Path) -> std::io::Result<Child> {
+pub(crate) fn start_guard(root: &Path) -> std::io::Result<Child> {
     Command::new("sh")
         .args(["-c", include_str!("stop.sh"), "stop.sh"])
         .arg(root)
@@ -55,13 +55,13 @@ pub(crate) fn command_line(pid: u32) -> String {
 }
 
 /// The children of a process.
-pub(crate) fn children(pid: u32) -> Vec<u32> {
+pub(crate) fn child_pids(pid: u32) -> Vec<u32> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 /// Returns a command's standard output, trimmed.
-pub fn said(program: &str, args: &[&str]) -> Option<String> {
+pub fn command_output(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }

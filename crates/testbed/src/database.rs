@@ -26,12 +26,12 @@ pub(crate) struct Database {
 
 impl Database {
     /// Starts both for the cluster whose files are below `root`.
-    pub(crate) fn start(root: &Path, host: &str, user: &str) -> Result<Database, String> {
-        let free = ports::free(2).map_err(told)?;
+    pub(crate) fn start_database(root: &Path, host: &str, user: &str) -> Result<Database, String> {
+        let free = ports::free_ports(2).map_err(describe_error)?;
         let data = root.join("db");
-        install(root, &data, user)?;
+        install_database(root, &data, user)?;
         let mut database = Database { children: Vec::new(), port: free[1] };
-        database.children.push(mariadb(root, &data, user, free[0])?);
+        database.children.push(start_mariadb(root, &data, user, free[0])?);
         wait_for_port(free[0], "mariadbd")?;
         let conf = root.join("etc/slurmdbd.conf");
         let text = format!(
@@ -42,16 +42,16 @@ impl Database {
             free[0],
             root = root.display()
         );
-        std::fs::write(&conf, text).map_err(told)?;
+        std::fs::write(&conf, text).map_err(describe_error)?;
         // It refuses a configuration that others can read.
-        std::fs::set_permissions(&conf, Permissions::from_mode(0o600)).map_err(told)?;
-        database.children.push(daemons::start("slurmdbd", &["-D"], root).map_err(told)?);
+        std::fs::set_permissions(&conf, Permissions::from_mode(0o600)).map_err(describe_error)?;
+        database.children.push(daemons::start_daemon("slurmdbd", &["-D"], root).map_err(describe_error)?);
         wait_for_port(free[1], "slurmdbd")?;
         Ok(database)
     }
 
     /// Returns the lines of `slurm.conf` for the database.
-    pub(crate) fn lines(&self) -> String {
+    pub(crate) fn conf_lines(&self) -> String {
         format!(
             "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort={}\n",
             self.port
@@ -64,23 +64,24 @@ impl Database {
     }
 }
 
-fn told(error: std::io::Error) -> String {
+fn describe_error(error: std::io::Error) -> String {
     error.to_string()
 }
 
 /// Makes an empty MariaDB.
-fn install(root: &Path, data: &Path, user: &str) -> Result<(), String> {
-    let log = File::create(root.join("log/mariadb-install-db.out")).map_err(told)?;
-    let program = daemons::find("mariadb-install-db").unwrap_or_else(|| PathBuf::from("mariadb-install-db"));
+fn install_database(root: &Path, data: &Path, user: &str) -> Result<(), String> {
+    let log = File::create(root.join("log/mariadb-install-db.out")).map_err(describe_error)?;
+    let program = daemons::find_program("mariadb-install-db").unwrap_or_else(|| PathBuf::from("mariadb-install-db"));
     let mut command = Command::new(program);
     command.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
     command.arg(format!("--datadir={}", data.display())).arg(format!("--user={user}"));
-    let status = command.current_dir(root.join("log")).stdin(Stdio::null()).stdout(log.try_clone().map_err(told)?);
-    let status = status.stderr(log).status().map_err(told)?;
+    let status =
+        command.current_dir(root.join("log")).stdin(Stdio::null()).stdout(log.try_clone().map_err(describe_error)?);
+    let status = status.stderr(log).status().map_err(describe_error)?;
     if status.success() { Ok(()) } else { Err("mariadb-install-db failed".to_string()) }
 }
 
-fn mariadb(root: &Path, data: &Path, user: &str, port: u16) -> Result<Child, String> {
+fn start_mariadb(root: &Path, data: &Path, user: &str, port: u16) -> Result<Child, String> {
     let own = [
         format!("--datadir={}", data.display()),
         format!("--socket={}/db/socket", root.display()),
@@ -96,7 +97,7 @@ fn mariadb(root: &Path, data: &Path, user: &str, port: u16) -> Result<Child, Str
         "--innodb-lock-wait-timeout=900",
     ];
     args.extend(own.iter().map(String::as_str));
-    daemons::start("mariadbd", &args, root).map_err(told)
+    daemons::start_daemon("mariadbd", &args, root).map_err(describe_error)
 }
 
 /// Waits until a daemon listens.

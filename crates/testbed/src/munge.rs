@@ -18,12 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The socket of the munge of the cluster whose files are below `root`.
-pub(crate) fn socket(root: &Path) -> PathBuf {
+pub(crate) fn socket_path(root: &Path) -> PathBuf {
     root.join("munge/socket")
 }
 
 /// Starts it with a new key. Its user alone enters the cluster's folder from then on.
-pub(crate) fn start(root: &Path) -> Result<Child, String> {
+pub(crate) fn start_munge(root: &Path) -> Result<Child, String> {
     let error_text = |error: std::io::Error| error.to_string();
     std::fs::set_permissions(root, Permissions::from_mode(0o700)).map_err(error_text)?;
     DirBuilder::new().mode(0o755).create(root.join("munge")).map_err(error_text)?;
@@ -39,15 +39,15 @@ pub(crate) fn start(root: &Path) -> Result<Child, String> {
         "--force".to_string(),
         "--num-threads=2".to_string(),
         own("key-file", key),
-        own("socket", socket(root)),
+        own("socket", socket_path(root)),
         own("pid-file", root.join("munge/pid")),
         own("log-file", root.join("munge/log")),
         own("seed-file", root.join("munge/seed")),
     ];
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let mut child = daemons::start(PROGRAM, &args, root).map_err(error_text)?;
+    let mut child = daemons::start_daemon(PROGRAM, &args, root).map_err(error_text)?;
     let mut patience = PATIENCE;
-    while std::os::unix::net::UnixStream::connect(socket(root)).is_err() {
+    while std::os::unix::net::UnixStream::connect(socket_path(root)).is_err() {
         if patience.is_zero() || child.try_wait().map_err(error_text)?.is_some() {
             let output = std::fs::read_to_string(root.join("log/munged.out")).unwrap_or_default();
             return Err(format!("munged does not answer: {output}"));

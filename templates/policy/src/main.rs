@@ -1,7 +1,7 @@
 //! The program `drystone` with one more policy.
 
 use drystone::model::JobId;
-use drystone::policy::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, View, register};
+use drystone::policy::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, View, register_policy};
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 
@@ -28,13 +28,13 @@ impl Policy for MyPolicy {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let mut free = view.free();
+        let mut free = view.free_processors();
         let mut waiting: Vec<JobId> = self.queue.iter().take(self.depth).copied().collect();
         while let Some(id) = waiting.pop() {
             let procs = view.job(id).procs;
             if procs <= free {
                 free -= procs;
-                actions.start(id, StartReason::Backfilled);
+                actions.start_job(id, StartReason::Backfilled);
                 self.queue.retain(|&other| other != id);
             }
         }
@@ -45,11 +45,11 @@ static MY_POLICY: PolicyKind =
     PolicyKind::new("my-policy", "the newest of the first waiting jobs that fit starts", &|args| {
         Ok(Box::new(MyPolicy { depth: args.get("depth")?, queue: Vec::new() }))
     })
-    .source("an example")
-    .params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);
+    .with_source("an example")
+    .with_params(&[Param::new("depth", "50", &[Takes::COUNT], "number of waiting jobs considered")]);
 
 fn main() -> ExitCode {
-    register(&MY_POLICY).expect("no policy has this name");
+    register_policy(&MY_POLICY).expect("no policy has this name");
     drystone_cli::main()
 }
 
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn my_policy_is_sound() {
-        register(&MY_POLICY).expect("no policy has this name");
+        register_policy(&MY_POLICY).expect("no policy has this name");
         assert_sound("my-policy", &[Guarantee::Uninterrupted]);
     }
 }

@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 
 impl PassReplay<'_> {
     /// The recorder has changed jobs, nodes, partitions or reservations.
-    pub(super) fn act(&mut self, text: &str, at: i64) {
-        match SiteCommand::read(text, self.golden) {
+    pub(super) fn apply_command(&mut self, text: &str, at: i64) {
+        match SiteCommand::parse_command(text, self.golden) {
             Some(SiteCommand::Hold(jobs)) => jobs.into_iter().for_each(|id| self.hold_job(id)),
             Some(SiteCommand::Release(jobs)) => jobs.into_iter().for_each(|id| self.let_wait(id)),
-            Some(SiteCommand::Cancel(jobs)) => jobs.into_iter().for_each(|id| self.cancel(id, at)),
+            Some(SiteCommand::Cancel(jobs)) => jobs.into_iter().for_each(|id| self.cancel_job(id, at)),
             Some(SiteCommand::Change(jobs, change)) => {
                 for id in jobs {
-                    self.change(id, &change, at);
+                    self.change_job(id, &change, at);
                 }
             }
             Some(SiteCommand::Nodes(names, service)) => self.set_service(&names, service, at),
             Some(SiteCommand::Partition(name, is_up)) => {
-                let named = self.cluster.machine.parts.iter_mut().filter(|part| part.name == name);
-                named.for_each(|part| part.up = is_up);
+                let named_parts = self.cluster.machine.parts.iter_mut().filter(|part| part.name == name);
+                named_parts.for_each(|part| part.up = is_up);
             }
-            None => self.reserve(text, at),
+            None => self.change_reservation(text, at),
         }
     }
 
@@ -45,7 +45,7 @@ impl PassReplay<'_> {
         }
     }
 
-    fn cancel(&mut self, id: u32, at: i64) {
+    fn cancel_job(&mut self, id: u32, at: i64) {
         let waits = self.queue.iter().any(|job| job.id == id) || self.outside.iter().any(|&(other, _)| other == id);
         self.queue.retain(|job| job.id != id);
         self.outside.retain(|&(other, _)| other != id);
@@ -53,10 +53,10 @@ impl PassReplay<'_> {
         if waits {
             self.ended.insert(id, EndWay { at, done: true });
         }
-        self.complete(id, at, true);
+        self.complete_job(id, at, true);
     }
 
-    fn change(&mut self, id: u32, change: &JobChange, at: i64) {
+    fn change_job(&mut self, id: u32, change: &JobChange, at: i64) {
         let limit = change.limit.filter(|&limit| limit > 0);
         if let Some(limit) = limit {
             self.limits.insert(id, limit);
@@ -64,12 +64,12 @@ impl PassReplay<'_> {
         if let Some(running) = self.cluster.get(id) {
             if let Some(limit) = limit {
                 let end = running.start + limit;
-                self.cluster.reschedule(id, end);
+                self.cluster.reschedule_end(id, end);
             }
             return;
         }
         if let Some(names) = &change.partitions {
-            self.moved.insert(id, self.makes.partitions(names));
+            self.moved.insert(id, self.makes.find_partitions(names));
         }
         if let Some(priority) = change.priority {
             self.priorities[id as usize] = priority;
@@ -78,15 +78,15 @@ impl PassReplay<'_> {
             let again = self.queue.iter().find(|job| job.id == id).map(|job| job.submit);
             self.queue.retain(|job| job.id != id);
             self.outside.push((id, again));
-            self.admit(at);
+            self.admit_jobs(at);
         }
     }
 
     /// Nodes go out of service, or come back.
     fn set_service(&mut self, names: &[String], service: NodeService, at: i64) {
-        let returns = self.golden.conf.setting("ReturnToService").is_some_and(|value| value.trim() == "2");
+        let returns = self.golden.conf.setting_value("ReturnToService").is_some_and(|value| value.trim() == "2");
         let nodes: Vec<usize> =
-            names.iter().filter_map(|name| self.golden.conf.node(name)).map(|n| n as usize).collect();
+            names.iter().filter_map(|name| self.golden.conf.find_node(name)).map(|n| n as usize).collect();
         for &node in &nodes {
             match service {
                 NodeService::Up if self.tells_answers => {
@@ -100,14 +100,14 @@ impl PassReplay<'_> {
         self.count_out();
         if service == NodeService::Down {
             let on_them = |job: &&RunningModelJob| nodes.iter().any(|&node| job.alloc.nodes.contains(node));
-            let lost_jobs: Vec<u32> = self.cluster.running().filter(on_them).map(|job| job.id).collect();
-            lost_jobs.into_iter().for_each(|id| self.complete(id, at, true));
+            let lost_jobs: Vec<u32> = self.cluster.running_jobs().filter(on_them).map(|job| job.id).collect();
+            lost_jobs.into_iter().for_each(|id| self.complete_job(id, at, true));
         }
     }
 
     /// A node that is to return answers: it is back.
-    pub(super) fn returns(&mut self, name: &str) {
-        let node = self.golden.conf.node(name).map(|node| node as usize);
+    pub(super) fn return_node(&mut self, name: &str) {
+        let node = self.golden.conf.find_node(name).map(|node| node as usize);
         if let Some(node) = node.filter(|node| self.out.get(node) == Some(&true)) {
             self.out.remove(&node);
             self.completing.retain(|&(completing, ..)| completing != node);
@@ -116,12 +116,12 @@ impl PassReplay<'_> {
     }
 
     pub(super) fn count_out(&mut self) {
-        let out = NodeSet::of(self.cluster.machine.nodes(), self.out.keys().copied());
+        let out = NodeSet::from_members(self.cluster.machine.node_count(), self.out.keys().copied());
         self.cluster.set_out(&out);
     }
 
     /// A reservation is made, or deleted.
-    fn reserve(&mut self, text: &str, at: i64) {
+    fn change_reservation(&mut self, text: &str, at: i64) {
         let (command, answer) = text.split_once("->").unwrap_or((text, ""));
         let words: BTreeMap<String, &str> = command
             .split_whitespace()
@@ -130,11 +130,11 @@ impl PassReplay<'_> {
             .collect();
         let Some(name) = words.get("reservationname").or(words.get("reservation")) else { return };
         if command.contains(" delete ") {
-            let now = self.now(at);
-            let named = self.cluster.reservations.iter_mut().filter(|own| own.name == **name);
-            named.for_each(|own| own.end = own.end.min(now));
+            let now = self.time_in_seconds(at);
+            let named_reservations = self.cluster.reservations.iter_mut().filter(|own| own.name == **name);
+            named_reservations.for_each(|own| own.end = own.end.min(now));
         } else if answer.contains("created") {
-            self.cluster.reservations.extend(self.makes.reservation(name, &words));
+            self.cluster.reservations.extend(self.makes.parse_reservation(name, &words));
         }
     }
 }

@@ -12,7 +12,7 @@ impl ScenarioDraw {
     }
 
     /// A number from 0 to below `below`. SplitMix64.
-    pub(crate) fn below(&mut self, below: u64) -> u64 {
+    pub(crate) fn draw_below(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -21,30 +21,30 @@ impl ScenarioDraw {
     }
 
     /// A number from `from` up to `to`, included.
-    pub(crate) fn within(&mut self, from: u32, to: u32) -> u32 {
-        from + self.below(u64::from(to - from) + 1) as u32
+    pub(crate) fn draw_within(&mut self, from: u32, to: u32) -> u32 {
+        from + self.draw_below(u64::from(to - from) + 1) as u32
     }
 
     /// One of these.
-    pub(crate) fn one<T: Clone>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize].clone()
+    pub(crate) fn draw_item<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.draw_below(of.len() as u64) as usize].clone()
     }
 
     /// True in so many of a hundred cases.
-    pub(crate) fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
+    pub(crate) fn draw_chance(&mut self, percent: u64) -> bool {
+        self.draw_below(100) < percent
     }
 
     /// `count` jobs within `span` seconds, the first six of them in half a second, so that a queue
     /// forms at once. Half of those with a limit of a minute nearly use it.
-    pub(crate) fn jobs(&mut self, count: u32, span: u32, sizes: &[u32]) -> Vec<SleepingJob> {
+    pub(crate) fn draw_jobs(&mut self, count: u32, span: u32, sizes: &[u32]) -> Vec<SleepingJob> {
         let mut jobs = Vec::new();
         for k in 0..count {
-            let at = if k < 6 { f64::from(k) / 10.0 } else { self.below(u64::from(span) * 10) as f64 / 10.0 };
-            let limit = self.one(&[1, 1, 1, 2, 2, 3, 5]);
-            let long = limit == 1 && self.chance(30);
-            let run = if long { self.within(35, 50) } else { self.within(2, 28) };
-            jobs.push(SleepingJob { at, n: self.one(sizes), limit, run, ..SleepingJob::default() });
+            let at = if k < 6 { f64::from(k) / 10.0 } else { self.draw_below(u64::from(span) * 10) as f64 / 10.0 };
+            let limit = self.draw_item(&[1, 1, 1, 2, 2, 3, 5]);
+            let long = limit == 1 && self.draw_chance(30);
+            let run = if long { self.draw_within(35, 50) } else { self.draw_within(2, 28) };
+            jobs.push(SleepingJob { at, n: self.draw_item(sizes), limit, run, ..SleepingJob::default() });
         }
         jobs.sort_by(|a, b| a.at.total_cmp(&b.at));
         jobs

@@ -2,92 +2,92 @@
 
 use super::draw::ScenarioDraw;
 use super::preempting;
-use super::setup::{FAST, USERS, lines, on};
+use super::setup::{FAST, USERS, own_lines, scenario_on};
 use super::{Scenario, SleepingJob};
 
 /// Constructor of a scenario of a family.
 type Make = fn(&mut ScenarioDraw) -> Scenario;
 
 pub const FAMILIES: &[(&str, Make)] = &[
-    ("plain", plain),
-    ("brief", brief),
-    ("parts", parts),
-    ("tiers", tiers),
-    ("cores", cores),
-    ("mixed", mixed),
-    ("exclusive", exclusive),
-    ("counts", counts),
-    ("reserve", reserve),
-    ("depth", depth),
-    ("starts", starts),
-    ("table", table),
-    ("linear", linear),
-    ("defer", defer),
-    ("quick", quick),
-    ("age", age),
+    ("plain", draw_plain),
+    ("brief", draw_brief),
+    ("parts", draw_partitions),
+    ("tiers", draw_tiers),
+    ("cores", draw_cores),
+    ("mixed", draw_mixed_nodes),
+    ("exclusive", draw_exclusive),
+    ("counts", draw_job_counts),
+    ("reserve", draw_plan_reserve),
+    ("depth", draw_test_depth),
+    ("starts", draw_start_limits),
+    ("table", draw_plan_table),
+    ("linear", draw_linear_search),
+    ("defer", draw_deferral),
+    ("quick", draw_quick_main),
+    ("age", draw_age_order),
     ("fair-tree", fair_tree),
-    ("classic", classic),
-    ("factors", factors),
-    ("limits", limits),
+    ("classic", draw_classic_shares),
+    ("factors", draw_all_factors),
+    ("limits", draw_user_limits),
     ("limit-stop", limit_stop),
-    ("submits", submits),
-    ("arrays", arrays),
-    ("overruns", overruns),
-    ("yields", yields),
+    ("submits", draw_submit_limits),
+    ("arrays", draw_arrays),
+    ("overruns", draw_overruns),
+    ("yields", draw_yields),
     ("continue", goes_on),
     ("long-pass", long_pass),
-    ("preempt-requeue", preempting::requeue),
-    ("preempt-cancel", preempting::cancel),
-    ("preempt-suspend", preempting::suspend),
-    ("preempt-qos", preempting::qos),
-    ("preempt-grace", preempting::grace),
+    ("preempt-requeue", preempting::draw_requeue),
+    ("preempt-cancel", preempting::draw_cancel),
+    ("preempt-suspend", preempting::draw_suspend),
+    ("preempt-qos", preempting::draw_qos),
+    ("preempt-grace", preempting::draw_grace),
 ];
 const SIZES: [u32; 13] = [1, 1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 11, 16];
 
 /// Any parameters that the recordings of others cover, in new combinations.
-fn plain(draw: &mut ScenarioDraw) -> Scenario {
-    let jobs = draw.jobs(60, 90, &SIZES);
-    let interval = draw.within(2, 12);
-    let resolution = draw.one(&[1, 7, 30, 60]);
-    let window = draw.one(&[1, 2, 5, 60, 1440]);
+fn draw_plain(draw: &mut ScenarioDraw) -> Scenario {
+    let jobs = draw.draw_jobs(60, 90, &SIZES);
+    let interval = draw.draw_within(2, 12);
+    let resolution = draw.draw_item(&[1, 7, 30, 60]);
+    let window = draw.draw_item(&[1, 2, 5, 60, 1440]);
     let mut scenario =
-        on(16, 1, &format!("bf_interval={interval},bf_resolution={resolution},bf_window={window}"), jobs);
-    if draw.chance(50) {
-        scenario.options.lines = lines(&["Epilog=/bin/true"]);
+        scenario_on(16, 1, &format!("bf_interval={interval},bf_resolution={resolution},bf_window={window}"), jobs);
+    if draw.draw_chance(50) {
+        scenario.options.lines = own_lines(&["Epilog=/bin/true"]);
     }
     scenario
 }
 
 /// As much of that as fits into less than a minute: for a test that is made again and again.
-fn brief(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(22, 12, &[1, 1, 2, 2, 3, 4, 6, 9]);
+fn draw_brief(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(22, 12, &[1, 1, 2, 2, 3, 4, 6, 9]);
     for job in &mut jobs {
-        job.run = draw.within(2, 7);
+        job.run = draw.draw_within(2, 7);
     }
-    let interval = draw.within(2, 5);
-    let resolution = draw.one(&[1, 7, 30, 60]);
-    let window = draw.one(&[1, 2, 5, 1440]);
+    let interval = draw.draw_within(2, 5);
+    let resolution = draw.draw_item(&[1, 7, 30, 60]);
+    let window = draw.draw_item(&[1, 2, 5, 1440]);
     let parameters = format!("bf_interval={interval},bf_resolution={resolution},bf_window={window}");
-    let mut scenario = on(10, 1, &parameters, jobs);
-    if draw.chance(50) {
-        scenario.options.lines = lines(&["Epilog=/bin/true"]);
+    let mut scenario = scenario_on(10, 1, &parameters, jobs);
+    if draw.draw_chance(50) {
+        scenario.options.lines = own_lines(&["Epilog=/bin/true"]);
     }
     scenario.patience = 180;
     scenario
 }
 
 /// Disjoint partitions with limits of their own.
-fn parts(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(60, 90, &[1, 1, 2, 3, 4, 5, 8]);
+fn draw_partitions(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(60, 90, &[1, 1, 2, 3, 4, 5, 8]);
     for job in &mut jobs {
-        job.partition = Some(draw.one(&["left", "right"]).to_string());
+        job.partition = Some(draw.draw_item(&["left", "right"]).to_string());
         if job.partition.as_deref() == Some("right") {
             job.limit = job.limit.min(2);
             job.n = job.n.min(6);
         }
     }
-    let mut scenario = on(16, 1, FAST, jobs);
-    scenario.options.partitions = lines(&[
+    let mut scenario = scenario_on(16, 1, FAST, jobs);
+    scenario.options.partitions = own_lines(&[
         "PartitionName=left Nodes=n[1-10] Default=YES MaxTime=INFINITE State=UP",
         "PartitionName=right Nodes=n[11-16] MaxTime=2 State=UP",
     ]);
@@ -95,13 +95,13 @@ fn parts(draw: &mut ScenarioDraw) -> Scenario {
 }
 
 /// Overlapping partitions of two tiers.
-fn tiers(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(60, 90, &[1, 1, 2, 3, 4, 5, 8]);
+fn draw_tiers(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(60, 90, &[1, 1, 2, 3, 4, 5, 8]);
     for job in &mut jobs {
-        job.partition = Some(draw.one(&["all", "all", "high", "half"]).to_string());
+        job.partition = Some(draw.draw_item(&["all", "all", "high", "half"]).to_string());
     }
-    let mut scenario = on(16, 1, FAST, jobs);
-    scenario.options.partitions = lines(&[
+    let mut scenario = scenario_on(16, 1, FAST, jobs);
+    scenario.options.partitions = own_lines(&[
         "PartitionName=all Nodes=n[1-16] Default=YES MaxTime=INFINITE State=UP PriorityTier=1",
         "PartitionName=high Nodes=n[1-16] MaxTime=INFINITE State=UP PriorityTier=5",
         "PartitionName=half Nodes=n[9-16] MaxTime=INFINITE State=UP PriorityTier=2",
@@ -110,19 +110,19 @@ fn tiers(draw: &mut ScenarioDraw) -> Scenario {
 }
 
 /// Nodes that jobs share by cores, some jobs with a number of nodes.
-fn cores(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(60, 90, &[1, 1, 2, 2, 3, 4, 4, 6, 8, 12, 16, 20, 32]);
+fn draw_cores(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(60, 90, &[1, 1, 2, 2, 3, 4, 4, 6, 8, 12, 16, 20, 32]);
     for job in &mut jobs {
-        job.one = job.n <= 8 && draw.chance(40);
-        job.nodes =
-            (!job.one && job.n > 1 && draw.chance(30)).then(|| draw.within(1, job.n.min(4)).max(job.n.div_ceil(8)));
+        job.one = job.n <= 8 && draw.draw_chance(40);
+        job.nodes = (!job.one && job.n > 1 && draw.draw_chance(30))
+            .then(|| draw.draw_within(1, job.n.min(4)).max(job.n.div_ceil(8)));
     }
-    on(5, 8, FAST, jobs)
+    scenario_on(5, 8, FAST, jobs)
 }
 
 /// Nodes of different sizes.
-fn mixed(draw: &mut ScenarioDraw) -> Scenario {
-    let mut scenario = cores(draw);
+fn draw_mixed_nodes(draw: &mut ScenarioDraw) -> Scenario {
+    let mut scenario = draw_cores(draw);
     for job in &mut scenario.jobs {
         job.n = job.n.min(26);
         job.nodes = None;
@@ -132,15 +132,15 @@ fn mixed(draw: &mut ScenarioDraw) -> Scenario {
 }
 
 /// Whole nodes for some jobs, and for all of one partition.
-fn exclusive(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(60, 90, &[1, 1, 2, 2, 3, 4, 4, 6, 8, 12, 16]);
+fn draw_exclusive(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(60, 90, &[1, 1, 2, 2, 3, 4, 4, 6, 8, 12, 16]);
     for job in &mut jobs {
-        job.one = job.n <= 4 && draw.chance(40);
-        job.exclusive = draw.chance(25);
-        job.partition = Some(draw.one(&["shared", "shared", "whole"]).to_string());
+        job.one = job.n <= 4 && draw.draw_chance(40);
+        job.exclusive = draw.draw_chance(25);
+        job.partition = Some(draw.draw_item(&["shared", "shared", "whole"]).to_string());
     }
-    let mut scenario = on(6, 4, FAST, jobs);
-    scenario.options.partitions = lines(&[
+    let mut scenario = scenario_on(6, 4, FAST, jobs);
+    scenario.options.partitions = own_lines(&[
         "PartitionName=shared Nodes=n[1-6] Default=YES MaxTime=INFINITE State=UP",
         "PartitionName=whole Nodes=n[3-6] MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE",
     ]);
@@ -148,16 +148,16 @@ fn exclusive(draw: &mut ScenarioDraw) -> Scenario {
 }
 
 /// Limits on the jobs of a user, a partition, both.
-fn counts(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(70, 60, &SIZES);
+fn draw_job_counts(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(70, 60, &SIZES);
     for job in &mut jobs {
-        job.user = Some(draw.one(&[USERS[0], USERS[0], USERS[0], USERS[1], USERS[2]]).to_string());
-        job.partition = Some(draw.one(&["a", "a", "b"]).to_string());
+        job.user = Some(draw.draw_item(&[USERS[0], USERS[0], USERS[0], USERS[1], USERS[2]]).to_string());
+        job.partition = Some(draw.draw_item(&["a", "a", "b"]).to_string());
     }
-    let (user, part, both) = (draw.within(0, 4), draw.within(0, 8), draw.within(2, 5));
-    let limits = format!("bf_max_job_user={user},bf_max_job_part={part},bf_max_job_user_part={both}");
-    let mut scenario = on(16, 1, &format!("{FAST},{limits}"), jobs);
-    scenario.options.partitions = lines(&[
+    let (user, part, user_part) = (draw.draw_within(0, 4), draw.draw_within(0, 8), draw.draw_within(2, 5));
+    let limits = format!("bf_max_job_user={user},bf_max_job_part={part},bf_max_job_user_part={user_part}");
+    let mut scenario = scenario_on(16, 1, &format!("{FAST},{limits}"), jobs);
+    scenario.options.partitions = own_lines(&[
         "PartitionName=a Nodes=n[1-16] Default=YES MaxTime=INFINITE State=UP",
         "PartitionName=b Nodes=n[1-16] MaxTime=INFINITE State=UP",
     ]);
@@ -165,29 +165,29 @@ fn counts(draw: &mut ScenarioDraw) -> Scenario {
 }
 
 /// Jobs that get no plan: of low priority, young, or behind others of their partition.
-fn reserve(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(60, 90, &SIZES);
+fn draw_plan_reserve(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(60, 90, &SIZES);
     for job in &mut jobs {
-        job.nice = draw.chance(40).then(|| draw.one(&[100, 300, 600]));
+        job.nice = draw.draw_chance(40).then(|| draw.draw_item(&[100, 300, 600]));
     }
-    let (plans, age, prio) = (draw.within(0, 3), draw.one(&[0, 10, 25]), draw.one(&[0, 300, 500]));
+    let (plans, age, prio) = (draw.draw_within(0, 3), draw.draw_item(&[0, 10, 25]), draw.draw_item(&[0, 300, 500]));
     let limits = format!("bf_job_part_count_reserve={plans},bf_min_age_reserve={age},bf_min_prio_reserve={prio}");
-    let mut scenario = on(16, 1, &format!("{FAST},{limits}"), jobs);
+    let mut scenario = scenario_on(16, 1, &format!("{FAST},{limits}"), jobs);
     scenario.options.lines =
-        lines(&["PriorityType=priority/multifactor", "PriorityWeightJobSize=1000", "PriorityFavorSmall=NO"]);
+        own_lines(&["PriorityType=priority/multifactor", "PriorityWeightJobSize=1000", "PriorityFavorSmall=NO"]);
     scenario
 }
 
 /// Few jobs are looked at.
-fn depth(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(80, 60, &SIZES);
+fn draw_test_depth(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(80, 60, &SIZES);
     for job in &mut jobs {
-        job.partition = Some(draw.one(&["a", "b"]).to_string());
+        job.partition = Some(draw.draw_item(&["a", "b"]).to_string());
     }
-    let (test, quick, part) = (draw.within(2, 8), draw.within(1, 6), draw.within(0, 4));
+    let (test, quick, part) = (draw.draw_within(2, 8), draw.draw_within(1, 6), draw.draw_within(0, 4));
     let limits = format!("bf_max_job_test={test},default_queue_depth={quick},partition_job_depth={part}");
-    let mut scenario = on(16, 1, &format!("{FAST},{limits}"), jobs);
-    scenario.options.partitions = lines(&[
+    let mut scenario = scenario_on(16, 1, &format!("{FAST},{limits}"), jobs);
+    scenario.options.partitions = own_lines(&[
         "PartitionName=a Nodes=n[1-11] Default=YES MaxTime=INFINITE State=UP",
         "PartitionName=b Nodes=n[6-16] MaxTime=INFINITE State=UP",
     ]);
@@ -196,44 +196,45 @@ fn depth(draw: &mut ScenarioDraw) -> Scenario {
 }
 
 /// Few jobs start in one pass.
-fn starts(draw: &mut ScenarioDraw) -> Scenario {
-    let jobs = draw.jobs(70, 80, &[1, 1, 1, 2, 2, 3, 4, 8]);
-    let (backfill, main) = (draw.within(1, 3), draw.within(1, 2));
-    on(16, 1, &format!("{FAST},bf_max_job_start={backfill},sched_max_job_start={main}"), jobs)
+fn draw_start_limits(draw: &mut ScenarioDraw) -> Scenario {
+    let jobs = draw.draw_jobs(70, 80, &[1, 1, 1, 2, 2, 3, 4, 8]);
+    let (backfill, main) = (draw.draw_within(1, 3), draw.draw_within(1, 2));
+    scenario_on(16, 1, &format!("{FAST},bf_max_job_start={backfill},sched_max_job_start={main}"), jobs)
 }
 
 /// A small table of plans.
-fn table(draw: &mut ScenarioDraw) -> Scenario {
-    let jobs = draw.jobs(70, 70, &SIZES);
-    let records = draw.within(2, 12);
-    on(16, 1, &format!("{FAST},bf_node_space_size={records}"), jobs)
+fn draw_plan_table(draw: &mut ScenarioDraw) -> Scenario {
+    let jobs = draw.draw_jobs(70, 70, &SIZES);
+    let records = draw.draw_within(2, 12);
+    scenario_on(16, 1, &format!("{FAST},bf_node_space_size={records}"), jobs)
 }
 
 /// The search for a start widens by a constant.
-fn linear(draw: &mut ScenarioDraw) -> Scenario {
-    let jobs = draw.jobs(60, 70, &[1, 1, 2, 3, 5, 7, 9, 12, 15]);
-    let step = draw.one(&[1, 10, 45]);
-    on(16, 1, &format!("{FAST},bf_window_linear={step}"), jobs)
+fn draw_linear_search(draw: &mut ScenarioDraw) -> Scenario {
+    let jobs = draw.draw_jobs(60, 70, &[1, 1, 2, 3, 5, 7, 9, 12, 15]);
+    let step = draw.draw_item(&[1, 10, 45]);
+    scenario_on(16, 1, &format!("{FAST},bf_window_linear={step}"), jobs)
 }
 
 /// Ends only ask for a pass, although there is an Epilog.
-fn defer(draw: &mut ScenarioDraw) -> Scenario {
-    let jobs = draw.jobs(60, 90, &SIZES);
-    let delay = draw.one(&[1, 3, 6]);
-    let mut scenario = on(16, 1, &format!("bf_interval=4,bf_resolution=1,defer,batch_sched_delay={delay}"), jobs);
-    scenario.options.lines = lines(&["Epilog=/bin/true"]);
+fn draw_deferral(draw: &mut ScenarioDraw) -> Scenario {
+    let jobs = draw.draw_jobs(60, 90, &SIZES);
+    let delay = draw.draw_item(&[1, 3, 6]);
+    let mut scenario =
+        scenario_on(16, 1, &format!("bf_interval=4,bf_resolution=1,defer,batch_sched_delay={delay}"), jobs);
+    scenario.options.lines = own_lines(&["Epilog=/bin/true"]);
     scenario
 }
 
 /// A main scheduler that runs often, and hardly any backfill.
-fn quick(draw: &mut ScenarioDraw) -> Scenario {
-    let jobs = draw.jobs(60, 90, &SIZES);
-    on(16, 1, "bf_interval=15,sched_interval=2,batch_sched_delay=1", jobs)
+fn draw_quick_main(draw: &mut ScenarioDraw) -> Scenario {
+    let jobs = draw.draw_jobs(60, 90, &SIZES);
+    scenario_on(16, 1, "bf_interval=15,sched_interval=2,batch_sched_delay=1", jobs)
 }
 
 /// Accounts with users: two of equal shares, one of more, one below another.
-fn accounts(enforce: &str, more: &[&str]) -> (Vec<String>, Vec<String>) {
-    let mut add = lines(&[
+fn account_lines(enforce: &str, more: &[&str]) -> (Vec<String>, Vec<String>) {
+    let mut add = own_lines(&[
         "add account physics fairshare=3",
         "add account chemistry fairshare=2",
         "add account lasers parent=physics fairshare=1",
@@ -249,17 +250,17 @@ fn accounts(enforce: &str, more: &[&str]) -> (Vec<String>, Vec<String>) {
         add.push(format!("add user {} account={account} fairshare={shares}", USERS[user]));
     }
     // Where tests do not run as root, all jobs are those of one user.
-    let own = drystone_testbed::said("id", &["-un"]).unwrap_or_default();
+    let own = drystone_testbed::command_output("id", &["-un"]).unwrap_or_default();
     add.extend(["physics", "chemistry", "lasers"].map(|account| format!("add user {own} account={account}")));
-    add.extend(lines(more));
+    add.extend(own_lines(more));
     let conf = vec!["PriorityType=priority/multifactor".to_string(), format!("AccountingStorageEnforce={enforce}")];
     (add, conf)
 }
 
 /// Gives the jobs users, and accounts of theirs.
-fn users(draw: &mut ScenarioDraw, jobs: &mut [SleepingJob]) {
+fn assign_users(draw: &mut ScenarioDraw, jobs: &mut [SleepingJob]) {
     for job in jobs {
-        let (user, account) = draw.one(&[
+        let (user, account) = draw.draw_item(&[
             (0, "physics"),
             (0, "physics"),
             (0, "physics"),
@@ -274,37 +275,37 @@ fn users(draw: &mut ScenarioDraw, jobs: &mut [SleepingJob]) {
     }
 }
 
-fn accounted(draw: &mut ScenarioDraw, parameters: &str, enforce: &str, more: &[&str], conf: &[&str]) -> Scenario {
-    let mut jobs = draw.jobs(55, 110, &[1, 1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 12]);
-    users(draw, &mut jobs);
-    let (add, mut own) = accounts(enforce, more);
-    own.extend(lines(conf));
-    let mut scenario = on(16, 1, parameters, jobs);
+fn draw_accounted(draw: &mut ScenarioDraw, parameters: &str, enforce: &str, more: &[&str], conf: &[&str]) -> Scenario {
+    let mut jobs = draw.draw_jobs(55, 110, &[1, 1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 12]);
+    assign_users(draw, &mut jobs);
+    let (add, mut own) = account_lines(enforce, more);
+    own.extend(own_lines(conf));
+    let mut scenario = scenario_on(16, 1, parameters, jobs);
     scenario.options.accounts = Some(add);
     scenario.options.lines = own;
     scenario
 }
 
 /// Old jobs first, more or less: large ones count as well.
-fn age(draw: &mut ScenarioDraw) -> Scenario {
+fn draw_age_order(draw: &mut ScenarioDraw) -> Scenario {
     let conf =
         ["PriorityWeightAge=1000", "PriorityMaxAge=0-0:03:00", "PriorityWeightJobSize=500", "PriorityCalcPeriod=1"];
-    accounted(draw, FAST, "associations", &[], &conf)
+    draw_accounted(draw, FAST, "associations", &[], &conf)
 }
 
 const FAIR: [&str; 3] = ["PriorityWeightFairshare=10000", "PriorityDecayHalfLife=0-0:04:00", "PriorityCalcPeriod=1"];
 
 fn fair_tree(draw: &mut ScenarioDraw) -> Scenario {
-    accounted(draw, FAST, "associations", &[], &FAIR)
+    draw_accounted(draw, FAST, "associations", &[], &FAIR)
 }
 
-fn classic(draw: &mut ScenarioDraw) -> Scenario {
+fn draw_classic_shares(draw: &mut ScenarioDraw) -> Scenario {
     let conf = [&FAIR[..], &["PriorityFlags=NO_FAIR_TREE"]].concat();
-    accounted(draw, FAST, "associations", &[], &conf)
+    draw_accounted(draw, FAST, "associations", &[], &conf)
 }
 
 /// Every other factor at once.
-fn factors(draw: &mut ScenarioDraw) -> Scenario {
+fn draw_all_factors(draw: &mut ScenarioDraw) -> Scenario {
     let more = [
         "modify qos normal set priority=10",
         "add qos urgent priority=100",
@@ -323,13 +324,13 @@ fn factors(draw: &mut ScenarioDraw) -> Scenario {
         "PriorityFavorSmall=YES",
         "PriorityCalcPeriod=1",
     ];
-    let mut scenario = accounted(draw, FAST, "associations,qos", &more, &conf);
+    let mut scenario = draw_accounted(draw, FAST, "associations,qos", &more, &conf);
     for job in &mut scenario.jobs {
-        job.partition = Some(draw.one(&["a", "b"]).to_string());
-        job.qos = draw.chance(20).then(|| "urgent".to_string());
-        job.nice = draw.chance(20).then(|| draw.one(&[50, 200]));
+        job.partition = Some(draw.draw_item(&["a", "b"]).to_string());
+        job.qos = draw.draw_chance(20).then(|| "urgent".to_string());
+        job.nice = draw.draw_chance(20).then(|| draw.draw_item(&[50, 200]));
     }
-    scenario.options.partitions = lines(&[
+    scenario.options.partitions = own_lines(&[
         "PartitionName=a Nodes=n[1-16] Default=YES MaxTime=INFINITE State=UP PriorityJobFactor=5",
         "PartitionName=b Nodes=n[1-16] MaxTime=INFINITE State=UP PriorityJobFactor=20",
     ]);
@@ -347,10 +348,10 @@ const LIMITS: [&str; 7] = [
     "modify account chemistry set qos=normal,small",
 ];
 
-fn limits(draw: &mut ScenarioDraw) -> Scenario {
-    let mut scenario = accounted(draw, FAST, "limits,qos", &LIMITS, &[]);
+fn draw_user_limits(draw: &mut ScenarioDraw) -> Scenario {
+    let mut scenario = draw_accounted(draw, FAST, "limits,qos", &LIMITS, &[]);
     for job in &mut scenario.jobs {
-        job.qos = draw.chance(30).then(|| "small".to_string());
+        job.qos = draw.draw_chance(30).then(|| "small".to_string());
         let most = match (job.qos.as_deref(), job.account.as_deref()) {
             (Some(_), _) => 4,
             (_, Some("chemistry")) => 12,
@@ -362,16 +363,16 @@ fn limits(draw: &mut ScenarioDraw) -> Scenario {
 }
 
 fn limit_stop(draw: &mut ScenarioDraw) -> Scenario {
-    let mut scenario = limits(draw);
+    let mut scenario = draw_user_limits(draw);
     scenario.options.parameters += ",assoc_limit_stop";
     scenario
 }
 
 /// A limit on what may be submitted, and on how long jobs may run.
-fn submits(draw: &mut ScenarioDraw) -> Scenario {
+fn draw_submit_limits(draw: &mut ScenarioDraw) -> Scenario {
     let more =
         ["modify user name=daemon account=physics set maxsubmit=4", "modify account chemistry set maxwall=00:02:00"];
-    let mut scenario = accounted(draw, FAST, "limits", &more, &[]);
+    let mut scenario = draw_accounted(draw, FAST, "limits", &more, &[]);
     scenario.jobs.truncate(50);
     for job in &mut scenario.jobs {
         job.limit = if job.account.as_deref() == Some("chemistry") { job.limit.min(2) } else { job.limit };
@@ -380,46 +381,51 @@ fn submits(draw: &mut ScenarioDraw) -> Scenario {
 }
 
 /// Arrays, some with a throttle, some longer than what gets plans.
-fn arrays(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(30, 80, &[1, 1, 2, 3, 4, 6, 9]);
+fn draw_arrays(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(30, 80, &[1, 1, 2, 3, 4, 6, 9]);
     for job in &mut jobs {
-        if draw.chance(40) {
-            job.array = Some((draw.within(2, 12), draw.chance(40).then(|| draw.within(1, 3))));
+        if draw.draw_chance(40) {
+            job.array = Some((draw.draw_within(2, 12), draw.draw_chance(40).then(|| draw.draw_within(1, 3))));
             job.n = job.n.min(4);
         }
     }
-    let most = draw.one(&["", ",bf_max_job_array_resv=3"]);
-    on(16, 1, &format!("{FAST}{most}"), jobs)
+    let most = draw.draw_item(&["", ",bf_max_job_array_resv=3"]);
+    scenario_on(16, 1, &format!("{FAST}{most}"), jobs)
 }
 
 /// Jobs that run past their limits.
-fn overruns(draw: &mut ScenarioDraw) -> Scenario {
-    let mut jobs = draw.jobs(40, 80, &[1, 1, 2, 3, 5, 8, 12]);
+fn draw_overruns(draw: &mut ScenarioDraw) -> Scenario {
+    let mut jobs = draw.draw_jobs(40, 80, &[1, 1, 2, 3, 5, 8, 12]);
     for job in &mut jobs {
-        if draw.chance(30) {
+        if draw.draw_chance(30) {
             job.limit = 1;
-            job.run = draw.within(70, 200);
+            job.run = draw.draw_within(70, 200);
         }
     }
-    let mut scenario = on(16, 1, FAST, jobs);
-    scenario.options.lines = lines(&[draw.one(&["OverTimeLimit=0", "OverTimeLimit=1"]), "KillWait=5"]);
+    let mut scenario = scenario_on(16, 1, FAST, jobs);
+    scenario.options.lines = own_lines(&[draw.draw_item(&["OverTimeLimit=0", "OverTimeLimit=1"]), "KillWait=5"]);
     scenario
 }
 
 /// Backfill lets go of its locks after each job, so that passes take many seconds.
-fn yields(draw: &mut ScenarioDraw) -> Scenario {
-    let jobs = draw.jobs(50, 90, &SIZES);
-    on(16, 1, "bf_interval=3,bf_resolution=1,bf_yield_interval=1,bf_yield_sleep=300000,bf_max_time=60", jobs)
+fn draw_yields(draw: &mut ScenarioDraw) -> Scenario {
+    let jobs = draw.draw_jobs(50, 90, &SIZES);
+    scenario_on(16, 1, "bf_interval=3,bf_resolution=1,bf_yield_interval=1,bf_yield_sleep=300000,bf_max_time=60", jobs)
 }
 
 fn goes_on(draw: &mut ScenarioDraw) -> Scenario {
-    let mut scenario = yields(draw);
+    let mut scenario = draw_yields(draw);
     scenario.options.parameters += ",bf_continue";
     scenario
 }
 
 /// Passes that are cut after a few seconds.
 fn long_pass(draw: &mut ScenarioDraw) -> Scenario {
-    let jobs = draw.jobs(50, 90, &SIZES);
-    on(16, 1, "bf_interval=3,bf_resolution=1,bf_yield_interval=1,bf_yield_sleep=400000,bf_max_time=3,bf_continue", jobs)
+    let jobs = draw.draw_jobs(50, 90, &SIZES);
+    scenario_on(
+        16,
+        1,
+        "bf_interval=3,bf_resolution=1,bf_yield_interval=1,bf_yield_sleep=400000,bf_max_time=3,bf_continue",
+        jobs,
+    )
 }

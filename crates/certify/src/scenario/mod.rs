@@ -1,6 +1,6 @@
 //! Scripted workloads on a real Slurm, and recordings of what its schedulers did.
 //!
-//! A [`Scenario`] is a cluster and jobs that sleep. [`Scenario::record`] plays it and answers a
+//! A [`Scenario`] is a cluster and jobs that sleep. [`Scenario::record_run`] plays it and answers a
 //! [`Recording`]: a configuration, a line per job, and what slurmctld's log says to the
 //! millisecond. The files of a recording are those of every other recording: `NAME.conf`,
 //! `NAME.repK.csv`, `NAME.repK.events`, and `NAME.accounts` where there is a database.
@@ -59,7 +59,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// The scenario of a family, drawn with a seed; `None` for an unknown family.
-    pub fn draw(family: &str, seed: u64) -> Option<Scenario> {
+    pub fn draw_scenario(family: &str, seed: u64) -> Option<Scenario> {
         let (_, make) = FAMILIES.iter().find(|(name, _)| *name == family)?;
         let mut scenario = make(&mut draw::ScenarioDraw::new(seed));
         scenario.name = format!("{family}-{seed}");

@@ -1,9 +1,9 @@
 //! Plays a scenario.
 
-use super::recording::csv;
+use super::recording::write_csv_line;
 use super::{Recording, Scenario, SleepingJob};
-use drystone_slurm::recording::{epoch, log_events};
-use drystone_testbed::{PrivateSlurm, said};
+use drystone_slurm::recording::{log_events, parse_epoch};
+use drystone_testbed::{PrivateSlurm, command_output};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -25,23 +25,23 @@ impl Scenario {
     ///
     /// # Panics
     /// Slurm refuses or fails a command.
-    pub fn record(&self) -> Option<Recording> {
+    pub fn record_run(&self) -> Option<Recording> {
         let mut options = self.options.clone();
         options.lines.splice(0..0, TELLING.map(String::from));
-        let cluster = PrivateSlurm::start(&options)?;
+        let cluster = PrivateSlurm::start_cluster(&options)?;
         // Everything that happens at the start is to be over.
         std::thread::sleep(Duration::from_secs(2));
-        let base = self.play(&cluster);
-        let jobs = self.lines(&cluster, base);
+        let base = self.play_jobs(&cluster);
+        let jobs = self.job_lines(&cluster, base);
         let text = std::fs::read(cluster.root().join("log/slurmctld.log")).expect("slurmctld's log");
         let text = String::from_utf8_lossy(&text).into_owned();
-        let conf = std::fs::read_to_string(cluster.conf()).expect("slurm.conf");
+        let conf = std::fs::read_to_string(cluster.conf_path()).expect("slurm.conf");
         let root = cluster.root().display().to_string();
-        let host = said("hostname", &["-s"]).unwrap_or_default();
+        let host = command_output("hostname", &["-s"]).unwrap_or_default();
         let accounts = match self.options.accounts {
             Some(_) => {
-                let assoc = cluster.ask("sacctmgr", &["-P", "show", "assoc", ASSOC]);
-                assoc + &cluster.ask("sacctmgr", &["-P", "show", "qos"])
+                let assoc = cluster.command_output("sacctmgr", &["-P", "show", "assoc", ASSOC]);
+                assoc + &cluster.command_output("sacctmgr", &["-P", "show", "qos"])
             }
             None => String::new(),
         };
@@ -56,8 +56,8 @@ impl Scenario {
     }
 
     /// Submits everything and waits until all is over. Returns the second of the first submission.
-    fn play(&self, cluster: &PrivateSlurm) -> i64 {
-        let root = said("id", &["-u"]).is_some_and(|id| id == "0");
+    fn play_jobs(&self, cluster: &PrivateSlurm) -> i64 {
+        let root = command_output("id", &["-u"]).is_some_and(|id| id == "0");
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // A third of a second into a second.
         let begin = Duration::from_secs(now().as_secs() + 1) + Duration::from_millis(300);
@@ -65,16 +65,16 @@ impl Scenario {
         for (k, job) in self.jobs.iter().enumerate() {
             let due = begin + Duration::from_secs_f64(job.at);
             std::thread::sleep(due.saturating_sub(now()));
-            self.submit(cluster, k, job, root);
+            self.submit_job(cluster, k, job, root);
         }
         let until = Instant::now() + Duration::from_secs(self.patience.into());
-        while Instant::now() < until && !cluster.ask("squeue", &["-h", "-o", "%A"]).trim().is_empty() {
+        while Instant::now() < until && !cluster.command_output("squeue", &["-h", "-o", "%A"]).trim().is_empty() {
             std::thread::sleep(Duration::from_secs(1));
         }
         begin.as_secs() as i64
     }
 
-    fn submit(&self, cluster: &PrivateSlurm, k: usize, job: &SleepingJob, root: bool) {
+    fn submit_job(&self, cluster: &PrivateSlurm, k: usize, job: &SleepingJob, root: bool) {
         let mut args = vec![format!("-Jj{k}"), "-o/dev/null".to_string(), format!("-t{}", job.limit)];
         if self.options.cpus == 1 {
             args.push(format!("-N{}", job.n));
@@ -96,7 +96,7 @@ impl Scenario {
             args.extend([format!("--uid={user}"), format!("--gid={user}")]);
         }
         let wrap = format!("exec sleep {}", job.run);
-        let mut command = cluster.command("sbatch");
+        let mut command = cluster.slurm_command("sbatch");
         command.args(["--parsable", "--chdir=/", "--wrap", &wrap]).args(&args);
         // A submission that a limit refuses is made again, as a user would.
         for _ in 0..600 {
@@ -111,26 +111,26 @@ impl Scenario {
     }
 
     /// A line for each job, and each task of an array.
-    fn lines(&self, cluster: &PrivateSlurm, base: i64) -> String {
+    fn job_lines(&self, cluster: &PrivateSlurm, base: i64) -> String {
         let mut rows = BTreeMap::new();
-        for line in cluster.ask("scontrol", &["-o", "show", "job"]).lines() {
+        for line in cluster.command_output("scontrol", &["-o", "show", "job"]).lines() {
             let fields = line.split_whitespace().filter_map(|word| word.split_once('='));
             let fields: BTreeMap<&str, &str> = fields.collect();
-            if let Some((id, row)) = self.row(&fields, base) {
+            if let Some((id, row)) = self.job_row(&fields, base) {
                 rows.insert(id, row);
             }
         }
         let mut out = format!("{COLUMNS}\n");
-        rows.values().for_each(|row| csv(row, &mut out));
+        rows.values().for_each(|row| write_csv_line(row, &mut out));
         out
     }
 
-    fn row(&self, fields: &BTreeMap<&str, &str>, base: i64) -> Option<(u64, Vec<String>)> {
+    fn job_row(&self, fields: &BTreeMap<&str, &str>, base: i64) -> Option<(u64, Vec<String>)> {
         let field = |name: &str| fields.get(name).copied().unwrap_or_default();
         let k: usize = field("JobName").strip_prefix('j')?.parse().ok()?;
         let job = self.jobs.get(k)?;
         let id: u64 = field("JobId").parse().ok()?;
-        let at = |name: &str| epoch(field(name)).map_or("-1".to_string(), |t| (t - base).to_string());
+        let at = |name: &str| parse_epoch(field(name)).map_or("-1".to_string(), |t| (t - base).to_string());
         let (user, uid) = field("UserId").split_once('(').unwrap_or_default();
         let number = |value: Option<u32>| value.map_or(String::new(), |value| value.to_string());
         let own = |name: &str| field(name).to_string();

@@ -25,7 +25,7 @@ impl Recording {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&self, dir: &Path, rep: u32) -> std::io::Result<()> {
+    pub fn write_files(&self, dir: &Path, rep: u32) -> std::io::Result<()> {
         std::fs::create_dir_all(dir)?;
         let file = |end: &str| dir.join(format!("{}.{end}", self.name));
         std::fs::write(file("conf"), &self.conf)?;
@@ -39,8 +39,8 @@ impl Recording {
 }
 
 /// A line of comma-separated values; those with a comma in quotes.
-pub(super) fn csv(values: &[String], out: &mut String) {
-    let quoted = |value: &String| if value.contains(',') { format!("\"{value}\"") } else { value.clone() };
+pub(super) fn write_csv_line(values: &[String], out: &mut String) {
+    let quote_value = |value: &String| if value.contains(',') { format!("\"{value}\"") } else { value.clone() };
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "{}", values.iter().map(quoted).collect::<Vec<_>>().join(","));
+    let _ = writeln!(out, "{}", values.iter().map(quote_value).collect::<Vec<_>>().join(","));
 }

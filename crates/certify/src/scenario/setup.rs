@@ -8,7 +8,7 @@ pub(super) const USERS: [&str; 6] = ["daemon", "bin", "sys", "games", "man", "lp
 /// A fast backfill on a fine grid.
 pub(super) const FAST: &str = "bf_interval=2,bf_resolution=1";
 
-pub(super) fn on(nodes: u32, cpus: u32, parameters: &str, jobs: Vec<SleepingJob>) -> Scenario {
+pub(super) fn scenario_on(nodes: u32, cpus: u32, parameters: &str, jobs: Vec<SleepingJob>) -> Scenario {
     let options = ClusterOptions {
         nodes,
         cpus,
@@ -20,6 +20,6 @@ pub(super) fn on(nodes: u32, cpus: u32, parameters: &str, jobs: Vec<SleepingJob>
     Scenario { name: String::new(), options, jobs, patience: 600 }
 }
 
-pub(super) fn lines(lines: &[&str]) -> Vec<String> {
+pub(super) fn own_lines(lines: &[&str]) -> Vec<String> {
     lines.iter().map(ToString::to_string).collect()
 }

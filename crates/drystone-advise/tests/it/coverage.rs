@@ -2,12 +2,12 @@
 //! the relative change, and the true one, which is that over all of them.
 
 use drystone::experiment::Experiment;
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::model::{Machine, Outages, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::Periods;
-use drystone_whatif::{Applied, PairedChange, PairedWait, Premises, apply, paired};
+use drystone_whatif::{Applied, PairedChange, PairedWait, Premises, apply_changes, compare_waits};
 
 const CHANGES: [&str; 3] = ["procs +16", "limits exact", "load 1.1"];
 
@@ -15,8 +15,8 @@ const CHANGES: [&str; 3] = ["procs +16", "limits exact", "load 1.1"];
 fn waits(applied: &Applied, policy: &PolicySpec) -> Vec<f64> {
     let outages = Outages::new(Machine::new(applied.premises.pools[0].procs), Vec::new()).expect("possible");
     let measured = Experiment::new(policy, &applied.premises.workload)
-        .losing(Some(&outages))
-        .measuring(MetricsConfig { keep_jobs: true, ..MetricsConfig::light() })
+        .with_outages(Some(&outages))
+        .with_metrics(MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() })
         .run(&mut ());
     let rows = measured.expect("simulated").expect("to its end").report.jobs.expect("rows");
     let mut waits = vec![f64::NAN; applied.origin.len()];
@@ -28,26 +28,26 @@ fn waits(applied: &Applied, policy: &PolicySpec) -> Vec<f64> {
 /// The differences of a log under each change.
 fn log(load: f64, jobs: u32, seed: u64) -> Vec<PairedChange> {
     let params = Params { load: Some(load), seed, ..Params::new(128, jobs) };
-    let premises = Premises::of_log(generate(&params).expect("possible"), Vec::new(), 1.0);
+    let premises = Premises::of_log(generate_workload(&params).expect("possible"), Vec::new(), 1.0);
     let easy: PolicySpec = "easy".parse().expect("a policy");
     let after = |changes: &str| {
         let list = changes.parse().unwrap_or_else(|error| panic!("{error}"));
-        let applied = apply(&premises, &list, &|_| Ok(Time(0)), 1).unwrap_or_else(|error| panic!("{error}"));
+        let applied = apply_changes(&premises, &list, &|_| Ok(Time(0)), 1).unwrap_or_else(|error| panic!("{error}"));
         waits(&applied, &easy)
     };
     let before = after("none");
-    let periods = Periods::of(premises.workload.submits().expect("jobs"), false);
+    let periods = Periods::from_submits(premises.workload.submit_range().expect("jobs"), false);
     let one = |changes: &&str| {
         let all = before.iter().zip(after(changes)).zip(premises.workload.jobs());
         let pairs: Vec<PairedWait> = all
             .map(|((&before, after), job)| PairedWait {
-                period: periods.place(job.submit).expect("it counts") as u32,
+                period: periods.find_period(job.submit).expect("it counts") as u32,
                 before,
                 after,
                 nodes: f64::from(job.procs),
             })
             .collect();
-        paired(pairs.iter(), &periods, 0.95)
+        compare_waits(pairs.iter(), &periods, 0.95)
     };
     CHANGES.iter().map(one).collect()
 }

@@ -5,7 +5,7 @@ mod coverage;
 
 use drystone_advise::{
     Advice, AdviceGoal, AdviceReason, AdviceSettings, AdviceStudy, CandidateSimulator, GoalGuard, KnobChange,
-    LivePolicy, PassCost, PeriodFigures, SiteKnobs, advise,
+    LivePolicy, PassCost, PeriodFigures, SiteKnobs, give_advice,
 };
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -40,7 +40,7 @@ impl<F: Fn(&str, usize) -> f64> CandidateSimulator for Made<F> {
         Ok(policies.iter().map(one).collect())
     }
 
-    fn tell(&mut self, text: &str) {
+    fn report_progress(&mut self, text: &str) {
         self.told.push(text.to_string());
     }
 }
@@ -59,7 +59,7 @@ fn asked(
     let site = SiteKnobs {
         conf: None,
         more: Vec::new(),
-        cost: PassCost::given(1),
+        cost: PassCost::from_micros(1),
         instantaneous: false,
         longest: 60,
         ranks_qos: false,
@@ -75,7 +75,7 @@ fn asked(
     let live = vec![LivePolicy { policy: "easy".to_string() }, LivePolicy { policy: "easy++".to_string() }];
     let mut study = AdviceStudy::new(&site, (&goal, &guards), (changes, live), 3);
     let mut bench = Made { rule, asked: Vec::new(), told: Vec::new(), stops_after };
-    let Ok(advice) = advise(&mut study, &mut bench, AdviceSettings::default());
+    let Ok(advice) = give_advice(&mut study, &mut bench, AdviceSettings::default());
     (advice, bench.asked, bench.told)
 }
 

@@ -88,7 +88,7 @@ pub(crate) struct AdviseArgs {
     /// Time at the beginning that is left out of every figure, such as 7d; 0 judges from the
     /// beginning [default: of a site as the import found, of a log the first week or month that is
     /// not whole].
-    #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Judging")]
+    #[arg(long, value_name = "TIME", value_parser = super::values::parse_span, help_heading = "Judging")]
     pub(crate) warm_up: Option<Span>,
 
     /// Maximum number of settings that are changed together.
@@ -97,7 +97,7 @@ pub(crate) struct AdviseArgs {
 
     /// Stop after this time, such as 60s or 5min, and print the results so far, which depend on the
     /// speed of the machine.
-    #[arg(long, value_name = "TIME", value_parser = super::values::time)]
+    #[arg(long, value_name = "TIME", value_parser = super::values::parse_time)]
     pub(crate) within: Option<Duration>,
 
     /// Seed of everything random.

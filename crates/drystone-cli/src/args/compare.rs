@@ -29,7 +29,7 @@ The same input gives the same bytes on any number of threads, unless --within cu
 pub(crate) struct CompareArgs {
     /// A policy to compare; repeatable
     /// [default: eight that a site can run, without those that would take long on this log].
-    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: Vec<PolicySpec>,
 
     /// Compare every policy and every named form of one: also those that know run times, those that
@@ -39,12 +39,12 @@ pub(crate) struct CompareArgs {
 
     /// Stop after this time, such as 60s or 5min, and judge by the policies done: the cheapest come
     /// first. The set of these depends on the speed of the machine.
-    #[arg(long, value_name = "TIME", value_parser = super::values::time)]
+    #[arg(long, value_name = "TIME", value_parser = super::values::parse_time)]
     pub(crate) within: Option<Duration>,
 
     /// Policy that the others are compared with [default: easy if it is among them, else the
     /// first].
-    #[arg(long, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) baseline: Option<PolicySpec>,
 
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) struct CompareArgs {
     /// Also simulate every policy at these load factors, for load curves: 1.1 is 10 % more load, on
     /// top of --load. --by has its categories at each.
     #[arg(long, value_name = "FACTOR,...", value_delimiter = ',', help_heading = "Measuring", conflicts_with = "each_month",
-          value_parser = super::values::value::<LoadFactor>)]
+          value_parser = super::values::parse_value::<LoadFactor>)]
     pub(crate) loads: Vec<LoadFactor>,
 
     /// Submissions per batch of the slowdown ratio R against the baseline, which --details, reports
@@ -70,11 +70,11 @@ pub(crate) struct CompareArgs {
     /// schedule that a search finds in this time [default: 30s; 0 for none]. What it finds depends
     /// on the speed of the machine.
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "30s", require_equals = true,
-          help_heading = "Measuring", conflicts_with_all = ["each_month", "windows"], value_parser = super::values::span)]
+          help_heading = "Measuring", conflicts_with_all = ["each_month", "windows"], value_parser = super::values::parse_span)]
     pub(crate) headroom: Option<Span>,
 
     /// Probability that an interval covers the true change.
     #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Measuring",
-          value_parser = super::values::probability)]
+          value_parser = super::values::parse_probability)]
     pub(crate) confidence: f64,
 }

@@ -1,6 +1,6 @@
 //! The part of a log that is simulated.
 
-use super::values::month;
+use super::values::parse_month;
 use clap::Args;
 use drystone::log::transform::WindowRule;
 use drystone::model::Span;
@@ -9,7 +9,7 @@ use drystone::model::Span;
 #[derive(Args, Clone, Default, Debug)]
 pub(crate) struct CutArgs {
     /// Only jobs submitted in this calendar month of the log's time zone, e.g. 1997-03.
-    #[arg(long, value_name = "YYYY-MM", value_parser = month, help_heading = "Cleaning")]
+    #[arg(long, value_name = "YYYY-MM", value_parser = parse_month, help_heading = "Cleaning")]
     pub(crate) month: Option<String>,
 
     /// Time before and after the month whose jobs are simulated as well, without being counted; of

@@ -63,7 +63,7 @@ pub(crate) struct EvolveArgs {
 
     /// Duration of the search, such as 90s, 10m or 2h; it stops at the end of a generation. The
     /// result then depends on the speed of the machine.
-    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) limit: Option<Duration>,
 
     /// Number of formulas to simulate before the search stops [default: 1000, without --for].
@@ -124,7 +124,7 @@ pub(crate) enum EvolveMethod {
 }
 
 /// `90s`, `10m`, `2h`, `2:00:00`.
-fn duration(text: &str) -> Result<Duration, String> {
+fn parse_duration(text: &str) -> Result<Duration, String> {
     let seconds = read_duration(text).filter(|seconds| (1.0..=1e9).contains(seconds));
     seconds
         .map(Duration::from_secs_f64)

@@ -41,7 +41,7 @@ pub(crate) struct ExplainArgs {
 
     /// The policy; `drystone policies` lists all
     /// [default: a site's own Slurm, where it has a slurm.conf].
-    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: Option<PolicySpec>,
 
     #[command(flatten)]

@@ -28,12 +28,12 @@ pub(crate) struct FidelityArgs {
 
     /// Policy that represents the site's own [default: the site's own Slurm where it has a
     /// slurm.conf, else easy].
-    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: Option<PolicySpec>,
 
     /// Choice of nodes of the site's slurm.conf for a job: as few as possible (pack), piece by
     /// piece (spread), or nodes to itself (whole) [default: pack].
-    #[arg(long, value_name = "RULE", value_parser = super::values::words(NodeFill::ALL, NodeFill::name))]
+    #[arg(long, value_name = "RULE", value_parser = super::values::word_parser(NodeFill::ALL, NodeFill::name))]
     pub(crate) placement: Option<NodeFill>,
 
     /// Another recording of the same workload, imported: how far the site is from itself;
@@ -60,7 +60,7 @@ pub(crate) struct FidelityArgs {
 
     /// Time at the beginning that is left out of every measure, such as 7d
     /// [default: as the import found].
-    #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Measuring")]
+    #[arg(long, value_name = "TIME", value_parser = super::values::parse_span, help_heading = "Measuring")]
     pub(crate) warm_up: Option<Span>,
 
     /// Threads that simulate [default: as many as there are processors].

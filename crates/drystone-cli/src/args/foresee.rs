@@ -30,11 +30,11 @@ pub(crate) struct ForeseeArgs {
     pub(crate) source: SourceArgs,
 
     /// The policy; `drystone policies` lists all. One that knows true run times is refused.
-    #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::parse_policy)]
     pub(crate) policy: PolicySpec,
 
     /// A way to answer that is scored; repeatable [default: all].
-    #[arg(long, value_name = "METHOD", value_parser = super::values::words(&AnswerMethod::ALL, AnswerMethod::name), help_heading = "Questions")]
+    #[arg(long, value_name = "METHOD", value_parser = super::values::word_parser(&AnswerMethod::ALL, AnswerMethod::name), help_heading = "Questions")]
     pub(crate) method: Vec<AnswerMethod>,
 
     /// Ask about one in N of the waiting jobs: scores are less precise and arrive sooner
@@ -45,7 +45,7 @@ pub(crate) struct ForeseeArgs {
 
     /// Interval at which jobs that still wait are asked about again, as 6h, 30m or 1-0; these
     /// answers are scored apart.
-    #[arg(long, value_name = "TIME", value_parser = super::values::interval, help_heading = "Questions")]
+    #[arg(long, value_name = "TIME", value_parser = super::values::parse_interval, help_heading = "Questions")]
     pub(crate) again: Option<Span>,
 
     /// Futures that are simulated for each question.

@@ -1,6 +1,6 @@
 //! `drystone gantt`.
 
-use super::values::words;
+use super::values::word_parser;
 use super::{CutArgs, FailureArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::Args;
@@ -23,7 +23,7 @@ packed: every job gets the lowest free ones, together where there is room.";
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct GanttArgs {
     /// The policy; `drystone policies` lists all.
-    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: PolicySpec,
 
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) struct GanttArgs {
     pub(crate) window: Option<String>,
 
     /// Meaning of the colours.
-    #[arg(long, value_name = "WHAT", default_value = "user", help_heading = "Chart", value_parser = words(&Colour::ALL, Colour::id))]
+    #[arg(long, value_name = "WHAT", default_value = "user", help_heading = "Chart", value_parser = word_parser(&Colour::ALL, Colour::id))]
     pub(crate) colour: Colour,
 
     /// Number of a job in the log (field 1) whose reservations are also drawn: submit, planned
@@ -65,7 +65,7 @@ pub(crate) struct GanttArgs {
 
     /// Width and height of .svg and .pdf; .png has twice as many pixels each way.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1200x600", help_heading = "Output",
-          value_parser = pixels)]
+          value_parser = parse_pixels)]
     pub(crate) pixels: (u32, u32),
 
     /// Priorities and quotas of users, groups, queues and jobs, for policies that know them
@@ -83,7 +83,7 @@ pub(crate) struct GanttArgs {
 }
 
 /// `1200x600`.
-fn pixels(text: &str) -> Result<(u32, u32), String> {
+fn parse_pixels(text: &str) -> Result<(u32, u32), String> {
     let sizes = text.split_once(['x', '×']).and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
     sizes
         .filter(|&(w, h): &(u32, u32)| (200..=8_000).contains(&w) && (150..=8_000).contains(&h))

@@ -1,7 +1,7 @@
 //! `drystone headroom`.
 
 use super::OutputArgs;
-use super::values::{selection, span, words};
+use super::values::{parse_selection, parse_span, word_parser};
 use super::{CutArgs, LogArgs, RealArgs};
 use crate::exit::CODES;
 use clap::Args;
@@ -35,16 +35,16 @@ pub(crate) struct HeadroomArgs {
 
     /// Measure that is bracketed: the mean wait, the mean bounded slowdown (bound 10 s), or the
     /// mean wait weighted by processors × run time.
-    #[arg(long, value_name = "MEASURE", default_value = "wait", value_parser = words(&DelayMeasure::ALL, DelayMeasure::word))]
+    #[arg(long, value_name = "MEASURE", default_value = "wait", value_parser = word_parser(&DelayMeasure::ALL, DelayMeasure::option_word))]
     pub(crate) measure: DelayMeasure,
 
     /// A policy to set beside the bracket; repeatable [default: easy and easy++].
-    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: Vec<PolicySpec>,
 
     /// Time to search for a better schedule; 0 leaves the search out. The result depends on the
     /// speed of the machine.
-    #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = span)]
+    #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = parse_span)]
     pub(crate) search_for: Span,
 
     /// Search by a number of trials instead of a time: the same result on every machine.
@@ -53,7 +53,7 @@ pub(crate) struct HeadroomArgs {
 
     /// Finest cells of the prices, in seconds: 3600, 900, 300 or 60; finer ones prove more and take
     /// longer [default: 300, from 100,000 jobs on 900].
-    #[arg(long, value_name = "SECONDS", value_parser = words(&Grid::ALL, Grid::word))]
+    #[arg(long, value_name = "SECONDS", value_parser = word_parser(&Grid::ALL, Grid::format_word))]
     pub(crate) grid: Option<Grid>,
 
     /// Show the floor of the bounded slowdown as well, which is next to 1.
@@ -62,7 +62,7 @@ pub(crate) struct HeadroomArgs {
 
     /// Jobs that count: all, completed, submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in
     /// seconds of the simulation [default: all].
-    #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
+    #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = parse_selection)]
     pub(crate) trim: Option<JobSelection>,
 
     /// Seed of the search, and of the synthetic workload where no log is given.
@@ -116,7 +116,7 @@ pub(crate) enum Grid {
 impl Grid {
     const ALL: [Grid; 4] = [Grid::Hour, Grid::Quarter, Grid::FiveMinutes, Grid::Minute];
 
-    fn word(self) -> &'static str {
+    fn format_word(self) -> &'static str {
         match self {
             Grid::Hour => "3600",
             Grid::Quarter => "900",
@@ -126,13 +126,13 @@ impl Grid {
     }
 
     /// Seconds of a cell and steps at most, one grid after the other.
-    pub(crate) fn steps(self) -> Vec<(i64, u32)> {
-        let all = [
+    pub(crate) fn grid_steps(self) -> Vec<(i64, u32)> {
+        let grids = [
             (Grid::Hour, 3600, 800),
             (Grid::Quarter, 900, 600),
             (Grid::FiveMinutes, 300, 400),
             (Grid::Minute, 60, 300),
         ];
-        all.iter().filter(|(grid, ..)| *grid <= self).map(|&(_, delta, steps)| (delta, steps)).collect()
+        grids.iter().filter(|(grid, ..)| *grid <= self).map(|&(_, delta, steps)| (delta, steps)).collect()
     }
 }

@@ -84,26 +84,26 @@ const USUAL: [&str; 26] = [
 ];
 
 /// The command line as it is parsed and as help shows it: without rare options, unless `all`.
-pub(crate) fn command(all: bool) -> clap::Command {
+pub(crate) fn build_command(all: bool) -> clap::Command {
     let mut command = Cli::command().max_term_width(COLUMNS);
-    let groups = groups(&command);
+    let groups = format_groups(&command);
     let template =
         format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\n{{options}}{{after-help}}");
-    command = command.help_template(template).mut_subcommands(|sub| sized(sub, all));
+    command = command.help_template(template).mut_subcommands(|sub| size_help(sub, all));
     command
 }
 
 /// Turns `--help-all` into `--help`; true if it was there.
 pub(crate) fn asks_for_all(args: &mut [OsString]) -> bool {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    let found = args[..end].iter_mut().find(|arg| *arg == ALL);
-    found.map(|arg| *arg = "--help".into()).is_some()
+    let help_arg = args[..end].iter_mut().find(|arg| *arg == ALL);
+    help_arg.map(|arg| *arg = "--help".into()).is_some()
 }
 
 /// The commands with their short descriptions, a heading for each group.
-fn groups(command: &clap::Command) -> String {
+fn format_groups(command: &clap::Command) -> String {
     let visible: Vec<&clap::Command> = command.get_subcommands().filter(|sub| !sub.is_hide_set()).collect();
-    let grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
     let bold = Style::new().bold().underline();
     let broadest = visible.iter().map(|sub| sub.get_name().len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -111,7 +111,7 @@ fn groups(command: &clap::Command) -> String {
         let mut members: Vec<&clap::Command> =
             names.iter().filter_map(|name| visible.iter().copied().find(|sub| sub.get_name() == *name)).collect();
         if at + 1 == GROUPS.len() {
-            members.extend(visible.iter().copied().filter(|sub| !grouped(sub.get_name())));
+            members.extend(visible.iter().copied().filter(|sub| !is_grouped(sub.get_name())));
         }
         let _ = writeln!(text, "{bold}{title}:{bold:#}");
         for sub in members {
@@ -125,12 +125,12 @@ fn groups(command: &clap::Command) -> String {
 }
 
 /// A command whose help has the three sizes, and its subcommands likewise.
-fn sized(command: clap::Command, all: bool) -> clap::Command {
+fn size_help(command: clap::Command, all: bool) -> clap::Command {
     let rare = |id: &str| RARE.contains(&id);
     let hides = !all && command.get_arguments().any(|arg| rare(arg.get_id().as_str()));
     let optional = |arg: &clap::Arg| !arg.is_positional() && !arg.is_required_set();
     let many = command.get_arguments().filter(|arg| optional(arg)).count() > MANY;
-    let long = command.get_after_long_help().or(command.get_after_help()).map(|text| refilled(&text.to_string()));
+    let long = command.get_after_long_help().or(command.get_after_help()).map(|text| refill_text(&text.to_string()));
     let mut command = command.mut_args(|arg| {
         let id = arg.get_id().as_str().to_string();
         let arg = if many { first_sentence(arg) } else { arg };
@@ -147,7 +147,7 @@ fn sized(command: clap::Command, all: bool) -> clap::Command {
         let more = if hides { format!("\n\n{ALL} also lists rare options.") } else { String::new() };
         command = command.after_long_help(long + &more);
     }
-    command.mut_subcommands(|sub| sized(sub, all))
+    command.mut_subcommands(|sub| size_help(sub, all))
 }
 
 /// An option with the first sentence of its help for `-h`, and all of it for `--help`.
@@ -183,44 +183,44 @@ fn end_of_sentence(text: &str) -> Option<usize> {
 fn first_examples(text: &str) -> String {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("Example"));
     let Some(title) = lines.next() else { return String::new() };
-    let (mut kept, mut examples, mut goes_on) = (title.to_string(), 0, false);
+    let (mut kept_text, mut examples, mut goes_on) = (title.to_string(), 0, false);
     for line in lines.take_while(|line| !line.is_empty()) {
         examples += usize::from(!goes_on);
         if examples > EXAMPLES {
             break;
         }
         goes_on = line.ends_with(['\\', '|']) || line.trim_start().starts_with('#');
-        kept.push('\n');
-        kept.push_str(line);
+        kept_text.push('\n');
+        kept_text.push_str(line);
     }
-    kept
+    kept_text
 }
 
 /// A text whose paragraphs are one line each, for clap to wrap; long examples continue on further
 /// lines as a shell has them.
-fn refilled(text: &str) -> String {
-    let mut filled = String::new();
+fn refill_text(text: &str) -> String {
+    let mut paragraphs = String::new();
     let mut open = false;
     for line in text.lines() {
         let flows = !line.is_empty() && !line.starts_with(' ');
-        filled.push_str(match (filled.is_empty(), open && flows) {
+        paragraphs.push_str(match (paragraphs.is_empty(), open && flows) {
             (true, _) => "",
             (false, true) => " ",
             (false, false) => "\n",
         });
         if line.starts_with("  ") {
-            folded(line, &mut filled)
+            fold_example(line, &mut paragraphs)
         } else {
-            filled.push_str(line)
+            paragraphs.push_str(line)
         }
         open = flows && !line.ends_with(':');
     }
-    filled
+    paragraphs
 }
 
 /// Appends an example. One that is too long has its comment on a line of its own, and is folded
 /// between words, never within quotes.
-fn folded(line: &str, out: &mut String) {
+fn fold_example(line: &str, out: &mut String) {
     let mut rest = line.to_string();
     if line.chars().count() > COLUMNS
         && let Some((command, comment)) = line.split_once("  #")
@@ -230,7 +230,7 @@ fn folded(line: &str, out: &mut String) {
         rest = command.trim_end().to_string();
     }
     while rest.chars().count() > COLUMNS
-        && let Some(at) = fold(&rest)
+        && let Some(at) = find_fold(&rest)
     {
         let (head, tail) = rest.split_at(at);
         let sign = if head.ends_with('|') { "" } else { " \\" };
@@ -241,16 +241,16 @@ fn folded(line: &str, out: &mut String) {
 }
 
 /// The last place between words outside quotes that leaves room for a backslash.
-fn fold(line: &str) -> Option<usize> {
+fn find_fold(line: &str) -> Option<usize> {
     let indent = line.len() - line.trim_start().len();
-    let (mut quoted, mut found) = (false, None);
+    let (mut is_quoted, mut fold_position) = (false, None);
     for (at, c) in line.char_indices().take(COLUMNS - 1) {
-        quoted ^= c == '\'';
-        if c == ' ' && !quoted && at > indent + 1 {
-            found = Some(at);
+        is_quoted ^= c == '\'';
+        if c == ' ' && !is_quoted && at > indent + 1 {
+            fold_position = Some(at);
         }
     }
-    found
+    fold_position
 }
 
 #[cfg(test)]
@@ -261,7 +261,7 @@ mod tests {
     fn paragraphs_flow_and_examples_stay() {
         let text = "Examples:\n  one \\\n    goes on\n  two\n  three\n\nA paragraph\nof two lines.\n\nCodes: a\nb";
         assert_eq!(
-            refilled(text),
+            refill_text(text),
             "Examples:\n  one \\\n    goes on\n  two\n  three\n\nA paragraph of two lines.\n\nCodes: a b"
         );
         assert_eq!(first_examples(text), "Examples:\n  one \\\n    goes on\n  two");
@@ -272,7 +272,7 @@ mod tests {
     fn long_examples_continue_as_a_shell_has_them() {
         let fold = |line: &str| {
             let mut out = String::new();
-            folded(line, &mut out);
+            fold_example(line, &mut out);
             out
         };
         let word = "w".repeat(30);

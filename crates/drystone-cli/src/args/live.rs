@@ -82,7 +82,7 @@ pub(crate) struct ClusterArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DaemonArgs {
     /// The policy.
-    #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
+    #[arg(long, short, value_name = "POLICY", value_parser = values::parse_policy)]
     pub(crate) policy: PolicySpec,
 
     #[command(flatten)]
@@ -215,7 +215,7 @@ pub(crate) struct HandBackArgs {
     pub(crate) requeue: bool,
 
     /// Time that suspended jobs wait for room before waiting jobs are released.
-    #[arg(long, value_name = "TIME", value_parser = values::time, default_value = "30s")]
+    #[arg(long, value_name = "TIME", value_parser = values::parse_time, default_value = "30s")]
     pub(crate) patience: Duration,
 
     /// Say nothing unless something was done or left.
@@ -223,7 +223,7 @@ pub(crate) struct HandBackArgs {
     pub(crate) quiet: bool,
 
     /// Format of the printed result.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -235,7 +235,7 @@ pub(crate) struct LiveStatusArgs {
     pub(crate) home: HomeArgs,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -271,7 +271,7 @@ pub(crate) struct JournalListArgs {
     pub(crate) home: HomeArgs,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -301,7 +301,7 @@ pub(crate) struct LiveReportArgs {
     pub(crate) home: HomeArgs,
 
     /// The policy [default: that of the journal].
-    #[arg(long, short, value_name = "POLICY", value_parser = values::policy)]
+    #[arg(long, short, value_name = "POLICY", value_parser = values::parse_policy)]
     pub(crate) policy: Option<PolicySpec>,
 
     /// Set of nodes, by its partitions, where the daemon drives several [default: each, as tables].
@@ -311,11 +311,11 @@ pub(crate) struct LiveReportArgs {
     /// The model of the site's own scheduler: slurm:FILE simulates a slurm.conf, easy is a plain
     /// backfilling scheduler, fcfs is Slurm's builtin scheduler [default: the slurm.conf of the
     /// cluster that the daemon saw].
-    #[arg(long, value_name = "POLICY", value_parser = values::policy)]
+    #[arg(long, value_name = "POLICY", value_parser = values::parse_policy)]
     pub(crate) baseline: Option<PolicySpec>,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -366,7 +366,7 @@ pub(crate) struct InstallArgs {
     pub(crate) partition: Vec<String>,
 
     /// The policy of the unit.
-    #[arg(long, short, value_name = "POLICY", default_value = "easy++", value_parser = values::policy)]
+    #[arg(long, short, value_name = "POLICY", default_value = "easy++", value_parser = values::parse_policy)]
     pub(crate) policy: PolicySpec,
 
     /// The unit only looks.
@@ -410,7 +410,7 @@ pub(crate) struct RecordArgs {
     pub(crate) name: String,
 
     /// End after this time; without it, when all jobs have ended, or on a signal.
-    #[arg(long = "for", value_name = "TIME", value_parser = values::time)]
+    #[arg(long = "for", value_name = "TIME", value_parser = values::parse_time)]
     pub(crate) time: Option<Duration>,
 
     /// Slurm's configuration [default: SLURM_CONF, else Slurm's own default].

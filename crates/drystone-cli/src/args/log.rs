@@ -1,6 +1,6 @@
 //! Options of every command that reads a log: rules by which records become jobs.
 
-use super::values::{parse_take, value, words};
+use super::values::{parse_take, parse_value, word_parser};
 use crate::exit::CommandFailure;
 use clap::Args;
 use drystone::log::clean::{
@@ -23,23 +23,23 @@ pub(crate) struct LogArgs {
     /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them,
     /// for all jobs of the log (some studies took a part: see `drystone reproduce`). Options given
     /// explicitly win.
-    #[arg(long = "as", value_name = "STUDY", value_parser = words(CleaningStudy::ALL, CleaningStudy::name), help_heading = "Cleaning")]
+    #[arg(long = "as", value_name = "STUDY", value_parser = word_parser(CleaningStudy::ALL, CleaningStudy::name), help_heading = "Cleaning")]
     pub(crate) study: Option<CleaningStudy>,
 
     /// Treatment of a job that runs past its estimate: it runs on, is killed, has its estimate
     /// raised; exact: every estimate is the run time [default: run-on].
-    #[arg(long, value_name = "MODE", value_parser = words(Overrun::ALL, Overrun::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "MODE", value_parser = word_parser(Overrun::ALL, Overrun::name), help_heading = "Cleaning")]
     pub(crate) overrun: Option<Overrun>,
 
     /// Field that gives a job's size [default: requested, else allocated].
-    #[arg(long, value_name = "FIELD", value_parser = words(SizeField::ALL, SizeField::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "FIELD", value_parser = word_parser(SizeField::ALL, SizeField::name), help_heading = "Cleaning")]
     pub(crate) size: Option<SizeField>,
 
     /// Stand-in for a missing estimate, or one of 0: run, run-min-1, drop, a number of seconds, or
     /// a model: tsafrir (few round values, none below the run time), factor(2), uniform(2) (from
     /// the run time to three times that), user-mean (of the user's jobs that had ended) [default:
     /// run].
-    #[arg(long, visible_alias = "estimates", alias = "estimate", value_name = "RULE", value_parser = value::<MissingEstimate>, help_heading = "Cleaning")]
+    #[arg(long, visible_alias = "estimates", alias = "estimate", value_name = "RULE", value_parser = parse_value::<MissingEstimate>, help_heading = "Cleaning")]
     pub(crate) missing_estimate: Option<MissingEstimate>,
 
     /// Take every estimate for missing, so that --estimates replaces all of them.
@@ -47,24 +47,24 @@ pub(crate) struct LogArgs {
     pub(crate) replace_estimates: bool,
 
     /// Keep or drop records with run time 0 [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(Keep::ALL, Keep::name), help_heading = "Cleaning")]
     pub(crate) zero_run: Option<Keep>,
 
     /// Treatment of records with a negative run time [default: drop].
-    #[arg(long, value_name = "RULE", value_parser = words(NegativeRun::ALL, NegativeRun::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(NegativeRun::ALL, NegativeRun::name), help_heading = "Cleaning")]
     pub(crate) negative_run: Option<NegativeRun>,
 
     /// Keep or drop records with a negative submit [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = words(Keep::ALL, Keep::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(Keep::ALL, Keep::name), help_heading = "Cleaning")]
     pub(crate) negative_submit: Option<Keep>,
 
     /// Treatment of jobs wider than the machine; drop-either: also if the other size field is
     /// [default: drop].
-    #[arg(long, value_name = "RULE", value_parser = words(TooWide::ALL, TooWide::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(TooWide::ALL, TooWide::name), help_heading = "Cleaning")]
     pub(crate) too_wide: Option<TooWide>,
 
     /// Treatment of records that repeat a job number [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = words(Duplicates::ALL, Duplicates::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(Duplicates::ALL, Duplicates::name), help_heading = "Cleaning")]
     pub(crate) duplicates: Option<Duplicates>,
 
     /// Only the first N jobs of the log, in order of arrival, before any other cut; or all
@@ -74,11 +74,11 @@ pub(crate) struct LogArgs {
     pub(crate) take: Option<usize>,
 
     /// Divide submit times by this factor: 1.1 is 10 % more load.
-    #[arg(long, value_name = "FACTOR", value_parser = value::<LoadFactor>, help_heading = "Cleaning")]
+    #[arg(long, value_name = "FACTOR", value_parser = parse_value::<LoadFactor>, help_heading = "Cleaning")]
     pub(crate) load: Option<LoadFactor>,
 
     /// Divide submit times so that the offered load becomes this: 0.9 or 90%.
-    #[arg(long, value_name = "LOAD", value_parser = offered, conflicts_with = "load", help_heading = "Cleaning")]
+    #[arg(long, value_name = "LOAD", value_parser = parse_offered_load, conflicts_with = "load", help_heading = "Cleaning")]
     pub(crate) load_to: Option<f64>,
 
     /// True if a load to aim at shortens the times between arrivals, and never stretches them.
@@ -108,12 +108,12 @@ pub(crate) struct LogArgs {
 
     /// Choice of nodes for a job: as few as possible (pack), piece by piece (spread), or nodes to
     /// itself (whole) [default: pack].
-    #[arg(long, value_name = "RULE", requires = "on_nodes", value_parser = words(NodeFill::ALL, NodeFill::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", requires = "on_nodes", value_parser = word_parser(NodeFill::ALL, NodeFill::name), help_heading = "Cleaning")]
     pub(crate) placement: Option<NodeFill>,
 
     /// World of a site: its own, in which the limits of QOS, accounts and users hold for every
     /// policy (site), or a machine of equal processors without them (counts) [default: site].
-    #[arg(long, value_name = "WORLD", value_parser = words(SiteWorld::ALL, SiteWorld::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "WORLD", value_parser = word_parser(SiteWorld::ALL, SiteWorld::name), help_heading = "Cleaning")]
     pub(crate) world: Option<SiteWorld>,
 
     /// Skip and count malformed lines instead of failing.
@@ -171,7 +171,7 @@ impl FromStr for NodeSource {
 }
 
 /// An offered load, as a fraction or in percent.
-fn offered(text: &str) -> Result<f64, String> {
+fn parse_offered_load(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     match number.trim().parse::<f64>() {
         Ok(load) if load / scale > 0.0 && load / scale <= 10.0 => Ok(load / scale),
@@ -184,15 +184,15 @@ fn offered(text: &str) -> Result<f64, String> {
 
 impl LogArgs {
     /// Returns whether jobs arrive at other times than in the log.
-    pub(crate) fn moves(&self) -> bool {
+    pub(crate) fn moves_arrivals(&self) -> bool {
         self.load_to.is_some() || self.load.is_some_and(|load| load.as_f64() != 1.0)
     }
 
     /// Scales the load of a workload, which is `now`, to the one that is asked for, if any.
-    pub(crate) fn aim(&self, workload: Workload, now: Option<f64>) -> Result<Workload, CommandFailure> {
+    pub(crate) fn scale_to_target(&self, workload: Workload, now: Option<f64>) -> Result<Workload, CommandFailure> {
         let Some(target) = self.load_to else { return Ok(workload) };
         let Some(now) = now.filter(|&load| load > 0.0) else {
-            return Err(CommandFailure::usage(
+            return Err(CommandFailure::usage_error(
                 "--load-to: these jobs have no offered load: they all arrive at once, or none runs",
             ));
         };
@@ -200,19 +200,19 @@ impl LogArgs {
             return Ok(workload);
         }
         let factor = format!("{:.9}", target / now).parse::<LoadFactor>().map_err(|_| {
-            CommandFailure::usage(format_args!(
+            CommandFailure::usage_error(format_args!(
                 "--load-to {target}: it is too far from the offered load of the log, {now:.3}"
             ))
         })?;
-        transform::scale_load(workload, factor).map_err(CommandFailure::usage)
+        transform::scale_load(workload, factor).map_err(CommandFailure::usage_error)
     }
 
     /// The options, those of the study filled in.
-    pub(crate) fn options(&self) -> CleaningOptions {
+    pub(crate) fn cleaning_options(&self) -> CleaningOptions {
         let mut options = self.study.map(CleaningStudy::options).unwrap_or_default();
         let LogArgs { procs, overrun, size, missing_estimate, zero_run, negative_run, .. } = self.clone();
         let LogArgs { negative_submit, too_wide, duplicates, take, load, .. } = self.clone();
-        fn set<T>(option: &mut T, given: Option<T>) {
+        fn set_option<T>(option: &mut T, given: Option<T>) {
             if let Some(given) = given {
                 *option = given;
             }
@@ -221,19 +221,19 @@ impl LogArgs {
         options.take = match take {
             Some(usize::MAX) => None,
             Some(jobs) => Some(jobs),
-            None => options.take.or(self.study.and_then(CleaningStudy::jobs)),
+            None => options.take.or(self.study.and_then(CleaningStudy::job_count)),
         };
         options.same_month = self.same_month && take.is_none();
         options.load = load.or(options.load);
         options.replace_estimates |= self.replace_estimates;
-        set(&mut options.overrun, overrun);
-        set(&mut options.size, size);
-        set(&mut options.missing_estimate, missing_estimate);
-        set(&mut options.zero_run, zero_run);
-        set(&mut options.negative_run, negative_run);
-        set(&mut options.negative_submit, negative_submit);
-        set(&mut options.too_wide, too_wide);
-        set(&mut options.duplicates, duplicates);
+        set_option(&mut options.overrun, overrun);
+        set_option(&mut options.size, size);
+        set_option(&mut options.missing_estimate, missing_estimate);
+        set_option(&mut options.zero_run, zero_run);
+        set_option(&mut options.negative_run, negative_run);
+        set_option(&mut options.negative_submit, negative_submit);
+        set_option(&mut options.too_wide, too_wide);
+        set_option(&mut options.duplicates, duplicates);
         options.shift |= self.shift;
         options.lenient |= self.lenient;
         options.list = self.audit.is_some();

@@ -65,7 +65,7 @@ pub(crate) use fidelity::FidelityArgs;
 pub(crate) use foresee::ForeseeArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use headroom::{Grid, HeadroomArgs};
-pub(crate) use help::{asks_for_all, command};
+pub(crate) use help::{asks_for_all, build_command};
 #[cfg(feature = "sites")]
 pub(crate) use import::{ImportArgs, ImportFormat};
 #[cfg(all(unix, feature = "live"))]
@@ -289,7 +289,7 @@ impl Color {
 
 /// The arguments, `--colour` taken for `--color` everywhere but after `gantt`, where it sets the
 /// meaning of the colours.
-pub(crate) fn spelled(args: Vec<OsString>) -> Vec<OsString> {
+pub(crate) fn normalise_spelling(args: Vec<OsString>) -> Vec<OsString> {
     if args.iter().any(|arg| arg == "gantt") {
         return args;
     }

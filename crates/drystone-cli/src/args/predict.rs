@@ -30,7 +30,7 @@ pub(crate) struct PredictArgs {
     pub(crate) source: SourceArgs,
 
     /// A predictor, as policies take it in `predict=`; repeatable [default: a choice of all kinds].
-    #[arg(long, short, value_name = "PREDICTOR", value_parser = super::values::predictor)]
+    #[arg(long, short, value_name = "PREDICTOR", value_parser = super::values::parse_predictor)]
     pub(crate) predictor: Vec<String>,
 
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Options on outages, circumstances and feedback: a real machine beside the jobs of its log.
 
-use super::values::span;
+use super::values::parse_span;
 use clap::Args;
 use drystone::model::Span;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(crate) struct RealArgs {
         num_args = 0..=1,
         default_missing_value = "7d",
         require_equals = false,
-        value_parser = span
+        value_parser = parse_span
     , help_heading = "Machine")]
     pub(crate) warm_start: Option<Span>,
 

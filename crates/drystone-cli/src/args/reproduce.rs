@@ -58,7 +58,7 @@ pub(crate) struct ReproduceArgs {
     pub(crate) threads: Option<u16>,
 
     /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = super::values::format_parser())]
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file, in the format of its ending (.json, .csv, .md, .tex,

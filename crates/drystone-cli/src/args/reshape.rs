@@ -1,7 +1,7 @@
 //! `drystone workload reshape`.
 
 use super::LogArgs;
-use super::values::words;
+use super::values::word_parser;
 use clap::Args;
 use drystone::generate::reshape::{Reshape, ReshapeRule, read_watts};
 use drystone::model::{JobKind, Speedup};
@@ -21,7 +21,7 @@ pub(crate) struct ReshapeArgs {
 
     /// Kind of the jobs that are drawn: moldable or malleable.
     #[arg(long, value_name = "KIND", default_value = "malleable",
-        value_parser = words(&[JobKind::Moldable, JobKind::Malleable], JobKind::name))]
+        value_parser = word_parser(&[JobKind::Moldable, JobKind::Malleable], JobKind::name))]
     pub(crate) kind: JobKind,
 
     /// Percentage of the jobs that are drawn. Who is drawn at 20 is so at 40.
@@ -70,7 +70,7 @@ pub(crate) struct ReshapeArgs {
 
 impl ReshapeArgs {
     /// The reshaping that they ask for.
-    pub(crate) fn reshape(&self) -> Reshape {
+    pub(crate) fn build_reshape(&self) -> Reshape {
         Reshape {
             kind: self.kind,
             share: f64::from(self.share) / 100.0,

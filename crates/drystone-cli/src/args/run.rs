@@ -26,7 +26,7 @@ its columns. What determined it is written beside it, to FILE.meta.json, and bes
 pub(crate) struct RunArgs {
     /// The policy, e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007; `drystone policies` lists
     /// all [default: a site's own Slurm, where it has a slurm.conf].
-    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: Option<PolicySpec>,
 
     #[command(flatten)]

@@ -42,13 +42,13 @@ pub(crate) struct ShapeArgs {
 
 impl ShapeArgs {
     /// Returns whether any of them is used.
-    pub(crate) fn any(&self) -> bool {
+    pub(crate) fn has_any(&self) -> bool {
         let has_power = self.power.is_some() || self.idle > 0 || self.series.is_some();
         self.shapes.is_some() || has_power || self.resizing.is_some()
     }
 
     /// The files that are read.
-    pub(crate) fn files(&self) -> [Option<&Path>; 3] {
+    pub(crate) fn named_files(&self) -> [Option<&Path>; 3] {
         [self.shapes.as_deref(), self.power.as_deref(), self.series.as_deref()]
     }
 }

@@ -1,6 +1,6 @@
 //! Options of `run` and `compare`: the workload, the measurements and the form of the output.
 
-use super::values::{format, scheme, selection, span, threshold, windows};
+use super::values::{format_parser, parse_scheme, parse_selection, parse_span, parse_threshold, parse_window_rule};
 use super::{CutArgs, FailureArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
@@ -19,19 +19,19 @@ pub(crate) struct SimulationArgs {
     /// Jobs that count: all, tsafrir (without the first 1 % to end and those that end after the
     /// last submit), completed, submitted(FROM,UNTIL), window(WARM_UP,COOL_DOWN), in seconds of the
     /// simulation, after --load [default: the study's, else all].
-    #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = selection)]
+    #[arg(long, value_name = "RULE", help_heading = "Measuring", value_parser = parse_selection)]
     pub(crate) trim: Option<JobSelection>,
 
     /// Also report by category; repeatable: sixteen, four, lawson, chiang, estimate,
     /// sixteen-estimate, user, group, queue, month, week, priority (of --priorities), resources
     /// (that jobs ask for), or classes with your own borders: classes(run=10m/1h/8h,procs=1/8/32).
-    #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = scheme)]
+    #[arg(long, value_name = "SCHEME", help_heading = "Measuring", value_parser = parse_scheme)]
     pub(crate) by: Vec<Scheme>,
 
     /// Also report excessive waits (jobs, total, mean): those beyond this many seconds or, with
     /// `compare`, beyond the longest wait under the baseline (baseline-max) or its 98th percentile
     /// (baseline-p98); repeatable.
-    #[arg(long, value_name = "THRESHOLD", help_heading = "Measuring", value_parser = threshold)]
+    #[arg(long, value_name = "THRESHOLD", help_heading = "Measuring", value_parser = parse_threshold)]
     pub(crate) excess: Vec<Threshold>,
 
     /// Seed of everything random: the synthetic workload where no log is given, and the intervals
@@ -57,7 +57,7 @@ pub(crate) struct SimulationArgs {
     pub(crate) require_promises: bool,
 
     /// Format of the printed results.
-    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output", value_parser = format_parser())]
     pub(crate) format: ReportFormat,
 
     /// Also write the results to a file, in the format of its ending (.html, .json, .csv, .md,
@@ -102,7 +102,7 @@ pub(crate) struct SimulationArgs {
 
     /// Also simulate the jobs submitted within this time before and after --month, without counting
     /// them [default: none; with --as chiang2008 7d].
-    #[arg(long, value_name = "TIME", value_parser = span, requires = "month", conflicts_with = "slice",
+    #[arg(long, value_name = "TIME", value_parser = parse_span, requires = "month", conflicts_with = "slice",
           help_heading = "Cleaning")]
     pub(crate) around: Option<Span>,
 
@@ -116,7 +116,7 @@ pub(crate) struct SimulationArgs {
     ///
     /// Without count they lie one behind the other. Windows have no job in common; a study file
     /// takes those that overlap, such as RLScheduler's, and warm-up and cool-down (docs/paper.md).
-    #[arg(long, value_name = "RULE", help_heading = "Cleaning", value_parser = windows,
+    #[arg(long, value_name = "RULE", help_heading = "Cleaning", value_parser = parse_window_rule,
           conflicts_with_all = ["month", "slice", "warm_start", "each_month"])]
     pub(crate) windows: Option<WindowRule>,
 }
@@ -125,7 +125,7 @@ impl SimulationArgs {
     /// Cleaning and part of the log, with what a study has for months: Chiang & Vasupongayya
     /// simulate a week before a month and the arrivals after it, at an offered load of 0.9 or above
     /// where they are.
-    pub(crate) fn protocol(&self) -> (LogArgs, CutArgs) {
+    pub(crate) fn study_protocol(&self) -> (LogArgs, CutArgs) {
         let (mut log, mut cut) = (self.log.clone(), self.cut.clone());
         cut.windows.clone_from(&self.windows);
         // Talby & Feitelson simulated months apart, of jobs that were submitted and ended in the

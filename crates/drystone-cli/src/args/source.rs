@@ -19,7 +19,7 @@ pub(crate) struct SourceArgs {
 
 impl SourceArgs {
     /// A source that reads this file or folder.
-    pub(crate) fn of(path: &Path) -> SourceArgs {
+    pub(crate) fn from_path(path: &Path) -> SourceArgs {
         SourceArgs { given: Some(path.to_path_buf()), workload: None }
     }
 
@@ -29,9 +29,9 @@ impl SourceArgs {
     }
 
     /// The file or folder of a command that has no example to fall back on.
-    pub(crate) fn required(&self, command: &str) -> Result<&Path, CommandFailure> {
+    pub(crate) fn require_path(&self, command: &str) -> Result<&Path, CommandFailure> {
         self.path().ok_or_else(|| {
-            CommandFailure::usage(format_args!(
+            CommandFailure::usage_error(format_args!(
                 "drystone {command} needs a log: `drystone {command} LOG.swf.gz`\n`drystone compare` without a log shows a built-in \
                  example; `drystone workload generate --out made.swf.gz` makes a log to try"
             ))

@@ -62,7 +62,7 @@ pub(crate) struct SweepArgs {
 
     /// With --dry-run: predict the duration of the simulations, by trying some of each workload for
     /// this time, such as 2s.
-    #[arg(long, value_name = "TIME", requires = "dry_run", value_parser = super::values::time)]
+    #[arg(long, value_name = "TIME", requires = "dry_run", value_parser = super::values::parse_time)]
     pub(crate) trial: Option<Duration>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct WorkArgs {
     ///
     /// Repeating the command tries it again. Without a limit, one that takes longer than a minute
     /// is named.
-    #[arg(long, value_name = "TIME", value_parser = super::values::time)]
+    #[arg(long, value_name = "TIME", value_parser = super::values::parse_time)]
     pub(crate) limit: Option<Duration>,
 
     /// Print only errors to stderr, and that no job counts.
@@ -137,7 +137,7 @@ pub(crate) struct StatusArgs {
     pub(crate) follow: bool,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -184,7 +184,7 @@ pub(crate) struct QueryArgs {
     pub(crate) sql: String,
 
     /// Format of the answer.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -218,7 +218,7 @@ pub(crate) struct RankArgs {
     pub(crate) against: Option<String>,
 
     /// Probability that an interval holds the true change.
-    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = super::values::probability)]
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = super::values::parse_probability)]
     pub(crate) confidence: f64,
 
     /// Number of configurations to print from the top; the last one is always printed.
@@ -232,7 +232,7 @@ pub(crate) struct RankArgs {
     pub(crate) plots: Option<PathBuf>,
 
     /// Format of the ranking. JSON has everything, CSV has every configuration.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -275,7 +275,7 @@ pub(crate) struct TableArgs {
     pub(crate) workload: Vec<String>,
 
     /// Probability that an interval holds the true mean.
-    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = super::values::probability)]
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = super::values::parse_probability)]
     pub(crate) confidence: f64,
 
     /// Print means alone.
@@ -288,7 +288,7 @@ pub(crate) struct TableArgs {
     pub(crate) plots: Option<PathBuf>,
 
     /// Format of the tables. JSON and CSV have every value.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -314,7 +314,7 @@ pub(crate) struct ParetoArgs {
     pub(crate) workload: Vec<String>,
 
     /// Format of the front.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -342,7 +342,7 @@ pub(crate) struct BracketArgs {
     pub(crate) work: WorkArgs,
 
     /// Format of the brackets.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 

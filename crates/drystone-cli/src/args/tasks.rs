@@ -1,6 +1,6 @@
 //! `drystone sweep slurm`, `recipe`, `gather`, `cancel` and `task`: sweeps on a cluster.
 
-use super::values::words;
+use super::values::word_parser;
 use crate::output::ReportFormat;
 use clap::Args;
 use drystone_sweep::cluster::BatchRecipe;
@@ -17,7 +17,7 @@ pub(crate) struct DivideArgs {
 
     /// The time limit of a task: 30m, 2h, 1h30m, 90s, 1-12:00:00. A task that is stopped continues
     /// when it is submitted again.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) time: Option<Duration>,
 
     /// Processors of a task, one thread on each [default: 1].
@@ -35,11 +35,11 @@ pub(crate) struct DivideArgs {
 
     /// Interval at which a task publishes its results: at most this much work is lost with its node
     /// [default: 1m].
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) publish_every: Option<Duration>,
 
     /// Refuse tasks that are predicted to be shorter.
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1m")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "1m")]
     pub(crate) min_task: Duration,
 
     /// Store of the results [default: the study's `store`, else the study file's name with .db].
@@ -100,7 +100,7 @@ pub(crate) struct SlurmArgs {
 The script runs the tasks; `drystone sweep gather study.db` merges what they have done, at any time.")]
 pub(crate) struct RecipeArgs {
     /// Batch system of the script.
-    #[arg(value_name = "SYSTEM", value_parser = words(&BatchRecipe::ALL, BatchRecipe::name))]
+    #[arg(value_name = "SYSTEM", value_parser = word_parser(&BatchRecipe::ALL, BatchRecipe::name))]
     pub(crate) system: BatchRecipe,
 
     /// The study file, or the store of a study that was divided before.
@@ -132,7 +132,7 @@ pub(crate) struct GatherArgs {
     pub(crate) require_complete: bool,
 
     /// Format of the printed status.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format())]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::values::format_parser())]
     pub(crate) format: ReportFormat,
 }
 
@@ -177,15 +177,15 @@ pub(crate) struct TaskArgs {
 
 /// A time in Slurm's way (`1-12:00:00`, `2:30:00`) or with units (`1d12h`, `30m`, `90s`). A bare
 /// number is refused: to Slurm it is minutes, to others seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let seconds = if text.contains(':') { clock(text) } else { units(text) };
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let seconds = if text.contains(':') { parse_clock(text) } else { parse_units(text) };
     seconds
         .map(Duration::from_secs)
         .ok_or_else(|| "expected a time such as 30m, 2h, 1h30m, 90s or 1-12:00:00".to_string())
 }
 
 /// `D-HH:MM:SS` and `HH:MM:SS`.
-fn clock(text: &str) -> Option<u64> {
+fn parse_clock(text: &str) -> Option<u64> {
     let (days, rest) = text.split_once('-').unwrap_or(("0", text));
     let parts: Vec<u64> = rest.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
     let [hours, minutes, seconds] = parts[..] else { return None };
@@ -195,7 +195,7 @@ fn clock(text: &str) -> Option<u64> {
 }
 
 /// `1d12h30m5s`, each unit once at most and the larger first.
-fn units(text: &str) -> Option<u64> {
+fn parse_units(text: &str) -> Option<u64> {
     let mut rest = text;
     let mut total: u64 = 0;
     let mut some = false;
@@ -225,12 +225,12 @@ mod tests {
             ("1-12:00:00", 129_600),
             ("2:30:05", 9005),
         ] {
-            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+            assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
         }
         for bad in
             ["", "30", "m", "1h2d", "1:2", "1:60:00", "-1m", "1.5h", "99999999999999999999d", "x-1:00:00", "30 m"]
         {
-            assert!(duration(bad).is_err(), "{bad}");
+            assert!(parse_duration(bad).is_err(), "{bad}");
         }
     }
 }

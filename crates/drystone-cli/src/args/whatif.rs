@@ -36,15 +36,15 @@ pub(crate) struct WhatifArgs {
 
     /// Nodes more or fewer of a partition or pool, such as gpu:+8; several values make a curve:
     /// gpu:+2,+4,+8.
-    #[arg(long, value_name = "[PLACE:]N,...", allow_hyphen_values = true, value_parser = nodes, help_heading = "Changes")]
+    #[arg(long, value_name = "[PLACE:]N,...", allow_hyphen_values = true, value_parser = parse_nodes, help_heading = "Changes")]
     pub(crate) nodes: Vec<Several>,
 
     /// Processors more or fewer of a log's machine, such as +64 or +10%.
-    #[arg(long, value_name = "N,...", allow_hyphen_values = true, value_parser = procs, help_heading = "Changes")]
+    #[arg(long, value_name = "N,...", allow_hyphen_values = true, value_parser = parse_procs, help_heading = "Changes")]
     pub(crate) procs_change: Vec<Several>,
 
     /// Memory of each node of a partition or pool, such as gpu:+128G, 512G or +50%.
-    #[arg(long, value_name = "[PLACE:]AMOUNT,...", allow_hyphen_values = true, value_parser = memory, help_heading = "Changes")]
+    #[arg(long, value_name = "[PLACE:]AMOUNT,...", allow_hyphen_values = true, value_parser = parse_memory, help_heading = "Changes")]
     pub(crate) memory: Vec<Several>,
 
     /// Longest limit of jobs, such as 24h, 2-00:00:00 or gpu:24h; longer jobs are refused unless
@@ -59,7 +59,7 @@ pub(crate) struct WhatifArgs {
     pub(crate) split: Option<String>,
 
     /// Limits that users give: x0.5, 'p90 of user' or exact.
-    #[arg(long, value_name = "RULE", value_parser = |text: &str| one("limits", text), help_heading = "Changes")]
+    #[arg(long, value_name = "RULE", value_parser = |text: &str| parse_change("limits", text), help_heading = "Changes")]
     pub(crate) limits: Vec<SiteChange>,
 
     /// Treatment of --load: submit times are compressed, or days of users are drawn again.
@@ -67,36 +67,36 @@ pub(crate) struct WhatifArgs {
     pub(crate) arrivals: ArrivalsArg,
 
     /// Border between two partitions, such as 'small: nodes<=4 else large'; also procs and limit.
-    #[arg(long, value_name = "BORDER", value_parser = |text: &str| one("border", text), help_heading = "Changes")]
+    #[arg(long, value_name = "BORDER", value_parser = |text: &str| parse_change("border", text), help_heading = "Changes")]
     pub(crate) partition_border: Vec<SiteChange>,
 
     /// Partition of a higher tier on the same nodes for jobs with limits up to this.
-    #[arg(long, value_name = "TIME", value_parser = |text: &str| one("short-queue", text), help_heading = "Changes")]
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| parse_change("short-queue", text), help_heading = "Changes")]
     pub(crate) short_queue: Vec<SiteChange>,
 
     /// Limits of a QOS, such as 'normal: MaxJobsPU=10 GrpTRES=cpu=64'.
-    #[arg(long, value_name = "QOS: LIMITS", value_parser = |text: &str| one("qos", text), help_heading = "Changes")]
+    #[arg(long, value_name = "QOS: LIMITS", value_parser = |text: &str| parse_change("qos", text), help_heading = "Changes")]
     pub(crate) qos_limit: Vec<SiteChange>,
 
     /// Limits of an account, such as 'physics: GrpTRES=gres/gpu=16'.
-    #[arg(long, value_name = "ACCOUNT: LIMITS", value_parser = |text: &str| one("account", text), help_heading = "Changes")]
+    #[arg(long, value_name = "ACCOUNT: LIMITS", value_parser = |text: &str| parse_change("account", text), help_heading = "Changes")]
     pub(crate) account_limit: Vec<SiteChange>,
 
     /// Maintenance of all nodes, a partition or nodes by name, announced two weeks before:
     /// '2026-12-03T08:00/10h of c[041-048]'.
-    #[arg(long, value_name = "BEGIN/LENGTH", value_parser = |text: &str| one("maintenance", text), help_heading = "Changes")]
+    #[arg(long, value_name = "BEGIN/LENGTH", value_parser = |text: &str| parse_change("maintenance", text), help_heading = "Changes")]
     pub(crate) maintenance: Vec<SiteChange>,
 
     /// Reservation of so many nodes, which other jobs do without: '2026-12-03T08:00/10h 16 of gpu'.
-    #[arg(long, value_name = "BEGIN/LENGTH N", value_parser = |text: &str| one("reservation", text), help_heading = "Changes")]
+    #[arg(long, value_name = "BEGIN/LENGTH N", value_parser = |text: &str| parse_change("reservation", text), help_heading = "Changes")]
     pub(crate) reservation: Vec<SiteChange>,
 
     /// User, account or QOS without whose jobs is simulated: user:ada, account:physics, qos:debug.
-    #[arg(long, value_name = "KIND:NAME", value_parser = |text: &str| one("remove", text), help_heading = "Changes")]
+    #[arg(long, value_name = "KIND:NAME", value_parser = |text: &str| parse_change("remove", text), help_heading = "Changes")]
     pub(crate) remove: Vec<SiteChange>,
 
     /// Whole nodes for each job, or nodes that jobs share.
-    #[arg(long, value_name = "whole|shared", value_parser = |text: &str| one("sharing", text), help_heading = "Changes")]
+    #[arg(long, value_name = "whole|shared", value_parser = |text: &str| parse_change("sharing", text), help_heading = "Changes")]
     pub(crate) sharing: Vec<SiteChange>,
 
     /// Alternative as a text: changes with `;` between them, such as 'nodes gpu:+8; load 1.2',
@@ -106,7 +106,7 @@ pub(crate) struct WhatifArgs {
 
     /// Policy before and after [default: the site's own Slurm where there is a slurm.conf, else
     /// easy].
-    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: Option<PolicySpec>,
 
     /// The site's slurm.conf, for a log [default: the site's own].
@@ -123,11 +123,11 @@ pub(crate) struct WhatifArgs {
     pub(crate) accounts: Option<PathBuf>,
 
     /// Probability that an interval covers the true change.
-    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = super::values::probability)]
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = super::values::parse_probability)]
     pub(crate) confidence: f64,
 
     /// Stop after this time, such as 60s or 5min, and show the alternatives that are done.
-    #[arg(long, value_name = "TIME", value_parser = super::values::time)]
+    #[arg(long, value_name = "TIME", value_parser = super::values::parse_time)]
     pub(crate) within: Option<Duration>,
 
     /// Seed of everything random.
@@ -165,36 +165,36 @@ pub(crate) enum ArrivalsArg {
 #[derive(Clone, Debug)]
 pub(crate) struct Several(pub(crate) Vec<SiteChange>);
 
-fn one(word: &str, text: &str) -> Result<SiteChange, String> {
+fn parse_change(word: &str, text: &str) -> Result<SiteChange, String> {
     SiteChange::of_option(word, text).map_err(|error| error.to_string())
 }
 
 /// Values with commas between them, the place of the first for all.
-fn several(word: &str, text: &str) -> Result<Several, String> {
+fn parse_several(word: &str, text: &str) -> Result<Several, String> {
     let (place, values) = match text.rsplit_once(':') {
         Some((place, values)) => (format!("{place}:"), values),
         None => (String::new(), text),
     };
-    let all = values.split(',').map(|value| one(word, &format!("{place}{}", value.trim())));
-    Ok(Several(all.collect::<Result<_, _>>()?))
+    let changes = values.split(',').map(|value| parse_change(word, &format!("{place}{}", value.trim())));
+    Ok(Several(changes.collect::<Result<_, _>>()?))
 }
 
-fn nodes(text: &str) -> Result<Several, String> {
-    several("nodes", text)
+fn parse_nodes(text: &str) -> Result<Several, String> {
+    parse_several("nodes", text)
 }
 
-fn procs(text: &str) -> Result<Several, String> {
-    several("procs", text)
+fn parse_procs(text: &str) -> Result<Several, String> {
+    parse_several("procs", text)
 }
 
-fn memory(text: &str) -> Result<Several, String> {
-    several("memory", text)
+fn parse_memory(text: &str) -> Result<Several, String> {
+    parse_several("memory", text)
 }
 
 impl WhatifArgs {
     /// The alternatives: every choice of one value of each option that is given, then those of
     /// `--change`.
-    pub(crate) fn alternatives(&self) -> Result<Vec<ChangeList>, String> {
+    pub(crate) fn list_alternatives(&self) -> Result<Vec<ChangeList>, String> {
         let mut axes: Vec<Vec<SiteChange>> = Vec::new();
         let flat = |several: &[Several]| several.iter().flat_map(|several| several.0.clone()).collect::<Vec<_>>();
         axes.push(flat(&self.nodes));
@@ -204,11 +204,11 @@ impl WhatifArgs {
             None => "refuse".to_string(),
             Some(overhead) => format!("split {overhead}"),
         };
-        let limit = |text: &String| one("limit-max", &format!("{text} {longer}"));
+        let limit = |text: &String| parse_change("limit-max", &format!("{text} {longer}"));
         axes.push(self.limit_max.iter().map(limit).collect::<Result<_, _>>()?);
         axes.push(self.limits.clone());
         let how = if self.arrivals == ArrivalsArg::Resampled { " resampled" } else { "" };
-        let load = self.log.load.iter().map(|factor| one("load", &format!("{factor}{how}")));
+        let load = self.log.load.iter().map(|factor| parse_change("load", &format!("{factor}{how}")));
         axes.push(load.collect::<Result<_, _>>()?);
         for axis in [&self.partition_border, &self.short_queue, &self.qos_limit, &self.account_limit] {
             axes.push(axis.clone());

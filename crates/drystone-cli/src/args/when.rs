@@ -1,7 +1,7 @@
 //! `drystone when`.
 
 use super::explain::StoryFormat;
-use super::values::span;
+use super::values::parse_span;
 use clap::Args;
 use drystone::model::Span;
 use drystone::policy::PolicySpec;
@@ -44,7 +44,7 @@ pub(crate) struct WhenArgs {
     pub(crate) procs: Option<u32>,
 
     /// Time limit of the job to be submitted.
-    #[arg(long, value_name = "TIME", requires = "procs", value_parser = span, help_heading = "A job to be submitted")]
+    #[arg(long, value_name = "TIME", requires = "procs", value_parser = parse_span, help_heading = "A job to be submitted")]
     pub(crate) limit: Option<Span>,
 
     /// User, whose earlier jobs predict the run time.
@@ -58,7 +58,7 @@ pub(crate) struct WhenArgs {
     /// The policy that schedules there; `drystone policies` lists all. `slurm` is the model of
     /// Slurm's own scheduler, with the slurm.conf of the folder where there is one [default: slurm
     /// where the folder has a slurm.conf, else easy].
-    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: Option<PolicySpec>,
 
     /// Futures that are simulated [default: 100; under slurm fewer where that would take long, 20

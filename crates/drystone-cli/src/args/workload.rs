@@ -1,6 +1,6 @@
 //! `drystone workload` and its commands.
 
-use super::values::{month, share, span};
+use super::values::{parse_month, parse_share, parse_span};
 use super::{LogArgs, ReshapeArgs, SourceArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use drystone::log::transform::LoadFactor;
@@ -135,7 +135,7 @@ pub(crate) struct ScaleArgs {
     pub(crate) rewrite: RewriteArgs,
 
     /// Submit times are divided by this: 1.1 is 10 % more load.
-    #[arg(long, value_name = "FACTOR", value_parser = super::values::value::<LoadFactor>)]
+    #[arg(long, value_name = "FACTOR", value_parser = super::values::parse_value::<LoadFactor>)]
     pub(crate) load: LoadFactor,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct SliceArgs {
     pub(crate) rewrite: RewriteArgs,
 
     /// Only records submitted in this calendar month of the log's time zone.
-    #[arg(long, value_name = "YYYY-MM", value_parser = month)]
+    #[arg(long, value_name = "YYYY-MM", value_parser = parse_month)]
     pub(crate) month: Option<String>,
 
     /// Only records submitted at or after this second of the log.
@@ -188,11 +188,11 @@ pub(crate) struct ConvertArgs {
     pub(crate) shapes: Option<PathBuf>,
 
     /// Operations per second of a processor, of a node in ElastiSim: 1e11 or 100G.
-    #[arg(long, value_name = "SPEED", value_parser = flops, requires = "shapes")]
+    #[arg(long, value_name = "SPEED", value_parser = parse_flops, requires = "shapes")]
     pub(crate) flops: Option<f64>,
 
     /// Operations per second of a GPU.
-    #[arg(long, value_name = "SPEED", value_parser = flops, requires = "shapes")]
+    #[arg(long, value_name = "SPEED", value_parser = parse_flops, requires = "shapes")]
     pub(crate) gpu_flops: Option<f64>,
 
     /// Processors of the machine, nodes in ElastiSim [default: as the workload says, or as many as
@@ -202,7 +202,7 @@ pub(crate) struct ConvertArgs {
 }
 
 /// A number of operations per second, with a letter for thousands: 100G.
-fn flops(text: &str) -> Result<f64, String> {
+fn parse_flops(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('f');
     let powers = [('k', 1e3), ('M', 1e6), ('G', 1e9), ('T', 1e12), ('P', 1e15)];
     let unit = powers.into_iter().find(|(letter, _)| number.ends_with(*letter));
@@ -303,11 +303,11 @@ pub(crate) struct OutagesArgs {
 
     /// Share of the time in which a node is out by a failure, unannounced and with an unknown end;
     /// 0 for no failures.
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share)]
     pub(crate) unavailable: f64,
 
     /// Mean time of a repair; repairs are exponential.
-    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = parse_span)]
     pub(crate) repair: Span,
 
     /// Shape of the Weibull distribution of the times to a failure: 1 is exponential, and with
@@ -320,15 +320,15 @@ pub(crate) struct OutagesArgs {
     pub(crate) hit: HitArg,
 
     /// Duration of a maintenance of the whole machine; 0 for none.
-    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = parse_span)]
     pub(crate) maintenance: Span,
 
     /// Interval between maintenances; the first starts one interval after the first submit.
-    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = parse_span)]
     pub(crate) every: Span,
 
     /// Time between the announcement of a maintenance and its beginning.
-    #[arg(long, value_name = "TIME", default_value = "14d", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "14d", value_parser = parse_span)]
     pub(crate) notice: Span,
 
     /// Seed of all random numbers: the same settings give the same outages.

@@ -14,12 +14,12 @@ const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 /// Year of the version.
 const YEAR: &str = "2026";
 
-pub(crate) fn cite(args: &CiteArgs) -> CommandOutcome {
-    stdout::write(text(args.format).as_bytes())?;
+pub(crate) fn run_cite(args: &CiteArgs) -> CommandOutcome {
+    stdout::write_bytes(citation_text(args.format).as_bytes())?;
     Ok(DONE)
 }
 
-fn text(format: CitationFormat) -> String {
+fn citation_text(format: CitationFormat) -> String {
     match format {
         CitationFormat::Bibtex => {
             let url = if REPOSITORY.is_empty() { String::new() } else { format!(",\n  url     = {{{REPOSITORY}}}") };
@@ -66,13 +66,13 @@ mod tests {
     #[test]
     fn no_address_is_invented() {
         for format in [CitationFormat::Bibtex, CitationFormat::Text] {
-            assert_eq!(text(format).contains("http"), !REPOSITORY.is_empty());
+            assert_eq!(citation_text(format).contains("http"), !REPOSITORY.is_empty());
         }
     }
 
     #[test]
     fn braces_of_bibtex_are_closed() {
-        let text = text(CitationFormat::Bibtex);
+        let text = citation_text(CitationFormat::Bibtex);
         assert_eq!(text.matches('{').count(), text.matches('}').count());
         assert!(text.starts_with("@software{drystone,\n") && text.contains(VERSION), "{text}");
     }

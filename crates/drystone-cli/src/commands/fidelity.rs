@@ -14,7 +14,7 @@ use crate::output::{self, Printable, ReportFile, message};
 use crate::progress::WorkProgress;
 use crate::site;
 use drystone_report::{PictureSubject, StillPage};
-use drystone_site::fidelity::{Fidelity, FidelitySettings, ReplayError, fidelity as measure};
+use drystone_site::fidelity::{Fidelity, FidelitySettings, ReplayError, measure_fidelity as measure};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 
@@ -28,42 +28,45 @@ pub(crate) struct FoundFidelity {
     whole: bool,
 }
 
-pub(crate) fn fidelity(args: &FidelityArgs) -> CommandOutcome {
+pub(crate) fn run_fidelity(args: &FidelityArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
-    let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
+    let report = args.output.report.as_deref().map(ReportFile::create_file).transpose()?;
     let stop = interrupt::stop_in_order();
-    let Some(mut found) = held(args, stop)? else { return Ok(interrupt::code()) };
+    let Some(mut found) = measure_fidelity(args, stop)? else { return Ok(interrupt::exit_code()) };
     if interrupt::stop_at_once() {
-        return Ok(interrupt::code());
+        return Ok(interrupt::exit_code());
     }
     if let Some(file) = report {
         // A file has room for everything.
         found.whole = true;
-        file.write(&found)?.publish()?;
+        file.write_result(&found)?.publish()?;
     }
     found.whole = args.output.details;
-    output::print(&found, args.output.format)?;
+    output::print_result(&found, args.output.format)?;
     let unmet: Vec<String> =
-        args.require.iter().flat_map(|r| r.unmet(&found.fidelity)).map(|unmet| unmet.to_string()).collect();
-    unmet.iter().for_each(|text| message::error(text));
+        args.require.iter().flat_map(|r| r.find_unmet(&found.fidelity)).map(|unmet| unmet.to_string()).collect();
+    unmet.iter().for_each(|text| message::print_error(text));
     Ok(if unmet.is_empty() { DONE } else { FINDING })
 }
 
 /// Simulates and measures; `None` on cancellation.
-pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<FoundFidelity>, CommandFailure> {
-    InputKind::refuse(&args.site, &[InputKind::Site])?;
-    let (mut site, pool) = site::open(&args.site)?;
+pub(crate) fn measure_fidelity(
+    args: &FidelityArgs,
+    stop: &AtomicBool,
+) -> Result<Option<FoundFidelity>, CommandFailure> {
+    InputKind::refuse_path(&args.site, &[InputKind::Site])?;
+    let (mut site, pool) = site::open_site(&args.site)?;
     if let Some(unknown) =
-        site.manifest.rule(drystone_site::ImportRule::NoSubmit).filter(|_| site.manifest.waits_half_known())
+        site.manifest.rule_count(drystone_site::ImportRule::NoSubmit).filter(|_| site.manifest.waits_half_known())
     {
-        message::note(&format!(
+        message::print_note(&format!(
             "of {} jobs the submission of {} is unknown: they are simulated from their starts on, and judged are the others",
             site.manifest.jobs, unknown.jobs
         ));
     }
     site.take_nodes();
     if !site.place_jobs(args.placement.unwrap_or_default()) && args.placement.is_some() {
-        return Err(CommandFailure::usage(format_args!(
+        return Err(CommandFailure::usage_error(format_args!(
             "--placement: {} has no slurm.conf that says its nodes; import it with one",
             args.site.display()
         )));
@@ -76,64 +79,66 @@ pub(crate) fn held(args: &FidelityArgs, stop: &AtomicBool) -> Result<Option<Foun
         },
     };
     site::tell_remarks([&policy]);
-    let others = args
+    let repetitions = args
         .repetition
         .iter()
-        .map(|path| Ok((path.display().to_string(), site::open(path)?.0)))
+        .map(|path| Ok((path.display().to_string(), site::open_site(path)?.0)))
         .collect::<Result<Vec<_>, CommandFailure>>()?;
-    let progress = WorkProgress::new("simulating", "jobs", Some(work(site.len(), args.seeds)));
+    let progress = WorkProgress::new("simulating", "jobs", Some(count_work(site.len(), args.seeds)));
     let settings = FidelitySettings {
         policy,
         seeds: args.seeds,
         jitter: args.jitter,
         seed: args.seed,
         warm_up: args.warm_up.map(|span| span.0),
-        repetitions: others.iter().map(|(name, site)| (name.clone(), site)).collect(),
+        repetitions: repetitions.iter().map(|(name, site)| (name.clone(), site)).collect(),
         pool,
-        threads: args.threads.map_or_else(site::threads, usize::from),
+        threads: args.threads.map_or_else(site::thread_count, usize::from),
         stop: Some(stop),
-        told: &|jobs| progress.add(jobs),
+        told: &|jobs| progress.add_done(jobs),
     };
     let fidelity = match measure(&site, &settings) {
         Err(ReplayError::Stopped) => return Ok(None),
-        Err(ReplayError::Experiment { policy, source }) => return Err(CommandFailure::experiment(&policy, source)),
-        other => other.map_err(CommandFailure::usage)?,
+        Err(ReplayError::Experiment { policy, source }) => {
+            return Err(CommandFailure::experiment_error(&policy, source));
+        }
+        other => other.map_err(CommandFailure::usage_error)?,
     };
     Ok(Some(FoundFidelity { fidelity, whole: args.output.details }))
 }
 
 /// Jobs that are simulated: the policy, two baselines, and the runs for the noise.
-fn work(jobs: usize, seeds: u32) -> u64 {
+fn count_work(jobs: usize, seeds: u32) -> u64 {
     jobs as u64 * (3 + u64::from(seeds))
 }
 
 impl Printable for FoundFidelity {
-    fn document(&self) -> Document {
-        document::document(&self.fidelity)
+    fn render_document(&self) -> Document {
+        document::render_document(&self.fidelity)
     }
 
-    fn overview(&self) -> Option<Document> {
-        (!self.whole).then(|| overview::overview(&self.fidelity))
+    fn render_overview(&self) -> Option<Document> {
+        (!self.whole).then(|| overview::render_overview(&self.fidelity))
     }
 
-    fn rows(&self) -> FlatRows {
-        rows::rows(&self.fidelity)
+    fn render_rows(&self) -> FlatRows {
+        rows::render_rows(&self.fidelity)
     }
 
     fn beyond_rows(&self) -> Option<&'static str> {
         Some("classes, hours and baselines")
     }
 
-    fn page(&self) -> Result<String, CommandFailure> {
-        let data = serde_json::to_value(&self.fidelity).map_err(CommandFailure::usage)?;
+    fn render_page(&self) -> Result<String, CommandFailure> {
+        let data = serde_json::to_value(&self.fidelity).map_err(CommandFailure::usage_error)?;
         let page = StillPage {
             title: &format!("{} replayed under {}", self.fidelity.site, self.fidelity.policy),
             subject: "",
             verdict: &self.fidelity.verdict,
-            pictures: PictureSubject::Fidelity.draw(&data).map_err(CommandFailure::usage)?,
-            details: &self.document(),
+            pictures: PictureSubject::Fidelity.draw_pictures(&data).map_err(CommandFailure::usage_error)?,
+            details: &self.render_document(),
             data: &data,
         };
-        Ok(page.html())
+        Ok(page.render_html())
     }
 }

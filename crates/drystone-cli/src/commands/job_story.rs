@@ -2,7 +2,7 @@
 //! recorded beside what is simulated.
 
 use super::waits::causes::cause_words;
-use crate::output::number::duration;
+use crate::output::number::format_duration;
 use crate::site::SiteInput;
 use drystone::engine::explain::StoryWords;
 use drystone::model::{JobId, Span, Time, Workload};
@@ -22,85 +22,89 @@ pub(super) struct SiteWords<'a> {
 }
 
 impl<'a> SiteWords<'a> {
-    pub(super) fn of(site: &'a SiteInput, workload: &'a Workload) -> SiteWords<'a> {
-        let zone = Zone::named(&site.site.manifest.time_zone).unwrap_or_else(|_| Zone::utc());
-        SiteWords { site, workload, zone, origin: site.site.origin() }
+    pub(super) fn for_site(site: &'a SiteInput, workload: &'a Workload) -> SiteWords<'a> {
+        let zone = Zone::from_name(&site.site.manifest.time_zone).unwrap_or_else(|_| Zone::utc_zone());
+        SiteWords { site, workload, zone, origin: site.site.time_origin() }
     }
 
-    fn record(&self, id: JobId) -> Option<SiteJob<'_>> {
+    fn find_record(&self, id: JobId) -> Option<SiteJob<'_>> {
         let place = *self.site.places.get(id.index())? as usize;
-        (place < self.site.site.len()).then(|| self.site.site.job(place))
+        (place < self.site.site.len()).then(|| self.site.site.job_at(place))
     }
 
     /// The job of a name such as `102_3`; of several attempts the first.
-    pub(super) fn find(&self, name: &str) -> Option<JobId> {
+    pub(super) fn find_job(&self, name: &str) -> Option<JobId> {
         (0..self.workload.jobs().len())
             .map(|at| JobId(at as u32))
-            .find(|&id| self.record(id).is_some_and(|job| job.display() == name))
+            .find(|&id| self.find_record(id).is_some_and(|job| job.display_name() == name))
     }
 
     /// One sentence on what the job waited for, as recorded; `None` where it did not wait.
-    pub(super) fn headline(&self, id: JobId) -> Option<String> {
+    pub(super) fn format_headline(&self, id: JobId) -> Option<String> {
         let place = *self.site.places.get(id.index())? as usize;
-        let job = self.record(id)?;
+        let job = self.find_record(id)?;
         let wait = job_causes(&self.site.site, place)?;
         let parts: Vec<String> = wait
             .causes
             .iter()
             .take(CAUSES)
-            .map(|cause| format!("{} {}", duration(cause.seconds), cause_words(cause)))
+            .map(|cause| format!("{} {}", format_duration(cause.seconds), cause_words(cause)))
             .collect();
-        let inferred = if wait.has_reasons { "recorded" } else { "recorded; its causes follow from what ran" };
+        let source_note = if wait.has_reasons { "recorded" } else { "recorded; its causes follow from what ran" };
         Some(format!(
-            "job {}: {} of waiting from {} ({inferred}): {}\n",
-            job.display(),
-            duration((wait.until - wait.since) as f64),
-            self.local(wait.since),
+            "job {}: {} of waiting from {} ({source_note}): {}\n",
+            job.display_name(),
+            format_duration((wait.until - wait.since) as f64),
+            self.format_local_time(wait.since),
             parts.join("; ")
         ))
     }
 
-    fn local(&self, moment: i64) -> String {
-        clock::second(self.zone.civil(moment))
+    fn format_local_time(&self, moment: i64) -> String {
+        clock::format_second(self.zone.civil_time(moment))
     }
 }
 
 impl StoryWords for SiteWords<'_> {
-    fn moment(&self, at: Time) -> String {
-        self.local(self.origin.saturating_add(at.0))
+    fn format_moment(&self, at: Time) -> String {
+        self.format_local_time(self.origin.saturating_add(at.0))
     }
 
-    fn span(&self, span: Span) -> String {
-        duration(span.0 as f64)
+    fn format_span(&self, span: Span) -> String {
+        format_duration(span.0 as f64)
     }
 
-    fn change(&self, by: Span) -> String {
-        super::log_words::signed(by)
+    fn format_change(&self, by: Span) -> String {
+        super::log_words::format_signed(by)
     }
 
-    fn job(&self, id: JobId, number: i64) -> String {
-        self.record(id).map_or_else(|| number.to_string(), |job| job.display())
+    fn format_job(&self, id: JobId, number: i64) -> String {
+        self.find_record(id).map_or_else(|| number.to_string(), |job| job.display_name())
     }
 
-    fn beside(&self, id: JobId) -> String {
-        let Some(job) = self.record(id) else { return String::new() };
-        let mut said = match (job.kind, job.start, job.end) {
-            (SiteJobFate::Ran | SiteJobFate::Running, Some(start), _) if job.marks.has(JobMarks::NO_SUBMIT) => {
-                format!("recorded: it started at {}; when it was submitted is not known", self.local(start))
+    fn lines_beside(&self, id: JobId) -> String {
+        let Some(job) = self.find_record(id) else { return String::new() };
+        let mut sentence = match (job.kind, job.start, job.end) {
+            (SiteJobFate::Ran | SiteJobFate::Running, Some(start), _) if job.marks.has_mark(JobMarks::NO_SUBMIT) => {
+                format!("recorded: it started at {}; when it was submitted is not known", self.format_local_time(start))
             }
             (SiteJobFate::Ran | SiteJobFate::Running, Some(start), _) => {
                 let wait = (start - job.arrive).max(0);
-                format!("recorded: it started at {}, after {}", self.local(start), duration(wait as f64))
+                format!(
+                    "recorded: it started at {}, after {}",
+                    self.format_local_time(start),
+                    format_duration(wait as f64)
+                )
             }
             (SiteJobFate::Withdrawn, _, Some(end)) => {
-                format!("recorded: it never started, and left at {}", self.local(end))
+                format!("recorded: it never started, and left at {}", self.format_local_time(end))
             }
             _ => "recorded: it had not started when the records end".to_string(),
         };
         if !job.reason.is_empty() && job.reason != "None" {
-            said.push_str(&format!("; its last reason to wait was {}", job.reason));
+            sentence.push_str(&format!("; its last reason to wait was {}", job.reason));
         }
-        said.push_str(&format!("\nsimulated, in {}:", self.zone.name()));
-        said
+        sentence.push_str(&format!("\nsimulated, in {}:", self.zone.name()));
+        sentence
     }
 }

@@ -11,37 +11,37 @@ pub(super) struct SiteWords {
 }
 
 impl SiteWords {
-    pub(super) fn of(site: &SiteInput, _workload: &Workload) -> SiteWords {
-        SiteWords { never: site.never() }
+    pub(super) fn for_site(site: &SiteInput, _workload: &Workload) -> SiteWords {
+        SiteWords { never: site.prove_absent() }
     }
 
-    pub(super) fn headline(&self, _id: JobId) -> Option<String> {
+    pub(super) fn format_headline(&self, _id: JobId) -> Option<String> {
         match self.never {}
     }
 
-    pub(super) fn find(&self, _name: &str) -> Option<JobId> {
+    pub(super) fn find_job(&self, _name: &str) -> Option<JobId> {
         match self.never {}
     }
 }
 
 impl StoryWords for SiteWords {
-    fn moment(&self, _at: Time) -> String {
+    fn format_moment(&self, _at: Time) -> String {
         match self.never {}
     }
 
-    fn span(&self, _span: Span) -> String {
+    fn format_span(&self, _span: Span) -> String {
         match self.never {}
     }
 
-    fn change(&self, _by: Span) -> String {
+    fn format_change(&self, _by: Span) -> String {
         match self.never {}
     }
 
-    fn job(&self, _id: JobId, _number: i64) -> String {
+    fn format_job(&self, _id: JobId, _number: i64) -> String {
         match self.never {}
     }
 
-    fn beside(&self, _id: JobId) -> String {
+    fn lines_beside(&self, _id: JobId) -> String {
         match self.never {}
     }
 }

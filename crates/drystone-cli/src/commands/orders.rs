@@ -30,12 +30,12 @@ struct OrderEntry {
     meaning: &'static str,
 }
 
-fn entry(name: &'static str, meaning: &'static str) -> OrderEntry {
+fn order_entry(name: &'static str, meaning: &'static str) -> OrderEntry {
     OrderEntry { name, unit: None, meaning }
 }
 
-pub(crate) fn orders() -> Orders {
-    let named = NAMED.iter().map(|order| NamedEntry {
+pub(crate) fn list_orders() -> Orders {
+    let named_entries = NAMED.iter().map(|order| NamedEntry {
         name: order.name,
         formula: order.formula.replace('R', &order.run.to_string()),
         summary: order.summary,
@@ -43,43 +43,48 @@ pub(crate) fn orders() -> Orders {
     });
     let usage = OrderEntry {
         unit: Some("1"),
-        ..entry("usage(7d)", "the user's share of all processor-seconds within the last seven days, from 0 to 1")
+        ..order_entry("usage(7d)", "the user's share of all processor-seconds within the last seven days, from 0 to 1")
     };
-    let variables = VARIABLES.iter().map(|v| OrderEntry { unit: Some(v.unit), ..entry(v.name, v.meaning) });
+    let variables = VARIABLES.iter().map(|v| OrderEntry { unit: Some(v.unit), ..order_entry(v.name, v.meaning) });
     Orders {
-        named: named.collect(),
-        variants: VARIANTS.iter().map(|variant| entry(variant.name, variant.meaning)).collect(),
-        multifactor: FACTORS.iter().map(|&(key, _, meaning)| entry(key, meaning)).collect(),
+        named: named_entries.collect(),
+        variants: VARIANTS.iter().map(|variant| order_entry(variant.name, variant.meaning)).collect(),
+        multifactor: FACTORS.iter().map(|&(key, _, meaning)| order_entry(key, meaning)).collect(),
         variables: variables.chain([usage]).collect(),
-        functions: FUNCTIONS.iter().map(|f| entry(f.name, f.meaning)).collect(),
+        functions: FUNCTIONS.iter().map(|f| order_entry(f.name, f.meaning)).collect(),
     }
 }
 
 /// Appends them to a document.
-pub(crate) fn describe(document: &mut Document) {
-    let orders = orders();
-    document.heading("Named orders (smallest value first)");
-    let mut table = DocumentTable::new(["order", "formula", "description", "source"]).texts(&[0, 1, 2, 3]);
+pub(crate) fn append_orders(document: &mut Document) {
+    let orders = list_orders();
+    document.add_heading("Named orders (smallest value first)");
+    let mut table = DocumentTable::new(["order", "formula", "description", "source"]).with_text_columns(&[0, 1, 2, 3]);
     for order in &orders.named {
-        table.row(vec![order.name.into(), order.formula.as_str().into(), order.summary.into(), order.source.into()]);
+        table.add_row(vec![
+            order.name.into(),
+            order.formula.as_str().into(),
+            order.summary.into(),
+            order.source.into(),
+        ]);
     }
-    document.table(table);
+    document.add_table(table);
     let variants = orders.variants.iter().map(|v| format!("@{}: {}", v.name, v.meaning)).collect::<Vec<_>>();
-    document.text(format!("Behind a named order, {}.", variants.join("; ")));
+    document.add_text(format!("Behind a named order, {}.", variants.join("; ")));
     let factors = orders.multifactor.iter().map(|f| format!("{}: {}", f.name, f.meaning)).collect::<Vec<_>>();
-    document.text(format!("multifactor(age=1000,...) is a weighted sum, largest first. {}.", factors.join("; ")));
-    document.heading("Formulas");
-    let mut table = DocumentTable::new(["name", "unit", "meaning"]).texts(&[0, 1, 2]);
+    document.add_text(format!("multifactor(age=1000,...) is a weighted sum, largest first. {}.", factors.join("; ")));
+    document.add_heading("Formulas");
+    let mut table = DocumentTable::new(["name", "unit", "meaning"]).with_text_columns(&[0, 1, 2]);
     for variable in &orders.variables {
-        table.row(vec![variable.name.into(), variable.unit.unwrap_or("").into(), variable.meaning.into()]);
+        table.add_row(vec![variable.name.into(), variable.unit.unwrap_or("").into(), variable.meaning.into()]);
     }
-    document.table(table);
-    let mut table = DocumentTable::new(["function", "meaning"]).texts(&[0, 1]);
+    document.add_table(table);
+    let mut table = DocumentTable::new(["function", "meaning"]).with_text_columns(&[0, 1]);
     for function in &orders.functions {
-        table.row(vec![function.name.into(), function.meaning.into()]);
+        table.add_row(vec![function.name.into(), function.meaning.into()]);
     }
-    document.table(table);
-    document.text(
+    document.add_table(table);
+    document.add_text(
         "Operators: + - * / ^, comparisons < <= > >= == !=, and, or, not; numbers may have a unit of time (20h, 7d). \
          Smallest value first, ties by arrival, NaN last. Example: 'easy(order=\"log10(r)*n + 870*log10(s)\")'.",
     );

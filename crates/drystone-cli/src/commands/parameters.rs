@@ -44,7 +44,7 @@ struct Type {
 
 impl From<&Takes> for Type {
     fn from(takes: &Takes) -> Type {
-        let plain = Type { name: takes.name(), ..Type::default() };
+        let plain = Type { name: takes.type_name(), ..Type::default() };
         let bound = |to: f64| (to < f64::from(u32::MAX)).then_some(to);
         match *takes {
             Takes::Words(words) => Type { words, ..plain },
@@ -67,7 +67,7 @@ impl ParamEntry {
         ParamEntry {
             name: p.name,
             default: p.default,
-            values: p.values(),
+            values: p.describe_values(),
             takes: p.takes.iter().map(Type::from).collect(),
             level: p.level.name(),
             meaning: p.meaning,
@@ -75,7 +75,7 @@ impl ParamEntry {
         }
     }
 
-    pub(super) fn meaning(&self) -> String {
+    pub(super) fn describe_meaning(&self) -> String {
         if self.needs.is_empty() {
             return self.meaning.to_string();
         }

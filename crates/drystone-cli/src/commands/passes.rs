@@ -1,10 +1,10 @@
 //! Passes of Slurm's two schedulers that considered a job, in words.
 
-use crate::output::number::{duration, plural};
+use crate::output::number::{format_duration, format_plural};
 use drystone::engine::explain::StoryWords;
 use drystone::model::{JobId, Time};
 use drystone::policy::PolicySpec;
-use drystone_slurm::policy::{PassReason, SLURM, listen};
+use drystone_slurm::policy::{PassReason, SLURM, listen_to_job};
 
 pub(super) use drystone_slurm::policy::SharedVerdict;
 
@@ -13,39 +13,46 @@ const MOST: usize = 40;
 
 /// Does the work of a simulation, and returns what passes said of the job; `None` where the policy
 /// is not Slurm's, and the work was not done.
-pub(super) fn heard<R>(spec: &PolicySpec, job: JobId, work: impl FnOnce() -> R) -> Option<(R, Vec<SharedVerdict>)> {
-    (spec.kind().name == SLURM.name).then(|| listen(job.0, work))
+pub(super) fn hear_passes<R>(
+    spec: &PolicySpec,
+    job: JobId,
+    work: impl FnOnce() -> R,
+) -> Option<(R, Vec<SharedVerdict>)> {
+    (spec.kind().name == SLURM.name).then(|| listen_to_job(job.0, work))
 }
 
 /// Lines for people; empty where no pass said anything. Moments are dates where `site` has them,
 /// else time since `submit`, when the job came.
-pub(super) fn text(said: &[SharedVerdict], submit: Time, site: Option<&dyn StoryWords>) -> String {
+pub(super) fn format_passes(said: &[SharedVerdict], submit: Time, site: Option<&dyn StoryWords>) -> String {
     if said.is_empty() {
         return String::new();
     }
     let mut lines = vec!["\nPasses of Slurm's schedulers that considered it:".to_string()];
-    lines.extend(said.iter().take(MOST).map(|said| line(said, submit, site)));
+    lines.extend(said.iter().take(MOST).map(|said| format_pass_line(said, submit, site)));
     if said.len() > MOST {
-        lines.push(format!("  and {} more; --format json has them all", plural((said.len() - MOST) as u64, "change")));
+        lines.push(format!(
+            "  and {} more; --format json has them all",
+            format_plural((said.len() - MOST) as u64, "change")
+        ));
     }
     lines.join("\n") + "\n"
 }
 
-fn line(said: &SharedVerdict, submit: Time, site: Option<&dyn StoryWords>) -> String {
+fn format_pass_line(said: &SharedVerdict, submit: Time, site: Option<&dyn StoryWords>) -> String {
     let after = |at: i64| match site {
-        Some(site) => site.moment(Time(at)),
-        None => format!("{} after it came", duration((at - submit.0) as f64)),
+        Some(site) => site.format_moment(Time(at)),
+        None => format!("{} after it came", format_duration((at - submit.0) as f64)),
     };
     let when = match (said.passes, site) {
         (1, _) => format!("{}, a {} pass", after(said.from), said.pass),
         (n, Some(_)) => format!("{} to {}, {n} {} passes", after(said.from), after(said.until), said.pass),
         (n, None) => {
-            let first = duration((said.from - submit.0) as f64);
+            let first = format_duration((said.from - submit.0) as f64);
             format!("{first} to {}, {n} {} passes", after(said.until), said.pass)
         }
     };
     let by = said.by.unwrap_or_default();
-    let planned = match (said.planned, said.planned_last) {
+    let plan_note = match (said.planned, said.planned_last) {
         (Some(first), Some(last)) if first != last => {
             format!("{}, at last {}", after(first), after(last))
         }
@@ -59,9 +66,9 @@ fn line(said: &SharedVerdict, submit: Time, site: Option<&dyn StoryWords>) -> St
         PassReason::Unavailable => "jobs of other partitions kept so many nodes that the rest could never \
             suffice"
             .to_string(),
-        PassReason::Planned => format!("planned to start {planned}"),
-        PassReason::BeyondWindow => format!("could start {planned}, beyond bf_window: nothing was kept for it"),
-        PassReason::Unplanned => format!("could start {planned}, and was to have no plan"),
+        PassReason::Planned => format!("planned to start {plan_note}"),
+        PassReason::BeyondWindow => format!("could start {plan_note}, beyond bf_window: nothing was kept for it"),
+        PassReason::Unplanned => format!("could start {plan_note}, and was to have no plan"),
         PassReason::NoRoom => "plans of jobs before it left no room within bf_window".to_string(),
         PassReason::Skipped => format!("skipped for {by}, not even tested"),
         PassReason::NotReached => format!("the pass ended before it, by {by}"),

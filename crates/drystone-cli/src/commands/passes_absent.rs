@@ -10,11 +10,15 @@ use serde::Serialize;
 pub(super) enum SharedVerdict {}
 
 /// Returns `None`, the work not done: the policy is not Slurm's.
-pub(super) fn heard<R>(_spec: &PolicySpec, _job: JobId, _work: impl FnOnce() -> R) -> Option<(R, Vec<SharedVerdict>)> {
+pub(super) fn hear_passes<R>(
+    _spec: &PolicySpec,
+    _job: JobId,
+    _work: impl FnOnce() -> R,
+) -> Option<(R, Vec<SharedVerdict>)> {
     None
 }
 
 /// Returns an empty text: no pass said anything.
-pub(super) fn text(_said: &[SharedVerdict], _submit: Time, _site: Option<&dyn StoryWords>) -> String {
+pub(super) fn format_passes(_said: &[SharedVerdict], _submit: Time, _site: Option<&dyn StoryWords>) -> String {
     String::new()
 }

@@ -1,13 +1,13 @@
 //! `drystone policies`: the registry for people.
 
-use super::orders::{Orders, describe, orders};
+use super::orders::{Orders, append_orders, list_orders};
 use super::parameters::ParamEntry;
 use super::predictors::{self, PredictorEntry};
 use crate::args::{InfoFormat, PoliciesArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::{self, stdout};
-use drystone::policy::{ALIASES, Alias, COMMON, Param, ParamLevel, PolicyKind, PolicySpec, kinds};
+use drystone::policy::{ALIASES, Alias, COMMON, Param, ParamLevel, PolicyKind, PolicySpec, policy_kinds};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -69,30 +69,30 @@ impl From<&PolicyKind> for KindEntry {
     }
 }
 
-pub(crate) fn policies(args: &PoliciesArgs) -> CommandOutcome {
-    let listing = listing(args)?;
+pub(crate) fn run_policies(args: &PoliciesArgs) -> CommandOutcome {
+    let listing = list_entries(args)?;
     let document = if args.certified {
-        certified(&listing)?
+        render_certified(&listing)?
     } else if args.name.is_some() {
-        details(&listing)
+        render_details(&listing)
     } else if args.details || args.format != InfoFormat::Table {
-        everything(&listing)
+        render_everything(&listing)
     } else {
-        names(&listing)
+        render_names(&listing)
     };
     match args.format {
         InfoFormat::Table if args.details || args.certified => output::print_document(&document)?,
         InfoFormat::Table => output::print_overview(&document)?,
-        InfoFormat::Markdown => stdout::write(document.markdown().as_bytes())?,
-        InfoFormat::Json => stdout::write(&output::json(&listing)?)?,
+        InfoFormat::Markdown => stdout::write_bytes(document.render_markdown().as_bytes())?,
+        InfoFormat::Json => stdout::write_bytes(&output::render_json(&listing)?)?,
     }
     Ok(DONE)
 }
 
 /// Returns the entries to list. A name is a family, a short name, or any policy with parameters.
-fn listing(args: &PoliciesArgs) -> Result<Listing, CommandFailure> {
+fn list_entries(args: &PoliciesArgs) -> Result<Listing, CommandFailure> {
     let (kinds, aliases): (Vec<&PolicyKind>, Vec<&Alias>) = match &args.name {
-        None => (kinds(), ALIASES.iter().collect()),
+        None => (policy_kinds(), ALIASES.iter().collect()),
         Some(name) => {
             let spec: PolicySpec = name.parse()?;
             let of_kind = |alias: &&Alias| {
@@ -101,7 +101,7 @@ fn listing(args: &PoliciesArgs) -> Result<Listing, CommandFailure> {
             (vec![spec.kind()], ALIASES.iter().filter(of_kind).collect())
         }
     };
-    let takes_orders = |param: &Param| param.takes.iter().any(|takes| takes.name() == "order");
+    let takes_orders = |param: &Param| param.takes.iter().any(|takes| takes.type_name() == "order");
     let takes_formulas = kinds.iter().flat_map(|kind| kind.params).any(takes_orders);
     Ok(Listing {
         schema: "drystone/policies/1",
@@ -109,15 +109,15 @@ fn listing(args: &PoliciesArgs) -> Result<Listing, CommandFailure> {
         policies: kinds.into_iter().map(Into::into).collect(),
         aliases: aliases.into_iter().map(Into::into).collect(),
         common_parameters: COMMON.iter().map(|p| ParamEntry::new(p, &[])).collect(),
-        predictors: predictors::all(),
-        orders: takes_formulas.then(orders),
+        predictors: predictors::list_predictors(),
+        orders: takes_formulas.then(list_orders),
     })
 }
 
 /// Levels in the order of the list.
 const LEVELS: [ParamLevel; 3] = [ParamLevel::Main, ParamLevel::Study, ParamLevel::Expert];
 
-fn heading(level: ParamLevel) -> &'static str {
+fn level_heading(level: ParamLevel) -> &'static str {
     match level {
         ParamLevel::Main => "Parameters",
         ParamLevel::Study => "Parameters that repeat published studies",
@@ -126,71 +126,78 @@ fn heading(level: ParamLevel) -> &'static str {
 }
 
 /// Names with one line each.
-fn names(listing: &Listing) -> Document {
+fn render_names(listing: &Listing) -> Document {
     let mut document = Document::default();
-    document.heading("Policies");
-    let mut table = DocumentTable::new(["name", "description"]).texts(&[0, 1]);
+    document.add_heading("Policies");
+    let mut table = DocumentTable::new(["name", "description"]).with_text_columns(&[0, 1]);
     for kind in &listing.policies {
-        table.row(vec![kind.name.into(), kind.summary.into()]);
+        table.add_row(vec![kind.name.into(), kind.summary.into()]);
     }
-    document.table(table);
-    document.heading("Short names");
-    let mut table = DocumentTable::new(["name", "description"]).texts(&[0, 1]);
+    document.add_table(table);
+    document.add_heading("Short names");
+    let mut table = DocumentTable::new(["name", "description"]).with_text_columns(&[0, 1]);
     for alias in &listing.aliases {
-        table.row(vec![alias.name.into(), alias.summary.into()]);
+        table.add_row(vec![alias.name.into(), alias.summary.into()]);
     }
-    document.table(table);
-    document.text("Parameters of one policy: drystone policies NAME. Everything: drystone policies --details");
+    document.add_table(table);
+    document.add_text("Parameters of one policy: drystone policies NAME. Everything: drystone policies --details");
     document
 }
 
-fn everything(listing: &Listing) -> Document {
+fn render_everything(listing: &Listing) -> Document {
     let mut document = Document::default();
-    document.heading("Policies");
-    let mut table = DocumentTable::new(["name", "description", "source"]).texts(&[0, 1, 2]);
+    document.add_heading("Policies");
+    let mut table = DocumentTable::new(["name", "description", "source"]).with_text_columns(&[0, 1, 2]);
     for kind in &listing.policies {
-        table.row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
+        table.add_row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
     }
-    document.table(table);
+    document.add_table(table);
     short_names(listing, &mut document);
     for level in LEVELS {
-        let mut table =
-            DocumentTable::new(["policy", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
+        let mut table = DocumentTable::new(["policy", "parameter", "default", "meaning", "values"])
+            .with_text_columns(&[0, 1, 2, 3, 4]);
         let own = listing.policies.iter().flat_map(|kind| kind.parameters.iter().map(|p| (kind.name, p)));
         let common = listing.common_parameters.iter().map(|p| ("every", p));
         for (policy, p) in own.chain(common).filter(|(_, p)| p.level == level.name()) {
             let values = p.values.as_str().into();
-            table.row(vec![policy.into(), p.name.into(), p.default.into(), p.meaning().into(), values]);
+            table.add_row(vec![policy.into(), p.name.into(), p.default.into(), p.describe_meaning().into(), values]);
         }
-        document.heading(heading(level));
-        document.table(table);
+        document.add_heading(level_heading(level));
+        document.add_table(table);
     }
-    variants(listing, &mut document);
-    describe(&mut document);
-    predictors::describe(&listing.predictors, &mut document);
-    document.text("Write NAME[@VARIANT][(PARAMETER=VALUE,...)], e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007.");
+    append_variants(listing, &mut document);
+    append_orders(&mut document);
+    predictors::append_predictors(&listing.predictors, &mut document);
+    document
+        .add_text("Write NAME[@VARIANT][(PARAMETER=VALUE,...)], e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007.");
     document
 }
 
-fn details(listing: &Listing) -> Document {
+fn render_details(listing: &Listing) -> Document {
     let mut document = Document::default();
     for kind in &listing.policies {
-        document.heading(format!("{}: {}", kind.name, kind.summary));
-        document.text(format!("Source: {}", kind.source));
+        document.add_heading(format!("{}: {}", kind.name, kind.summary));
+        document.add_text(format!("Source: {}", kind.source));
         for level in LEVELS {
-            let mut table = DocumentTable::new(["parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3]);
-            let all = kind.parameters.iter().chain(&listing.common_parameters);
-            for p in all.filter(|p| p.level == level.name()) {
-                table.row(vec![p.name.into(), p.default.into(), p.meaning().into(), p.values.as_str().into()]);
+            let mut table =
+                DocumentTable::new(["parameter", "default", "meaning", "values"]).with_text_columns(&[0, 1, 2, 3]);
+            let parameters = kind.parameters.iter().chain(&listing.common_parameters);
+            for p in parameters.filter(|p| p.level == level.name()) {
+                table.add_row(vec![
+                    p.name.into(),
+                    p.default.into(),
+                    p.describe_meaning().into(),
+                    p.values.as_str().into(),
+                ]);
             }
-            document.heading(heading(level));
-            document.table(table);
+            document.add_heading(level_heading(level));
+            document.add_table(table);
         }
     }
     short_names(listing, &mut document);
-    variants(listing, &mut document);
+    append_variants(listing, &mut document);
     if listing.orders.is_some() {
-        describe(&mut document);
+        append_orders(&mut document);
     }
     document
 }
@@ -199,44 +206,44 @@ fn short_names(listing: &Listing, document: &mut Document) {
     if listing.aliases.is_empty() {
         return;
     }
-    document.heading("Short names");
-    let mut table = DocumentTable::new(["name", "means", "description"]).texts(&[0, 1, 2]);
+    document.add_heading("Short names");
+    let mut table = DocumentTable::new(["name", "means", "description"]).with_text_columns(&[0, 1, 2]);
     for alias in &listing.aliases {
-        table.row(vec![alias.name.into(), alias.means.into(), alias.summary.into()]);
+        table.add_row(vec![alias.name.into(), alias.means.into(), alias.summary.into()]);
     }
-    document.table(table);
+    document.add_table(table);
 }
 
-fn variants(listing: &Listing, document: &mut Document) {
+fn append_variants(listing: &Listing, document: &mut Document) {
     if listing.policies.iter().all(|k| k.variants.is_empty()) {
         return;
     }
-    document.heading("Variants of published studies");
-    document.table(variants_table(listing));
+    document.add_heading("Variants of published studies");
+    document.add_table(variants_table(listing));
 }
 
 #[cfg(feature = "reproduce")]
-fn certified(listing: &Listing) -> Result<Document, CommandFailure> {
+fn render_certified(listing: &Listing) -> Result<Document, CommandFailure> {
     let variants = listing.policies.iter().flat_map(|kind| &kind.variants);
     let variants: Vec<&str> = variants.map(|variant| variant.policy.as_str()).collect();
     let mut document = Document::default();
-    document.heading("Variants that reproduce published studies (with --as STUDY for the workload)");
-    document.table(variants_table(listing));
-    document.heading("Published tables that check them: `drystone reproduce STUDY --logs DIR`");
-    document.table(super::reproduce::checks(&variants)?);
+    document.add_heading("Variants that reproduce published studies (with --as STUDY for the workload)");
+    document.add_table(variants_table(listing));
+    document.add_heading("Published tables that check them: `drystone reproduce STUDY --logs DIR`");
+    document.add_table(super::reproduce::check_table(&variants)?);
     Ok(document)
 }
 
 #[cfg(not(feature = "reproduce"))]
-fn certified(_: &Listing) -> Result<Document, CommandFailure> {
-    Err(output::format::without("--certified", "reproduce"))
+fn render_certified(_: &Listing) -> Result<Document, CommandFailure> {
+    Err(output::format::missing_feature_error("--certified", "reproduce"))
 }
 
 fn variants_table(listing: &Listing) -> DocumentTable {
-    let mut table = DocumentTable::new(["variant", "sets", "study"]).texts(&[0, 1, 2]);
+    let mut table = DocumentTable::new(["variant", "sets", "study"]).with_text_columns(&[0, 1, 2]);
     for variant in listing.policies.iter().flat_map(|k| &k.variants) {
         let sets = if variant.sets.is_empty() { "nothing: the defaults are its choices" } else { variant.sets };
-        table.row(vec![variant.policy.clone().into(), sets.into(), variant.meaning.into()]);
+        table.add_row(vec![variant.policy.clone().into(), sets.into(), variant.meaning.into()]);
     }
     table
 }

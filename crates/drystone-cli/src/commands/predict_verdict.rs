@@ -1,7 +1,7 @@
 //! Verdict on predictions of run times: the best predictor, and its help to a scheduler.
 
 use crate::exit::CommandFailure;
-use crate::output::number::{change, duration, fixed, percent};
+use crate::output::number::{format_change, format_duration, format_fixed, format_percent};
 use crate::progress::WorkProgress;
 use drystone::experiment::Experiment;
 use drystone::metrics::{Foresight, Measures, MetricsConfig};
@@ -24,26 +24,29 @@ pub(super) struct JudgedPredictor<'a> {
 
 /// The verdict in sentences. It simulates EASY twice: with the estimates, and with the most
 /// accurate predictor.
-pub(super) fn verdict(workload: &Workload, all: &[JudgedPredictor<'_>]) -> Result<Vec<String>, CommandFailure> {
+pub(super) fn predictor_verdict(
+    workload: &Workload,
+    all: &[JudgedPredictor<'_>],
+) -> Result<Vec<String>, CommandFailure> {
     let mut sentences = Vec::new();
     let accuracy = |judged: &&JudgedPredictor<'_>| judged.foresight.accuracy.mean.unwrap_or(0.0);
     let real = all.iter().filter(|judged| !judged.clairvoyant);
     let Some(best) = real.max_by(|a, b| accuracy(a).total_cmp(&accuracy(b))) else { return Ok(sentences) };
     let estimate = all.iter().find(|judged| judged.predictor == "estimate");
-    let told = percent(Some(accuracy(&best)), 1);
+    let share_text = format_percent(Some(accuracy(&best)), 1);
     match estimate {
         Some(estimate) if accuracy(&best) > accuracy(&estimate) + NOTHING => {
-            let before = percent(Some(accuracy(&estimate)), 1);
+            let before = format_percent(Some(accuracy(&estimate)), 1);
             sentences.push(format!(
-                "The most accurate is {}: a mean accuracy of {told}, against {before} of the users' estimates.",
+                "The most accurate is {}: a mean accuracy of {share_text}, against {before} of the users' estimates.",
                 best.predictor
             ));
-            sentences.extend(worth(workload, best.predictor)?);
+            sentences.extend(describe_worth(workload, best.predictor)?);
         }
         Some(_) => sentences.push(format!(
-            "No predictor is more accurate than the users' estimates ({told}): on this log predictions do not help to plan."
+            "No predictor is more accurate than the users' estimates ({share_text}): on this log predictions do not help to plan."
         )),
-        None => sentences.push(format!("The most accurate of these is {}: a mean accuracy of {told}.", best.predictor)),
+        None => sentences.push(format!("The most accurate of these is {}: a mean accuracy of {share_text}.", best.predictor)),
     }
     if all.iter().any(|judged| judged.predictor.starts_with("learn")) && !best.predictor.starts_with("learn") {
         sentences.push(LEARN.to_string());
@@ -53,9 +56,9 @@ pub(super) fn verdict(workload: &Workload, all: &[JudgedPredictor<'_>]) -> Resul
 
 /// Describes the help of a predictor: EASY that tries short jobs first, with the estimates and with
 /// the predictions.
-fn worth(workload: &Workload, predictor: &str) -> Result<Option<String>, CommandFailure> {
-    let with = measures(workload, &format!("easy(backfill=sjf,predict={predictor})"))?;
-    let without = measures(workload, "easy(backfill=sjf)")?;
+fn describe_worth(workload: &Workload, predictor: &str) -> Result<Option<String>, CommandFailure> {
+    let with = simulate_measures(workload, &format!("easy(backfill=sjf,predict={predictor})"))?;
+    let without = simulate_measures(workload, "easy(backfill=sjf)")?;
     let wait = without.wait.mean.zip(with.wait.mean).filter(|(before, _)| *before > 0.0);
     let slowdown = without.bounded_slowdown.mean.zip(with.bounded_slowdown.mean);
     let (Some(wait), Some(slowdown)) = (wait, slowdown) else {
@@ -65,22 +68,22 @@ fn worth(workload: &Workload, predictor: &str) -> Result<Option<String>, Command
         "Its value to a scheduler: under easy-sjbf the mean wait is {} with estimates and {} with these predictions \
          ({}), the mean bounded slowdown {} and {} ({}). `drystone compare --policy easy-sjbf --policy \
          'easy(backfill=sjf,predict={predictor})'` says how sure that is.",
-        duration(wait.0),
-        duration(wait.1),
-        change(wait.1 / wait.0 - 1.0),
-        fixed(slowdown.0, 2),
-        fixed(slowdown.1, 2),
-        change(slowdown.1 / slowdown.0 - 1.0)
+        format_duration(wait.0),
+        format_duration(wait.1),
+        format_change(wait.1 / wait.0 - 1.0),
+        format_fixed(slowdown.0, 2),
+        format_fixed(slowdown.1, 2),
+        format_change(slowdown.1 / slowdown.0 - 1.0)
     )))
 }
 
-fn measures(workload: &Workload, policy: &str) -> Result<Measures, CommandFailure> {
+fn simulate_measures(workload: &Workload, policy: &str) -> Result<Measures, CommandFailure> {
     let spec: PolicySpec = policy.parse()?;
     let progress = WorkProgress::new("simulating", "jobs", Some(workload.len() as u64));
-    let measured = Experiment::new(&spec, workload)
-        .measuring(MetricsConfig::light())
-        .telling(&|jobs| progress.add(jobs))
+    let measurement = Experiment::new(&spec, workload)
+        .with_metrics(MetricsConfig::light_config())
+        .with_progress(&|jobs| progress.add_done(jobs))
         .run(&mut ());
-    let measured = measured.map_err(|error| CommandFailure::experiment(spec.text(), error))?;
-    Ok(measured.map(|measured| measured.report.measures).unwrap_or_default())
+    let measurement = measurement.map_err(|error| CommandFailure::experiment_error(spec.text(), error))?;
+    Ok(measurement.map(|measured| measured.report.measures).unwrap_or_default())
 }

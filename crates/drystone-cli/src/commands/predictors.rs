@@ -2,7 +2,7 @@
 
 use super::parameters::ParamEntry;
 use crate::output::document::{Document, DocumentTable};
-use drystone::parts::predict::{PredictorKind, predictors};
+use drystone::parts::predict::{PredictorKind, predictor_kinds};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -27,24 +27,24 @@ impl From<&PredictorKind> for PredictorEntry {
     }
 }
 
-pub(super) fn all() -> Vec<PredictorEntry> {
-    predictors().into_iter().map(Into::into).collect()
+pub(super) fn list_predictors() -> Vec<PredictorEntry> {
+    predictor_kinds().into_iter().map(Into::into).collect()
 }
 
-pub(super) fn describe(all: &[PredictorEntry], document: &mut Document) {
-    document.heading("Predictors, for predict=");
-    let mut table = DocumentTable::new(["predictor", "prediction", "source"]).texts(&[0, 1, 2]);
+pub(super) fn append_predictors(all: &[PredictorEntry], document: &mut Document) {
+    document.add_heading("Predictors, for predict=");
+    let mut table = DocumentTable::new(["predictor", "prediction", "source"]).with_text_columns(&[0, 1, 2]);
     for kind in all {
-        table.row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
+        table.add_row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
     }
-    document.table(table);
-    document.text("double(PREDICTOR) and times(K,PREDICTOR) multiply the predictions of another one.");
-    document.heading("Parameters of predictors");
-    let mut table =
-        DocumentTable::new(["predictor", "parameter", "default", "meaning", "values"]).texts(&[0, 1, 2, 3, 4]);
+    document.add_table(table);
+    document.add_text("double(PREDICTOR) and times(K,PREDICTOR) multiply the predictions of another one.");
+    document.add_heading("Parameters of predictors");
+    let mut table = DocumentTable::new(["predictor", "parameter", "default", "meaning", "values"])
+        .with_text_columns(&[0, 1, 2, 3, 4]);
     for (kind, p) in all.iter().flat_map(|kind| kind.parameters.iter().map(move |p| (kind, p))) {
         let values = p.values.as_str().into();
-        table.row(vec![kind.name.into(), p.name.into(), p.default.into(), p.meaning().into(), values]);
+        table.add_row(vec![kind.name.into(), p.name.into(), p.default.into(), p.describe_meaning().into(), values]);
     }
-    document.table(table);
+    document.add_table(table);
 }

@@ -1,6 +1,6 @@
 //! Obstacles to a job while it waited, hour by hour, in the words of a user.
 
-use crate::output::number::{count, duration, plural};
+use crate::output::number::{format_count, format_duration, format_plural};
 use drystone::engine::explain::{JobWhatIf, StoryWords};
 use drystone::engine::{Levels, Observer};
 use drystone::model::{Adopted, DemandId, EndedJob, JobId, JobLimit, Outages, Procs, Span, Time, Workload};
@@ -83,7 +83,7 @@ impl<'a> WaitObserver<'a> {
     }
 
     /// The job is held back from now on, for this reason if one is known.
-    fn hold(&mut self, now: Time, reason: Option<String>) {
+    fn note_hold(&mut self, now: Time, reason: Option<String>) {
         self.end_hold(now);
         self.holds.push(HoldTime { from: now, until: Time::MAX, reason });
     }
@@ -91,10 +91,10 @@ impl<'a> WaitObserver<'a> {
     /// Returns how much is free at a time of each further resource that the job asks for.
     fn free_resources(&self, now: Time) -> Vec<i64> {
         let Some(table) = self.workload.resources() else { return Vec::new() };
-        let asks = table.totals(self.workload.job(self.id).demand);
+        let asks = table.demand_totals(self.workload.job(self.id).demand);
         let mut free: Vec<i64> = asks.iter().map(|&(id, _)| table.supply_at(id, now) as i64).collect();
         for &other in self.running.iter().filter(|_| !asks.is_empty()) {
-            for &(id, amount) in table.totals(self.workload.job(other).demand) {
+            for &(id, amount) in table.demand_totals(self.workload.job(other).demand) {
                 if let Some(place) = asks.iter().position(|&(own, _)| own == id) {
                     free[place] -= amount as i64;
                 }
@@ -105,9 +105,9 @@ impl<'a> WaitObserver<'a> {
 
     /// Returns the further resource of which too little was free for most of the time in which
     /// enough processors were: its name, and the amounts asked for and free, in words.
-    fn lack(&self, from: Time, until: Time, needed: Procs) -> Option<String> {
+    fn find_lack(&self, from: Time, until: Time, needed: Procs) -> Option<String> {
         let table = self.workload.resources()?;
-        let asks = table.totals(self.workload.job(self.id).demand);
+        let asks = table.demand_totals(self.workload.job(self.id).demand);
         let (mut enough, mut lacking) = (0, vec![(0, i64::MAX, i64::MIN); asks.len()]);
         for (at, state) in self.states.iter().enumerate().filter(|(_, state)| state.free >= needed) {
             let next = self.states.get(at + 1).map_or(until, |next| next.from);
@@ -119,8 +119,8 @@ impl<'a> WaitObserver<'a> {
             }
         }
         let (place, &(span, least, most)) = lacking.iter().enumerate().max_by_key(|&(at, sum)| (sum.0, Reverse(at)))?;
-        let resource = table.resource(asks[place].0).filter(|_| 2 * span > enough)?;
-        let show = |amount: i64| resource.unit.show(amount.max(0).unsigned_abs());
+        let resource = table.find_resource(asks[place].0).filter(|_| 2 * span > enough)?;
+        let show = |amount: i64| resource.unit.format_amount(amount.max(0).unsigned_abs());
         let free = if least.max(0) == most.max(0) {
             format!("{} {}", show(most), if most == 1 { "was" } else { "were" })
         } else {
@@ -139,9 +139,9 @@ impl<'a> WaitObserver<'a> {
     fn held_for(&self, from: Time, until: Time) -> Option<String> {
         let within = |hold: &HoldTime| (hold.until.min(until).0 - hold.from.max(from).0).max(0);
         let longest = self.holds.iter().max_by_key(|hold| within(hold))?;
-        let all: i64 = self.holds.iter().map(within).sum();
-        let held = || longest.reason.clone().unwrap_or_else(|| "held back: not eligible yet".to_string());
-        (2 * all > (until - from).0).then(held)
+        let total_hold: i64 = self.holds.iter().map(within).sum();
+        let hold_reason = || longest.reason.clone().unwrap_or_else(|| "held back: not eligible yet".to_string());
+        (2 * total_hold > (until - from).0).then(hold_reason)
     }
 
     /// Returns whether it has started, or was here before it could be watched.
@@ -150,7 +150,7 @@ impl<'a> WaitObserver<'a> {
     }
 
     /// Returns the observations; `None` where the job did not start or did not wait.
-    pub(super) fn told(&self, what_if: &[(JobWhatIf, Option<Time>)]) -> Option<WhyNot> {
+    pub(super) fn explain_wait(&self, what_if: &[(JobWhatIf, Option<Time>)]) -> Option<WhyNot> {
         let job = self.workload.job(self.id);
         let start = self.start.filter(|&start| start > job.submit)?;
         let wait = (start - job.submit).0;
@@ -158,7 +158,7 @@ impl<'a> WaitObserver<'a> {
         let length = LENGTHS.iter().find(fits).copied().unwrap_or(1 + (wait - 1) / MOST);
         let parts = (0..=(wait - 1) / length).map(|k| {
             let from = job.submit + Span(k * length);
-            self.part(from, (from + Span(length)).min(start), job.procs)
+            self.wait_part(from, (from + Span(length)).min(start), job.procs)
         });
         Some(WhyNot {
             wait,
@@ -166,28 +166,28 @@ impl<'a> WaitObserver<'a> {
             estimate: job.estimate.0,
             submit: job.submit,
             parts: parts.collect(),
-            held: self.largest(),
-            overtook: self.overtook.iter().map(|&id| self.named(id)).collect(),
-            earlier: self.earlier(what_if, start),
+            held: self.largest_jobs(),
+            overtook: self.overtook.iter().map(|&id| self.named_job(id)).collect(),
+            earlier: self.earlier_starts(what_if, start),
         })
     }
 
-    fn named(&self, id: JobId) -> NamedJob {
+    fn named_job(&self, id: JobId) -> NamedJob {
         let job = self.workload.job(id);
         let number = self.workload.truth()[id.index()].number;
         NamedJob { id, number, procs: job.procs, ended: self.ended.get(&id).copied() }
     }
 
     /// The widest jobs that ran when it arrived.
-    fn largest(&self) -> Vec<NamedJob> {
-        let mut held = self.held.clone();
-        held.sort_by_key(|&id| (std::cmp::Reverse(self.workload.job(id).procs), id));
-        held.truncate(NAMED);
-        held.into_iter().map(|id| self.named(id)).collect()
+    fn largest_jobs(&self) -> Vec<NamedJob> {
+        let mut holders = self.held.clone();
+        holders.sort_by_key(|&id| (std::cmp::Reverse(self.workload.job(id).procs), id));
+        holders.truncate(NAMED);
+        holders.into_iter().map(|id| self.named_job(id)).collect()
     }
 
     /// One part of the wait, time-weighted.
-    fn part(&self, from: Time, until: Time, needed: Procs) -> WaitPart {
+    fn wait_part(&self, from: Time, until: Time, needed: Procs) -> WaitPart {
         let mut part = WaitPart { from, until, ..WaitPart::default() };
         let (mut free, mut enough, mut least, mut most) = (0.0, 0.0, Procs::MAX, 0);
         for (at, state) in self.states.iter().enumerate() {
@@ -207,9 +207,9 @@ impl<'a> WaitObserver<'a> {
         let length = (until - from).as_f64().max(1.0);
         part.mean_free = free / length;
         part.enough = enough / length;
-        part.reaches = self.reaches(from, until, most);
+        part.reaches = self.outage_in_reach(from, until, most);
         part.held = self.held_for(from, until);
-        part.lack = self.lack(from, until, needed);
+        part.lack = self.find_lack(from, until, needed);
         part.asks_more = self.workload.job(self.id).demand != DemandId::NONE;
         (part.least_free, part.most_free) = (least.min(most), most);
         part
@@ -217,36 +217,36 @@ impl<'a> WaitObserver<'a> {
 
     /// Returns the beginning of the first announced outage into which the job's limit reaches from
     /// between these times on, and beside which too few of `free` processors are left for it.
-    fn reaches(&self, from: Time, until: Time, free: Procs) -> Option<Time> {
+    fn outage_in_reach(&self, from: Time, until: Time, free: Procs) -> Option<Time> {
         let job = self.workload.job(self.id);
         let meets = |outage: &&drystone::model::Outage| {
-            let known = outage.known().max(from);
-            known < until
+            let announced_time = outage.known_time().max(from);
+            announced_time < until
                 && outage.begin > from
-                && (until - Span(1)).max(known) + job.estimate > outage.begin
+                && (until - Span(1)).max(announced_time) + job.estimate > outage.begin
                 && free.saturating_sub(outage.procs()) < job.procs
         };
         self.outages.list().iter().find(meets).map(|outage| outage.begin)
     }
 
     /// Changes of the job that would have let it start earlier, the earliest last.
-    fn earlier(&self, what_if: &[(JobWhatIf, Option<Time>)], start: Time) -> Vec<Earlier> {
-        let told = what_if.iter().filter_map(|&(change, then)| {
+    fn earlier_starts(&self, what_if: &[(JobWhatIf, Option<Time>)], start: Time) -> Vec<Earlier> {
+        let gains = what_if.iter().filter_map(|&(change, then)| {
             let gain = start - then.filter(|&then| then < start)?;
             let change = match change {
-                JobWhatIf::Estimate(estimate) => format!("a limit of {}", duration(estimate.as_f64())),
-                JobWhatIf::Procs(procs) => plural(u64::from(procs), "processor"),
+                JobWhatIf::Estimate(estimate) => format!("a limit of {}", format_duration(estimate.as_f64())),
+                JobWhatIf::Procs(procs) => format_plural(u64::from(procs), "processor"),
                 // What is neither is not asked here.
                 _ => return None,
             };
             Some(Earlier { with: change, gain: gain.0 })
         });
-        told.collect()
+        gains.collect()
     }
 }
 
 impl Observer for WaitObserver<'_> {
-    fn arrived(&mut self, _: Time, id: JobId) {
+    fn note_arrival(&mut self, _: Time, id: JobId) {
         self.waiting.insert(id);
         if id == self.id {
             self.here = true;
@@ -254,7 +254,7 @@ impl Observer for WaitObserver<'_> {
         }
     }
 
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.waiting.remove(&id);
         self.running.insert(id);
         if id == self.id {
@@ -264,7 +264,7 @@ impl Observer for WaitObserver<'_> {
         }
     }
 
-    fn adopted(&mut self, _: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, _: Time, id: JobId, adopted: &Adopted) {
         match adopted {
             Adopted::Running { since, .. } => {
                 self.waiting.remove(&id);
@@ -278,55 +278,55 @@ impl Observer for WaitObserver<'_> {
         }
     }
 
-    fn held(&mut self, now: Time, id: JobId) {
+    fn note_hold(&mut self, now: Time, id: JobId) {
         self.waiting.remove(&id);
         if id == self.id {
-            self.hold(now, None);
+            self.note_hold(now, None);
         }
     }
 
-    fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
+    fn note_limit(&mut self, now: Time, id: JobId, limit: &JobLimit) {
         if id == self.id {
-            self.hold(now, Some(format!("held back by a limit of {} ({})", limit.of, limit.reason)));
+            self.note_hold(now, Some(format!("held back by a limit of {} ({})", limit.of, limit.reason)));
         }
     }
 
-    fn short(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
+    fn note_shortage(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
         if id == self.id {
             let reason = format!("held back: it asks for {asks} of {resource}, and there are {there}");
-            self.hold(now, Some(reason));
+            self.note_hold(now, Some(reason));
         }
     }
 
-    fn released(&mut self, now: Time, id: JobId) {
+    fn note_release(&mut self, now: Time, id: JobId) {
         self.waiting.insert(id);
         if id == self.id {
             self.end_hold(now);
         }
     }
 
-    fn requeued(&mut self, _: Time, id: JobId, _: Procs, _: Span) {
+    fn note_requeue(&mut self, _: Time, id: JobId, _: Procs, _: Span) {
         self.running.remove(&id);
         self.waiting.insert(id);
     }
 
-    fn lost(&mut self, ended: &EndedJob<'_>) {
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
         self.running.remove(&ended.id);
     }
 
-    fn cancelled(&mut self, _: Time, id: JobId) {
+    fn note_withdrawal(&mut self, _: Time, id: JobId) {
         self.waiting.remove(&id);
     }
 
-    fn suspended(&mut self, _: Time, id: JobId) {
+    fn note_suspension(&mut self, _: Time, id: JobId) {
         self.running.remove(&id);
     }
 
-    fn resumed(&mut self, _: Time, id: JobId) {
+    fn note_resumption(&mut self, _: Time, id: JobId) {
         self.running.insert(id);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.running.remove(&ended.id);
         self.waiting.remove(&ended.id);
         if self.here && self.start.is_none() {
@@ -334,7 +334,7 @@ impl Observer for WaitObserver<'_> {
         }
     }
 
-    fn settled(&mut self, now: Time, levels: Levels) {
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
         if self.here && self.start.is_none() {
             let ahead = self.waiting.range(..self.id).count() as u32;
             let itself = u32::from(self.waiting.contains(&self.id));
@@ -417,19 +417,23 @@ struct Earlier {
 impl WhyNot {
     /// Returns the obstacles in words: with the dates and names of a site where `site` has them,
     /// else in time since the job came.
-    pub(super) fn text(&self, site: Option<&dyn StoryWords>) -> String {
+    pub(super) fn render_text(&self, site: Option<&dyn StoryWords>) -> String {
         let mut lines = vec![format!(
             "Why not earlier? It waited {} for {} and up to {}.",
-            duration(self.wait as f64),
-            plural(u64::from(self.procs), "processor"),
-            duration(self.estimate as f64)
+            format_duration(self.wait as f64),
+            format_plural(u64::from(self.procs), "processor"),
+            format_duration(self.estimate as f64)
         )];
         for part in &self.parts {
-            lines.push(format!("  {}: {}", self.when(part, site), part.text(self.procs, self.submit, site)));
+            lines.push(format!(
+                "  {}: {}",
+                self.part_period(part, site),
+                part.render_text(self.procs, self.submit, site)
+            ));
         }
         if !self.held.is_empty() {
-            let held: Vec<String> = self.held.iter().map(|job| self.holder(job, site)).collect();
-            lines.push(format!("The widest jobs that ran when it came: {}.", held.join("; ")));
+            let holder_texts: Vec<String> = self.held.iter().map(|job| self.describe_holder(job, site)).collect();
+            lines.push(format!("The widest jobs that ran when it came: {}.", holder_texts.join("; ")));
         }
         lines.push(match self.overtook.len() {
             0 => "No job that came later started before it.".to_string(),
@@ -437,95 +441,101 @@ impl WhyNot {
                 let most = self.overtook.iter().map(|job| job.procs).max().unwrap_or(0);
                 format!(
                     "{} that came later started before it, on up to {}: they fitted where it did not, or ran in the order of this policy.",
-                    plural(n as u64, "job"),
-                    plural(u64::from(most), "processor")
+                    format_plural(n as u64, "job"),
+                    format_plural(u64::from(most), "processor")
                 )
             }
         });
         match self.earlier[..] {
             [] => lines.push("None of the changes below would have let it start earlier.".to_string()),
             _ => {
-                let told: Vec<String> = self
+                let change_texts: Vec<String> = self
                     .earlier
                     .iter()
-                    .map(|e| format!("with {}, {} earlier", e.with, duration(e.gain as f64)))
+                    .map(|e| format!("with {}, {} earlier", e.with, format_duration(e.gain as f64)))
                     .collect();
-                lines.push(format!("It would have started {}.", told.join("; ")));
+                lines.push(format!("It would have started {}.", change_texts.join("; ")));
             }
         }
         lines.join("\n") + "\n"
     }
 
-    fn when(&self, part: &WaitPart, site: Option<&dyn StoryWords>) -> String {
+    fn part_period(&self, part: &WaitPart, site: Option<&dyn StoryWords>) -> String {
         if let Some(site) = site {
-            return format!("from {} to {}", site.moment(part.from), site.moment(part.until));
+            return format!("from {} to {}", site.format_moment(part.from), site.format_moment(part.until));
         }
-        let since = |at: Time| duration((at - self.submit).as_f64());
+        let since = |at: Time| format_duration((at - self.submit).as_f64());
         format!("from {} to {} after it came", since(part.from), since(part.until))
     }
 
-    fn holder(&self, job: &NamedJob, site: Option<&dyn StoryWords>) -> String {
-        let procs = plural(u64::from(job.procs), "processor");
-        let name = site.map_or_else(|| job.number.to_string(), |site| site.job(job.id, job.number));
-        let ended = match (job.ended, site) {
-            (Some(end), Some(site)) => format!("ended at {}", site.moment(end)),
-            (Some(end), None) => format!("ended {} later", duration((end - self.submit).as_f64())),
+    fn describe_holder(&self, job: &NamedJob, site: Option<&dyn StoryWords>) -> String {
+        let procs = format_plural(u64::from(job.procs), "processor");
+        let name = site.map_or_else(|| job.number.to_string(), |site| site.format_job(job.id, job.number));
+        let end_text = match (job.ended, site) {
+            (Some(end), Some(site)) => format!("ended at {}", site.format_moment(end)),
+            (Some(end), None) => format!("ended {} later", format_duration((end - self.submit).as_f64())),
             (None, _) => "had not ended when it started".to_string(),
         };
-        format!("job {name} on {procs}, which {ended}")
+        format!("job {name} on {procs}, which {end_text}")
     }
 }
 
 impl WaitPart {
-    fn text(&self, needed: Procs, submit: Time, site: Option<&dyn StoryWords>) -> String {
+    fn render_text(&self, needed: Procs, submit: Time, site: Option<&dyn StoryWords>) -> String {
         let free = match self.least_free == self.most_free {
-            true => plural(u64::from(self.most_free), "processor"),
+            true => format_plural(u64::from(self.most_free), "processor"),
             false => {
-                format!("{} to {} processors", count(u64::from(self.least_free)), count(u64::from(self.most_free)))
+                format!(
+                    "{} to {} processors",
+                    format_count(u64::from(self.least_free)),
+                    format_count(u64::from(self.most_free))
+                )
             }
         };
         let reason = if let Some(held) = &self.held {
             held.clone()
         } else if self.most_free < needed {
-            format!("too few for its {}", count(u64::from(needed)))
+            format!("too few for its {}", format_count(u64::from(needed)))
         } else if let Some(lack) = &self.lack {
-            format!("enough for its {}, but {lack}", count(u64::from(needed)))
+            format!("enough for its {}, but {lack}", format_count(u64::from(needed)))
         } else if let Some(begin) = self.reaches {
-            let announced = match site {
-                Some(site) => site.moment(begin),
-                None => format!("{begin}, {} after it came", duration((begin - submit).as_f64())),
+            let outage_begin = match site {
+                Some(site) => site.format_moment(begin),
+                None => format!("{begin}, {} after it came", format_duration((begin - submit).as_f64())),
             };
             format!(
-                "enough for its {}, but its limit reaches into the outage announced for {announced}",
-                count(u64::from(needed))
+                "enough for its {}, but its limit reaches into the outage announced for {outage_begin}",
+                format_count(u64::from(needed))
             )
         } else if self.asks_more {
             format!(
                 "enough for its {}, but not with the memory, devices or nodes that it asks for, or kept for jobs before it",
-                count(u64::from(needed))
+                format_count(u64::from(needed))
             )
         } else if self.enough < 0.995 {
             format!(
                 "enough for its {} only {:.0} % of the time, and then kept for jobs before it or not for long enough",
-                count(u64::from(needed)),
+                format_count(u64::from(needed)),
                 self.enough * 100.0
             )
         } else {
             format!(
                 "enough for its {}, but kept for jobs before it: with its limit it would have delayed them",
-                count(u64::from(needed))
+                format_count(u64::from(needed))
             )
         };
         let queue = match (self.ahead, self.behind) {
             (0, 0) => "no other job waited".to_string(),
-            (0, behind) => format!("no job waited before it, up to {} behind it", plural(u64::from(behind), "job")),
+            (0, behind) => {
+                format!("no job waited before it, up to {} behind it", format_plural(u64::from(behind), "job"))
+            }
             (ahead, behind) => {
-                format!("up to {} waited before it and {behind} behind it", plural(u64::from(ahead), "job"))
+                format!("up to {} waited before it and {behind} behind it", format_plural(u64::from(ahead), "job"))
             }
         };
         let down = match self.most_down {
             0 => String::new(),
-            down => format!(", up to {} out", plural(u64::from(down), "processor")),
+            down => format!(", up to {} out", format_plural(u64::from(down), "processor")),
         };
         format!("{free} free{down}, {reason}; {queue}")
     }
@@ -555,10 +565,11 @@ mod tests {
         let spec: PolicySpec = "easy".parse().expect("a policy");
         let none = Outages::default();
         let mut watch = WaitObserver::new(&workload, &none, JobId(1));
-        let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
+        let mut simulation =
+            Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
         while watch.start.is_none() && simulation.step(&mut watch).expect("sound") {}
-        let told =
-            watch.told(&[(JobWhatIf::Procs(1), Some(Time(10))), (JobWhatIf::Estimate(Span(50)), Some(Time(100)))]);
+        let told = watch
+            .explain_wait(&[(JobWhatIf::Procs(1), Some(Time(10))), (JobWhatIf::Estimate(Span(50)), Some(Time(100)))]);
         let told = told.expect("it waited");
         assert_eq!((told.wait, told.parts.len()), (90, 1));
         let part = &told.parts[0];
@@ -567,7 +578,7 @@ mod tests {
         assert!((part.mean_free - 40.0 / 90.0).abs() < 1e-9, "{}", part.mean_free);
         assert_eq!(told.overtook.iter().map(|job| job.number).collect::<Vec<_>>(), [3]);
         assert_eq!(told.held.iter().map(|job| (job.number, job.ended)).collect::<Vec<_>>(), [(1, Some(Time(100)))]);
-        let text = told.text(None);
+        let text = told.render_text(None);
         assert!(text.contains("0 to 1 processors free, too few for its 4"), "{text}");
         assert!(text.contains("It would have started with 1 processor, 90 s earlier."), "{text}");
     }
@@ -580,13 +591,13 @@ mod tests {
         let job = Job::new(Time(10), 1, Span(100));
         let workload = Workload::new(Machine::new(1), vec![job], vec![truth], Provenance::default());
         let workload = workload.expect("possible");
-        let window = Outage::window(Which::Count(1), Time(0), Time(100), Time(200));
+        let window = Outage::new_window(Which::Count(1), Time(0), Time(100), Time(200));
         let outages = Outages::new(workload.machine(), vec![window]).expect("an outage");
         let spec: PolicySpec = "easy".parse().expect("a policy");
         let mut watch = WaitObserver::new(&workload, &outages, JobId(0));
         let stage = StoryStage { outages: Some(&outages), ..StoryStage::default() };
-        stage.simulate(&workload, spec.scheduler(), &mut watch, WaitObserver::is_over).expect("sound");
-        let text = watch.told(&[]).expect("it waited").text(None);
+        stage.simulate(&workload, spec.build_scheduler(), &mut watch, WaitObserver::is_over).expect("sound");
+        let text = watch.explain_wait(&[]).expect("it waited").render_text(None);
         let reason = "enough for its 1, but its limit reaches into the outage announced for 100, 90 s after it came";
         assert!(text.contains(reason), "{text}");
     }

@@ -4,9 +4,9 @@ use crate::exit::CommandFailure;
 use drystone::model::Time;
 
 /// Reads `FROM..UNTIL`, given with this option.
-pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<Time>), CommandFailure> {
+pub(crate) fn parse_time_range(option: &str, text: &str) -> Result<(Option<Time>, Option<Time>), CommandFailure> {
     let wrong = || {
-        CommandFailure::usage(format_args!(
+        CommandFailure::usage_error(format_args!(
             "{option} {text}: expected FROM..UNTIL in seconds, e.g. 0..604800 or 86400.."
         ))
     };
@@ -19,7 +19,7 @@ pub(crate) fn limits(option: &str, text: &str) -> Result<(Option<Time>, Option<T
     if let (Some(from), Some(until)) = (from, until)
         && from >= until
     {
-        return Err(CommandFailure::usage(format_args!("{option} {from}..{until}: it ends before it begins")));
+        return Err(CommandFailure::usage_error(format_args!("{option} {from}..{until}: it ends before it begins")));
     }
     Ok((from, until))
 }

@@ -25,31 +25,31 @@ pub(crate) fn as_log(path: &Path) -> Option<Result<LogFile, LogError>> {
     let mut magic = [0; 4];
     file.read_exact(&mut magic).ok().filter(|()| &magic == MAGIC)?;
     let name = path.display().to_string();
-    let failed = |source: io::Error| LogError::Read { file: name.clone().into(), line: 0, source };
-    let read = || -> Result<LogFile, LogError> {
-        file.rewind().map_err(failed)?;
-        let reader = SerializedFileReader::new(file).map_err(|error| failed(io::Error::other(error)))?;
-        let Some(places) = places(&reader) else {
+    let to_log_error = |source: io::Error| LogError::Read { file: name.clone().into(), line: 0, source };
+    let read_log = || -> Result<LogFile, LogError> {
+        file.rewind().map_err(to_log_error)?;
+        let reader = SerializedFileReader::new(file).map_err(|error| to_log_error(io::Error::other(error)))?;
+        let Some(places) = column_places(&reader) else {
             return Err(LogError::Table { file: name.clone().into(), format: "Parquet" });
         };
-        let text = text(&reader, &places).map_err(|error| failed(io::Error::other(error)))?;
+        let text = render_log(&reader, &places).map_err(|error| to_log_error(io::Error::other(error)))?;
         Ok(LogFile { bytes: Box::new(Cursor::new(text.into_bytes())), name: name.clone().into() })
     };
-    Some(read())
+    Some(read_log())
 }
 
 /// Places of the columns of a log; `None` where one is missing.
-fn places(reader: &SerializedFileReader<File>) -> Option<Vec<usize>> {
+fn column_places(reader: &SerializedFileReader<File>) -> Option<Vec<usize>> {
     let schema = reader.metadata().file_metadata().schema_descr();
     let find = |name: &&str| {
-        let found = (0..schema.num_columns()).find(|&at| schema.column(at).name() == *name)?;
-        (schema.column(found).max_rep_level() == 0).then_some(found)
+        let place = (0..schema.num_columns()).find(|&at| schema.column(at).name() == *name)?;
+        (schema.column(place).max_rep_level() == 0).then_some(place)
     };
     LOG_COLUMNS.iter().map(find).collect()
 }
 
 /// Header and records as text.
-fn text(reader: &SerializedFileReader<File>, places: &[usize]) -> Result<String, ParquetError> {
+fn render_log(reader: &SerializedFileReader<File>, places: &[usize]) -> Result<String, ParquetError> {
     let mut text = String::new();
     for entry in reader.metadata().file_metadata().key_value_metadata().into_iter().flatten() {
         // A value of several lines would end the comment.
@@ -62,7 +62,7 @@ fn text(reader: &SerializedFileReader<File>, places: &[usize]) -> Result<String,
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let columns = places
             .iter()
-            .map(|&place| values(group.get_column_reader(place)?, rows))
+            .map(|&place| column_values(group.get_column_reader(place)?, rows))
             .collect::<Result<Vec<Vec<String>>, ParquetError>>()?;
         for row in 0..rows {
             let fields: Vec<&str> = columns.iter().map(|column| column[row].as_str()).collect();
@@ -73,7 +73,7 @@ fn text(reader: &SerializedFileReader<File>, places: &[usize]) -> Result<String,
 }
 
 /// Every value of a column of a group, as a log has it.
-fn values(column: ColumnReader, rows: usize) -> Result<Vec<String>, ParquetError> {
+fn column_values(column: ColumnReader, rows: usize) -> Result<Vec<String>, ParquetError> {
     macro_rules! texts {
         ($reader:expr) => {{
             let (mut values, mut levels) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! Reads what commands simulate: a log, a site, or the built-in example.
 
 use super::scene::{self, SceneTake};
-use super::synthetic::synthetic;
+use super::synthetic::synthetic_input;
 use super::{InputKind, WorkloadInput, recorded};
 use crate::args::{CutArgs, LogArgs, RealArgs, SimulationArgs};
 use crate::exit::CommandFailure;
@@ -16,10 +16,10 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// Opens a log and counts what is read of it.
-pub(crate) fn open(path: &Path) -> Result<source::LogFile, CommandFailure> {
+pub(crate) fn open_log(path: &Path) -> Result<source::LogFile, CommandFailure> {
     site::refuse_folder(path)?;
-    InputKind::refuse(path, &[InputKind::Log, InputKind::Site])?;
-    if let Some(opened) = site::counted(path) {
+    InputKind::refuse_path(path, &[InputKind::Log, InputKind::Site])?;
+    if let Some(opened) = site::open_counted_log(path) {
         return Ok(opened?);
     }
     #[cfg(feature = "parquet")]
@@ -35,23 +35,23 @@ pub(crate) fn open(path: &Path) -> Result<source::LogFile, CommandFailure> {
         (Box::new(file), name, total)
     };
     let progress = WorkProgress::new("reading", "bytes", total);
-    Ok(source::decompress(Box::new(CountedReader { input, progress }), name.into())?)
+    Ok(source::decompress_log(Box::new(CountedReader { input, progress }), name.into())?)
 }
 
 impl WorkloadInput {
     /// Reads and cleans a log, or makes the built-in example where none is given.
-    pub(crate) fn read(
+    pub(crate) fn read_workload(
         path: Option<&Path>,
         args: &LogArgs,
         seed: u64,
         records: bool,
     ) -> Result<WorkloadInput, CommandFailure> {
-        let options = CleaningOptions { records, ..args.options() };
+        let options = CleaningOptions { records, ..args.cleaning_options() };
         let audit = args.audit.as_deref().map(OutputFile::create).transpose()?;
         let input = match path {
             Some(path) => {
                 let log::LoadedLog { workload, audit, header, records } =
-                    log::load_from(open(path)?, &log::title(path), &options)?;
+                    log::load_from(open_log(path)?, &log::file_title(path), &options)?;
                 WorkloadInput {
                     workload,
                     audit,
@@ -63,52 +63,56 @@ impl WorkloadInput {
                     series: None,
                 }
             }
-            None => synthetic(seed, options)?,
+            None => synthetic_input(seed, options)?,
         };
         if let Some(mut out) = audit {
-            input.audit.write_csv(&mut out).map_err(|e| CommandFailure::write(out.name(), &e))?;
+            input.audit.write_csv(&mut out).map_err(|e| CommandFailure::write_error(out.name(), &e))?;
             out.finish()?;
         }
         if path.is_some() {
             input.say_what_is_odd(args);
         }
-        input.furnished(args)
+        input.with_asked_resources(args)
     }
 
     /// Reads the input of `run` and `compare`.
     ///
     /// `plain` takes of a site its jobs alone: they are to arrive at other times than they did.
-    pub(crate) fn simulated(
+    pub(crate) fn read_for_simulation(
         args: &SimulationArgs,
         records: bool,
         plain: bool,
     ) -> Result<WorkloadInput, CommandFailure> {
-        let (log, cut) = args.protocol();
-        if log.moves() && args.by.contains(&Scheme::Month) {
+        let (log, cut) = args.study_protocol();
+        if log.moves_arrivals() && args.by.contains(&Scheme::Month) {
             let problem = "--by month does not go with --load: arrivals that come faster keep no calendar. --by week counts weeks";
-            return Err(CommandFailure::usage(problem));
+            return Err(CommandFailure::usage_error(problem));
         }
         if args.by.contains(&Scheme::Priority) && args.priorities.is_none() {
-            return Err(CommandFailure::usage("--by priority needs the priorities of jobs: --priorities FILE.toml"));
+            return Err(CommandFailure::usage_error(
+                "--by priority needs the priorities of jobs: --priorities FILE.toml",
+            ));
         }
-        let take = SceneTake { all: true, plain: plain || log.moves(), counted: false };
-        let input = WorkloadInput::taken(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)?;
-        if args.by.contains(&Scheme::Resources) && input.workload.resources().is_none_or(|table| !table.counts()) {
+        let take = SceneTake { all: true, plain: plain || log.moves_arrivals(), counted: false };
+        let input =
+            WorkloadInput::read_for_take(args.source.path(), (&log, &cut, &args.real), args.seed, records, take)?;
+        if args.by.contains(&Scheme::Resources) && input.workload.resources().is_none_or(|table| !table.has_resources())
+        {
             let problem =
                 "--by resources needs jobs that ask for more than processors: --resources mem=SIZE or a table";
-            return Err(CommandFailure::usage(problem));
+            return Err(CommandFailure::usage_error(problem));
         }
-        input.with_shapes(&args.shape, log.options().overrun)
+        input.with_shapes(&args.shape, log.cleaning_options().overrun)
     }
 
     /// The whole of a log or a site, all pools side by side.
     #[cfg(feature = "sites")]
-    pub(crate) fn whole(
+    pub(crate) fn read_whole(
         path: Option<&Path>,
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
     ) -> Result<WorkloadInput, CommandFailure> {
-        WorkloadInput::taken(path, args, seed, false, SceneTake { all: true, plain: false, counted: true })
+        WorkloadInput::read_for_take(path, args, seed, false, SceneTake { all: true, plain: false, counted: true })
     }
 
     /// Reads the whole of a log or a site with the original records.
@@ -118,7 +122,7 @@ impl WorkloadInput {
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
     ) -> Result<WorkloadInput, CommandFailure> {
-        WorkloadInput::taken(path, args, seed, true, SceneTake { all: true, plain: false, counted: true })
+        WorkloadInput::read_for_take(path, args, seed, true, SceneTake { all: true, plain: false, counted: true })
     }
 
     /// Reads the whole of a log or a site, and of a site its jobs alone: they are to arrive at
@@ -129,20 +133,20 @@ impl WorkloadInput {
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
     ) -> Result<WorkloadInput, CommandFailure> {
-        WorkloadInput::taken(path, args, seed, false, SceneTake { all: true, plain: true, counted: true })
+        WorkloadInput::read_for_take(path, args, seed, false, SceneTake { all: true, plain: true, counted: true })
     }
 
     /// A part of a log, or the whole; of a site one pool.
-    pub(crate) fn part(
+    pub(crate) fn read_part(
         path: Option<&Path>,
         args: (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
         records: bool,
     ) -> Result<WorkloadInput, CommandFailure> {
-        WorkloadInput::taken(path, args, seed, records, SceneTake { all: false, plain: false, counted: false })
+        WorkloadInput::read_for_take(path, args, seed, records, SceneTake { all: false, plain: false, counted: false })
     }
 
-    pub(super) fn taken(
+    pub(super) fn read_for_take(
         path: Option<&Path>,
         (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
         seed: u64,
@@ -150,18 +154,18 @@ impl WorkloadInput {
         take: SceneTake,
     ) -> Result<WorkloadInput, CommandFailure> {
         if let Some(path) = path
-            && let Some(mut input) = scene::input(path, (log, cut, real), take)?
+            && let Some(mut input) = scene::read_site(path, (log, cut, real), take)?
         {
             input.workload = real.give_supply(input.workload)?;
             return Ok(input);
         }
-        let read = |log: &LogArgs| WorkloadInput::read(path, log, seed, records || real.needs_records());
-        WorkloadInput::arranged(read, path, (log, cut, real))
+        let read_log = |log: &LogArgs| WorkloadInput::read_workload(path, log, seed, records || real.needs_records());
+        WorkloadInput::arrange_input(read_log, path, (log, cut, real))
     }
 
     /// Reads an input with `read`, with its circumstances, cut, scaled and shifted. Times are
     /// scaled and shifted last: months and seconds are those of the log.
-    pub(crate) fn arranged(
+    pub(crate) fn arrange_input(
         read: impl FnOnce(&LogArgs) -> Result<WorkloadInput, CommandFailure>,
         path: Option<&Path>,
         (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
@@ -170,22 +174,22 @@ impl WorkloadInput {
         let cuts = parts || log.load_to.is_some() || real.needs_times_of_the_log();
         if real.warm_start.is_some() && cut.around.is_some() {
             let problem = "--warm-start does not go with --around: the jobs around the month fill the machine";
-            return Err(CommandFailure::usage(problem));
+            return Err(CommandFailure::usage_error(problem));
         }
-        if real.warm_start.is_some() && log.moves() {
+        if real.warm_start.is_some() && log.moves_arrivals() {
             let problem = "--warm-start does not go with --load: the running and waiting jobs are recorded at the load of the \
                  log";
-            return Err(CommandFailure::usage(problem));
+            return Err(CommandFailure::usage_error(problem));
         }
         let later = log.load.filter(|_| cuts);
         let first = LogArgs { load: log.load.filter(|_| !cuts), shift: log.shift && !cuts, ..log.clone() };
-        let mut input = recorded::attach(read(&first)?, path, real)?.slice(cut, real)?;
+        let mut input = recorded::attach_circumstances(read(&first)?, path, real)?.cut_jobs(cut, real)?;
         if let Some(load) = later {
-            input.workload = transform::scale_load(input.workload, load).map_err(CommandFailure::usage)?;
+            input.workload = transform::scale_load(input.workload, load).map_err(CommandFailure::usage_error)?;
         }
-        input = input.aimed(log)?;
+        input = input.scale_to_target(log)?;
         if cuts && log.shift {
-            input.workload = transform::shift(input.workload).map_err(CommandFailure::usage)?;
+            input.workload = transform::shift_workload(input.workload).map_err(CommandFailure::usage_error)?;
         }
         input.workload = real.give_supply(input.workload)?;
         Ok(input)

@@ -1,11 +1,11 @@
 //! Records of a log beyond the jobs: dependencies, and jobs present when a window begins.
 
-use super::{WorkloadInput, limits};
+use super::{WorkloadInput, parse_time_range};
 use crate::args::{CutArgs, RealArgs};
 use crate::exit::CommandFailure;
 use crate::output::message;
-use crate::output::number::{count, plural};
-use crate::real::read;
+use crate::output::number::{format_count, format_plural};
+use crate::real::read_text;
 use drystone::log::recorded::{Dependencies, RecordedState};
 use drystone::log::{circumstances, transform};
 use drystone::model::{Adopted, Circumstances, Setting, Span, Time, Workload};
@@ -13,25 +13,26 @@ use std::ops::Range;
 use std::path::Path;
 
 /// A workload with what is known of its jobs beyond the log.
-pub(super) fn attach(
+pub(super) fn attach_circumstances(
     input: WorkloadInput,
     log: Option<&Path>,
     args: &RealArgs,
 ) -> Result<WorkloadInput, CommandFailure> {
     let mut input = input;
     if let Some(file) = &args.circumstances {
-        let (name, text) = read(file)?;
-        let found = circumstances::read(text.as_bytes(), &name, &input.workload).map_err(CommandFailure::because)?;
-        if found.unknown > 0 {
-            let rows = plural(found.unknown, "job");
-            message::warning(&format!(
+        let (name, text) = read_text(file)?;
+        let file_circumstances = circumstances::read_circumstances(text.as_bytes(), &name, &input.workload)
+            .map_err(CommandFailure::caused_by)?;
+        if file_circumstances.unknown > 0 {
+            let rows = format_plural(file_circumstances.unknown, "job");
+            message::print_warning(&format!(
                 "{name}: names {rows} that the workload does not have; cleaning may have dropped them"
             ));
         }
         // The table is of single jobs: limits that they share are the site's.
         let limits = input.workload.circumstances().map(|known| known.limits.clone()).unwrap_or_default();
-        let known = Circumstances { limits, ..found.circumstances };
-        input.workload = input.workload.with(known).map_err(CommandFailure::usage)?;
+        let all_circumstances = Circumstances { limits, ..file_circumstances.circumstances };
+        input.workload = input.workload.with_circumstances(all_circumstances).map_err(CommandFailure::usage_error)?;
     }
     if args.feedback {
         input.workload = feed_back(input.workload, input.records.as_deref(), log)?;
@@ -46,36 +47,36 @@ fn feed_back(
     log: Option<&Path>,
 ) -> Result<Workload, CommandFailure> {
     let name = log.map_or_else(|| workload.provenance.name.clone(), |path| path.display().to_string());
-    let found = Dependencies::of(&workload, records.unwrap_or(&[]), &name)?;
-    let known = workload.circumstances().cloned().unwrap_or_default();
-    let already = known.feeds_back();
-    if found.after.is_empty() && !already {
-        return Err(CommandFailure::usage(format_args!(
+    let dependencies = Dependencies::from_records(&workload, records.unwrap_or(&[]), &name)?;
+    let known_circumstances = workload.circumstances().cloned().unwrap_or_default();
+    let already = known_circumstances.feeds_back();
+    if dependencies.after.is_empty() && !already {
+        return Err(CommandFailure::usage_error(format_args!(
             "{name}: --feedback needs jobs that depend on others, and no record names another job of the log in field 17 (preceding job)"
         )));
     }
-    if found.unknown > 0 {
-        message::warning(&format!(
+    if dependencies.unknown > 0 {
+        message::print_warning(&format!(
             "{} depend on jobs that the workload does not have: they arrive when they were submitted",
-            plural(found.unknown, "job")
+            format_plural(dependencies.unknown, "job")
         ));
     }
-    if found.guessed > 0 {
-        message::warning(&format!(
+    if dependencies.guessed > 0 {
+        message::print_warning(&format!(
             "{} have no think time (field 18): the time in the log between the one's end and the other's submit is \
              used",
-            plural(found.guessed, "job")
+            format_plural(dependencies.guessed, "job")
         ));
     }
     let mut workload = workload;
     workload.provenance.settings.push(Setting { name: "feedback".to_string(), value: "true".to_string() });
-    let after = found.after.into_iter().chain(known.after).collect();
-    workload.with(Circumstances { after, ..known }).map_err(CommandFailure::usage)
+    let after = dependencies.after.into_iter().chain(known_circumstances.after).collect();
+    workload.with_circumstances(Circumstances { after, ..known_circumstances }).map_err(CommandFailure::usage_error)
 }
 
 /// The window of a log that begins with the jobs that are here. `places` are the jobs that the cut
 /// leaves.
-pub(super) fn warm(
+pub(super) fn warm_window(
     input: WorkloadInput,
     after: Span,
     places: Range<usize>,
@@ -83,47 +84,48 @@ pub(super) fn warm(
 ) -> Result<WorkloadInput, CommandFailure> {
     let Some(first) = input.workload.jobs().get(places.start).map(|job| job.submit) else { return Ok(input) };
     let from = match &cut.slice {
-        Some(text) => limits("--slice", text)?.0.unwrap_or(first),
+        Some(text) => parse_time_range("--slice", text)?.0.unwrap_or(first),
         None => first,
     };
     let begin = from.saturating_add(after);
-    let whole = input.workload.submits().unwrap_or_default();
+    let whole = input.workload.submit_range().unwrap_or_default();
     if places.end == 0 || input.workload.jobs()[places.end - 1].submit < begin {
-        return Err(CommandFailure::usage(format_args!(
+        return Err(CommandFailure::usage_error(format_args!(
             "--warm-start {after}: it would begin at {begin} s, and the last job is submitted at {} s",
             input.workload.jobs()[places.end.max(1) - 1].submit
         )));
     }
     let WorkloadInput { workload, audit, header, records, site, .. } = input;
-    let kept = records.as_deref().unwrap_or(&[]);
-    let recorded = RecordedState::of(&workload, kept);
-    let (unknown, before) = recorded.unknown_before(begin);
+    let kept_records = records.as_deref().unwrap_or(&[]);
+    let recorded_state = RecordedState::from_records(&workload, kept_records);
+    let (unknown, before) = recorded_state.unknown_before(begin);
     if before > 0 && unknown == before {
-        return Err(CommandFailure::usage(format_args!(
+        return Err(CommandFailure::usage_error(format_args!(
             "--warm-start needs to know when jobs started, and the log records no wait (field 3) of the {} submitted before {begin} s",
-            plural(before as u64, "job")
+            format_plural(before as u64, "job")
         )));
     }
     if unknown > 0 {
-        message::warning(&format!(
+        message::print_warning(&format!(
             "of {} the log records no wait (field 3): they count as started when they were submitted",
-            plural(unknown as u64, "job")
+            format_plural(unknown as u64, "job")
         ));
     }
-    let short = transform::piece(&workload, 0..places.end, setting(after)).map_err(CommandFailure::usage)?;
+    let short =
+        transform::cut_piece(&workload, 0..places.end, warm_setting(after)).map_err(CommandFailure::usage_error)?;
     let mut stay = Vec::new();
-    let window = transform::window(&short, begin, |job| {
-        let here = recorded.at(job, begin);
-        if here.is_some() {
+    let window = transform::cut_window(&short, begin, |job| {
+        let state_at_begin = recorded_state.state_at(job, begin);
+        if state_at_begin.is_some() {
             stay.push(job.index());
         }
-        here
+        state_at_begin
     })
-    .map_err(CommandFailure::usage)?;
+    .map_err(CommandFailure::usage_error)?;
     say_what_is_here(&window, begin, whole.0);
     let records = records.map(|records| {
-        let arrived = short.jobs().partition_point(|job| job.submit < begin);
-        stay.iter().copied().chain(arrived..places.end).map(|at| records[at]).collect()
+        let arrival_count = short.jobs().partition_point(|job| job.submit < begin);
+        stay.iter().copied().chain(arrival_count..places.end).map(|at| records[at]).collect()
     });
     Ok(WorkloadInput {
         workload: window,
@@ -137,19 +139,19 @@ pub(super) fn warm(
     })
 }
 
-fn setting(after: Span) -> Setting {
+fn warm_setting(after: Span) -> Setting {
     Setting { name: "warm-start".to_string(), value: after.0.to_string() }
 }
 
 fn say_what_is_here(window: &Workload, begin: Time, first: Time) {
-    let known = window.circumstances();
+    let known_circumstances = window.circumstances();
     let runs = |adopted: &&Adopted| matches!(adopted, Adopted::Running { .. });
-    let running = known.map_or(0, |known| known.here.values().filter(runs).count());
+    let running_count = known_circumstances.map_or(0, |known| known.here.values().filter(runs).count());
     let before = window.jobs().partition_point(|job| job.submit < begin);
-    message::note(&format!(
+    message::print_note(&format!(
         "begins {} after the log's first submit, with {} running and {} waiting",
-        crate::output::number::duration((begin - first).as_f64()),
-        plural(running as u64, "job"),
-        count((before - running) as u64)
+        crate::output::number::format_duration((begin - first).as_f64()),
+        format_plural(running_count as u64, "job"),
+        format_count((before - running_count) as u64)
     ));
 }

@@ -4,16 +4,16 @@ use super::WorkloadInput;
 use crate::args::{LogArgs, NodeSource, SiteWorld};
 use crate::exit::CommandFailure;
 use crate::output::{message, number};
-use crate::real::read;
+use crate::real::read_text;
 use drystone::log::nodes::{place_on, read_nodes};
-use drystone::log::resources::{ResourceNotes, ResourceSpec, give, read_table};
+use drystone::log::resources::{ResourceNotes, ResourceSpec, give_resources, read_table};
 use std::path::Path;
 
 impl WorkloadInput {
     /// Adds the resources and nodes that are asked for.
-    pub(crate) fn furnished(self, args: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
+    pub(crate) fn with_asked_resources(self, args: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
         if args.world == Some(SiteWorld::Site) {
-            return Err(CommandFailure::usage(
+            return Err(CommandFailure::usage_error(
                 "--world site: these jobs are none of a site; import its accounting with `drystone import`",
             ));
         }
@@ -24,16 +24,16 @@ impl WorkloadInput {
     pub(crate) fn on_nodes(mut self, args: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
         match &args.on_nodes {
             None | Some(NodeSource::None) => Ok(self),
-            Some(NodeSource::Site) => Err(CommandFailure::usage(
+            Some(NodeSource::Site) => Err(CommandFailure::usage_error(
                 "--on-nodes site: these jobs are none of a site; name a table of nodes: --on-nodes FILE.csv",
             )),
             Some(NodeSource::File(file)) => {
-                let (name, text) = read(file)?;
-                let table = read_nodes(&name, &text).map_err(CommandFailure::usage)?;
+                let (name, text) = read_text(file)?;
+                let table = read_nodes(&name, &text).map_err(CommandFailure::usage_error)?;
                 let fill = args.placement.unwrap_or_default();
-                let placed = place_on(self.workload, &table.classes, fill, &name);
-                self.workload =
-                    placed.map_err(|error| CommandFailure::usage(format_args!("--on-nodes {name}: {error}")))?;
+                let placement = place_on(self.workload, &table.classes, fill, &name);
+                self.workload = placement
+                    .map_err(|error| CommandFailure::usage_error(format_args!("--on-nodes {name}: {error}")))?;
                 Ok(self)
             }
         }
@@ -45,17 +45,17 @@ impl WorkloadInput {
             return Ok(self);
         }
         if specs.len() > 1 && specs.contains(&ResourceSpec::None) {
-            return Err(CommandFailure::usage("--resources none does not go with other resources"));
+            return Err(CommandFailure::usage_error("--resources none does not go with other resources"));
         }
         let mut tables = Vec::new();
         for spec in specs {
             if let ResourceSpec::Table(file) = spec {
-                let (name, text) = read(Path::new(file))?;
-                tables.push(read_table(&name, &text).map_err(CommandFailure::usage)?);
+                let (name, text) = read_text(Path::new(file))?;
+                tables.push(read_table(&name, &text).map_err(CommandFailure::usage_error)?);
             }
         }
-        let (workload, notes) = give(self.workload, specs, &tables)
-            .map_err(|error| CommandFailure::usage(format_args!("--resources: {error}")))?;
+        let (workload, notes) = give_resources(self.workload, specs, &tables)
+            .map_err(|error| CommandFailure::usage_error(format_args!("--resources: {error}")))?;
         self.workload = workload;
         say_what_is_odd("--resources: ", "", &notes);
         Ok(self)
@@ -70,19 +70,19 @@ pub(crate) fn say_what_is_odd(warns: &str, notes: &str, odd: &ResourceNotes) {
         } else {
             "do not say how much memory they need and ask"
         };
-        message::note(&format!(
+        message::print_note(&format!(
             "{notes}{} of {} {not} for none",
-            number::count(odd.without_memory as u64),
-            number::plural(odd.jobs as u64, "job")
+            number::format_count(odd.without_memory as u64),
+            number::format_plural(odd.jobs as u64, "job")
         ));
     }
     if !odd.empty.is_empty() {
-        message::warning(&format!("{warns}no job is of {}: it limits nothing", odd.empty.join(", ")));
+        message::print_warning(&format!("{warns}no job is of {}: it limits nothing", odd.empty.join(", ")));
     }
     if let Some(first) = odd.unknown.first() {
-        message::warning(&format!(
+        message::print_warning(&format!(
             "{warns}{} left out, for jobs that are not simulated, the first job {first}",
-            number::plural(odd.unknown.len() as u64, "line")
+            number::format_plural(odd.unknown.len() as u64, "line")
         ));
     }
 }

@@ -6,7 +6,7 @@ use crate::args::{CutArgs, LogArgs, NodeSource, RealArgs, SiteWorld};
 use crate::exit::CommandFailure;
 use crate::output::file::OutputFile;
 use crate::output::message;
-use crate::site::{SiteInput, folder, largest, open, places};
+use crate::site::{SiteInput, largest_pool, open_site, site_places, split_site_path};
 use drystone::experiment::PoolDivision;
 use drystone::log::clean::{Cleaner, CleaningOptions};
 use drystone::log::resources::ResourceSpec;
@@ -34,49 +34,49 @@ pub(super) struct SceneTake {
 
 /// A site as what is simulated; `None` for a path that is none, or a site that was made of a log in
 /// Standard Workload Format, which is that log.
-pub(super) fn input(
+pub(super) fn read_site(
     path: &Path,
     (log, cut, real): (&LogArgs, &CutArgs, &RealArgs),
     take: SceneTake,
 ) -> Result<Option<WorkloadInput>, CommandFailure> {
-    if folder(path).is_none() {
+    if split_site_path(path).is_none() {
         return Ok(None);
     }
-    let (mut site, pool) = open(path)?;
+    let (mut site, pool) = open_site(path)?;
     if site.manifest.swf.is_some() {
         return Ok(None);
     }
     if !site.manifest.waits_known() {
-        return Err(CommandFailure::usage(format_args!("{}: {NO_WAITS}", path.display())));
+        return Err(CommandFailure::usage_error(format_args!("{}: {NO_WAITS}", path.display())));
     }
     site.take_nodes();
     if log.world == Some(SiteWorld::Counts) {
         site.drop_limits();
     }
-    let plain = take.plain || log.moves();
-    refuse(path, real)?;
+    let plain = take.plain || log.moves_arrivals();
+    refuse_options(path, real)?;
     let pools: Vec<u16> = match pool {
         Some(pool) => vec![pool],
         None if take.all => (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect(),
-        None => vec![largest(&site, path)],
+        None => vec![largest_pool(&site, path)],
     };
     place_jobs(&mut site, path, (log, take), &pools)?;
-    let (folder, _) = folder(path).unwrap_or_default();
+    let (folder, _) = split_site_path(path).unwrap_or_default();
     let scene = SiteScene::new(&site, &pools);
     let pools: Vec<u16> = scene.pools().collect();
     if pools.len() > 1 && log.procs.is_some() {
-        return Err(CommandFailure::usage(
+        return Err(CommandFailure::usage_error(
             "--procs is the size of one machine, and the site has several pools; SITE#POOL names one",
         ));
     }
     if pools.len() > 1 && real.outages.is_some() {
-        return Err(CommandFailure::usage(
+        return Err(CommandFailure::usage_error(
             "--outages is about one machine, and the site has several pools; SITE#POOL names one",
         ));
     }
-    let staged = stage(&scene, path, log, plain)?;
+    let staged_site = stage_scene(&scene, path, log, plain)?;
     drop(scene);
-    let mut input = staged.into_input(site, folder, pools, plain);
+    let mut input = staged_site.into_input(site, folder, pools, plain);
     if log.resources != [ResourceSpec::Site] {
         input = input.with_resources(&log.resources)?;
     }
@@ -84,15 +84,15 @@ pub(super) fn input(
         input = input.on_nodes(log)?;
     }
     if let Some(file) = &real.circumstances {
-        message::note(&format!("{} replaces the site's own", file.display()));
+        message::print_note(&format!("{} replaces the site's own", file.display()));
     }
-    input = recorded::attach(input, Some(path), real)?.slice(cut, real)?;
+    input = recorded::attach_circumstances(input, Some(path), real)?.cut_jobs(cut, real)?;
     if let Some(load) = log.load.filter(|_| plain) {
-        input.workload = transform::scale_load(input.workload, load).map_err(CommandFailure::usage)?;
+        input.workload = transform::scale_load(input.workload, load).map_err(CommandFailure::usage_error)?;
     }
-    input = input.aimed(log)?;
+    input = input.scale_to_target(log)?;
     if let (Some(site), Some(records)) = (&mut input.site, &input.records) {
-        site.places = places(records);
+        site.places = site_places(records);
     }
     Ok(Some(input))
 }
@@ -116,32 +116,32 @@ fn place_jobs(
     let name = path.display();
     if let Some(file) = file {
         return match site.is_on_nodes() {
-            true => Err(CommandFailure::usage(format_args!(
+            true => Err(CommandFailure::usage_error(format_args!(
                 "--on-nodes {file}: {name} has a slurm.conf that says its nodes; --on-nodes site places jobs on them"
             ))),
-            false if pools.len() > 1 => Err(CommandFailure::usage(format_args!(
+            false if pools.len() > 1 => Err(CommandFailure::usage_error(format_args!(
                 "--on-nodes {file} is the table of one machine, and {name} has several pools; SITE#POOL names one"
             ))),
             false => Ok(()),
         };
     }
     if !log.resources.is_empty() {
-        return Err(CommandFailure::usage(
+        return Err(CommandFailure::usage_error(
             "--resources does not go with --on-nodes site: jobs ask for what the site says",
         ));
     }
     match site.place_jobs(log.placement.unwrap_or_default()) {
         true => Ok(()),
-        false => Err(CommandFailure::usage(format_args!(
+        false => Err(CommandFailure::usage_error(format_args!(
             "--on-nodes site: {name} has no slurm.conf that says its nodes; import it with one, or name a table: --on-nodes FILE.csv"
         ))),
     }
 }
 
 /// Refuses options that do not go with a site.
-fn refuse(path: &Path, real: &RealArgs) -> Result<(), CommandFailure> {
+fn refuse_options(path: &Path, real: &RealArgs) -> Result<(), CommandFailure> {
     if real.warm_start.is_some() {
-        return Err(CommandFailure::usage(format_args!(
+        return Err(CommandFailure::usage_error(format_args!(
             "--warm-start does not go with a site: {} begins with the jobs that ran and waited; `drystone import --from TIME` moves the beginning",
             path.display()
         )));
@@ -160,15 +160,15 @@ struct Staged {
 impl Staged {
     fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> WorkloadInput {
         let Staged { input, outages, division, selection } = self;
-        let limited = input.workload.circumstances().is_some_and(|known| !known.limits.is_empty());
+        let has_limits = input.workload.circumstances().is_some_and(|known| !known.limits.is_empty());
         let (site, places) = (Arc::new(site), Vec::new());
-        let site = SiteInput { site, folder, pools, outages, division, selection, places, limited, plain };
+        let site = SiteInput { site, folder, pools, outages, division, selection, places, limited: has_limits, plain };
         WorkloadInput { site: Some(site), ..input }
     }
 }
 
 /// Names the world of the jobs.
-fn world(workload: &Workload, log: &LogArgs) -> &'static str {
+fn world_name(workload: &Workload, log: &LogArgs) -> &'static str {
     let limits = workload.circumstances().is_some_and(|known| !known.limits.is_empty());
     match (log.world.unwrap_or_default(), limits) {
         (SiteWorld::Counts, _) => "counts, no limits",
@@ -178,51 +178,56 @@ fn world(workload: &Workload, log: &LogArgs) -> &'static str {
 }
 
 /// Cleans the jobs of a scene like those of a log.
-fn stage(scene: &SiteScene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<Staged, CommandFailure> {
-    let options = CleaningOptions { records: true, ..LogArgs { load: None, shift: false, ..log.clone() }.options() };
+fn stage_scene(scene: &SiteScene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Result<Staged, CommandFailure> {
+    let options =
+        CleaningOptions { records: true, ..LogArgs { load: None, shift: false, ..log.clone() }.cleaning_options() };
     let header = scene.header();
     let purpose = if plain { ExportPurpose::Export } else { ExportPurpose::Simulation };
     let mut cleaner = Cleaner::new(&header, options, path.display().to_string(), &scene.title())?;
     // A job that never ran has no processors.
     let never_ran = |record: &SwfRecord| plain && record.allocated < 0 && record.run.round() == 0;
-    for record in scene.records(purpose).filter(|record| !never_ran(record)) {
+    for record in scene.export_records(purpose).filter(|record| !never_ran(record)) {
         cleaner.push(&record)?;
     }
     let (workload, audit, records) = cleaner.finish()?;
-    let kept = records.unwrap_or_default();
-    let wrong = |error| CommandFailure::usage(format_args!("{}: {error}", path.display()));
+    let kept_records = records.unwrap_or_default();
+    let wrong = |error| CommandFailure::usage_error(format_args!("{}: {error}", path.display()));
     let (mut workload, outages, division, selection) = if plain {
-        message::warning(
+        message::print_warning(
             "arrival times differ from the recorded ones: jobs running or waiting at the beginning, withdrawals and \
              lost capacity are left out",
         );
-        let workload = scene.furnish(workload, &kept).map_err(wrong)?;
-        (workload, Outages::default(), scene.plain().map_err(wrong)?, JobSelection::All)
+        let workload = scene.furnish_workload(workload, &kept_records).map_err(wrong)?;
+        (workload, Outages::default(), scene.plain_division().map_err(wrong)?, JobSelection::All)
     } else {
-        let stage = scene.stage(workload, &kept).map_err(wrong)?;
+        let stage = scene.stage_workload(workload, &kept_records).map_err(wrong)?;
         (stage.workload, stage.outages, stage.division, stage.selection)
     };
     if log.resources == [ResourceSpec::Site] {
-        let counted = scene.with_resources(workload, &places(&kept));
-        let counted = counted.map_err(|error| CommandFailure::usage(format_args!("{}: {error}", path.display())))?;
-        counted.notes.iter().for_each(|text| message::note(text));
-        workload = counted.workload;
+        let counted_workload = scene.with_resources(workload, &site_places(&kept_records));
+        let counted_workload = counted_workload
+            .map_err(|error| CommandFailure::usage_error(format_args!("{}: {error}", path.display())))?;
+        counted_workload.notes.iter().for_each(|text| message::print_note(text));
+        workload = counted_workload.workload;
     }
-    workload.provenance.settings.push(Setting { name: WORLD.to_string(), value: world(&workload, log).to_string() });
+    workload
+        .provenance
+        .settings
+        .push(Setting { name: WORLD.to_string(), value: world_name(&workload, log).to_string() });
     if let Some(division) = &division {
         let names: Vec<&str> = division.shares().iter().map(|share| share.name.as_str()).collect();
         workload.provenance.settings.push(Setting { name: "pools".to_string(), value: names.join(" ") });
     }
     if let Some(file) = &log.audit {
         let mut out = OutputFile::create(file)?;
-        audit.write_csv(&mut out).map_err(|e| CommandFailure::write(out.name(), &e))?;
+        audit.write_csv(&mut out).map_err(|e| CommandFailure::write_error(out.name(), &e))?;
         out.finish()?;
     }
     let input = WorkloadInput {
         workload,
         audit,
         header,
-        records: Some(kept),
+        records: Some(kept_records),
         site: None,
         counted: None,
         windows: Vec::new(),

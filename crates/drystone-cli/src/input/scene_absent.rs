@@ -17,7 +17,7 @@ pub(super) struct SceneTake {
 }
 
 /// Returns `None`: the path is no site.
-pub(super) fn input(
+pub(super) fn read_site(
     _path: &Path,
     _of: (&LogArgs, &CutArgs, &RealArgs),
     _take: SceneTake,

@@ -4,7 +4,7 @@ use super::WorkloadInput;
 use crate::args::ShapeArgs;
 use crate::exit::CommandFailure;
 use crate::output::{message, number};
-use crate::real::read;
+use crate::real::read_text;
 use drystone::generate::reshape::Reshape;
 use drystone::log::clean::Overrun;
 use drystone::log::power::{CapTable, give_power, give_terms, read_caps};
@@ -16,32 +16,32 @@ use std::sync::Arc;
 impl WorkloadInput {
     /// Gives the jobs their sizes and the machine its power. Says what is odd about them.
     pub(crate) fn with_shapes(mut self, args: &ShapeArgs, overrun: Overrun) -> Result<WorkloadInput, CommandFailure> {
-        if !args.any() {
+        if !args.has_any() {
             return Ok(self);
         }
         self.takes_shapes()?;
         if let Some(file) = &args.shapes {
-            let (name, text) = read(file)?;
-            let table = read_shapes(&name, &text).map_err(CommandFailure::usage)?;
-            let (workload, notes) = give_shapes(self.workload, &table, overrun).map_err(CommandFailure::usage)?;
+            let (name, text) = read_text(file)?;
+            let table = read_shapes(&name, &text).map_err(CommandFailure::usage_error)?;
+            let (workload, notes) = give_shapes(self.workload, &table, overrun).map_err(CommandFailure::usage_error)?;
             self.workload = workload;
             say_what_is_cut(&name, &notes);
         }
         if args.power.is_some() || args.idle > 0 {
             let caps = match &args.power {
-                None => CapTable::of("no caps", Vec::new()),
+                None => CapTable::from_caps("no caps", Vec::new()),
                 Some(file) => {
-                    let (name, text) = read(file)?;
-                    read_caps(&name, &text).map_err(CommandFailure::usage)?
+                    let (name, text) = read_text(file)?;
+                    read_caps(&name, &text).map_err(CommandFailure::usage_error)?
                 }
             };
-            self.workload = give_power(self.workload, &caps, args.idle).map_err(CommandFailure::usage)?;
+            self.workload = give_power(self.workload, &caps, args.idle).map_err(CommandFailure::usage_error)?;
         }
         if let Some(file) = &args.series {
-            let (name, text) = read(file)?;
-            let series = PowerSeries::read(&name, &text).map_err(CommandFailure::usage)?;
-            if let Some((first, _)) = self.workload.submits() {
-                series.check_from(first).map_err(CommandFailure::usage)?;
+            let (name, text) = read_text(file)?;
+            let series = PowerSeries::parse_table(&name, &text).map_err(CommandFailure::usage_error)?;
+            if let Some((first, _)) = self.workload.submit_range() {
+                series.check_from(first).map_err(CommandFailure::usage_error)?;
             }
             self.workload.provenance.settings.push(Setting { name: "series".to_string(), value: name });
             self.workload = give_terms(self.workload, &series);
@@ -58,7 +58,7 @@ impl WorkloadInput {
     pub(crate) fn drawn_shapes(mut self, reshape: &Reshape) -> Result<WorkloadInput, CommandFailure> {
         self.takes_shapes()?;
         let overrun = overrun_of(&self.workload);
-        let (workload, notes) = reshape.apply(self.workload, overrun).map_err(CommandFailure::usage)?;
+        let (workload, notes) = reshape.apply(self.workload, overrun).map_err(CommandFailure::usage_error)?;
         self.workload = workload;
         say_what_is_cut("the drawn sizes", &notes);
         Ok(self)
@@ -66,13 +66,13 @@ impl WorkloadInput {
 
     /// Refuses inputs whose jobs cannot have several sizes.
     fn takes_shapes(&self) -> Result<(), CommandFailure> {
-        if self.workload.resources().is_some_and(|table| table.counts() || table.fill().is_some()) {
-            return Err(CommandFailure::usage(
+        if self.workload.resources().is_some_and(|table| table.has_resources() || table.node_fill().is_some()) {
+            return Err(CommandFailure::usage_error(
                 "--shapes and --power count processors and watts; leave out --resources and --on-nodes (--resources none)",
             ));
         }
-        if self.division().is_some() {
-            return Err(CommandFailure::usage(
+        if self.pool_division().is_some() {
+            return Err(CommandFailure::usage_error(
                 "--shapes and --power are about one machine, and the site has several pools; SITE#POOL names one",
             ));
         }
@@ -86,7 +86,7 @@ impl WorkloadInput {
                 || shapes.power.as_ref().is_some_and(|power| power.idle > 0)
         });
         if !draws && (args.power.is_some() || args.series.is_some()) {
-            message::warning(
+            message::print_warning(
                 "nothing draws power: --power and --series count what the column watts of --shapes and --idle say",
             );
         }
@@ -95,15 +95,15 @@ impl WorkloadInput {
 
 fn say_what_is_cut(name: &str, notes: &ShapeNotes) {
     if notes.cut > 0 {
-        message::note(&format!(
+        message::print_note(&format!(
             "{name}: sizes wider than the machine are left out, of {}",
-            number::plural(notes.cut as u64, "job")
+            number::format_plural(notes.cut as u64, "job")
         ));
     }
     if let Some(first) = notes.unknown.first() {
-        message::warning(&format!(
+        message::print_warning(&format!(
             "{name}: {} left out, for jobs that are not simulated, the first job {first}",
-            number::plural(notes.unknown.len() as u64, "line")
+            number::format_plural(notes.unknown.len() as u64, "line")
         ));
     }
 }

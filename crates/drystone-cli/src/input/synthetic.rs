@@ -2,29 +2,29 @@
 
 use super::WorkloadInput;
 use crate::exit::CommandFailure;
-use drystone::generate::{example_params, generate};
+use drystone::generate::{example_params, generate_workload};
 use drystone::log::clean::{Cleaner, CleaningOptions};
 use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::model::{Setting, Workload};
 
 /// The built-in example, which goes through cleaning like a log, so that every option means the
 /// same.
-pub(super) fn synthetic(seed: u64, options: CleaningOptions) -> Result<WorkloadInput, CommandFailure> {
-    let workload = generate(&drystone::generate::Params { seed, ..example_params() })?;
+pub(super) fn synthetic_input(seed: u64, options: CleaningOptions) -> Result<WorkloadInput, CommandFailure> {
+    let workload = generate_workload(&drystone::generate::Params { seed, ..example_params() })?;
     let provenance = workload.provenance.clone();
     let header = synthetic_header(&workload);
     let mut cleaner = Cleaner::new(&header, options, provenance.name.as_str(), &provenance.name)?;
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
-        cleaner.push(&SwfRecord::of(job, truth))?;
+        cleaner.push(&SwfRecord::from_job(job, truth))?;
     }
     let (mut workload, audit, records) = cleaner.finish()?;
     workload.provenance.utc_offset = provenance.utc_offset;
-    workload.provenance.settings.insert(0, generated(&provenance.settings));
+    workload.provenance.settings.insert(0, generator_setting(&provenance.settings));
     Ok(WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new(), series: None })
 }
 
 /// The settings of a generator as one: some have the names of cleaning's.
-fn generated(settings: &[Setting]) -> Setting {
+fn generator_setting(settings: &[Setting]) -> Setting {
     let value: Vec<String> = settings.iter().map(|s| format!("{}={}", s.name, s.value)).collect();
     Setting { name: "generated".to_string(), value: value.join(" ") }
 }

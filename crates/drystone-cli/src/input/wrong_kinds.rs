@@ -40,28 +40,28 @@ pub(crate) enum InputKind {
 impl InputKind {
     /// Recognises the contents of a path; `None` if it cannot be read, or is a stream that can be
     /// read only once.
-    pub(crate) fn of(path: &Path) -> Option<InputKind> {
+    pub(crate) fn from_path(path: &Path) -> Option<InputKind> {
         if path.is_dir() {
             return Some(if is_site(path) { InputKind::Site } else { in_folder(path) });
         }
         // The folder of a site may be named by its manifest, and followed by a pool.
-        if crate::site::folder(path).is_some() {
+        if crate::site::split_site_path(path).is_some() {
             return Some(InputKind::Site);
         }
-        path.is_file().then(|| head(path)).flatten().map(|head| of_head(&head))
+        path.is_file().then(|| read_head(path)).flatten().map(|head| of_head(&head))
     }
 
     /// The refusal of a path that is not of the kind that a command takes, if the path is of
     /// another kind that some command takes.
-    pub(crate) fn refuse(path: &Path, wanted: &[InputKind]) -> Result<(), CommandFailure> {
-        let Some(given) = InputKind::of(path) else { return Ok(()) };
+    pub(crate) fn refuse_path(path: &Path, wanted: &[InputKind]) -> Result<(), CommandFailure> {
+        let Some(given) = InputKind::from_path(path) else { return Ok(()) };
         // The reader of logs says of accounting what it is, line and column.
-        let read = given == InputKind::Accounting && path.is_file() && wanted.first() == Some(&InputKind::Log);
-        if wanted.contains(&given) || given == InputKind::Unknown || read {
+        let is_importable = given == InputKind::Accounting && path.is_file() && wanted.first() == Some(&InputKind::Log);
+        if wanted.contains(&given) || given == InputKind::Unknown || is_importable {
             return Ok(());
         }
         let name = path.display();
-        let (what, taker) = match given {
+        let (kind_text, taker) = match given {
             InputKind::Log if wanted.first() == Some(&InputKind::Site) => {
                 ("a job log", format!("`drystone import {name} --out site/` makes a site of it"))
             }
@@ -85,20 +85,20 @@ impl InputKind {
             ),
             InputKind::Logs => ("a folder of logs", "name one of the logs in it".to_string()),
         };
-        let wanted = match wanted.first() {
+        let wanted_text = match wanted.first() {
             Some(InputKind::Site) => "the folder of an imported site",
             Some(InputKind::Results) => "results in JSON",
             Some(InputKind::Study) => "the file of a study",
             Some(InputKind::Store) => "the store of a sweep",
             _ => "a log or a site",
         };
-        Err(CommandFailure::usage(format_args!("{name}: this is {what}, expected {wanted}; {taker}")))
+        Err(CommandFailure::usage_error(format_args!("{name}: this is {kind_text}, expected {wanted_text}; {taker}")))
     }
 }
 
 /// The first bytes of a file, decompressed.
-fn head(path: &Path) -> Option<Vec<u8>> {
-    let source = source::unpack(Box::new(File::open(path).ok()?), "".into()).ok()?;
+fn read_head(path: &Path) -> Option<Vec<u8>> {
+    let source = source::unpack_data(Box::new(File::open(path).ok()?), "".into()).ok()?;
     let mut head = Vec::new();
     // What was read before an error shows the kind as well.
     let _ = source.bytes.take(HEAD).read_to_end(&mut head);
@@ -124,7 +124,7 @@ fn of_head(head: &[u8]) -> InputKind {
     let first = lines().find(|line| !line.starts_with(';')).unwrap_or_default();
     // JSON without the fields of sacct may be a workload of Batsim, which reads as a log.
     let sacct = text.contains("\"job_id\"") || text.contains("\"submission\"");
-    match Foreign::of(first.as_bytes()) {
+    match Foreign::from_first_line(first.as_bytes()) {
         Some(Foreign::Json) if !sacct => InputKind::Unknown,
         Some(foreign) if foreign.can_be_imported() => InputKind::Accounting,
         None if is_record(first) => InputKind::Log,
@@ -150,7 +150,7 @@ fn in_folder(path: &Path) -> InputKind {
     };
     let logs = files.iter().any(is_log);
     let accounting = |path: &std::path::PathBuf| {
-        head(path).is_some_and(|head| !head.is_empty() && of_head(&head) == InputKind::Accounting)
+        read_head(path).is_some_and(|head| !head.is_empty() && of_head(&head) == InputKind::Accounting)
     };
     match () {
         () if files.iter().take(LOOKED_AT).filter(|path| !is_log(path)).any(accounting) => InputKind::Accounting,

@@ -1,12 +1,12 @@
 //! Imports, fidelity and starts foreseen, for programs.
 
-use super::{CommandFailure, LibraryOutput, WithNotes, WorkloadInput, command, one_size, overheard};
+use super::{CommandFailure, LibraryOutput, WithNotes, WorkloadInput, build_command, collect_notes, one_size};
 use crate::args::{Command, SourceArgs};
-use crate::commands::fidelity::held;
-use crate::commands::foresee::scores;
-use crate::commands::import::imported;
-use crate::commands::whatif::found as changed;
-use crate::commands::when::answers;
+use crate::commands::fidelity::measure_fidelity;
+use crate::commands::foresee::compute_scores;
+use crate::commands::import::import_accounting;
+use crate::commands::whatif::find_result as changed;
+use crate::commands::when::find_answers;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -15,17 +15,17 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// Options that are wrong, a policy that knows true run times.
-pub fn foresee(
+pub fn score_forecasts(
     input: &WorkloadInput,
     options: &[String],
     stop: &AtomicBool,
 ) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
-    let Command::Foresee(args) = command("foresee", &[], options)? else {
-        return Err(CommandFailure::usage("no options of a score of answers"));
+    let Command::Foresee(args) = build_command("foresee", &[], options)? else {
+        return Err(CommandFailure::usage_error("no options of a score of answers"));
     };
     one_size(Some(input), "a score of answers")?;
-    let told = overheard(|| scores(&args, input, stop))?;
-    Ok(told.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: told.messages }))
+    let outcome = collect_notes(|| compute_scores(&args, input, stop))?;
+    Ok(outcome.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: outcome.messages }))
 }
 
 /// Simulates a site or a log before and after changes; `None` on cancellation. `log` is in memory,
@@ -33,21 +33,21 @@ pub fn foresee(
 ///
 /// # Errors
 /// Options that are wrong, a change that cannot be made.
-pub fn whatif(
+pub fn simulate_changes(
     log: Option<&WorkloadInput>,
     place: Option<&Path>,
     options: &[String],
     stop: &AtomicBool,
 ) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
-    let Command::Whatif(mut args) = command("whatif", &[], options)? else {
-        return Err(CommandFailure::usage("no options of a what-if"));
+    let Command::Whatif(mut args) = build_command("whatif", &[], options)? else {
+        return Err(CommandFailure::usage_error("no options of a what-if"));
     };
     one_size(log, "a what-if")?;
     if let Some(place) = place {
-        args.source = SourceArgs::of(place);
+        args.source = SourceArgs::from_path(place);
     }
-    let told = overheard(|| changed(&args, log, stop))?;
-    Ok(told.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: told.messages }))
+    let outcome = collect_notes(|| changed(&args, log, stop))?;
+    Ok(outcome.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: outcome.messages }))
 }
 
 /// Forecasts the starts of a cluster's waiting jobs, as text and as JSON; `options` are those of
@@ -55,12 +55,12 @@ pub fn whatif(
 ///
 /// # Errors
 /// A folder that holds no state, a job that does not wait, options that are wrong.
-pub fn when(state: &Path, options: &[String]) -> Result<WithNotes<(String, String)>, CommandFailure> {
-    let Command::When(mut args) = command("when", &["--state", "."], options)? else {
-        return Err(CommandFailure::usage("no options of an answer"));
+pub fn forecast_starts(state: &Path, options: &[String]) -> Result<WithNotes<(String, String)>, CommandFailure> {
+    let Command::When(mut args) = build_command("when", &["--state", "."], options)? else {
+        return Err(CommandFailure::usage_error("no options of an answer"));
     };
     args.state = Some(state.to_path_buf());
-    overheard(|| answers(&args).map(|(text, json)| (text, String::from_utf8_lossy(&json).into_owned())))
+    collect_notes(|| find_answers(&args).map(|(text, json)| (text, String::from_utf8_lossy(&json).into_owned())))
 }
 
 /// Compares a simulation of a site with its records; `None` on cancellation. `options` are those of
@@ -68,17 +68,17 @@ pub fn when(state: &Path, options: &[String]) -> Result<WithNotes<(String, Strin
 ///
 /// # Errors
 /// A folder that is no site, options that are wrong, nothing to compare.
-pub fn fidelity(
+pub fn check_fidelity(
     site: &Path,
     options: &[String],
     stop: &AtomicBool,
 ) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
-    let Command::Fidelity(mut args) = command("fidelity", &["."], options)? else {
-        return Err(CommandFailure::usage("no options of fidelity"));
+    let Command::Fidelity(mut args) = build_command("fidelity", &["."], options)? else {
+        return Err(CommandFailure::usage_error("no options of fidelity"));
     };
     args.site = site.to_path_buf();
-    let told = overheard(|| held(&args, stop))?;
-    Ok(told.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: told.messages }))
+    let outcome = collect_notes(|| measure_fidelity(&args, stop))?;
+    Ok(outcome.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: outcome.messages }))
 }
 
 /// Makes a site of accounting, in a folder; returns the account of it, as text and as JSON, or
@@ -86,18 +86,18 @@ pub fn fidelity(
 ///
 /// # Errors
 /// Files that are no accounting, options that are wrong, a folder that is there and no site.
-pub fn import(
+pub fn import_files(
     files: &[PathBuf],
     out: &Path,
     options: &[String],
     stop: &AtomicBool,
 ) -> Result<Option<WithNotes<(String, String)>>, CommandFailure> {
-    let Command::Import(mut args) = command("import", &["--out=.", "."], options)? else {
-        return Err(CommandFailure::usage("no options of an import"));
+    let Command::Import(mut args) = build_command("import", &["--out=.", "."], options)? else {
+        return Err(CommandFailure::usage_error("no options of an import"));
     };
     args.files = files.to_vec();
-    let told = overheard(|| imported(&args, out, stop))?;
-    let Some(manifest) = told.what else { return Ok(None) };
-    let json = String::from_utf8_lossy(&crate::output::json(&manifest)?).into_owned();
-    Ok(Some(WithNotes { what: (drystone_site::report(&manifest), json), messages: told.messages }))
+    let outcome = collect_notes(|| import_accounting(&args, out, stop))?;
+    let Some(manifest) = outcome.what else { return Ok(None) };
+    let json = String::from_utf8_lossy(&crate::output::render_json(&manifest)?).into_owned();
+    Ok(Some(WithNotes { what: (drystone_site::render_report(&manifest), json), messages: outcome.messages }))
 }

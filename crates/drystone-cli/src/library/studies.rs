@@ -2,7 +2,7 @@
 
 #[cfg(any(feature = "evolve", feature = "sites"))]
 use super::WorkloadInput;
-use super::{CommandFailure, LibraryOutput, WithNotes, command, overheard};
+use super::{CommandFailure, LibraryOutput, WithNotes, build_command, collect_notes};
 use crate::args::Command;
 #[cfg(feature = "sites")]
 use crate::args::SourceArgs;
@@ -18,28 +18,28 @@ use std::sync::atomic::AtomicBool;
 /// # Errors
 /// Options that are wrong, a configuration that cannot be read.
 #[cfg(feature = "sites")]
-pub fn advise(
+pub fn advise_changes(
     log: Option<&WorkloadInput>,
     place: Option<&Path>,
     options: &[String],
     stop: &AtomicBool,
 ) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
-    use crate::commands::advise::{check::checked, found};
-    let Command::Advise(mut args) = command("advise", &[], options)? else {
-        return Err(CommandFailure::usage("no options of advice"));
+    use crate::commands::advise::{check::conf_remarks, find_advice};
+    let Command::Advise(mut args) = build_command("advise", &[], options)? else {
+        return Err(CommandFailure::usage_error("no options of advice"));
     };
     super::one_size(log, "advice")?;
     if let Some(place) = place {
-        args.source = SourceArgs::of(place);
+        args.source = SourceArgs::from_path(place);
     }
-    let told = overheard(|| {
+    let outcome = collect_notes(|| {
         if args.check {
-            let place = place.ok_or_else(|| CommandFailure::usage("a check needs the path of a site or log"))?;
-            return checked(&args, place, stop).map(|found| Some(LibraryOutput(Box::new(found))));
+            let place = place.ok_or_else(|| CommandFailure::usage_error("a check needs the path of a site or log"))?;
+            return conf_remarks(&args, place, stop).map(|found| Some(LibraryOutput(Box::new(found))));
         }
-        Ok(found(&args, log, stop)?.map(|found| LibraryOutput(Box::new(found))))
+        Ok(find_advice(&args, log, stop)?.map(|found| LibraryOutput(Box::new(found))))
     })?;
-    Ok(told.what.map(|what| WithNotes { what, messages: told.messages }))
+    Ok(outcome.what.map(|what| WithNotes { what, messages: outcome.messages }))
 }
 
 /// Waits that the accounting of a site recorded; `options` are those of `drystone waits`.
@@ -47,12 +47,12 @@ pub fn advise(
 /// # Errors
 /// A folder that is no site, options that are wrong.
 #[cfg(feature = "sites")]
-pub fn waits(site: &Path, options: &[String]) -> Result<WithNotes<LibraryOutput>, CommandFailure> {
-    let Command::Waits(mut args) = command("waits", &["."], options)? else {
-        return Err(CommandFailure::usage("no options of waits"));
+pub fn read_waits(site: &Path, options: &[String]) -> Result<WithNotes<LibraryOutput>, CommandFailure> {
+    let Command::Waits(mut args) = build_command("waits", &["."], options)? else {
+        return Err(CommandFailure::usage_error("no options of waits"));
     };
     args.site = site.to_path_buf();
-    overheard(|| Ok(LibraryOutput(Box::new(crate::commands::waits::asked(&args)?))))
+    collect_notes(|| Ok(LibraryOutput(Box::new(crate::commands::waits::find_waits(&args)?))))
 }
 
 /// A search for orders of waiting jobs on a log; `None` on cancellation. `also` are logs on which
@@ -61,21 +61,21 @@ pub fn waits(site: &Path, options: &[String]) -> Result<WithNotes<LibraryOutput>
 /// # Errors
 /// Options that are wrong, a log that is too short to be divided.
 #[cfg(feature = "evolve")]
-pub fn evolve(
+pub fn evolve_orders(
     log: &WorkloadInput,
     also: &[PathBuf],
     options: &[String],
     stop: &AtomicBool,
 ) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
-    let Command::Evolve(mut args) = command("evolve", &[], options)? else {
-        return Err(CommandFailure::usage("no options of a search"));
+    let Command::Evolve(mut args) = build_command("evolve", &[], options)? else {
+        return Err(CommandFailure::usage_error("no options of a search"));
     };
     super::one_size(Some(log), "a search for orders")?;
     args.also = also.to_vec();
-    let told = overheard(|| crate::commands::evolve::found(&args, log, stop))?;
-    let (found, interrupted) = told.what;
-    let what = (!interrupted).then(|| LibraryOutput(Box::new(found)));
-    Ok(what.map(|what| WithNotes { what, messages: told.messages }))
+    let outcome = collect_notes(|| crate::commands::evolve::search_and_judge(&args, log, stop))?;
+    let (search_result, is_interrupted) = outcome.what;
+    let output = (!is_interrupted).then(|| LibraryOutput(Box::new(search_result)));
+    Ok(output.map(|what| WithNotes { what, messages: outcome.messages }))
 }
 
 /// Tables of papers beside ours; `None` on cancellation. `options` are those of `drystone
@@ -84,10 +84,13 @@ pub fn evolve(
 /// # Errors
 /// Options that are wrong, logs that are not there.
 #[cfg(feature = "reproduce")]
-pub fn reproduce(options: &[String], stop: &AtomicBool) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
-    let Command::Reproduce(args) = command("reproduce", &[], options)? else {
-        return Err(CommandFailure::usage("no options of a reproduction"));
+pub fn reproduce_papers(
+    options: &[String],
+    stop: &AtomicBool,
+) -> Result<Option<WithNotes<LibraryOutput>>, CommandFailure> {
+    let Command::Reproduce(args) = build_command("reproduce", &[], options)? else {
+        return Err(CommandFailure::usage_error("no options of a reproduction"));
     };
-    let told = overheard(|| crate::commands::reproduce::reproduced(&args, stop))?;
-    Ok(told.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: told.messages }))
+    let outcome = collect_notes(|| crate::commands::reproduce::reproduce_tables(&args, stop))?;
+    Ok(outcome.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: outcome.messages }))
 }

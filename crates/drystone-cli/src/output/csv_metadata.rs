@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The file that says what determined a CSV file. None for the standard output and for what is no
 /// regular file.
-pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
+pub(crate) fn meta_path_beside(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") || path.metadata().is_ok_and(|m| !m.is_file()) {
         return None;
     }
@@ -27,14 +27,14 @@ impl CsvWithOrigin {
     pub(crate) fn open(path: &Path) -> Result<CsvWithOrigin, CommandFailure> {
         Ok(CsvWithOrigin {
             out: OutputFile::create(path)?,
-            beside: beside(path).as_deref().map(OutputFile::create).transpose()?,
+            beside: meta_path_beside(path).as_deref().map(OutputFile::create).transpose()?,
         })
     }
 
     /// Writes both; they still need their names.
-    pub(crate) fn write(self, csv: &[u8], determined: &Determined<'_>) -> Result<Vec<Complete>, CommandFailure> {
+    pub(crate) fn write_both(self, csv: &[u8], determined: &Determined<'_>) -> Result<Vec<Complete>, CommandFailure> {
         let csv = self.out.write_whole(csv)?;
-        let beside = self.beside.map(|beside| beside.write_whole(&super::json(determined)?)).transpose()?;
+        let beside = self.beside.map(|beside| beside.write_whole(&super::render_json(determined)?)).transpose()?;
         Ok([csv].into_iter().chain(beside).collect())
     }
 }

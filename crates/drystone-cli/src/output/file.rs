@@ -13,22 +13,22 @@ static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Folders that were made for files that are not there yet.
 static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
+fn temporary_files() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Ends the program with this exit code, without a temporary file left.
 pub(crate) fn clean_up_and_exit(code: i32) -> ! {
     // Held to the end, so that no file is renamed or made meanwhile.
-    let files = temporary();
+    let files = temporary_files();
     for file in files.iter() {
         let _ = fs::remove_file(file);
     }
-    remove_empty(&made());
+    remove_empty(&made_folders());
     std::process::exit(code)
 }
 
-fn made() -> MutexGuard<'static, Vec<PathBuf>> {
+fn made_folders() -> MutexGuard<'static, Vec<PathBuf>> {
     MADE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -51,7 +51,7 @@ impl Folder {
         let missing = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
         let mut missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
         missing.reverse();
-        made().extend(missing.iter().cloned());
+        made_folders().extend(missing.iter().cloned());
         let folder = Folder { made: missing };
         fs::create_dir_all(path)?;
         Ok(folder)
@@ -61,7 +61,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         remove_empty(&self.made);
-        made().retain(|folder| !self.made.contains(folder));
+        made_folders().retain(|folder| !self.made.contains(folder));
     }
 }
 
@@ -86,11 +86,11 @@ impl OutputFile {
     /// Begins to write; `-` is the standard output.
     pub(crate) fn create(path: &Path) -> Result<OutputFile, CommandFailure> {
         let name = if path == Path::new("-") { "standard output".to_string() } else { path.display().to_string() };
-        let place = OutputFile::place(path).map_err(|e| CommandFailure::write(&name, &e))?;
+        let place = OutputFile::output_place(path).map_err(|e| CommandFailure::write_error(&name, &e))?;
         Ok(OutputFile { name, place: BufWriter::with_capacity(1 << 16, place) })
     }
 
-    fn place(path: &Path) -> io::Result<OutputPlace> {
+    fn output_place(path: &Path) -> io::Result<OutputPlace> {
         if path == Path::new("-") {
             return Ok(OutputPlace::Stdout(io::stdout()));
         }
@@ -117,7 +117,7 @@ impl OutputFile {
         // Looked at first, because errors about temporary files name a path that the user does not
         // know.
         fs::metadata(parent)?;
-        let mut files = temporary();
+        let mut files = temporary_files();
         let file = builder.tempfile_in(parent).map_err(|e| io::Error::from(e.kind()))?;
         files.push(file.path().to_path_buf());
         drop(files);
@@ -130,7 +130,7 @@ impl OutputFile {
     }
 
     /// Returns whether there is a file that it will replace.
-    pub(crate) fn replaces(&self) -> bool {
+    pub(crate) fn replaces_file(&self) -> bool {
         matches!(self.place.get_ref(), OutputPlace::Temporary { target, .. } if target.exists())
     }
 
@@ -146,12 +146,12 @@ impl OutputFile {
 
     /// Writes everything at once; the file still needs its name.
     pub(crate) fn write_whole(mut self, bytes: &[u8]) -> Result<Complete, CommandFailure> {
-        self.write_all(bytes).map_err(|e| CommandFailure::write(&self.name, &e))?;
-        self.complete()
+        self.write_all(bytes).map_err(|e| CommandFailure::write_error(&self.name, &e))?;
+        self.complete_writing()
     }
 
     /// Writes out everything, down to the disk; the file still needs its name.
-    pub(crate) fn complete(self) -> Result<Complete, CommandFailure> {
+    pub(crate) fn complete_writing(self) -> Result<Complete, CommandFailure> {
         let OutputFile { name, place } = self;
         let complete = || -> io::Result<OutputPlace> {
             let mut place = place.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -162,37 +162,37 @@ impl OutputFile {
             }
             Ok(place)
         };
-        let place = complete().map_err(|e| CommandFailure::write(&name, &e))?;
+        let place = complete().map_err(|e| CommandFailure::write_error(&name, &e))?;
         Ok(Complete { name, place })
     }
 
     /// Writes out everything and gives the file its name.
     pub(crate) fn finish(self) -> Result<(), CommandFailure> {
-        self.complete()?.publish()
+        self.complete_writing()?.publish()
     }
 }
 
 /// Refuses files that would be written twice, or over what is read. `written` are options with
 /// their files.
-pub(crate) fn distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]) -> Result<(), CommandFailure> {
-    let mut seen: Vec<(PathBuf, String)> = Vec::new();
+pub(crate) fn check_distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]) -> Result<(), CommandFailure> {
+    let mut seen_files: Vec<(PathBuf, String)> = Vec::new();
     for path in read.iter().flatten().filter(|path| **path != Path::new("-")) {
-        seen.extend(identity(path).map(|file| (file, "this command reads that file".to_string())));
+        seen_files.extend(file_identity(path).map(|file| (file, "this command reads that file".to_string())));
     }
     for (option, path) in written.iter().filter_map(|&(option, path)| Some((option, path?))) {
-        let Some(file) = identity(path) else { continue };
-        if let Some((_, why)) = seen.iter().find(|(known, _)| *known == file) {
+        let Some(file) = file_identity(path) else { continue };
+        if let Some((_, why)) = seen_files.iter().find(|(known, _)| *known == file) {
             let path = path.display();
-            return Err(CommandFailure::usage(format_args!("{option} {path}: {why}; give another name")));
+            return Err(CommandFailure::usage_error(format_args!("{option} {path}: {why}; give another name")));
         }
-        seen.push((file, format!("{option} also writes that file")));
+        seen_files.push((file, format!("{option} also writes that file")));
     }
     Ok(())
 }
 
 /// Returns the identity of a path's file; `None` for files with many writers: `/dev/null`, a named
 /// pipe.
-pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
+pub(crate) fn file_identity(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") {
         return Some(path.to_path_buf());
     }
@@ -222,8 +222,8 @@ impl Complete {
         let Complete { name, place } = self;
         let OutputPlace::Temporary { file, target } = place else { return Ok(()) };
         let path = file.path().to_path_buf();
-        let mut files = temporary();
-        file.persist(&target).map_err(|e| CommandFailure::write(&name, &e.error))?;
+        let mut files = temporary_files();
+        file.persist(&target).map_err(|e| CommandFailure::write_error(&name, &e.error))?;
         files.retain(|f| *f != path);
         drop(files);
         // The name is also durable once the directory is; not every system can make it so.
@@ -235,7 +235,7 @@ impl Complete {
 }
 
 /// Gives files that are all complete their names.
-pub(crate) fn publish(files: impl IntoIterator<Item = Complete>) -> Result<(), CommandFailure> {
+pub(crate) fn publish_all(files: impl IntoIterator<Item = Complete>) -> Result<(), CommandFailure> {
     files.into_iter().try_for_each(Complete::publish)
 }
 
@@ -282,7 +282,7 @@ impl Write for OutputFile {
 }
 
 /// Writes a whole file at once; it still needs its name.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<Complete, CommandFailure> {
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<Complete, CommandFailure> {
     OutputFile::create(path)?.write_whole(bytes)
 }
 
@@ -304,7 +304,7 @@ mod tests {
         assert!(!path.exists());
         drop(out);
         assert_eq!(names(dir.path()), Vec::<String>::new());
-        let whole = write(&path, b"whole").expect("written");
+        let whole = write_bytes(&path, b"whole").expect("written");
         assert!(!path.exists());
         whole.publish().expect("published");
         assert_eq!(names(dir.path()), ["out.txt"]);
@@ -336,7 +336,7 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let dir = tempfile::tempdir().expect("directory");
         let (file, link) = (dir.path().join("file"), dir.path().join("link"));
-        let write = |path: &Path, bytes: &[u8]| write(path, bytes).and_then(Complete::publish);
+        let write = |path: &Path, bytes: &[u8]| write_bytes(path, bytes).and_then(Complete::publish);
         write(&file, b"old").expect("written");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("mode set");
         symlink(&file, &link).expect("linked");

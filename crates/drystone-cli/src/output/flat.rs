@@ -23,12 +23,12 @@ impl FlatRow {
     }
 
     /// Adds a text.
-    pub(crate) fn text(&mut self, name: impl Into<String>, value: impl ToString) {
+    pub(crate) fn add_text(&mut self, name: impl Into<String>, value: impl ToString) {
         self.values.push((name.into(), value.to_string()));
     }
 
     /// Adds a number; empty where there is none.
-    pub(crate) fn number(&mut self, name: impl Into<String>, value: Option<f64>) {
+    pub(crate) fn add_number(&mut self, name: impl Into<String>, value: Option<f64>) {
         self.values.push((name.into(), value.map_or_else(String::new, |v| v.to_string())));
     }
 }
@@ -36,7 +36,7 @@ impl FlatRow {
 impl FlatRows {
     /// Returns an empty table with these columns first.
     #[cfg(any(feature = "live", feature = "sweep"))]
-    pub(crate) fn of(columns: impl IntoIterator<Item = String>) -> FlatRows {
+    pub(crate) fn with_columns(columns: impl IntoIterator<Item = String>) -> FlatRows {
         FlatRows { columns: columns.into_iter().collect(), rows: Vec::new() }
     }
 
@@ -50,7 +50,7 @@ impl FlatRows {
     }
 
     /// As CSV with a header line. Columns that a row lacks are empty.
-    pub(crate) fn csv(&self) -> Result<Vec<u8>, CommandFailure> {
+    pub(crate) fn render_csv(&self) -> Result<Vec<u8>, CommandFailure> {
         let mut columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         for row in &self.rows {
             for (name, _) in &row.values {
@@ -60,14 +60,14 @@ impl FlatRows {
             }
         }
         let mut out = csv::Writer::from_writer(Vec::new());
-        out.write_record(&columns).map_err(CommandFailure::usage)?;
+        out.write_record(&columns).map_err(CommandFailure::usage_error)?;
         for row in &self.rows {
             let value = |column: &&str| {
-                let found = row.values.iter().find(|(name, _)| name == column);
-                found.map_or("", |(_, value)| value.as_str())
+                let cell = row.values.iter().find(|(name, _)| name == column);
+                cell.map_or("", |(_, value)| value.as_str())
             };
-            out.write_record(columns.iter().map(value)).map_err(CommandFailure::usage)?;
+            out.write_record(columns.iter().map(value)).map_err(CommandFailure::usage_error)?;
         }
-        out.into_inner().map_err(CommandFailure::usage)
+        out.into_inner().map_err(CommandFailure::usage_error)
     }
 }

@@ -19,25 +19,25 @@ pub(crate) trait WrittenKind: Sized + 'static {
 /// A way to write things of a kind.
 pub(crate) trait Format<K: WrittenKind>: Sync {
     /// Endings of the files that are written so, in lower case; messages name the first.
-    fn endings(&self) -> &'static [&'static str];
+    fn file_endings(&self) -> &'static [&'static str];
 
     /// Its word for `--format`, and what help says of it; `None` where it is for files only.
-    fn option(&self) -> Option<(&'static str, &'static str)> {
+    fn format_option(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 
     /// Returns the traits in which it differs from others.
-    fn traits(&self) -> FormatTraits {
+    fn format_traits(&self) -> FormatTraits {
         FormatTraits::default()
     }
 
     /// The feature that a build needs for it and this one has not.
-    fn missing(&self) -> Option<&'static str> {
+    fn missing_feature(&self) -> Option<&'static str> {
         None
     }
 
     /// Writes all of it; the file still needs its name.
-    fn write(&self, what: &K::Of<'_>, out: &mut OutputFile) -> Result<(), CommandFailure>;
+    fn write_to(&self, what: &K::Of<'_>, out: &mut OutputFile) -> Result<(), CommandFailure>;
 }
 
 /// Traits that some formats have and others lack.
@@ -60,28 +60,29 @@ pub(crate) fn by_ending<K: WrittenKind>(path: &Path) -> Result<&'static dyn Form
     let stdout = path == Path::new("-");
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let ends = |format: &&&'static dyn Format<K>| match stdout {
-        true => format.traits().for_stdout,
-        false => format.endings().iter().any(|ending| name.ends_with(ending)),
+        true => format.format_traits().for_stdout,
+        false => format.file_endings().iter().any(|ending| name.ends_with(ending)),
     };
-    let found = K::formats().iter().find(ends).copied().ok_or_else(|| {
-        let endings: Vec<&str> = K::formats().iter().filter_map(|format| format.endings().first().copied()).collect();
+    let output_format = K::formats().iter().find(ends).copied().ok_or_else(|| {
+        let endings: Vec<&str> =
+            K::formats().iter().filter_map(|format| format.file_endings().first().copied()).collect();
         let (last, first) = endings.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
-        CommandFailure::usage(format_args!(
+        CommandFailure::usage_error(format_args!(
             "{}: the ending says {}; expected {} or {last}",
             path.display(),
             K::HOW,
             first.join(", ")
         ))
     })?;
-    match found.missing() {
-        Some(feature) => Err(without(&path.display().to_string(), feature)),
-        None => Ok(found),
+    match output_format.missing_feature() {
+        Some(feature) => Err(missing_feature_error(&path.display().to_string(), feature)),
+        None => Ok(output_format),
     }
 }
 
 /// Returns the failure for a feature that this build lacks.
-pub(crate) fn without(what: &str, feature: &str) -> CommandFailure {
-    CommandFailure::usage(format_args!(
+pub(crate) fn missing_feature_error(what: &str, feature: &str) -> CommandFailure {
+    CommandFailure::usage_error(format_args!(
         "{what}: this build lacks the feature `{feature}`; build it with \
          `cargo build --release --features {feature}`"
     ))
@@ -100,16 +101,16 @@ impl<K: WrittenKind> OutputTarget<K> {
     }
 
     /// Writes it; the file still needs its name.
-    pub(crate) fn write(mut self, what: &K::Of<'_>) -> Result<Complete, CommandFailure> {
-        self.format.write(what, &mut self.out)?;
-        self.out.complete()
+    pub(crate) fn write_contents(mut self, what: &K::Of<'_>) -> Result<Complete, CommandFailure> {
+        self.format.write_to(what, &mut self.out)?;
+        self.out.complete_writing()
     }
 }
 
 /// Writes bytes that are there already.
-pub(crate) fn put(out: &mut OutputFile, bytes: &[u8]) -> Result<(), CommandFailure> {
+pub(crate) fn put_bytes(out: &mut OutputFile, bytes: &[u8]) -> Result<(), CommandFailure> {
     use std::io::Write;
-    out.write_all(bytes).map_err(|e| CommandFailure::write(out.name(), &e))
+    out.write_all(bytes).map_err(|e| CommandFailure::write_error(out.name(), &e))
 }
 
 #[cfg(test)]
@@ -128,11 +129,11 @@ mod tests {
         let argument = command.get_arguments().find(|a| a.get_id() == option).expect(option);
         let help = argument.get_long_help().or(argument.get_help()).expect("help").to_string();
         for format in K::formats() {
-            let ending = format.endings().first().expect("an ending");
+            let ending = format.file_endings().first().expect("an ending");
             assert!(help.contains(ending), "--{option} takes {ending}: {help}");
-            for ending in format.endings() {
+            for ending in format.file_endings() {
                 let found = by_ending::<K>(Path::new(&format!("Name{}", ending.to_uppercase()))).expect("a format");
-                assert_eq!(found.endings(), format.endings());
+                assert_eq!(found.file_endings(), format.file_endings());
             }
         }
         assert!(by_ending::<K>(Path::new("name.odd")).is_err());
@@ -149,13 +150,13 @@ mod tests {
     }
 
     impl Format<OddFormat> for OddFormat {
-        fn endings(&self) -> &'static [&'static str] {
+        fn file_endings(&self) -> &'static [&'static str] {
             &[".odd"]
         }
-        fn missing(&self) -> Option<&'static str> {
+        fn missing_feature(&self) -> Option<&'static str> {
             Some("oddities")
         }
-        fn write(&self, _: &(), _: &mut OutputFile) -> Result<(), CommandFailure> {
+        fn write_to(&self, _: &(), _: &mut OutputFile) -> Result<(), CommandFailure> {
             Ok(())
         }
     }

@@ -1,7 +1,7 @@
 //! Messages for people, on the standard error.
 
 use anstyle::{AnsiColor, Style};
-use drystone_report::document::visible;
+use drystone_report::document::make_visible;
 use std::cell::RefCell;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,10 +18,10 @@ thread_local! {
 }
 
 /// Does some work of which the messages are not printed but answered. Nor are there progress bars.
-pub(crate) fn overhear<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+pub(crate) fn overhear_messages<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     let before = OVERHEARD.replace(Some(Vec::new()));
-    let done = work();
-    (done, OVERHEARD.replace(before).unwrap_or_default())
+    let result = work();
+    (result, OVERHEARD.replace(before).unwrap_or_default())
 }
 
 /// Returns whether a caller reports the messages of this thread.
@@ -40,34 +40,34 @@ pub(crate) fn is_quiet() -> bool {
 }
 
 /// Says nothing where the pipe is closed (`2>&1 | head`): `eprintln!` would panic.
-fn say(style: Style, what: &str, text: &str) {
-    let kept = OVERHEARD.with_borrow_mut(|heard| heard.as_mut().map(|heard| heard.push(text.to_string())).is_some());
-    if kept {
+fn print_styled(style: Style, what: &str, text: &str) {
+    let is_kept = OVERHEARD.with_borrow_mut(|heard| heard.as_mut().map(|heard| heard.push(text.to_string())).is_some());
+    if is_kept {
         return;
     }
-    let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {}", visible(text));
+    let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {}", make_visible(text));
 }
 
 /// Prints an error.
-pub(crate) fn error(text: &str) {
-    say(ERROR, "error", text);
+pub(crate) fn print_error(text: &str) {
+    print_styled(ERROR, "error", text);
 }
 
 /// Prints a warning.
-pub(crate) fn warning(text: &str) {
+pub(crate) fn print_warning(text: &str) {
     if is_overheard() || !is_quiet() {
-        say(WARNING, "warning", text);
+        print_styled(WARNING, "warning", text);
     }
 }
 
 /// A warning that `--quiet` does not silence: the result is none.
-pub(crate) fn insist(text: &str) {
-    say(WARNING, "warning", text);
+pub(crate) fn print_loud_warning(text: &str) {
+    print_styled(WARNING, "warning", text);
 }
 
 /// Prints a note.
-pub(crate) fn note(text: &str) {
+pub(crate) fn print_note(text: &str) {
     if is_overheard() || !is_quiet() {
-        say(NOTE, "note", text);
+        print_styled(NOTE, "note", text);
     }
 }

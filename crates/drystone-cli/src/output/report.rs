@@ -4,7 +4,10 @@ use super::columns::{self, OVERVIEW};
 use super::document::{Document, DocumentTable};
 use super::flat::FlatRow;
 use super::message;
-use super::number::{NONE, TimeUnit, count, duration, fixed, fixed_or, in_unit, minutes, percent, plural, speed};
+use super::number::{
+    NONE, TimeUnit, fixed_or, format_count, format_duration, format_fixed, format_minutes, format_percent,
+    format_plural, format_speed, in_unit,
+};
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use drystone::metrics::{
     Categorised, Disruptions, EXACT_LIMIT, Fairness, Kills, Measure, Metric, MetricNeeds, MetricUnit, Precision,
@@ -15,87 +18,88 @@ use drystone_report::{PoolResult, Timing};
 use std::fmt::Write;
 
 /// Returns the inputs of a row, as its first columns.
-pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experiment: &ExperimentMeta) -> FlatRow {
+pub(crate) fn input_columns(workload: &WorkloadMeta, policy: &PolicyMeta, experiment: &ExperimentMeta) -> FlatRow {
     let mut row = FlatRow::default();
-    row.text("policy", &policy.text);
-    row.text("parameters", policy.parameters.text());
-    row.text("workload", &workload.name);
-    row.text("workload_hash", &workload.hash);
-    row.text("procs", workload.procs);
-    row.text("settings", workload.settings.text());
-    row.text("trim", &experiment.trim);
-    row.text("each_month", experiment.each_month);
-    row.text("seed", experiment.seed);
+    row.add_text("policy", &policy.text);
+    row.add_text("parameters", policy.parameters.format_pairs());
+    row.add_text("workload", &workload.name);
+    row.add_text("workload_hash", &workload.hash);
+    row.add_text("procs", workload.procs);
+    row.add_text("settings", workload.settings.format_pairs());
+    row.add_text("trim", &experiment.trim);
+    row.add_text("each_month", experiment.each_month);
+    row.add_text("seed", experiment.seed);
     if let Some(priorities) = &experiment.priorities {
-        row.text("priorities", &priorities.hash);
+        row.add_text("priorities", &priorities.hash);
     }
     if let Some(platform) = &experiment.platform {
-        row.text("platform", &platform.hash);
+        row.add_text("platform", &platform.hash);
     }
     if let Some(outages) = &experiment.outages {
-        row.text("outages", &outages.hash);
+        row.add_text("outages", &outages.hash);
     }
     if let Some(failures) = &experiment.failures {
-        row.text("failures", failures);
+        row.add_text("failures", failures);
     }
     if let Some(checkpoints) = &experiment.checkpoints {
-        row.text("checkpoints", checkpoints);
+        row.add_text("checkpoints", checkpoints);
     }
     if let Some(circumstances) = &experiment.circumstances {
-        row.text("circumstances", &circumstances.hash);
+        row.add_text("circumstances", &circumstances.hash);
     }
     if experiment.feedback {
-        row.text("feedback", true);
+        row.add_text("feedback", true);
     }
-    row.text("drystone", VERSION);
+    row.add_text("drystone", VERSION);
     row
 }
 
 /// The figures of a report as columns.
-pub(crate) fn figures(row: &mut FlatRow, report: &Report, promises: PromisesKept) {
-    row.text("jobs", report.trimmed.seen);
-    row.text("jobs_counted", report.trimmed.kept);
+pub(crate) fn append_figures(row: &mut FlatRow, report: &Report, promises: PromisesKept) {
+    row.add_text("jobs", report.trimmed.seen);
+    row.add_text("jobs_counted", report.trimmed.kept);
     for resource in &report.resources {
-        row.number(format!("utilisation_{}", resource.name), resource.utilisation);
+        row.add_number(format!("utilisation_{}", resource.name), resource.utilisation);
     }
-    let found = (report, &promises);
+    let metric_inputs = (report, &promises);
     let add = |row: &mut FlatRow, metric: Metric| {
-        if let Some(column) = metric.column() {
-            row.number(column, metric.of(found));
+        if let Some(column) = metric.column_name() {
+            row.add_number(column, metric.value_of(metric_inputs));
         }
     };
     for measure in Measure::ALL {
         Metric::STATISTICS.into_iter().for_each(|statistic| add(row, statistic(measure)));
     }
-    if let Some(error) = inexact(summaries(report)) {
-        row.number("percentile_error", Some(error));
+    if let Some(error) = largest_error(all_summaries(report)) {
+        row.add_number("percentile_error", Some(error));
     }
     for (at, excess) in report.excessive.iter().enumerate() {
         let name = |what| format!("excess_{}_{what}", at + 1);
-        row.number(name("threshold"), Some(excess.threshold.as_f64()));
-        row.text(name("jobs"), excess.count);
-        row.number(name("total"), Some(excess.total));
-        row.number(name("mean"), excess.mean);
+        row.add_number(name("threshold"), Some(excess.threshold.as_f64()));
+        row.add_text(name("jobs"), excess.count);
+        row.add_number(name("total"), Some(excess.total));
+        row.add_number(name("mean"), excess.mean);
     }
-    let measured = |metric: &Metric| {
-        (report.disruptions.is_some() || !metric.needs().contains(&MetricNeeds::Disruptions))
-            && (report.sizes.is_some() || !metric.needs().contains(&MetricNeeds::Sizes))
+    let is_measured = |metric: &Metric| {
+        (report.disruptions.is_some() || !metric.needed_measurements().contains(&MetricNeeds::Disruptions))
+            && (report.sizes.is_some() || !metric.needed_measurements().contains(&MetricNeeds::Sizes))
     };
-    Metric::FIGURES.into_iter().filter(measured).for_each(|metric| add(row, metric));
+    Metric::FIGURES.into_iter().filter(is_measured).for_each(|metric| add(row, metric));
 }
 
 /// The measures of each category as columns, a row each.
 pub(crate) fn categories_as_rows(categories: &[Categorised]) -> impl Iterator<Item = FlatRow> + '_ {
-    let all = categories.iter().flat_map(|scheme| scheme.categories.iter().map(move |one| (&scheme.scheme, one)));
-    all.map(|(scheme, category)| {
+    let category_pairs =
+        categories.iter().flat_map(|scheme| scheme.categories.iter().map(move |one| (&scheme.scheme, one)));
+    category_pairs.map(|(scheme, category)| {
         let mut row = FlatRow::default();
-        row.text("scheme", scheme);
-        row.text("category", &category.name);
-        row.text("jobs_counted", category.measures.get(Measure::Wait).count);
+        row.add_text("scheme", scheme);
+        row.add_text("category", &category.name);
+        row.add_text("jobs_counted", category.measures.get(Measure::Wait).count);
         for measure in Measure::ALL {
             for metric in Metric::STATISTICS.map(|statistic| statistic(measure)) {
-                if let Some(column) = metric.column() {
-                    row.number(column, metric.of_measures(&category.measures));
+                if let Some(column) = metric.column_name() {
+                    row.add_number(column, metric.of_measures(&category.measures));
                 }
             }
         }
@@ -105,7 +109,7 @@ pub(crate) fn categories_as_rows(categories: &[Categorised]) -> impl Iterator<It
 
 /// Returns the largest relative error of these summaries' percentiles and medians; `None` where all
 /// are exact.
-pub(crate) fn inexact<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Option<f64> {
+pub(crate) fn largest_error<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Option<f64> {
     let error = |summary: &Summary| match summary.precision {
         Precision::Histogram { relative_error } => Some(relative_error),
         Precision::Exact | Precision::NotKept => None,
@@ -115,24 +119,24 @@ pub(crate) fn inexact<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> O
 
 /// Adds a note under tables whose percentiles and medians are not exact.
 pub(crate) fn say_if_inexact<'a>(document: &mut Document, summaries: impl IntoIterator<Item = &'a Summary>) {
-    if let Some(error) = inexact(summaries) {
-        document.text(format!(
+    if let Some(error) = largest_error(summaries) {
+        document.add_text(format!(
             "Medians and percentiles are within {} of the true ones where they are of more than {} values; the rest is exact.",
-            percent(Some(error), 1),
-            count(EXACT_LIMIT as u64)
+            format_percent(Some(error), 1),
+            format_count(EXACT_LIMIT as u64)
         ));
     }
 }
 
 /// Every measure of a report.
-pub(crate) fn summaries(report: &Report) -> impl Iterator<Item = &Summary> {
+pub(crate) fn all_summaries(report: &Report) -> impl Iterator<Item = &Summary> {
     Measure::ALL.into_iter().map(|measure| report.measures.get(measure))
 }
 
 /// The metric that is one statistic of a measure.
 type StatisticOf = fn(Measure) -> Metric;
 
-/// The columns of [`measures`]: every statistic.
+/// The columns of [`measure_table`]: every statistic.
 const STATISTICS: [(&str, StatisticOf); Metric::STATISTICS.len()] = [
     ("mean", Metric::Mean),
     ("median", Metric::Median),
@@ -145,18 +149,18 @@ const STATISTICS: [(&str, StatisticOf); Metric::STATISTICS.len()] = [
 ];
 
 /// The measures of a report, a row each.
-pub(crate) fn measures(report: &Report) -> DocumentTable {
+pub(crate) fn measure_table(report: &Report) -> DocumentTable {
     let names = STATISTICS.iter().map(|(name, _)| *name);
     let mut table = DocumentTable::new([""].into_iter().chain(names).chain(["worst job"]));
     for measure in Measure::ALL {
         let in_minutes = measure.unit() == MetricUnit::Seconds;
         let name = if in_minutes { format!("{}, min", measure.name()) } else { measure.name().to_string() };
-        let show = |value| if in_minutes { minutes(value) } else { fixed_or(value, 2) };
+        let show = |value| if in_minutes { format_minutes(value) } else { fixed_or(value, 2) };
         let worst = report.worst.iter().find(|w| w.measure == measure);
         let mut row = vec![name];
-        row.extend(STATISTICS.iter().map(|(_, statistic)| show(statistic(measure).of(report))));
+        row.extend(STATISTICS.iter().map(|(_, statistic)| show(statistic(measure).value_of(report))));
         row.push(worst.map_or_else(|| NONE.to_string(), |w| w.number.to_string()));
-        table.row(row.into_iter().map(Into::into).collect());
+        table.add_row(row.into_iter().map(Into::into).collect());
     }
     table
 }
@@ -167,32 +171,35 @@ pub(crate) fn main_measures(report: &Report) -> DocumentTable {
         [("mean", Metric::Mean), ("median", Metric::Median), ("95% within", Metric::P95), ("longest", Metric::Max)];
     let mut table = DocumentTable::new([""].into_iter().chain(statistics.map(|(name, _)| name)));
     for measure in [Measure::Wait, Measure::Response, Measure::BoundedSlowdown] {
-        let unit = TimeUnit::of(Metric::Mean(measure).of(report).unwrap_or(0.0));
+        let unit = TimeUnit::for_seconds(Metric::Mean(measure).value_of(report).unwrap_or(0.0));
         let in_time = measure.unit() == MetricUnit::Seconds;
         let name = if in_time { format!("{}, {}", measure.name(), unit.name()) } else { measure.name().to_string() };
-        let show = |value| if in_time { unit.text(value) } else { fixed_or(value, 1) };
+        let show = |value| if in_time { unit.format_seconds(value) } else { fixed_or(value, 1) };
         let mut row = vec![name];
-        row.extend(statistics.iter().map(|(_, statistic)| show(statistic(measure).of(report))));
-        table.row(row.into_iter().map(Into::into).collect());
+        row.extend(statistics.iter().map(|(_, statistic)| show(statistic(measure).value_of(report))));
+        table.add_row(row.into_iter().map(Into::into).collect());
     }
     table
 }
 
 /// Describes the effort of a policy's searches.
-pub(crate) fn search(search: &SearchEffort) -> Vec<(String, String)> {
-    let per = |sum: u64| fixed(sum as f64 / search.searches as f64, 1);
+pub(crate) fn describe_search(search: &SearchEffort) -> Vec<(String, String)> {
+    let per = |sum: u64| format_fixed(sum as f64 / search.searches as f64, 1);
     let facts = [
-        ("searches", count(search.searches)),
+        ("searches", format_count(search.searches)),
         ("nodes per search", per(search.nodes)),
         ("paths per search", per(search.paths)),
         ("improvements per search", per(search.improvements)),
-        ("exhausted: nothing better was left", percent(Some(search.exhausted as f64 / search.searches as f64), 1)),
+        (
+            "exhausted: nothing better was left",
+            format_percent(Some(search.exhausted as f64 / search.searches as f64), 1),
+        ),
     ];
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 /// The other figures of a report, for people.
-pub(crate) fn facts(
+pub(crate) fn report_facts(
     report: &Report,
     promises: PromisesKept,
     stalls: Option<&Stalls>,
@@ -201,66 +208,74 @@ pub(crate) fn facts(
     let mut facts: Vec<(&str, String)> = vec![
         (
             "utilisation",
-            format!("{} over {}", percent(report.machine.utilisation, 1), duration(report.machine.busy().as_f64())),
+            format!(
+                "{} over {}",
+                format_percent(report.machine.utilisation, 1),
+                format_duration(report.machine.busy_time().as_f64())
+            ),
         ),
-        ("utilisation in the period", percent(report.machine.period_utilisation, 1)),
+        ("utilisation in the period", format_percent(report.machine.period_utilisation, 1)),
     ];
     // Trimmed jobs wait in the queue like any other.
-    let whose = if report.trimmed.kept < report.trimmed.seen { ", of all jobs" } else { "" };
+    let jobs_suffix = if report.trimmed.kept < report.trimmed.seen { ", of all jobs" } else { "" };
     if let Some(queue) = &report.queue {
         let q = &queue.arriving;
         facts.push((
             "waiting jobs",
-            format!("{} on average, {} at most{whose}", fixed_or(q.mean_waiting_jobs, 1), count(q.max_waiting_jobs)),
+            format!(
+                "{} on average, {} at most{jobs_suffix}",
+                fixed_or(q.mean_waiting_jobs, 1),
+                format_count(q.max_waiting_jobs)
+            ),
         ));
-        facts.push(("loss of capacity", percent(q.loss_of_capacity, 1) + whose));
+        facts.push(("loss of capacity", format_percent(q.loss_of_capacity, 1) + jobs_suffix));
     }
     if let Some(disruptions) = &report.disruptions {
-        facts.extend(disrupted(disruptions, report.machine.work));
+        facts.extend(describe_disruptions(disruptions, report.machine.work));
     }
     if !report.kills.is_none() {
-        facts.push(("jobs killed", killed(&report.kills)));
+        facts.push(("jobs killed", describe_kills(&report.kills)));
     }
     if report.suspensions.total > 0 {
         facts.push((
             "suspensions",
-            format!("{} of {}", count(report.suspensions.total), plural(report.suspensions.jobs, "job")),
+            format!("{} of {}", format_count(report.suspensions.total), format_plural(report.suspensions.jobs, "job")),
         ));
     }
-    facts.push(("promises", promises_text(promises) + whose));
+    facts.push(("promises", promises_text(promises) + jobs_suffix));
     if let Some(p) = &report.predictability {
         let reservations = if p.difference.count == 0 {
             "no job waited with one".to_string()
         } else {
             format!(
                 "{} of jobs waited with one; |start - first reservation| {} on average, {} in the median",
-                percent(p.reservation_rate, 1),
-                p.difference.mean.map_or_else(|| "-".to_string(), duration),
-                p.difference.median.map_or_else(|| "-".to_string(), duration),
+                format_percent(p.reservation_rate, 1),
+                p.difference.mean.map_or_else(|| "-".to_string(), format_duration),
+                p.difference.median.map_or_else(|| "-".to_string(), format_duration),
             )
         };
         facts.push(("reservations", reservations));
         if let (Some(estimate), Some(procs)) = (p.reserved_estimate.mean, p.reserved_procs.mean) {
             facts.push((
                 "jobs with a reservation",
-                format!("estimate {} and {} processors on average", duration(estimate), fixed(procs, 1)),
+                format!("estimate {} and {} processors on average", format_duration(estimate), format_fixed(procs, 1)),
             ));
         }
         facts.push(("prediction accuracy", format!(
             "{} over a job's life, {} at arrival; {} of jobs ran longer than first predicted; {} corrections per job",
-            percent(p.accuracy.mean, 1),
-            percent(p.first_accuracy.mean, 1),
-            percent(p.under_predicted_rate, 1),
+            format_percent(p.accuracy.mean, 1),
+            format_percent(p.first_accuracy.mean, 1),
+            format_percent(p.under_predicted_rate, 1),
             fixed_or(p.corrections.mean, 2),
         )));
     }
     if let Some(stalls) = stalls {
-        let mean = |value: Option<f64>| value.map_or_else(|| "-".to_string(), duration);
+        let mean = |value: Option<f64>| value.map_or_else(|| "-".to_string(), format_duration);
         facts.push((
             "heel and toe",
             format!(
                 "{} of jobs with a reservation were stalled, {} on average, by {} thieves",
-                percent(stalls.rate, 1),
+                format_percent(stalls.rate, 1),
                 mean(stalls.stall.mean),
                 fixed_or(stalls.thieves.mean, 1)
             ),
@@ -269,33 +284,35 @@ pub(crate) fn facts(
     if let Some(f) = &report.fairness {
         facts.push(("fairness", fairness_text(f, !report.resources.is_empty())));
     }
-    let told = facts.len();
+    let extra_position = facts.len();
     if let Some(timing) = timing {
-        facts.push(("simulation", format!("{} jobs/s", speed(timing.jobs_per_second))));
+        facts.push(("simulation", format!("{} jobs/s", format_speed(timing.jobs_per_second))));
     }
     let mut facts: Vec<_> = facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-    facts.splice(told..told, others(report, promises));
+    facts.splice(extra_position..extra_position, wordless_metrics(report, promises));
     // Beside that of processors.
-    facts.splice(2..2, report.resources.iter().map(|one| (format!("utilisation of {}", one.name), used(one))));
+    facts.splice(2..2, report.resources.iter().map(|one| (format!("utilisation of {}", one.name), format_usage(one))));
     facts
 }
 
 /// The use of a resource beyond processors, for people.
-fn used(resource: &ResourceUse) -> String {
+fn format_usage(resource: &ResourceUse) -> String {
     let total = match (resource.average, resource.unit) {
-        (None, ResourceUnit::Count) => count(resource.total),
-        (Some(average), ResourceUnit::Count) => format!("{} on average", fixed(average, 1)),
-        (None, ResourceUnit::Kilobytes) => resource.unit.show(resource.total),
-        (Some(average), ResourceUnit::Kilobytes) => format!("{} on average", resource.unit.show(average as u64)),
+        (None, ResourceUnit::Count) => format_count(resource.total),
+        (Some(average), ResourceUnit::Count) => format!("{} on average", format_fixed(average, 1)),
+        (None, ResourceUnit::Kilobytes) => resource.unit.format_amount(resource.total),
+        (Some(average), ResourceUnit::Kilobytes) => {
+            format!("{} on average", resource.unit.format_amount(average as u64))
+        }
     };
     format!(
         "{} of {total}; {} for some of it",
-        percent(resource.utilisation, 1),
-        plural(resource.jobs, "job") + if resource.jobs == 1 { " asks" } else { " ask" }
+        format_percent(resource.utilisation, 1),
+        format_plural(resource.jobs, "job") + if resource.jobs == 1 { " asks" } else { " ask" }
     )
 }
 
-/// Metrics that [`facts`] puts into words, or leaves to CSV and JSON.
+/// Metrics that [`report_facts`] puts into words, or leaves to CSV and JSON.
 const TOLD: [Metric; 45] = [
     Metric::ExcessJobs,
     Metric::ExcessTotal,
@@ -345,22 +362,25 @@ const TOLD: [Metric; 45] = [
 ];
 
 /// Metrics without words of their own: a new one is shown by its name until it has some.
-fn others(report: &Report, promises: PromisesKept) -> Vec<(String, String)> {
-    let has_words = |metric: &Metric| TOLD.contains(metric) || metric.needs().contains(&MetricNeeds::Sizes);
-    let others = Metric::FIGURES.into_iter().filter(|metric| !has_words(metric));
-    others.map(|metric| (metric.name(), in_unit(metric.of((report, &promises)), metric.unit()))).collect()
+fn wordless_metrics(report: &Report, promises: PromisesKept) -> Vec<(String, String)> {
+    let has_words =
+        |metric: &Metric| TOLD.contains(metric) || metric.needed_measurements().contains(&MetricNeeds::Sizes);
+    let unworded_metrics = Metric::FIGURES.into_iter().filter(|metric| !has_words(metric));
+    unworded_metrics
+        .map(|metric| (metric.name(), in_unit(metric.value_of((report, &promises)), metric.unit())))
+        .collect()
 }
 
 /// Describes jobs that were ended before their time, for people.
-fn killed(kills: &Kills) -> String {
+fn describe_kills(kills: &Kills) -> String {
     let mut causes = Vec::new();
     if kills.at_limit > 0 {
-        causes.push(format!("{} at their limit", count(kills.at_limit)));
+        causes.push(format!("{} at their limit", format_count(kills.at_limit)));
     }
     if kills.cancelled > 0 {
-        causes.push(format!("{} cancelled", count(kills.cancelled)));
+        causes.push(format!("{} cancelled", format_count(kills.cancelled)));
     }
-    format!("{}; {} processor-hours of work thrown away", causes.join(", "), fixed(kills.work / 3_600.0, 1))
+    format!("{}; {} processor-hours of work thrown away", causes.join(", "), format_fixed(kills.work / 3_600.0, 1))
 }
 
 fn fairness_text(fairness: &Fairness, resourced: bool) -> String {
@@ -370,32 +390,35 @@ fn fairness_text(fairness: &Fairness, resourced: bool) -> String {
         fixed_or(fairness.users, 3)
     );
     if let Some(dominant) = fairness.dominant.filter(|_| resourced) {
-        let _ = write!(text, ", {} over users' dominant shares", fixed(dominant, 3));
+        let _ = write!(text, ", {} over users' dominant shares", format_fixed(dominant, 3));
     }
     if let (Some(user), Some(slowdown)) = (fairness.worst_user, fairness.worst_user_slowdown) {
-        let _ = write!(text, "; worst off: user {user}, bounded slowdown {}", fixed(slowdown, 1));
+        let _ = write!(text, "; worst off: user {user}, bounded slowdown {}", format_fixed(slowdown, 1));
     }
     if let Some(overtaken) = fairness.overtaken {
-        let _ = write!(text, "; {} of jobs overtaken", percent(Some(overtaken), 1));
+        let _ = write!(text, "; {} of jobs overtaken", format_percent(Some(overtaken), 1));
     }
     text
 }
 
 /// Describes the effects of outages and circumstances, for people.
-fn disrupted(disruptions: &Disruptions, work: f64) -> Vec<(&'static str, String)> {
+fn describe_disruptions(disruptions: &Disruptions, work: f64) -> Vec<(&'static str, String)> {
     let d = disruptions;
     let mut facts = Vec::new();
     if d.down > 0.0 || d.hits > 0 {
-        facts.push(("capacity that was up", format!("{}; utilisation is a share of it", percent(d.capacity_up, 2))));
+        facts.push((
+            "capacity that was up",
+            format!("{}; utilisation is a share of it", format_percent(d.capacity_up, 2)),
+        ));
         let hours = d.work_lost / 3_600.0;
         facts.push((
             "hits by outages",
             format!(
                 "{}; {} waited again, {} ended for good; {} processor-hours of work lost",
-                count(d.hits),
-                plural(d.requeued, "job"),
-                count(d.lost),
-                fixed(hours, 1)
+                format_count(d.hits),
+                format_plural(d.requeued, "job"),
+                format_count(d.lost),
+                format_fixed(hours, 1)
             ),
         ));
     }
@@ -404,8 +427,8 @@ fn disrupted(disruptions: &Disruptions, work: f64) -> Vec<(&'static str, String)
             "checkpoint overhead",
             format!(
                 "{} processor-hours; with the work lost {} of what jobs held",
-                fixed(d.checkpoint_work / 3_600.0, 1),
-                percent(d.waste(work), 1)
+                format_fixed(d.checkpoint_work / 3_600.0, 1),
+                format_percent(d.wasted_share(work), 1)
             ),
         ));
     }
@@ -414,16 +437,16 @@ fn disrupted(disruptions: &Disruptions, work: f64) -> Vec<(&'static str, String)
             "wait since eligible",
             format!(
                 "{} on average; {} held back for some time",
-                duration(d.eligible_wait.mean.unwrap_or(0.0)),
-                plural(d.held, "job")
+                format_duration(d.eligible_wait.mean.unwrap_or(0.0)),
+                format_plural(d.held, "job")
             ),
         ));
     }
     if d.found > 0 {
-        facts.push(("running when it began", plural(d.found, "job")));
+        facts.push(("running when it began", format_plural(d.found, "job")));
     }
     if d.left > 0 {
-        facts.push(("never eligible", plural(d.left, "job")));
+        facts.push(("never eligible", format_plural(d.left, "job")));
     }
     facts
 }
@@ -432,42 +455,42 @@ fn promises_text(promises: PromisesKept) -> String {
     let PromisesKept { promised, broken, excused, worst } = promises;
     let excuse = match excused {
         0 => String::new(),
-        _ => format!("; {} more not kept because of outages or of jobs that came back", count(excused)),
+        _ => format!("; {} more not kept because of outages or of jobs that came back", format_count(excused)),
     };
     match worst {
         _ if promised == 0 => "none were made".to_string(),
-        None if excused > 0 => format!("{} made, none broken by the policy{excuse}", count(promised)),
-        None => format!("{} made, all kept", count(promised)),
+        None if excused > 0 => format!("{} made, none broken by the policy{excuse}", format_count(promised)),
+        None => format!("{} made, all kept", format_count(promised)),
         Some(worst) => format!(
             "{} made, {} broken, the worst by {}{excuse}",
-            count(promised),
-            count(broken),
-            duration(worst.delay().as_f64())
+            format_count(promised),
+            format_count(broken),
+            format_duration(worst.delay().as_f64())
         ),
     }
 }
 
 /// Describes the number of jobs that count.
-pub(crate) fn counted(report: &Report) -> String {
+pub(crate) fn describe_counted_jobs(report: &Report) -> String {
     let t = report.trimmed;
     if t.kept == t.seen {
-        return format!("all {}", count(t.seen));
+        return format!("all {}", format_count(t.seen));
     }
-    let found = match t.dropped_found {
+    let dropped_note = match t.dropped_found {
         0 => String::new(),
-        found => format!(", {} running when it began", count(found)),
+        found => format!(", {} running when it began", format_count(found)),
     };
     let unknown = match t.dropped_uncounted {
         0 => String::new(),
-        jobs => format!(", {} of unknown run time", count(jobs)),
+        jobs => format!(", {} of unknown run time", format_count(jobs)),
     };
     format!(
-        "{} of {}; left out: {} early, {} late, {} by status{found}{unknown}",
-        count(t.kept),
-        count(t.seen),
-        count(t.dropped_early),
-        count(t.dropped_late),
-        count(t.dropped_status)
+        "{} of {}; left out: {} early, {} late, {} by status{dropped_note}{unknown}",
+        format_count(t.kept),
+        format_count(t.seen),
+        format_count(t.dropped_early),
+        format_count(t.dropped_late),
+        format_count(t.dropped_status)
     )
 }
 
@@ -475,9 +498,9 @@ pub(crate) fn counted(report: &Report) -> String {
 /// their output may then be dashes alone.
 pub(crate) fn warn_if_none_counts(report: &Report) {
     if report.trimmed.kept == 0 {
-        message::insist(&format!(
+        message::print_loud_warning(&format!(
             "none of {} counts ({}): nothing is measured",
-            plural(report.trimmed.seen, "job"),
+            format_plural(report.trimmed.seen, "job"),
             report.selection
         ));
     }
@@ -488,13 +511,13 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
     let mut facts = vec![
         ("drystone", VERSION.to_string()),
         ("workload hash", workload.hash.clone()),
-        ("settings", workload.settings.text()),
+        ("settings", workload.settings.format_pairs()),
     ];
-    if let Some(cleaning) = workload.cleaning.text() {
+    if let Some(cleaning) = workload.cleaning.format_rules() {
         facts.push(("cleaning", cleaning));
     }
     if let Some(study) = &experiment.study {
-        facts.push(("study", format!("{} sets {}; explicit options win", study.name, study.sets.text())));
+        facts.push(("study", format!("{} sets {}; explicit options win", study.name, study.sets.format_pairs())));
     }
     facts.push(("trimming", experiment.trim.clone()));
     facts.push(("seed", experiment.seed.to_string()));
@@ -528,23 +551,23 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-pub(crate) fn categories(categorised: &Categorised) -> DocumentTable {
-    let (heads, beside) = columns::heads(&["category", "jobs"], &OVERVIEW);
-    let mut table = DocumentTable::new(heads).beside(&beside);
+pub(crate) fn category_table(categorised: &Categorised) -> DocumentTable {
+    let (heads, beside) = columns::table_heads(&["category", "jobs"], &OVERVIEW);
+    let mut table = DocumentTable::new(heads).with_beside_columns(&beside);
     for category in &categorised.categories {
-        let mut row = vec![category.name.clone(), count(category.measures.get(Measure::Wait).count)];
+        let mut row = vec![category.name.clone(), format_count(category.measures.get(Measure::Wait).count)];
         row.extend(OVERVIEW.iter().map(|column| (column.show)(column.metric.of_measures(&category.measures))));
-        table.row(row.into_iter().map(Into::into).collect());
+        table.add_row(row.into_iter().map(Into::into).collect());
     }
     table
 }
 
 /// Returns the measurements of a pool as columns.
-pub(crate) fn pool(pool: &PoolResult) -> FlatRow {
+pub(crate) fn pool_columns(pool: &PoolResult) -> FlatRow {
     let mut row = FlatRow::default();
-    row.text("pool", &pool.name);
-    row.text("pool_procs", pool.procs);
-    figures(&mut row, &pool.report, PromisesKept::default());
+    row.add_text("pool", &pool.name);
+    row.add_text("pool_procs", pool.procs);
+    append_figures(&mut row, &pool.report, PromisesKept::default());
     row
 }
 
@@ -564,7 +587,7 @@ mod tests {
         let said = |summaries: &[Summary]| {
             let mut document = Document::default();
             say_if_inexact(&mut document, summaries);
-            document.plain()
+            document.render_plain()
         };
         assert_eq!(said(&[Summary::default(), Summary { precision: Precision::NotKept, ..Summary::default() }]), "");
         let told = said(&[folded(0.001), folded(0.0039), Summary::default()]);
@@ -576,9 +599,9 @@ mod tests {
         let mut report = Collector::new(scope, MetricsConfig::default()).finish();
         let columns = |report: &Report| {
             let (mut row, mut rows) = (FlatRow::default(), FlatRows::default());
-            figures(&mut row, report, PromisesKept::default());
+            append_figures(&mut row, report, PromisesKept::default());
             rows.push(row);
-            String::from_utf8(rows.csv().expect("rows")).expect("text")
+            String::from_utf8(rows.render_csv().expect("rows")).expect("text")
         };
         assert!(!columns(&report).contains("percentile_error"));
         report.measures.wait = folded(0.001);

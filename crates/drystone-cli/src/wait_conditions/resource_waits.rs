@@ -22,17 +22,17 @@ pub(super) struct ResourceWaits<'a> {
 
 impl<'a> ResourceWaits<'a> {
     /// `None` where no job asks for such a resource.
-    pub(super) fn of(workload: &'a Workload) -> Option<ResourceWaits<'a>> {
+    pub(super) fn for_workload(workload: &'a Workload) -> Option<ResourceWaits<'a>> {
         let table = workload.resources()?;
-        let changes = table.supply().iter().map(|step| step.resource);
-        let mut counted: BTreeSet<ResourceId> = changes.collect();
-        let all = (0..).map(ResourceId).zip(table.resources());
-        counted.extend(all.filter(|(_, resource)| resource.name.contains("license:")).map(|(id, _)| id));
-        let mut asked = workload.jobs().iter().flat_map(|job| table.totals(job.demand));
-        asked.any(|(id, _)| counted.contains(id)).then(|| ResourceWaits {
+        let changes = table.supply_steps().iter().map(|step| step.resource);
+        let mut counted_ids: BTreeSet<ResourceId> = changes.collect();
+        let resource_pairs = (0..).map(ResourceId).zip(table.resources());
+        counted_ids.extend(resource_pairs.filter(|(_, resource)| resource.name.contains("license:")).map(|(id, _)| id));
+        let mut demands = workload.jobs().iter().flat_map(|job| table.demand_totals(job.demand));
+        demands.any(|(id, _)| counted_ids.contains(id)).then(|| ResourceWaits {
             workload,
             table,
-            counted,
+            counted: counted_ids,
             held: BTreeMap::new(),
             waiting: BTreeSet::new(),
             running: BTreeSet::new(),
@@ -44,7 +44,7 @@ impl<'a> ResourceWaits<'a> {
 
     /// Returns the amounts that a job asks for of the resources that are counted here.
     fn counted_amounts(&self, id: JobId) -> impl Iterator<Item = (ResourceId, u64)> {
-        let asks = self.table.totals(self.workload.job(id).demand).iter().copied();
+        let asks = self.table.demand_totals(self.workload.job(id).demand).iter().copied();
         asks.filter(|(resource, _)| self.counted.contains(resource))
     }
 
@@ -82,7 +82,7 @@ impl<'a> ResourceWaits<'a> {
     }
 
     /// Takes the levels that hold until the next instant.
-    pub(super) fn settle(&mut self, now: Time, levels: Levels) {
+    pub(super) fn settle_levels(&mut self, now: Time, levels: Levels) {
         let span = (now - self.since).as_f64();
         for (resource, jobs) in self.lacking.drain(..) {
             *self.seconds.entry(resource).or_default() += span * f64::from(jobs);
@@ -106,7 +106,7 @@ impl<'a> ResourceWaits<'a> {
 
     /// Returns the seconds of all jobs by the resource that they waited for.
     pub(super) fn finish(self) -> BTreeMap<String, f64> {
-        let name = |id| self.table.resource(id).map_or_else(String::new, |resource| resource.name.clone());
+        let name = |id| self.table.find_resource(id).map_or_else(String::new, |resource| resource.name.clone());
         self.seconds.iter().map(|(&id, &seconds)| (name(id), seconds)).collect()
     }
 }

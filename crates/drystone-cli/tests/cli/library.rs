@@ -1,7 +1,7 @@
 //! The library of the command does what the command does: the same bytes, the same sentences.
 
 use crate::common::{Folder, four};
-use drystone_cli::library::{CommandFailure, LibraryComparison, LibraryRun, WorkloadInput, explain};
+use drystone_cli::library::{CommandFailure, LibraryComparison, LibraryRun, WorkloadInput, explain_start};
 use std::sync::atomic::AtomicBool;
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -20,7 +20,8 @@ fn a_run_in_memory_writes_what_the_command_writes() {
     let input = input(&folder);
     let never = AtomicBool::new(false);
     for policy in ["easy++", "conservative", "ss"] {
-        let run = LibraryRun::of(&input, &words(&["--policy", policy]), &never).expect("sound").expect("whole").what;
+        let run =
+            LibraryRun::from_input(&input, &words(&["--policy", policy]), &never).expect("sound").expect("whole").what;
         for ending in ["csv", "swf.zst", "parquet", "batsim.csv"] {
             run.write_schedule(&input, &folder.path(&format!("ours.{ending}"))).expect("written");
             let theirs = format!("theirs.{ending}");
@@ -31,7 +32,7 @@ fn a_run_in_memory_writes_what_the_command_writes() {
         assert_eq!(run.rows().len(), 400);
     }
     let options = words(&["--policy=easy", "--policy=fcfs", "--confidence=0.9"]);
-    let compared = LibraryComparison::of(&input, &options, &never).expect("sound").expect("whole").what;
+    let compared = LibraryComparison::from_input(&input, &options, &never).expect("sound").expect("whole").what;
     let told = folder.run(&[
         "compare",
         "-w",
@@ -59,7 +60,7 @@ fn what_a_command_would_say_comes_back() {
         "{said:?} {command}"
     );
     let input = told.what;
-    let story = explain(&input, &words(&["--policy=easy", "--job=1"])).expect("a story").what;
+    let story = explain_start(&input, &words(&["--policy=easy", "--job=1"])).expect("a story").what;
     assert!(story.0.contains("job 1") && story.1.starts_with('{'), "{}", story.0);
 }
 
@@ -67,17 +68,17 @@ fn what_a_command_would_say_comes_back() {
 fn failures_know_their_reasons() {
     let folder = Folder::with("log.swf", four() + "5 x\n");
     let failure = WorkloadInput::load(&folder.path("log.swf"), &[], false).expect_err("malformed");
-    let error = failure.error::<drystone::log::LogError>().expect("an error of a log");
-    assert!(error.place().line.is_some() && failure.text().contains("log.swf"), "{error}");
+    let error = failure.find_error::<drystone::log::LogError>().expect("an error of a log");
+    assert!(error.place().line.is_some() && failure.message().contains("log.swf"), "{error}");
     let folder = Folder::with("log.swf", four());
     let never = AtomicBool::new(false);
     let fails = |options: &[&str]| -> CommandFailure {
-        LibraryRun::of(&input(&folder), &words(options), &never).err().expect("wrong options")
+        LibraryRun::from_input(&input(&folder), &words(options), &never).err().expect("wrong options")
     };
-    assert!(fails(&["--policy=esy"]).text().contains("Did you mean `easy`?"));
-    assert!(fails(&["--policy=easy", "--trim=never"]).text().contains("--trim"));
-    assert_eq!(fails(&["--policy=easy", "--nonsense"]).code(), 2);
+    assert!(fails(&["--policy=esy"]).message().contains("Did you mean `easy`?"));
+    assert!(fails(&["--policy=easy", "--trim=never"]).message().contains("--trim"));
+    assert_eq!(fails(&["--policy=easy", "--nonsense"]).exit_code(), 2);
     // Told to stop, it answers nothing.
     let at_once = AtomicBool::new(true);
-    assert!(LibraryRun::of(&input(&folder), &words(&["--policy=easy"]), &at_once).expect("sound").is_none());
+    assert!(LibraryRun::from_input(&input(&folder), &words(&["--policy=easy"]), &at_once).expect("sound").is_none());
 }

@@ -78,7 +78,7 @@ fn write_state(site: &Site, folder: &Path) {
     let output = std::process::Command::new("bash")
         .args(["-c", &script])
         .current_dir(folder)
-        .env("SLURM_CONF", site.cluster.conf())
+        .env("SLURM_CONF", site.cluster.conf_path())
         .output()
         .expect("bash runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -92,7 +92,7 @@ fn answer(site: &Site, folder: &Path) -> Value {
 
 /// Reasons of waiting jobs and tasks, by name.
 fn waiting_reasons(site: &Site) -> BTreeMap<String, String> {
-    let text = site.cluster.ask("squeue", &["-h", "-r", "-t", "PD", "-o", "%i %r"]);
+    let text = site.cluster.command_output("squeue", &["-h", "-r", "-t", "PD", "-o", "%i %r"]);
     text.lines().filter_map(|line| line.split_once(' ')).map(|(name, why)| (name.into(), why.into())).collect()
 }
 
@@ -150,7 +150,7 @@ fn answers_under_limits() {
 
 /// Prints how many answers held, of all jobs and of those at a limit, and checks it.
 fn report(site: &Site, answers: &BTreeMap<String, FirstAnswer>) {
-    let mut sacct = site.cluster.command("sacct");
+    let mut sacct = site.cluster.slurm_command("sacct");
     sacct.args(["-a", "-X", "-n", "-P", "-S", "now-1day", "-o", "JobID,Start"]);
     let output = sacct.env("SLURM_TIME_FORMAT", "%s").env("TZ", "UTC").output().expect("sacct runs");
     let starts: BTreeMap<String, i64> = String::from_utf8_lossy(&output.stdout)

@@ -118,7 +118,7 @@ fn split_at_once() {
     }
     until("the tasks are known", || site.published()["jobs"]["held"].as_u64() >= Some(80));
     site.drain(Duration::from_secs(150));
-    let ledger = std::fs::read_to_string(site.home().ledger()).expect("a ledger");
+    let ledger = std::fs::read_to_string(site.home().ledger_path()).expect("a ledger");
     assert!(!ledger.lines().any(|line| line.contains("user")), "no owner held a job: {ledger}");
     site.each_started_once(93);
     site.settled();

@@ -41,7 +41,7 @@ fn gone_for_good() {
         std::thread::sleep(Duration::from_secs(2));
         held == 0
     });
-    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+    assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);
     within(Duration::from_secs(120), "all of them run to their ends", || {
         waiting.iter().chain([&long, &short, &late, &later]).all(|job| site.state(*job) == "CD")
     });
@@ -65,7 +65,7 @@ fn hung() {
         daemon.signal("-CONT");
         assert_eq!(daemon.end(), 1, "{fault}: {}", site.log_tail());
         assert_eq!(site.orders().len(), orders, "{fault}: it orders nothing");
-        assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off, "{fault}");
+        assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off, "{fault}");
         site.drain(Duration::from_secs(60));
         site.each_started_once(jobs.len());
     }
@@ -81,7 +81,7 @@ fn told_to_stop() {
     daemon.signal("-TERM");
     assert_eq!(daemon.end(), 143, "{}", site.log_tail());
     assert_eq!(site.states().values().filter(|state| *state == "held").count(), 0);
-    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+    assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);
     // Left alone if requested: the next one continues.
     let mut daemon = site.drive_with(&["--on-stop", "leave"], None);
     let waiting = site.submit(4, 2, 1);
@@ -124,11 +124,11 @@ fn suspended() {
 fn unreadable() {
     let Some(site) = Site::start(1, 4, "easy") else { return };
     for text in ["", "x\n", "12 a\n", "0\n", "-5 b\n"] {
-        std::fs::write(site.home().heartbeat(), text).expect("written");
+        std::fs::write(site.home().heartbeat_path(), text).expect("written");
         let job = site.submit(1, 1, 1);
         assert_ne!(site.state(job), "held", "{text:?}");
     }
-    std::fs::remove_file(site.home().heartbeat()).expect("removed");
+    std::fs::remove_file(site.home().heartbeat_path()).expect("removed");
     let job = site.submit(1, 1, 1);
     assert_ne!(site.state(job), "held");
     site.drain(Duration::from_secs(60));
@@ -138,7 +138,7 @@ fn unreadable() {
 fn hook_broken() {
     let Some(site) = Site::start(1, 4, "easy") else { return };
     let _daemon = site.drive();
-    let hook = site.cluster.conf().with_file_name("job_submit.lua");
+    let hook = site.cluster.conf_path().with_file_name("job_submit.lua");
     site.submit(4, 25, 5);
     for text in [Some("this is no Lua"), None] {
         match text {

@@ -76,7 +76,7 @@ impl Drop for Beside {
 }
 
 fn closed() {
-    if drystone_testbed::find("slurmctld").is_none() || drystone_testbed::find("munged").is_none() {
+    if drystone_testbed::find_program("slurmctld").is_none() || drystone_testbed::find_program("munged").is_none() {
         assert!(std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_none(), "there is no Slurm or no munged");
         eprintln!("SKIPPED: there is no Slurm or no munged");
         return;

@@ -22,7 +22,7 @@ const PROMPT: (i64, usize) = (4, 8);
 
 /// Start and end of every job, by name, in seconds since 1970.
 pub(super) fn times(site: &Site) -> BTreeMap<String, (i64, i64)> {
-    let mut command = site.cluster.command("squeue");
+    let mut command = site.cluster.slurm_command("squeue");
     command.env("SLURM_TIME_FORMAT", "%s").args(["-h", "-a", "-r", "-t", "all", "-o", "%i %S %e"]);
     let output = command.output().expect("squeue runs");
     let listing = String::from_utf8_lossy(&output.stdout);
@@ -37,7 +37,7 @@ pub(super) fn times(site: &Site) -> BTreeMap<String, (i64, i64)> {
 /// Seconds and looks from a time to the last release of a job, by the journal.
 fn release_delay(site: &Site, job: (u64, Option<u32>), due: i64) -> (i64, usize) {
     let (mut now, mut looks, mut delay) = (0, 0, (i64::MAX, usize::MAX));
-    let whole = journal::whole(&site.home().journal()).expect("a journal");
+    let whole = journal::read_journal(&site.home().journal_folder()).expect("a journal");
     for record in whole.into_iter().flat_map(|(_, records)| records) {
         match record {
             JournalRecord::In(CoreInput::Facts { stamp, .. }) => {
@@ -61,7 +61,7 @@ fn release_delay(site: &Site, job: (u64, Option<u32>), due: i64) -> (i64, usize)
 fn submit_tasks(site: &Site, tasks: u32, seconds: u32, more: &[&str]) -> u64 {
     let (array, wrap) = (format!("--array=1-{tasks}"), format!("sleep $((SLURM_ARRAY_TASK_ID * {seconds}))"));
     let args = [&["--parsable", "-o", "/dev/null", "-n", "1", "-t", "5", &array], more, &["--wrap", &wrap]].concat();
-    site.cluster.ask("sbatch", &args).trim().parse().expect("a number")
+    site.cluster.command_output("sbatch", &args).trim().parse().expect("a number")
 }
 
 fn every_kind() {

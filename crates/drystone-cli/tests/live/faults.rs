@@ -154,7 +154,7 @@ fn controller_killed() {
         site.cluster.kill_controller();
         site.cluster.start_controller();
         until("the controller answers", || {
-            site.cluster.command("squeue").output().is_ok_and(|output| output.status.success())
+            site.cluster.slurm_command("squeue").output().is_ok_and(|output| output.status.success())
         });
         until("the books agree", || {
             let status = site.published();
@@ -184,7 +184,7 @@ fn controller_killed_while_suspending() {
     site.cluster.kill_controller();
     site.cluster.start_controller();
     until("the controller answers", || {
-        site.cluster.command("squeue").output().is_ok_and(|output| output.status.success())
+        site.cluster.slurm_command("squeue").output().is_ok_and(|output| output.status.success())
     });
     within(Duration::from_secs(120), "both jobs are over", || {
         [long, short].iter().all(|job| ["CD", "F", "NF", ""].contains(&site.state(*job).as_str()))

@@ -86,8 +86,8 @@ struct Waits(f64);
 impl Observer for Waits {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.0 += ended.wait().as_f64();
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        self.0 += ended.wait_time().as_f64();
     }
 }
 
@@ -150,7 +150,7 @@ fn day(policy: &str) {
     assert_eq!(late.len(), plan.len(), "every start has its decision");
     let (median, most) = (late[late.len() / 2], late[late.len() - 1]);
 
-    let (workload, waits) = journal::workload(&site.home().journal()).expect("a workload");
+    let (workload, waits) = journal::read_workload(&site.home().journal_folder()).expect("a workload");
     let policy: PolicySpec = policy.parse().expect("a policy");
     let live = waits.iter().map(|wait| wait.as_f64()).sum::<f64>() / waits.len() as f64;
     let (before, after) = (mean(&delays.starts), mean(&delays.ends));
@@ -169,7 +169,7 @@ fn day(policy: &str) {
     println!(
         "{}: {} jobs, {suspends} suspensions; decision to start: mean {before:.2} s, median {median} s, most {most} s; end to look: mean \
          {after:.2} s; mean wait {live:.2} s, lag model {middle:.2} s ({least:.2} to {greatest:.2}), exact {exact:.2} s; strained: {strained}",
-        policy.canonical(),
+        policy.canonical_text(),
         plan.len()
     );
     assert!(median <= 3, "{late:?}");

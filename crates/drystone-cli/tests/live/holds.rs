@@ -105,7 +105,8 @@ fn launch_failed() {
     let _daemon = site.drive();
     std::fs::write(&bad, "").expect("written");
     let Some(job) = as_user_submits(&site, &["-n", "2", "-t", "5"], 3) else { return };
-    let reason = || site.cluster.ask("squeue", &["-h", "-o", "%r", "-j", &job.to_string()]).trim().to_string();
+    let reason =
+        || site.cluster.command_output("squeue", &["-h", "-o", "%r", "-j", &job.to_string()]).trim().to_string();
     until("its launch fails", || reason() == "launch failed requeued held");
     std::fs::remove_file(&bad).expect("removed");
     site.tell("scontrol", &["update", "NodeName=n1", "State=RESUME"]);
@@ -128,12 +129,12 @@ fn finds_the_heartbeat() {
     let waiting = site.submit(2, 1, 1);
     until("it waits", || site.published()["jobs"]["waiting"] == 1);
     // As an administrator types it: without the run folder, and with a state folder of another.
-    for state in [site.home().state().to_path_buf(), site.path("elsewhere")] {
+    for state in [site.home().state_folder().to_path_buf(), site.path("elsewhere")] {
         let mut command = site.command(&["live", "hand-back"]);
         let output = command.env_remove("DRYSTONE_RUN").env("DRYSTONE_STATE", &state).output().expect("runs");
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{stderr}");
-        assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+        assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);
     }
     assert_eq!(daemon.end(), 1, "{}", site.log_tail());
     assert_ne!(site.state(waiting), "held");
@@ -170,7 +171,7 @@ fn arrays_stay_whole() {
     until("its tasks wait", || site.published()["jobs"]["waiting"] == 500);
     daemon.signal("-TERM");
     daemon.end();
-    let listed = site.cluster.ask("squeue", &["-h", "-a", "--array-unique", "-t", "pending", "-o", "%A"]);
+    let listed = site.cluster.command_output("squeue", &["-h", "-a", "--array-unique", "-t", "pending", "-o", "%A"]);
     assert_eq!(listed.lines().count(), 1, "{listed}");
     assert_eq!(site.states().values().filter(|state| *state == "held").count(), 0);
 }
@@ -201,14 +202,14 @@ fn order_stays() {
             let output = site.run(&["live", "hand-back"]);
             assert!(output.contains(&format!("1 job stays held by its user: {early}")), "{output}");
         }
-        let listed = site.cluster.ask("squeue", &["-h", "-t", "pending", "--sort=-p,i", "-o", "%A %Q"]);
+        let listed = site.cluster.command_output("squeue", &["-h", "-t", "pending", "--sort=-p,i", "-o", "%A %Q"]);
         let numbers: Vec<u64> = listed
             .lines()
             .filter_map(|line| line.strip_suffix(" 0").is_none().then(|| line.split(' ').next()?.parse().ok())?)
             .collect();
         let expected: Vec<u64> = waiting.iter().copied().chain([array, last]).collect();
         assert_eq!(numbers, expected, "{stop}: {listed}");
-        let show = |job: u64| site.cluster.ask("scontrol", &["show", "job", &job.to_string()]);
+        let show = |job: u64| site.cluster.command_output("scontrol", &["show", "job", &job.to_string()]);
         for job in [running, waiting[0], array] {
             assert!(!show(job).contains("drystone:"), "{stop}: {}", show(job));
         }

@@ -107,7 +107,7 @@ fn licences() {
     site.await_state(plain, &["CD"]);
     let is_release = |order: &&ClusterOrder| matches!(order, ClusterOrder::Release(key) if key.id == pair[1]);
     assert_eq!((site.state(pair[1]), site.orders().iter().filter(is_release).count()), ("held".to_string(), 0));
-    let conf = site.cluster.conf();
+    let conf = site.cluster.conf_path();
     let text = std::fs::read_to_string(&conf).expect("there");
     std::fs::write(&conf, text.replace("matlab:2", "matlab:3")).expect("written");
     site.tell("scontrol", &["reconfigure"]);

@@ -26,7 +26,7 @@ const NOBODY: u32 = 65_534;
 /// The program as an ordinary user; `None` where this is not root.
 fn as_nobody(site: &Site, args: &[&str]) -> Option<Output> {
     let mut command = Command::new(PROGRAM);
-    command.args(args).env("SLURM_CONF", site.cluster.conf()).env("DRYSTONE_STATE", "/tmp/drystone-ordinary");
+    command.args(args).env("SLURM_CONF", site.cluster.conf_path()).env("DRYSTONE_STATE", "/tmp/drystone-ordinary");
     let output = command.uid(NOBODY).gid(NOBODY).current_dir("/tmp").output().ok();
     if output.is_none() {
         eprintln!("SKIPPED: only root can act as another user");
@@ -83,7 +83,8 @@ fn motd() {
     let first = site.submit(2, 100, 30);
     site.await_state(first, &["R"]);
     let second = site.submit(2, 1, 1);
-    let reason = || site.cluster.ask("squeue", &["-h", "-j", &second.to_string(), "-o", "%r"]).trim().to_string();
+    let reason =
+        || site.cluster.command_output("squeue", &["-h", "-j", &second.to_string(), "-o", "%r"]).trim().to_string();
     until("the waiting job is held", || reason() == "JobHeldUser");
     assert!(lines.contains("JobHeldUser"), "{lines}");
     // The planned start, by the command of the lines themselves.
@@ -91,7 +92,7 @@ fn motd() {
     let words: Vec<&str> = command.split(' ').collect();
     assert_eq!(words[0], "squeue", "{command}");
     within(Duration::from_secs(90), "the planned start shows", || {
-        site.cluster.ask(words[0], &words[1..]).contains("planned-start=")
+        site.cluster.command_output(words[0], &words[1..]).contains("planned-start=")
     });
     for order in ["hold", "release"] {
         assert!(lines.contains(&format!("`scontrol {order} JOB`")), "{lines}");
@@ -141,7 +142,8 @@ fn planned_starts() {
     let waiting = site.submit(4, 1, 1);
     let array = site.submit_with(4, 1, 1, &["--array=1-5"]);
     let comment = |job: u64| {
-        let listing = site.cluster.ask("squeue", &["-h", "-a", "-j", &job.to_string(), "-O", "admin_comment:80"]);
+        let listing =
+            site.cluster.command_output("squeue", &["-h", "-a", "-j", &job.to_string(), "-O", "admin_comment:80"]);
         listing.lines().next().unwrap_or_default().trim().to_string()
     };
     within(Duration::from_secs(90), "the comment is there", || comment(waiting).contains("planned-start="));
@@ -155,7 +157,7 @@ fn planned_starts() {
     assert!(!comment(array).contains("planned-start"), "a comment would split the array");
     // Another daemon knows the job as held by the hook still.
     daemon.kill();
-    std::fs::remove_dir_all(site.home().journal()).expect("removed");
+    std::fs::remove_dir_all(site.home().journal_folder()).expect("removed");
     let _daemon = site.drive();
     site.tell("scancel", &[&blocker.to_string()]);
     site.drain(Duration::from_secs(60));
@@ -232,5 +234,5 @@ fn counted_once() {
     let report: serde_json::Value =
         serde_json::from_str(&site.run(&["live", "report", "--format", "json"])).expect("JSON");
     let baseline = report["baseline"].as_str().expect("a policy");
-    assert!(baseline.contains(&site.cluster.conf().display().to_string()), "{baseline}");
+    assert!(baseline.contains(&site.cluster.conf_path().display().to_string()), "{baseline}");
 }

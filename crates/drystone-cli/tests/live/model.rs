@@ -24,17 +24,17 @@ fn fresh() {
     let first: u64 = fixed_seed.unwrap_or_else(now);
     let mut reports = Vec::new();
     for seed in first..first + TRIES {
-        let scenario = Scenario::draw("brief", seed).expect("a family");
-        let Some(recording) = scenario.record() else { return };
+        let scenario = Scenario::draw_scenario("brief", seed).expect("a family");
+        let Some(recording) = scenario.record_run() else { return };
         let folder = tempfile::tempdir().expect("a folder");
-        recording.write(folder.path(), 1).expect("files are written");
-        let golden = Golden::read(folder.path(), &format!("brief-{seed}.rep1")).expect("a recording");
+        recording.write_files(folder.path(), 1).expect("files are written");
+        let golden = Golden::read_recording(folder.path(), &format!("brief-{seed}.rep1")).expect("a recording");
         let (agreement, differences) = pass_by_pass(&golden);
         let free = free_run(&golden, 8);
         let (least, most) = (free.model[0], free.model[free.model.len() - 1]);
         let wait = format!("mean wait {:.1} s, of the model {least:.1} s to {most:.1} s", free.real);
         eprintln!("a fresh scenario with the seed {seed}: {agreement:?}, {wait}");
-        if agreement.starts == scenario.jobs.len() && agreement.holds() {
+        if agreement.starts == scenario.jobs.len() && agreement.reaches_bar() {
             return;
         }
         reports.push(format!("seed {seed}: {agreement:?}\n{differences:#?}"));

@@ -38,9 +38,10 @@ fn left_to_slurm() {
     let wide = site.submit_with(4, 1, 1, &["-N4", "-C", "[fast*4]"]);
     within(Duration::from_secs(30), "it is left to Slurm", || site.state(wide) == "PD");
     let small: Vec<u64> = (0..5).map(|_| site.submit(1, 1, 1)).collect();
-    let answer = site
-        .cluster
-        .ask("sbatch", &["--parsable", "-o", "/dev/null", "-n2", "-t1", ":", "-n1", "-t1", "--wrap", "true"]);
+    let answer = site.cluster.command_output(
+        "sbatch",
+        &["--parsable", "-o", "/dev/null", "-n2", "-t1", ":", "-n1", "-t1", "--wrap", "true"],
+    );
     let several: u64 = answer.trim().parse().expect("a number");
     within(Duration::from_secs(60), &format!("small jobs run: {}", site.told()), || {
         small.iter().all(|&job| RUNS.contains(&site.state(job).as_str()))
@@ -69,7 +70,8 @@ fn newcomers_start(site: &Site) {
         let states = site.states();
         jobs.iter().all(|job| RUNS.contains(&states[&job.to_string()].as_str()))
     });
-    let listing = site.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-u", &ordinary(), "-o", "%A %V %S"]);
+    let listing =
+        site.cluster.command_output("squeue", &["-h", "-a", "-t", "all", "-u", &ordinary(), "-o", "%A %V %S"]);
     println!("newcomers, with their times of submission and start:\n{listing}");
 }
 

@@ -82,7 +82,7 @@ fn down(policy: &str) {
     within(Duration::from_secs(60), "the node is back", || offline(&site) == Some(0));
     // Slurm requeues it, and by default lets it begin after two minutes only, which may be over
     // already on a busy machine.
-    let again = || site.cluster.ask("scontrol", &["show", "job", &job.to_string()]).contains("Restarts=1");
+    let again = || site.cluster.command_output("scontrol", &["show", "job", &job.to_string()]).contains("Restarts=1");
     let since = std::time::Instant::now();
     while site.state(job) != "held" && !(again() && site.state(job) != "PD") {
         assert!(since.elapsed() < Duration::from_secs(60), "it waits: {}; {}", site.state(job), site.told());
@@ -116,7 +116,7 @@ fn under_suspended() {
 
 /// Number of starts of a job that the policy decided.
 fn decided(site: &Site, job: u64) -> usize {
-    let records = journal::whole(&site.home().journal()).expect("a journal");
+    let records = journal::read_journal(&site.home().journal_folder()).expect("a journal");
     let outputs = records.into_iter().flat_map(|(_, records)| records);
     let decided =
         outputs.filter_map(|record| if let JournalRecord::Out(output) = record { Some(output.decided) } else { None });
@@ -175,7 +175,7 @@ fn overtaken(policy: &str) {
         site.await_state(short, &["R"]);
     }
     let wide = site.submit_with(8, 2, 1, &["-N", "2", "--ntasks-per-node=4"]);
-    let (since, submitted) = (Instant::now(), drystone_live::clock::wall());
+    let (since, submitted) = (Instant::now(), drystone_live::clock::unix_seconds());
     let mut small = Vec::new();
     while site.state(wide) == "held" && since.elapsed() < Duration::from_secs(100) {
         // Longer than the time that is kept, so that each would be in the way on n2 or n3.
@@ -187,7 +187,7 @@ fn overtaken(policy: &str) {
     let waited = times(&site)[&wide.to_string()].0 - submitted;
     let tries = decided(&site, wide);
     println!("started after {waited} s, decided {tries} times; {} small jobs came meanwhile", small.len());
-    let jobs = || site.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %S %e %N"]);
+    let jobs = || site.cluster.command_output("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %S %e %N"]);
     assert!(waited < 45, "{waited} s: {}{}", jobs(), site.told());
     assert!(small.len() >= 3, "{}", small.len());
     let begun = small.iter().filter(|&&job| site.state(job) != "held").count();
@@ -209,7 +209,8 @@ fn asked_for() {
         site.tell("scontrol", &["update", &name, "AvailableFeatures=big", "ActiveFeatures=big"]);
     }
     let _daemon = site.drive();
-    let on = |job: u64| site.cluster.ask("squeue", &["-h", "-t", "all", "-j", &job.to_string(), "-o", "%N %C"]);
+    let on =
+        |job: u64| site.cluster.command_output("squeue", &["-h", "-t", "all", "-j", &job.to_string(), "-o", "%N %C"]);
     let begins = |job: u64| site.await_state(job, &["R", "CG", "CD"]);
     let named = site.submit_with(4, 300, 10, &["-w", "n1"]);
     begins(named);

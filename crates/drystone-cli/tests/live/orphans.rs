@@ -53,7 +53,7 @@ fn limit_stopped() {
     for signal in ["-TERM", "-KILL"] {
         let mut daemon = site.drive();
         site.submit_with(1, 30, 1, &["--array=1-40", "--qos=two"]);
-        let reasons = || site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "pending", "-o", "%r %Q"]);
+        let reasons = || site.cluster.command_output("squeue", &["-h", "-a", "-r", "-t", "pending", "-o", "%r %Q"]);
         for _ in 0..25 {
             if as_user_submits(&site, &["-n", "1", "-t", "1"], 1).is_none() {
                 return;
@@ -65,7 +65,7 @@ fn limit_stopped() {
         let held_jobs = held(&site);
         assert!(held_jobs.is_empty(), "{signal}: {held_jobs:?} of {hold_reasons}: {output}");
         assert!(!output.contains(" 0 jobs let go") && output.contains("jobs let go"), "{signal}: {output}");
-        let show = site.cluster.ask("scontrol", &["-o", "show", "job"]);
+        let show = site.cluster.command_output("scontrol", &["-o", "show", "job"]);
         let marked = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
         assert_eq!(show.lines().filter(marked).count(), 0, "no mark is left");
         site.tell("scancel", &["-u", &user()]);
@@ -189,7 +189,7 @@ fn at_any_end() {
         let listed = |name: &String| output.split([' ', ',', ';']).any(|word| word == name);
         assert!(expected.iter().chain([&kinds.special]).all(listed), "{ended}: {expected:?} {output}");
         assert!(output.contains("`scontrol release "), "{ended}: {output}");
-        let show = site.cluster.ask("scontrol", &["-o", "show", "job"]);
+        let show = site.cluster.command_output("scontrol", &["-o", "show", "job"]);
         let marked = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
         assert_eq!(show.lines().filter(marked).count(), 0, "{ended}: no mark is left");
         for partition in ["main", "other"] {
@@ -205,7 +205,7 @@ fn at_any_end() {
 
 /// Takes the hook out of `slurm.conf`, and its file away.
 fn remove_hook(site: &mut Site) {
-    let conf = site.cluster.conf();
+    let conf = site.cluster.conf_path();
     let text = std::fs::read_to_string(&conf).expect("text");
     let is_ours =
         |line: &&str| ["JobSubmitPlugins=", "JobCompType=", "JobCompLoc="].iter().any(|key| line.starts_with(key));
@@ -218,7 +218,7 @@ fn remove_hook(site: &mut Site) {
     std::fs::remove_file(conf.with_file_name("job_submit.lua")).expect("removed");
     site.cluster.start_controller();
     within(Duration::from_secs(60), "slurmctld answers", || {
-        let output = site.cluster.command("scontrol").arg("ping").output().expect("scontrol runs");
+        let output = site.cluster.slurm_command("scontrol").arg("ping").output().expect("scontrol runs");
         String::from_utf8_lossy(&output.stdout).contains("is UP")
     });
 }
@@ -241,7 +241,7 @@ fn from_before() {
         until("the task runs", || is_over(format!("{array}_3")));
         assert_eq!(held(&site).len(), 4, "{:?}", site.states());
         daemon.kill();
-        std::fs::remove_dir_all(site.home().journal()).expect("removed");
+        std::fs::remove_dir_all(site.home().journal_folder()).expect("removed");
         let mut daemon = site.drive_with(&["--adopt", adopt], None);
         until("they are known again", || site.published()["jobs"]["held"] == 4);
         as_owner(&site, "release", &format!("{array}_[1-2,4]"));

@@ -28,7 +28,7 @@ fn shadow(cluster: &PrivateSlurm, folder: &std::path::Path, more: &[&str]) -> (D
     let mut child = Command::new(env!("CARGO_BIN_EXE_drystone"))
         .args(["live", "shadow", "--policy", "conservative", "--listen", "0"])
         .args(more)
-        .env("SLURM_CONF", cluster.conf())
+        .env("SLURM_CONF", cluster.conf_path())
         .env("DRYSTONE_STATE", folder)
         .env_remove("DRYSTONE_RUN")
         .stdin(Stdio::null())
@@ -61,7 +61,7 @@ fn ask(address: &str, request: &str) -> String {
 fn a_live_page_follows_the_cluster() {
     let Some(mut page) = chromium() else { return };
     let options = ClusterOptions { nodes: 1, cpus: 4, scheduler: "builtin".into(), ..ClusterOptions::default() };
-    let Some(cluster) = PrivateSlurm::start(&options) else { return };
+    let Some(cluster) = PrivateSlurm::start_cluster(&options) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let (daemon, address) = shadow(&cluster, folder.path(), &[]);
     page.visit(&address, DESKTOP, true);
@@ -74,7 +74,7 @@ fn a_live_page_follows_the_cluster() {
         let (size, limit) = (["-n", procs], ["-t", minutes]);
         let names = ["-J", name, "--comment", name, "--wrap", &wrap];
         cluster
-            .ask("sbatch", &[&["--parsable", "-o", "/dev/null"], &size[..], &limit, &names].concat())
+            .command_output("sbatch", &[&["--parsable", "-o", "/dev/null"], &size[..], &limit, &names].concat())
             .trim()
             .to_string()
     };
@@ -127,7 +127,7 @@ fn a_live_page_shows_each_set_of_nodes() {
     let partitions = vec![partition("main", "n[1-2]") + " Default=YES", partition("side", "n[3-4]")];
     let options =
         ClusterOptions { nodes: 4, cpus: 4, scheduler: "builtin".into(), partitions, ..ClusterOptions::default() };
-    let Some(cluster) = PrivateSlurm::start(&options) else { return };
+    let Some(cluster) = PrivateSlurm::start_cluster(&options) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let (_daemon, address) = shadow(&cluster, folder.path(), &["--partition", "main", "--partition", "side"]);
     page.visit(&address, DESKTOP, true);
@@ -135,7 +135,7 @@ fn a_live_page_shows_each_set_of_nodes() {
         for (procs, seconds) in [("8", "30"), ("8", "5"), ("2", "1")] {
             let wrap = format!("sleep {seconds}");
             let args = ["--parsable", "-o", "/dev/null", "-t", "2", "-p", set, "-n", procs, "--wrap", &wrap];
-            drop(cluster.ask("sbatch", &args));
+            drop(cluster.command_output("sbatch", &args));
         }
     }
     let cells = |table: &str, text: &str| {

@@ -52,10 +52,10 @@ fn by_the_group() {
     // Others may enter the folders: the files themselves keep them out.
     let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("opened");
     open(&site.path(""));
-    std::fs::create_dir_all(site.home().journal()).expect("made");
-    let old = site.home().journal().join("old");
+    std::fs::create_dir_all(site.home().journal_folder()).expect("made");
+    let old = site.home().journal_folder().join("old");
     std::fs::write(&old, "jobs").expect("written");
-    std::fs::write(site.home().ledger(), "").expect("written");
+    std::fs::write(site.home().ledger_path(), "").expect("written");
     let socket = site.path("run/page.socket");
     let listen = format!("unix:{}", socket.display());
     let begin = || {
@@ -72,12 +72,12 @@ fn by_the_group() {
     drop(daemon);
     let _daemon = begin();
     until("the job is known again", || site.published()["jobs"]["waiting"] == 1);
-    let (home, run) = (site.home(), site.home().run().to_path_buf());
-    for path in [home.status(), home.ledger()] {
+    let (home, run) = (site.home(), site.home().run_folder().to_path_buf());
+    for path in [home.status_path(), home.ledger_path()] {
         assert_eq!(mode(&path), 0o640, "{}", path.display());
     }
     assert_eq!(mode(&socket), 0o660);
-    let of_hook = [home.heartbeat(), home.wake()];
+    let of_hook = [home.heartbeat_path(), home.wake_path()];
     for path in &of_hook {
         assert_eq!(mode(path), 0o644, "slurmctld reads {}", path.display());
     }
@@ -85,20 +85,21 @@ fn by_the_group() {
         let output = as_member(NOBODY, "head", &["-c", "1", &path.display().to_string()])?;
         Some(output.status.success())
     };
-    let all: Vec<PathBuf> = files(home.state()).into_iter().chain(files(&run)).collect();
-    assert!(all.contains(&old) && all.contains(&home.status()), "{all:?}");
+    let all: Vec<PathBuf> = files(home.state_folder()).into_iter().chain(files(&run)).collect();
+    assert!(all.contains(&old) && all.contains(&home.status_path()), "{all:?}");
     for path in all.iter().filter(|path| **path != socket) {
         let Some(can_read) = can_read(path) else { return };
         // Names of partitions, users and processes are no secrets; jobs are.
         let text = String::from_utf8_lossy(&std::fs::read(path).expect("root reads it")).into_owned();
-        let shows_jobs = text.contains(&format!("\"{waiting}\"")) || path.starts_with(home.journal());
+        let shows_jobs = text.contains(&format!("\"{waiting}\"")) || path.starts_with(home.journal_folder());
         assert!(!(can_read && shows_jobs), "{} is read by all", path.display());
     }
-    assert_eq!(can_read(&home.status()), Some(false));
+    assert_eq!(can_read(&home.status_path()), Some(false));
     // The group of the socket reads the page, others do not.
     std::os::unix::fs::chown(&socket, None, Some(GROUP)).expect("root");
     open(&run);
-    let status = |group| as_member(group, PROGRAM, &["live", "status", "--state", &home.state().display().to_string()]);
+    let status =
+        |group| as_member(group, PROGRAM, &["live", "status", "--state", &home.state_folder().display().to_string()]);
     let Some(output) = status(NOBODY) else { return };
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && stderr.contains("this user may not read it"), "{stderr}");

@@ -61,7 +61,7 @@ fn beside_backfill() {
         site.run(&["compare", "--workload", "site.swf", "-p", "easy", "-p", "fcfs", "--format", "json", "--quiet"]);
     assert!(compared.contains("\"schema\": \"drystone/compare/1\""));
     // Another policy on the same recording.
-    let state = site.home().state().display().to_string();
+    let state = site.home().state_folder().display().to_string();
     let output =
         site.command(&["live", "shadow", "--policy", "conservative", "--from", &state]).output().expect("runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

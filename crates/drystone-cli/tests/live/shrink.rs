@@ -14,7 +14,10 @@ const WIDE: [&str; 5] = ["-N", "4", "--ntasks-per-node=2", "--comment", "ours; d
 const POLICY: &str = "easy(resize=shrink)";
 
 fn nodes_of(site: &Site, job: u64) -> String {
-    site.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-j", &job.to_string(), "-o", "%D %C"]).trim().to_string()
+    site.cluster
+        .command_output("squeue", &["-h", "-a", "-t", "all", "-j", &job.to_string(), "-o", "%D %C"])
+        .trim()
+        .to_string()
 }
 
 fn gives_nodes() {

@@ -113,7 +113,7 @@ impl Site {
     pub(crate) fn of(options: ClusterOptions, policy: &str, partitions: &[&str]) -> Option<Site> {
         let folder = tempfile::Builder::new().prefix("drystone-live-").tempdir().expect("a folder");
         let home = home(&folder);
-        std::fs::create_dir_all(home.run()).expect("made");
+        std::fs::create_dir_all(home.run_folder()).expect("made");
         let named: Vec<&str> = partitions.iter().flat_map(|name| ["--partition", name]).collect();
         let piece = |what: &str| {
             let output = command(&folder).args(["live", "install", what]).args(&named).output().expect("runs");
@@ -128,7 +128,7 @@ impl Site {
         lines.push("JobCompType=jobcomp/script".into());
         lines.push(format!("JobCompLoc={}", wake.display()));
         let hook = String::from_utf8(piece("hook")).expect("text");
-        let cluster = PrivateSlurm::start(&ClusterOptions { lines, job_submit: Some(hook), ..options })?;
+        let cluster = PrivateSlurm::start_cluster(&ClusterOptions { lines, job_submit: Some(hook), ..options })?;
         Some(Site { cluster, folder, policy: policy.to_string() })
     }
 
@@ -143,7 +143,7 @@ impl Site {
     /// The program, about to run on this site.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = command(&self.folder);
-        command.env("SLURM_CONF", self.cluster.conf()).args(args);
+        command.env("SLURM_CONF", self.cluster.conf_path()).args(args);
         command
     }
 
@@ -187,20 +187,24 @@ impl Site {
 
     /// Returns the identity in the last heartbeat.
     pub(crate) fn instance(&self) -> Option<String> {
-        if let Beat::At { instance, .. } = Beat::read(&self.home().heartbeat()) { Some(instance) } else { None }
+        if let Beat::At { instance, .. } = Beat::read_beat(&self.home().heartbeat_path()) {
+            Some(instance)
+        } else {
+            None
+        }
     }
 
     /// Returns the age of the heartbeat, in seconds.
     pub(crate) fn silence(&self) -> Option<i64> {
-        if let Beat::At { second, .. } = Beat::read(&self.home().heartbeat()) {
-            return Some(drystone_live::clock::wall() - second);
+        if let Beat::At { second, .. } = Beat::read_beat(&self.home().heartbeat_path()) {
+            return Some(drystone_live::clock::unix_seconds() - second);
         }
         None
     }
 
     /// Begins a shadow, and waits for its first words.
     pub(crate) fn shadow(&self) -> Running {
-        let status = self.home().status();
+        let status = self.home().status_path();
         let _ = std::fs::remove_file(&status);
         let daemon = self.begin("shadow", &[], None);
         until("the shadow looks", || status.exists());
@@ -209,7 +213,7 @@ impl Site {
 
     /// Returns the daemon's last document.
     pub(crate) fn published(&self) -> Value {
-        let bytes = std::fs::read(self.home().status()).unwrap_or_default();
+        let bytes = std::fs::read(self.home().status_path()).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or(Value::Null)
     }
 
@@ -227,18 +231,18 @@ impl Site {
         let (procs, minutes, wrap) = (procs.to_string(), minutes.to_string(), format!("sleep {seconds}"));
         let args =
             [&["--parsable", "-o", "/dev/null", "-n", &procs, "-t", &minutes], more, &["--wrap", &wrap]].concat();
-        let answer = self.cluster.ask("sbatch", &args);
+        let answer = self.cluster.command_output("sbatch", &args);
         answer.trim().parse().unwrap_or_else(|e| panic!("{answer}: {e}"))
     }
 
     /// Runs a command of Slurm, which has to succeed.
     pub(crate) fn tell(&self, program: &str, args: &[&str]) {
-        drop(self.cluster.ask(program, args));
+        drop(self.cluster.command_output(program, args));
     }
 
     /// States of all jobs that Slurm lists, by what it calls them.
     pub(crate) fn states(&self) -> BTreeMap<String, String> {
-        let listing = self.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %t %Q"]);
+        let listing = self.cluster.command_output("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %t %Q"]);
         listing
             .lines()
             .filter_map(|line| {
@@ -264,7 +268,7 @@ impl Site {
     /// Waits until every job is over.
     pub(crate) fn drain(&self, time: Duration) {
         let since = Instant::now();
-        while !self.cluster.ask("squeue", &["-h", "-a", "-o", "%A"]).trim().is_empty() {
+        while !self.cluster.command_output("squeue", &["-h", "-a", "-o", "%A"]).trim().is_empty() {
             assert!(since.elapsed() < time, "jobs are left after {time:?}: {}", self.told());
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -285,7 +289,7 @@ impl Site {
 
     /// Returns the diagnostics of a failed test.
     pub(crate) fn told(&self) -> String {
-        let queue = self.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %r %Q %C %N"]);
+        let queue = self.cluster.command_output("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %r %Q %C %N"]);
         let live: Vec<&str> =
             queue.lines().filter(|line| !line.contains(" CD ") && !line.contains(" CA ")).take(20).collect();
         let status = self.published();
@@ -338,7 +342,7 @@ impl Site {
 
     /// Every order of the journal.
     pub(crate) fn orders(&self) -> Vec<ClusterOrder> {
-        let records = journal::whole(&self.home().journal()).expect("a journal");
+        let records = journal::read_journal(&self.home().journal_folder()).expect("a journal");
         let outputs = records.into_iter().flat_map(|(_, records)| records);
         outputs
             .filter_map(|record| if let JournalRecord::Out(output) = record { Some(output.orders) } else { None })
@@ -348,8 +352,8 @@ impl Site {
 
     /// The journal replays to the same actions.
     pub(crate) fn replays(&self) {
-        for (_, folder) in self.home().journals() {
-            let outcome = journal::replay(&folder).expect("replays");
+        for (_, folder) in self.home().list_journals() {
+            let outcome = journal::replay_journal(&folder).expect("replays");
             assert_eq!(outcome.mismatch, None, "something else came out");
             assert!(outcome.inputs > 0);
         }
@@ -360,14 +364,14 @@ impl Site {
     pub(crate) fn delays(&self) -> Delays {
         let mut decided: BTreeMap<JobKey, i64> = BTreeMap::new();
         let mut delays = Delays::default();
-        for (_, records) in journal::whole(&self.home().journal()).expect("a journal") {
+        for (_, records) in journal::read_journal(&self.home().journal_folder()).expect("a journal") {
             let mut time = 0;
             for record in records {
                 match record {
                     JournalRecord::In(CoreInput::Facts { delta, .. }) => {
                         time = delta.time;
                         for fact in delta.changed.iter().filter(|fact| !fact.places.is_empty()) {
-                            for key in fact.keys() {
+                            for key in fact.job_keys() {
                                 if let (Some(start), Some(at)) = (fact.start, decided.get(&key)) {
                                     delays.starts.insert(key, start - at);
                                 }
@@ -379,7 +383,7 @@ impl Site {
                     }
                     JournalRecord::Out(output) => {
                         let releases = output.orders.iter().filter(|order| matches!(order, ClusterOrder::Release(_)));
-                        decided.extend(releases.map(|order| (order.key(), time)));
+                        decided.extend(releases.map(|order| (order.job_key(), time)));
                     }
                     _ => {}
                 }
@@ -418,8 +422,8 @@ fn command(folder: &TempDir) -> Command {
     command
         .current_dir(folder.path())
         .stdin(Stdio::null())
-        .env("DRYSTONE_STATE", home.state())
-        .env("DRYSTONE_RUN", home.run());
+        .env("DRYSTONE_STATE", home.state_folder())
+        .env("DRYSTONE_RUN", home.run_folder());
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "DRYSTONE_LIVE_FAULT"] {
         command.env_remove(name);
     }

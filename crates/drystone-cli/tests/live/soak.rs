@@ -120,7 +120,7 @@ impl Planned {
 
 /// A command of Slurm as one of the users.
 fn as_one(site: &Site, user: usize, program: &str, args: &[&str]) -> String {
-    let mut command = site.cluster.command(program);
+    let mut command = site.cluster.slurm_command(program);
     command.args(args).uid(USERS[user].1).gid(USERS[user].1).current_dir("/tmp");
     let output = command.output().expect("Slurm's commands run");
     let stdout = String::from_utf8_lossy(&output.stdout).trim().to_string();
@@ -173,7 +173,7 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
         number: [0, 0],
         task: None,
         after: None,
-        ready: drystone_live::clock::wall(),
+        ready: drystone_live::clock::unix_seconds(),
         never: false,
     };
     let mut more: Vec<String> = Vec::new();
@@ -226,7 +226,7 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
 
 /// Lets jobs go whose time has come, as their owners.
 fn release(sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(i64, usize)>) {
-    let now = drystone_live::clock::wall();
+    let now = drystone_live::clock::unix_seconds();
     held.retain(|&(time, at)| {
         if time > now {
             return true;
@@ -241,7 +241,7 @@ fn release(sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(i64, usize)>) {
 /// Waits until slurmctld answers.
 fn answers(site: &Site) {
     within(Duration::from_secs(60), "slurmctld answers", || {
-        let output = site.cluster.command("scontrol").args(["ping"]).output().expect("scontrol runs");
+        let output = site.cluster.slurm_command("scontrol").args(["ping"]).output().expect("scontrol runs");
         String::from_utf8_lossy(&output.stdout).contains("is UP")
     });
 }
@@ -251,16 +251,16 @@ fn answers(site: &Site) {
 /// other. Returns the jobs released, by name.
 fn mend(sites: [&Site; 2], jobs: &[Planned], released: &mut [BTreeMap<String, i64>; 2]) {
     for (at, site) in sites.into_iter().enumerate() {
-        let listing = site.cluster.ask("sinfo", &["-h", "-R", "-o", "%N %E"]);
+        let listing = site.cluster.command_output("sinfo", &["-h", "-R", "-o", "%N %E"]);
         for line in listing.lines().filter(|line| line.ends_with("Duplicate jobid")) {
             let name = format!("NodeName={}", line.split(' ').next().unwrap_or_default());
             site.tell("scontrol", &["update", &name, "State=RESUME"]);
         }
-        let listing = site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "PD", "-o", "%i %r"]);
+        let listing = site.cluster.command_output("squeue", &["-h", "-a", "-r", "-t", "PD", "-o", "%i %r"]);
         for line in listing.lines().filter(|line| line.ends_with("launch failed requeued held")) {
             let name = line.split(' ').next().unwrap_or_default();
             let Some(job) = jobs.iter().find(|job| job.name(at) == name) else { continue };
-            let now = drystone_live::clock::wall();
+            let now = drystone_live::clock::unix_seconds();
             if released[at].get(name).is_none_or(|&before| now - before > AGAIN) {
                 println!("site {at}: job {name} is released by its owner: {line}");
                 as_one(site, job.user, "scontrol", &["release", name]);
@@ -317,7 +317,7 @@ fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
             std::thread::sleep(nap);
             let late = begun.elapsed().saturating_sub(nap).as_millis();
             if late > SLOW {
-                noted.lock().unwrap_or_else(PoisonError::into_inner).insert(drystone_live::clock::wall(), late);
+                noted.lock().unwrap_or_else(PoisonError::into_inner).insert(drystone_live::clock::unix_seconds(), late);
             }
         }
     });
@@ -341,11 +341,11 @@ fn soak() {
         mend([&ours, &peer], &jobs, &mut released);
         oldest = oldest.max(ours.silence().unwrap_or(0));
         if begun.elapsed() >= next_fault {
-            let (from, drawn) = (drystone_live::clock::wall(), dice.roll(5));
+            let (from, drawn) = (drystone_live::clock::unix_seconds(), dice.roll(5));
             let kind = plan.kind.unwrap_or(drawn);
             fault(kind, [&mut ours, &mut peer], &mut daemon);
             println!("{} s: fault {kind}, {} jobs so far", begun.elapsed().as_secs(), jobs.len());
-            faults.push((from, drystone_live::clock::wall() + SHADOW));
+            faults.push((from, drystone_live::clock::unix_seconds() + SHADOW));
             next_fault = begun.elapsed() + Duration::from_secs(plan.fault);
         }
         std::thread::sleep(Duration::from_millis(EVERY / 2 + dice.roll(EVERY)));
@@ -389,7 +389,7 @@ fn soak() {
 
 /// Jobs that are not over.
 fn left(site: &Site) -> Vec<String> {
-    let listing = site.cluster.ask("squeue", &["-h", "-a", "-r", "-o", "%i %t %r %Q"]);
+    let listing = site.cluster.command_output("squeue", &["-h", "-a", "-r", "-o", "%i %t %r %Q"]);
     listing.lines().map(str::to_string).collect()
 }
 
@@ -410,7 +410,7 @@ fn lost(sites: [&Site; 2], jobs: &[Planned]) -> String {
 /// Jobs that Slurm requeued, by name, each with the time from which its last start was possible: a
 /// requeued job may begin two minutes later, and one that it holds waits for its owner.
 fn begun_again(site: &Site, released: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
-    let mut command = site.cluster.command("squeue");
+    let mut command = site.cluster.slurm_command("squeue");
     let format = "JobArrayID:20,RestartCnt:8,EligibleTime:24";
     command.env("SLURM_TIME_FORMAT", "%s").args(["-h", "-a", "-r", "-t", "all", "-O", format]);
     let output = command.output().expect("squeue runs");
@@ -440,7 +440,7 @@ type Times = BTreeMap<String, (i64, i64)>;
 
 /// Nodes of every job of a site, by name.
 fn nodes(site: &Site) -> BTreeMap<String, Vec<usize>> {
-    let listing = site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %N"]);
+    let listing = site.cluster.command_output("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %N"]);
     let line = |line: &str| {
         let (name, list) = line.split_once(' ')?;
         let names = drystone_slurm::conf::expand_hostlist(list).ok()?;
@@ -461,7 +461,7 @@ struct Plans {
 
 fn plans(site: &Site) -> Plans {
     let mut plans = Plans::default();
-    for (_, records) in journal::whole(&site.home().journal()).expect("a journal") {
+    for (_, records) in journal::read_journal(&site.home().journal_folder()).expect("a journal") {
         let mut offset = 0;
         let mut now = 0;
         for record in records {

@@ -29,12 +29,12 @@ pub(crate) fn tests() -> Tests {
 /// A cluster of this many nodes of one processor each, in which what is dead is soon found so.
 fn cluster(nodes: u32) -> Option<PrivateSlurm> {
     let lines = ["SlurmdTimeout=5", "MaxArraySize=33", "KillWait=20"].map(String::from).to_vec();
-    PrivateSlurm::start(&ClusterOptions { nodes, cpus: 1, lines, ..ClusterOptions::default() })
+    PrivateSlurm::start_cluster(&ClusterOptions { nodes, cpus: 1, lines, ..ClusterOptions::default() })
 }
 
 /// Runs the program where Slurm's commands find this cluster.
 fn on<'a>(cluster: &'a PrivateSlurm, folder: &'a Folder) -> impl Fn(&[&str]) -> Ran + 'a {
-    |args| Ran::of(folder.command(args).env("SLURM_CONF", cluster.conf()).output().expect("runs"))
+    |args| Ran::of(folder.command(args).env("SLURM_CONF", cluster.conf_path()).output().expect("runs"))
 }
 
 fn status(folder: &Folder, run: &dyn Fn(&[&str]) -> Ran, store: &str) -> serde_json::Value {
@@ -44,7 +44,7 @@ fn status(folder: &Folder, run: &dyn Fn(&[&str]) -> Ran, store: &str) -> serde_j
 
 /// Waits until no task waits or runs.
 fn drained(cluster: &PrivateSlurm) {
-    until("the queue is empty", || cluster.ask("squeue", &["-h"]).trim().is_empty());
+    until("the queue is empty", || cluster.command_output("squeue", &["-h"]).trim().is_empty());
 }
 
 const SUBMIT: [&str; 8] = ["sweep", "slurm", "study.toml", "--min-task", "0s", "--publish-every", "0s", "--tasks"];
@@ -102,17 +102,17 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     cluster.kill_steps(&node);
     requeued.send("CONT");
     let job = job_of(&folder, first);
-    let _ = cluster.ask("scontrol", &["update", &format!("JobId={job}_{}", late.task), "TimeLimit=1"]);
-    let _ = cluster.ask("scontrol", &["requeue", &format!("{job}_{}", requeued.task)]);
+    let _ = cluster.command_output("scontrol", &["update", &format!("JobId={job}_{}", late.task), "TimeLimit=1"]);
+    let _ = cluster.command_output("scontrol", &["requeue", &format!("{job}_{}", requeued.task)]);
     // `late` stays stopped until Slurm's limit wakes it to end it.
     let state = |task: u32| {
         let id = format!("{job}_{task}");
-        let all = cluster.ask("squeue", &["-h", "-t", "all", "-o", "%T", "-j", &id]);
+        let all = cluster.command_output("squeue", &["-h", "-t", "all", "-o", "%T", "-j", &id]);
         all.trim().to_string()
     };
     // Slurm lets what it requeues wait for two minutes; the test does not.
     let hurry = |task: u32| {
-        let _ = cluster.ask("scontrol", &["update", &format!("JobId={job}_{task}"), "StartTime=now"]);
+        let _ = cluster.command_output("scontrol", &["update", &format!("JobId={job}_{task}"), "StartTime=now"]);
     };
     until("the requeued task waits", || state(requeued.task) == "PENDING");
     hurry(requeued.task);
@@ -173,7 +173,7 @@ fn the_same_array_twice_at_once_counts_once() {
     let script = run(&[&SUBMIT[..], &["4", "--print"]].concat()).ok();
     let path = submission(&folder, "study.db", 1).join("slurm.sh");
     assert_eq!(std::fs::read_to_string(&path).expect("written"), script);
-    let submit = || cluster.ask("sbatch", &["--parsable", path.to_str().expect("UTF-8")]);
+    let submit = || cluster.command_output("sbatch", &["--parsable", path.to_str().expect("UTF-8")]);
     let jobs = [submit(), submit()];
     drained(&cluster);
     // By hand or not, the jobs are known.
@@ -195,7 +195,7 @@ fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     let version = format!("\"drystone\":\"{}\"", env!("CARGO_PKG_VERSION"));
     folder.write("study.db.tasks/1/tasks.json", list.replace(&version, "\"drystone\":\"0.0.1\""));
     let script = submission(&folder, "study.db", 1).join("slurm.sh");
-    let _ = cluster.ask("sbatch", &[script.to_str().expect("UTF-8")]);
+    let _ = cluster.command_output("sbatch", &[script.to_str().expect("UTF-8")]);
     drained(&cluster);
     folder.write("study.db.tasks/1/tasks.json", list);
     let refused = |problem: &str, tasks: usize| {
@@ -252,7 +252,7 @@ fn cancelled_tasks_publish_what_they_have() {
     // Only what waits.
     let output = run(&["sweep", "cancel", "study.db", "--waiting"]);
     assert!(output.code == 0 && output.err.contains("1 task run and continue"), "{output:?}");
-    until("only the running task is left", || cluster.ask("squeue", &["-h", "-r"]).lines().count() == 1);
+    until("only the running task is left", || cluster.command_output("squeue", &["-h", "-r"]).lines().count() == 1);
     run(&["sweep", "cancel", "study.db"]).ok();
     drained(&cluster);
     assert!(published(&folder, "study.db.tasks/1", caught.task) >= before);
@@ -281,7 +281,7 @@ fn status_says_why_tasks_fail_and_wait() {
     let elsewhere = folder.path("elsewhere");
     std::fs::rename(&jobs, &elsewhere).expect("renamed");
     let job = folder.names_in("elsewhere/1").iter().find_map(|name| name.strip_prefix("job-").map(String::from));
-    let _ = cluster.ask("scontrol", &["release", &job.expect("a job")]);
+    let _ = cluster.command_output("scontrol", &["release", &job.expect("a job")]);
     drained(&cluster);
     std::fs::rename(&elsewhere, &jobs).expect("renamed");
     let forget = || drop(std::fs::remove_file(jobs.join("squeue.json")));
@@ -306,7 +306,7 @@ fn status_says_why_tasks_fail_and_wait() {
     let plain = plain.replace("#SBATCH --hold\n", "");
     let (head, _) = plain.split_once("\nexec ").expect("a command");
     std::fs::write(&script, format!("{head}\nexec /nowhere/drystone\n")).expect("written");
-    let _ = cluster.ask("sbatch", &[script.to_str().expect("UTF-8")]);
+    let _ = cluster.command_output("sbatch", &[script.to_str().expect("UTF-8")]);
     drained(&cluster);
     forget();
     // A script that is handed over by hand is known by its log.

@@ -20,7 +20,7 @@ impl Drop for Shell {
 }
 
 fn tutorial() {
-    if drystone_testbed::find("slurmctld").is_none() {
+    if drystone_testbed::find_program("slurmctld").is_none() {
         assert!(std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_none(), "there is no Slurm");
         eprintln!("SKIPPED: there is no Slurm");
         return;

@@ -52,7 +52,7 @@ pub(super) fn ordinary() -> String {
 pub(super) fn as_user(site: &Site, program: &str, args: &[&str]) -> Option<Output> {
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;
-    let mut command = site.cluster.command(program);
+    let mut command = site.cluster.slurm_command(program);
     command.args(args).uid(NOBODY).gid(NOBODY).current_dir("/tmp");
     command.output().ok().or_else(|| {
         eprintln!("SKIPPED: only root can act as another user");
@@ -177,7 +177,7 @@ fn taken_over() {
     assert!(waiting.iter().all(|job| site.state(*job) == "held"), "{:?}", site.states());
     daemon.kill();
     drop(daemon);
-    std::fs::remove_dir_all(site.home().journal()).expect("removed");
+    std::fs::remove_dir_all(site.home().journal_folder()).expect("removed");
     let _daemon = site.drive();
     until("they are known again", || {
         site.published()["jobs"]["waiting"] == 6 && site.published()["health"]["differences"] == 0

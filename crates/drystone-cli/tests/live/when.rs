@@ -19,7 +19,8 @@ const CPUS: u32 = 8;
 const FORMAT: &str = "%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P";
 
 fn answers() {
-    let Some(cluster) = PrivateSlurm::start(&ClusterOptions { nodes: 1, cpus: CPUS, ..ClusterOptions::default() })
+    let Some(cluster) =
+        PrivateSlurm::start_cluster(&ClusterOptions { nodes: 1, cpus: CPUS, ..ClusterOptions::default() })
     else {
         return;
     };
@@ -28,14 +29,14 @@ fn answers() {
     for job in 0..JOBS {
         let (seconds, procs) = (2 + job * 37 % 57, 1 + job % 3);
         let (seconds, procs) = (format!("sleep {seconds}"), procs.to_string());
-        let _ = cluster.ask("sbatch", &["-t", "1", "-n", &procs, "-o", "/dev/null", "--wrap", &seconds]);
+        let _ = cluster.command_output("sbatch", &["-t", "1", "-n", &procs, "-o", "/dev/null", "--wrap", &seconds]);
     }
     within(Duration::from_secs(60), "jobs run", || {
-        cluster.ask("squeue", &["-h", "-t", "R", "-o", "%i"]).lines().count() > 2
+        cluster.command_output("squeue", &["-h", "-t", "R", "-o", "%i"]).lines().count() > 2
     });
     let folder = tempfile::tempdir().expect("a folder");
     let query = |program: &str, args: &[&str]| {
-        let output = cluster.command(program).args(args).env("SLURM_TIME_FORMAT", "%s").env("TZ", "UTC").output();
+        let output = cluster.slurm_command(program).args(args).env("SLURM_TIME_FORMAT", "%s").env("TZ", "UTC").output();
         String::from_utf8(output.expect("runs").stdout).expect("text")
     };
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
@@ -50,7 +51,7 @@ fn answers() {
     let jobs = document["jobs"].as_array().expect("a list");
     assert!(jobs.len() >= 10, "only {} jobs wait", jobs.len());
     within(Duration::from_secs(600), "all jobs have started", || {
-        cluster.ask("squeue", &["-h", "-t", "PD", "-o", "%i"]).trim().is_empty()
+        cluster.command_output("squeue", &["-h", "-t", "PD", "-o", "%i"]).trim().is_empty()
     });
     let (mut answers, mut inside) = (0, 0);
     for job in jobs.iter().filter(|job| !job["start"].is_null()) {

@@ -28,9 +28,9 @@ const FEW: usize = MOST / 2 + MOST / 4;
 ///
 /// | operation | cost |
 /// |---|---|
-/// | [`Chunked::add`] | O(log c + chunk + k), no later step is moved |
-/// | [`Chunked::earliest`] | O(log c + chunks passed over + steps of chunks that may hold the answer) |
-/// | [`Chunked::settle`] | O(c + steps of changed chunks) |
+/// | [`Chunked::add_during`] | O(log c + chunk + k), no later step is moved |
+/// | [`Chunked::earliest_start`] | O(log c + chunks passed over + steps of chunks that may hold the answer) |
+/// | [`Chunked::settle_all`] | O(c + steps of changed chunks) |
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "Profile", try_from = "Profile")]
 pub(crate) struct Chunked {
@@ -83,7 +83,7 @@ pub(crate) struct StepSpot {
 }
 
 impl StepChunk {
-    fn empty() -> Box<StepChunk> {
+    fn new_empty() -> Box<StepChunk> {
         Box::new(StepChunk { len: 0, time: [Time::MAX; MOST], free: [0; MOST], was: [0; MOST] })
     }
 
@@ -99,7 +99,7 @@ impl StepChunk {
     }
 
     /// Makes room for a step behind `at` that is the same but begins at `time`.
-    fn split(&mut self, at: usize, time: Time) {
+    fn split_step(&mut self, at: usize, time: Time) {
         self.time.copy_within(at + 1..self.len, at + 2);
         self.free.copy_within(at..self.len, at + 1);
         self.was.copy_within(at..self.len, at + 1);
@@ -108,8 +108,8 @@ impl StepChunk {
     }
 
     /// Takes the steps from `at` on away.
-    fn divide(&mut self, at: usize) -> Box<StepChunk> {
-        let mut behind = StepChunk::empty();
+    fn split_off(&mut self, at: usize) -> Box<StepChunk> {
+        let mut behind = StepChunk::new_empty();
         for k in at..self.len {
             behind.push(self.time[k], self.free[k], self.was[k]);
         }
@@ -118,7 +118,7 @@ impl StepChunk {
     }
 
     /// Forgets the first `count` steps.
-    fn forget(&mut self, count: usize) {
+    fn forget_steps(&mut self, count: usize) {
         self.time.copy_within(count..self.len, 0);
         self.free.copy_within(count..self.len, 0);
         self.was.copy_within(count..self.len, 0);
@@ -127,17 +127,17 @@ impl StepChunk {
 
     /// Takes over what the head has added to each step, and joins equal neighbours; nothing is
     /// gained any more.
-    fn settle(&mut self, by: i32) {
+    fn settle_steps(&mut self, by: i32) {
         self.free[..self.len].iter_mut().for_each(|free| *free = free.wrapping_add(by));
-        let mut kept = 0;
+        let mut last_kept = 0;
         for at in 1..self.len {
-            if self.free[at] != self.free[kept] {
-                kept += 1;
-                self.time[kept] = self.time[at];
-                self.free[kept] = self.free[at];
+            if self.free[at] != self.free[last_kept] {
+                last_kept += 1;
+                self.time[last_kept] = self.time[at];
+                self.free[last_kept] = self.free[at];
             }
         }
-        self.len = kept + 1;
+        self.len = last_kept + 1;
         self.was[..self.len].copy_from_slice(&self.free[..self.len]);
     }
 }
@@ -164,7 +164,7 @@ impl ChunkHead {
     /// Some steps of the chunk have more, or fewer, than they had. What is said of the others stays
     /// true.
     #[inline]
-    fn widen(&mut self, chunk: &StepChunk, steps: Range<usize>) {
+    fn widen_bounds(&mut self, chunk: &StepChunk, steps: Range<usize>) {
         for (&free, &was) in chunk.free[steps.clone()].iter().zip(&chunk.was[steps]) {
             let free = free.wrapping_add(self.free);
             self.least = self.least.min(free);
@@ -178,7 +178,7 @@ impl ChunkHead {
     }
 
     /// All steps of the chunk have `by` more.
-    fn add(&mut self, by: i32) {
+    fn add_to_all(&mut self, by: i32) {
         (self.touched, self.loose) = (true, true);
         self.free = self.free.wrapping_add(by);
         self.least += by;
@@ -198,36 +198,36 @@ impl ChunkHead {
 
 impl Chunked {
     /// Returns whether it can count the processors of such a machine.
-    pub(crate) fn counts(machine: Procs) -> bool {
+    pub(crate) fn can_count(machine: Procs) -> bool {
         // What is free and what is planned beyond it, each no more than the machine.
         machine <= i32::MAX as Procs / 4
     }
 
     /// The steps of a profile, settled. O(s).
-    pub(crate) fn of(profile: &Profile) -> Chunked {
-        let mut all = Chunked { heads: Vec::new(), chunks: Vec::new(), gained_until: Time::MIN };
-        let mut chunk = StepChunk::empty();
+    pub(crate) fn from_profile(profile: &Profile) -> Chunked {
+        let mut chunked = Chunked { heads: Vec::new(), chunks: Vec::new(), gained_until: Time::MIN };
+        let mut chunk = StepChunk::new_empty();
         for (time, free) in profile.steps() {
             let free = i32::try_from(free).unwrap_or(i32::MAX / 4);
             if chunk.len > 0 && chunk.free[chunk.len - 1] == free {
                 continue;
             }
             if chunk.len == FEW {
-                all.append(std::mem::replace(&mut chunk, StepChunk::empty()));
+                chunked.append_chunk(std::mem::replace(&mut chunk, StepChunk::new_empty()));
             }
             chunk.push(time, free, free);
         }
-        all.append(chunk);
-        all
+        chunked.append_chunk(chunk);
+        chunked
     }
 
-    fn append(&mut self, chunk: Box<StepChunk>) {
-        self.heads.push(ChunkHead::of(&chunk));
+    fn append_chunk(&mut self, chunk: Box<StepChunk>) {
+        self.heads.push(ChunkHead::from_chunk(&chunk));
         self.chunks.push(chunk);
     }
 
     /// The steps: from when, and how many processors are free until the next.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = (Time, i32)> + '_ {
+    pub(crate) fn settled_steps(&self) -> impl Iterator<Item = (Time, i32)> + '_ {
         self.heads.iter().zip(&self.chunks).flat_map(|(head, chunk)| {
             (0..chunk.len).map(move |k| (chunk.time[k], chunk.free[k].wrapping_add(head.free)))
         })
@@ -239,14 +239,14 @@ impl Chunked {
     }
 
     /// Forgets everything before `now`. O(what is forgotten + a chunk).
-    pub(crate) fn advance(&mut self, now: Time) {
+    pub(crate) fn advance_to(&mut self, now: Time) {
         let over = self.heads.partition_point(|head| head.first <= now).saturating_sub(1);
         self.heads.drain(..over);
         self.chunks.drain(..over);
         let (head, chunk) = (&mut self.heads[0], &mut self.chunks[0]);
         let at = chunk.step_at(now);
         if at > 0 {
-            chunk.forget(at);
+            chunk.forget_steps(at);
         }
         chunk.time[0] = chunk.time[0].max(now);
         head.first = chunk.time[0];
@@ -257,7 +257,7 @@ impl Chunked {
 
     /// There are `by` more processors free during `[from, to)`, or, below 0, fewer. Nothing happens
     /// if that is empty, or before the profile begins.
-    pub(crate) fn add(&mut self, from: Time, to: Time, by: i32) {
+    pub(crate) fn add_during(&mut self, from: Time, to: Time, by: i32) {
         let from = from.max(self.heads[0].first);
         if from >= to || by == 0 {
             return;
@@ -265,7 +265,7 @@ impl Chunked {
         if by > 0 {
             self.gained_until = self.gained_until.max(to);
         }
-        let first = self.border(from);
+        let first = self.insert_border(from);
         if to == Time::MAX {
             let end = StepSpot { chunk: self.heads.len(), step: 0 };
             return self.add_between(first, end, by);
@@ -276,10 +276,11 @@ impl Chunked {
     /// Adds processors from a known border on. Returns the border at the end.
     fn add_from(&mut self, first: StepSpot, from: Time, to: Time, by: i32) -> StepSpot {
         let chunks = self.heads.len();
-        let near = self.near(first, to);
+        let near = self.step_nearby(first, to);
         let end = self.border_in(near, to);
         // The border at the end may have divided the chunk of the first.
-        let first = if self.heads.len() > chunks && end.chunk <= first.chunk + 1 { self.find(from) } else { first };
+        let first =
+            if self.heads.len() > chunks && end.chunk <= first.chunk + 1 { self.find_step(from) } else { first };
         self.add_between(first, end, by);
         end
     }
@@ -289,14 +290,14 @@ impl Chunked {
     pub(crate) fn move_up(&mut self, procs: i32, old: Time, span: Span, start: Time) {
         let (end, old_end) = (start.saturating_add(span), old.saturating_add(span));
         if old_end == Time::MAX {
-            self.add(start, end.min(old), -procs);
-            return self.add(end.max(old), old_end, procs);
+            self.add_during(start, end.min(old), -procs);
+            return self.add_during(end.max(old), old_end, procs);
         }
         self.gained_until = self.gained_until.max(old_end);
-        let first = self.border(start);
+        let first = self.insert_border(start);
         let border = self.add_from(first, start, end.min(old), -procs);
         let from = end.max(old);
-        let near = self.near(border, from);
+        let near = self.step_nearby(border, from);
         let first = self.border_in(near, from);
         self.add_from(first, from, old_end, procs);
     }
@@ -305,7 +306,7 @@ impl Chunked {
         let mut at = first;
         while at.chunk < end.chunk {
             if at.step == 0 {
-                self.heads[at.chunk].add(by);
+                self.heads[at.chunk].add_to_all(by);
             } else {
                 self.add_in(at.chunk, at.step..self.chunks[at.chunk].len, by);
             }
@@ -319,12 +320,12 @@ impl Chunked {
     fn add_in(&mut self, chunk: usize, steps: Range<usize>, by: i32) {
         let (head, chunk) = (&mut self.heads[chunk], &mut self.chunks[chunk]);
         chunk.free[steps.clone()].iter_mut().for_each(|free| *free = free.wrapping_add(by));
-        head.widen(chunk, steps);
+        head.widen_bounds(chunk, steps);
     }
 
     /// The step that begins at `time`, inserted if there is none.
-    fn border(&mut self, time: Time) -> StepSpot {
-        self.border_in(self.find(time), time)
+    fn insert_border(&mut self, time: Time) -> StepSpot {
+        self.border_in(self.find_step(time), time)
     }
 
     /// Finds or makes a border in the step that holds at `time`.
@@ -334,7 +335,7 @@ impl Chunked {
             return at;
         }
         if self.chunks[at.chunk].len == MOST {
-            let behind = self.chunks[at.chunk].divide(HALF);
+            let behind = self.chunks[at.chunk].split_off(HALF);
             let mut head = self.heads[at.chunk];
             head.sum_up(&behind);
             self.heads[at.chunk].sum_up(&self.chunks[at.chunk]);
@@ -344,36 +345,36 @@ impl Chunked {
                 at = StepSpot { chunk: at.chunk + 1, step: at.step - HALF };
             }
         }
-        self.chunks[at.chunk].split(at.step, time);
+        self.chunks[at.chunk].split_step(at.step, time);
         StepSpot { step: at.step + 1, ..at }
     }
 
     /// Makes the present state the base: nothing is gained. Joins equal neighbours where something
     /// has changed.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn settle_all(&mut self) {
         self.gained_until = Time::MIN;
-        let mut kept = 0;
+        let mut kept_count = 0;
         for at in 0..self.heads.len() {
             if self.heads[at].touched {
                 let head = &mut self.heads[at];
-                self.chunks[at].settle(head.free);
+                self.chunks[at].settle_steps(head.free);
                 (head.free, head.touched) = (0, false);
                 head.sum_up(&self.chunks[at]);
             }
-            if kept > 0 && self.chunks[kept - 1].len + self.chunks[at].len <= FEW {
-                self.unite(kept - 1, at);
+            if kept_count > 0 && self.chunks[kept_count - 1].len + self.chunks[at].len <= FEW {
+                self.unite_chunks(kept_count - 1, at);
             } else {
-                self.heads.swap(kept, at);
-                self.chunks.swap(kept, at);
-                kept += 1;
+                self.heads.swap(kept_count, at);
+                self.chunks.swap(kept_count, at);
+                kept_count += 1;
             }
         }
-        self.heads.truncate(kept);
-        self.chunks.truncate(kept);
+        self.heads.truncate(kept_count);
+        self.chunks.truncate(kept_count);
     }
 
     /// Moves the steps of a chunk behind those of an earlier one. Both are settled.
-    fn unite(&mut self, into: usize, from: usize) {
+    fn unite_chunks(&mut self, into: usize, from: usize) {
         let (before, behind) = self.chunks.split_at_mut(from);
         let (into_chunk, from_chunk) = (&mut before[into], &behind[0]);
         let by = self.heads[from].free.wrapping_sub(self.heads[into].free);
@@ -385,7 +386,7 @@ impl Chunked {
 }
 
 impl ChunkHead {
-    fn of(chunk: &StepChunk) -> ChunkHead {
+    fn from_chunk(chunk: &StepChunk) -> ChunkHead {
         let mut head = ChunkHead {
             first: chunk.time[0],
             free: 0,
@@ -403,10 +404,11 @@ impl ChunkHead {
 }
 
 impl From<Chunked> for Profile {
-    /// Without steps that are as the one before, as [`Chunked::of`] takes them: what is loaded
-    /// saves the same.
+    /// Without steps that are as the one before, as [`Chunked::from_profile`] takes them: what is
+    /// loaded saves the same.
     fn from(chunked: Chunked) -> Profile {
-        let mut steps: Vec<(Time, Procs)> = chunked.steps().map(|(time, free)| (time, free.max(0) as Procs)).collect();
+        let mut steps: Vec<(Time, Procs)> =
+            chunked.settled_steps().map(|(time, free)| (time, free.max(0) as Procs)).collect();
         steps.dedup_by_key(|step| step.1);
         Profile::from_steps(steps.into_iter())
     }
@@ -416,9 +418,9 @@ impl TryFrom<Profile> for Chunked {
     type Error = &'static str;
 
     fn try_from(profile: Profile) -> Result<Chunked, &'static str> {
-        if profile.steps().any(|(_, free)| !Chunked::counts(free)) {
+        if profile.steps().any(|(_, free)| !Chunked::can_count(free)) {
             return Err("no profile of free processors: too many");
         }
-        Ok(Chunked::of(&profile))
+        Ok(Chunked::from_profile(&profile))
     }
 }

@@ -18,7 +18,7 @@ pub struct JobLine {
 impl JobLine {
     /// Adds a job behind all that arrived before it: as a rule, at the end.
     #[inline]
-    pub fn join(&mut self, job: JobId) {
+    pub fn join_line(&mut self, job: JobId) {
         let later = self.jobs.iter().rev().take_while(|&&other| other > job).count();
         let before = self.jobs.len() - later;
         match later {
@@ -31,7 +31,7 @@ impl JobLine {
 
     /// The first job that still waits, as `waits` says. Those ahead of it are forgotten.
     #[inline]
-    pub fn first(&mut self, waits: impl Fn(JobId) -> bool) -> Option<JobId> {
+    pub fn first_waiting(&mut self, waits: impl Fn(JobId) -> bool) -> Option<JobId> {
         loop {
             let first = *self.jobs.front()?;
             if waits(first) {
@@ -43,7 +43,7 @@ impl JobLine {
 
     /// Takes out the first job.
     #[inline]
-    pub fn leave(&mut self) {
+    pub fn remove_first(&mut self) {
         self.jobs.pop_front();
     }
 }
@@ -55,12 +55,12 @@ mod tests {
     #[test]
     fn a_job_that_left_from_the_middle_is_never_first() {
         let mut line = JobLine::default();
-        [1, 2, 5, 3, 4, 4].into_iter().for_each(|id| line.join(JobId(id)));
+        [1, 2, 5, 3, 4, 4].into_iter().for_each(|id| line.join_line(JobId(id)));
         let waits = |id: JobId| ![2, 3].contains(&id.0);
         let mut order = Vec::new();
-        while let Some(first) = line.first(waits) {
+        while let Some(first) = line.first_waiting(waits) {
             order.push(first.0);
-            line.leave();
+            line.remove_first();
         }
         assert_eq!(order, [1, 4, 5]);
     }

@@ -103,16 +103,16 @@ impl Order {
         }
     }
 
-    /// Returns whether places in the queue change as time passes; then [`Order::key`] is only the
-    /// place by arrival.
+    /// Returns whether places in the queue change as time passes; then [`Order::queue_key`] is only
+    /// the place by arrival.
     #[must_use]
     pub fn is_dynamic(&self) -> bool {
-        *self == Order::Lxf || self.moving().is_some()
+        *self == Order::Lxf || self.moving_formula().is_some()
     }
 
     /// The formula whose values overtake each other as time passes, if it is such an order.
     #[must_use]
-    pub fn moving(&self) -> Option<&Formula> {
+    pub fn moving_formula(&self) -> Option<&Formula> {
         match self {
             Order::Formula(formula) if formula.motion() != Motion::Still => Some(formula),
             _ => None,
@@ -132,7 +132,7 @@ impl Order {
     /// The place of a job in a queue of this order. Only formulas ask for `facts`.
     #[inline]
     #[must_use]
-    pub fn key(&self, procs: Procs, prediction: Span, id: JobId, facts: impl FnOnce() -> WaitingFacts) -> i64 {
+    pub fn queue_key(&self, procs: Procs, prediction: Span, id: JobId, facts: impl FnOnce() -> WaitingFacts) -> i64 {
         match self {
             Order::Fcfs | Order::Lxf => i64::from(id.0),
             Order::Sjf => prediction.0,
@@ -141,7 +141,7 @@ impl Order {
             Order::Largest => -prediction.0.saturating_mul(i64::from(procs)),
             Order::Narrowest => i64::from(procs),
             Order::Widest => -i64::from(procs),
-            Order::Formula(formula) if formula.motion() == Motion::Still => formula.key(&facts()),
+            Order::Formula(formula) if formula.motion() == Motion::Still => formula.static_key(&facts()),
             Order::Formula(_) => i64::from(id.0),
         }
     }
@@ -149,7 +149,7 @@ impl Order {
     /// A job as a queue of this order holds it.
     #[inline]
     #[must_use]
-    pub fn waiting(
+    pub fn waiting_job(
         &self,
         id: JobId,
         submit: Time,
@@ -157,7 +157,7 @@ impl Order {
         prediction: Span,
         facts: impl FnOnce() -> WaitingFacts,
     ) -> WaitingJob {
-        WaitingJob { key: self.key(procs, prediction, id, facts), prediction, submit, id, procs }
+        WaitingJob { key: self.queue_key(procs, prediction, id, facts), prediction, submit, id, procs }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// is.
 ///
 /// The last step lasts for ever. Cost: O(steps · resources asked for) for everything but
-/// [`PoolProfile::reset`].
+/// [`PoolProfile::reset_to`].
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct PoolProfile {
     /// Resources of each step.
@@ -22,7 +22,7 @@ pub struct PoolProfile {
 impl PoolProfile {
     /// Makes it that of running jobs: `free` now, more as each of `ends`, in ascending order of
     /// time, gives back what it holds. Ends that are past count as now.
-    pub fn reset<'a>(&mut self, now: Time, free: &[i64], ends: impl Iterator<Item = (Time, &'a ResourceAmounts)>) {
+    pub fn reset_to<'a>(&mut self, now: Time, free: &[i64], ends: impl Iterator<Item = (Time, &'a ResourceAmounts)>) {
         self.width = free.len();
         self.times.clear();
         self.levels.clear();
@@ -51,7 +51,7 @@ impl PoolProfile {
         self.levels.clone_from(&other.levels);
     }
 
-    fn row(&self, step: usize) -> &[i64] {
+    fn step_levels(&self, step: usize) -> &[i64] {
         &self.levels[step * self.width..(step + 1) * self.width]
     }
 
@@ -60,25 +60,25 @@ impl PoolProfile {
         self.times.partition_point(|&begin| begin <= time).saturating_sub(1)
     }
 
-    fn covers(&self, step: usize, amounts: &ResourceAmounts) -> bool {
-        let row = self.row(step);
+    fn has_amounts(&self, step: usize, amounts: &ResourceAmounts) -> bool {
+        let row = self.step_levels(step);
         amounts.iter().all(|&(id, amount)| row[id.index()] >= amount as i64)
     }
 
     /// Returns whether this much is free from `from` on for this span, an instant at least.
     #[must_use]
-    pub fn fits(&self, from: Time, span: Span, amounts: &ResourceAmounts) -> bool {
+    pub fn fits_during(&self, from: Time, span: Span, amounts: &ResourceAmounts) -> bool {
         let end = from.saturating_add(span.max(Span(1)));
         amounts.is_empty()
             || (self.step_at(from)..self.times.len())
                 .take_while(|&step| step == 0 || self.times[step] < end)
-                .all(|step| self.covers(step, amounts))
+                .all(|step| self.has_amounts(step, amounts))
     }
 
     /// The earliest time from `from` on at which so much is free for so long, an instant at least;
     /// `None` for never.
     #[must_use]
-    pub fn earliest(&self, amounts: &ResourceAmounts, span: Span, from: Time) -> Option<Time> {
+    pub fn earliest_start(&self, amounts: &ResourceAmounts, span: Span, from: Time) -> Option<Time> {
         if amounts.is_empty() {
             return Some(from);
         }
@@ -90,7 +90,7 @@ impl PoolProfile {
                 return Some(start);
             }
             step += 1;
-            if !self.covers(step - 1, amounts) {
+            if !self.has_amounts(step - 1, amounts) {
                 // It begins behind this step at the earliest.
                 start = *self.times.get(step)?;
             }
@@ -99,21 +99,21 @@ impl PoolProfile {
     }
 
     /// Takes amounts from `from` until `to`.
-    pub fn reserve(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
-        self.change(from, to, amounts, -1);
+    pub fn reserve_amounts(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
+        self.change_amounts(from, to, amounts, -1);
     }
 
     /// Gives them back.
-    pub fn release(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
-        self.change(from, to, amounts, 1);
+    pub fn release_amounts(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
+        self.change_amounts(from, to, amounts, 1);
     }
 
     /// Gives amounts back that were taken last, and forgets the steps that say nothing then.
     pub fn give_back(&mut self, from: Time, to: Time, amounts: &ResourceAmounts) {
-        self.change(from, to, amounts, 1);
+        self.change_amounts(from, to, amounts, 1);
         for time in [to, from] {
             let step = self.times.partition_point(|&begin| begin < time);
-            if step > 0 && self.times.get(step) == Some(&time) && self.row(step) == self.row(step - 1) {
+            if step > 0 && self.times.get(step) == Some(&time) && self.step_levels(step) == self.step_levels(step - 1) {
                 self.times.remove(step);
                 self.levels.drain(step * self.width..(step + 1) * self.width);
             }
@@ -121,17 +121,17 @@ impl PoolProfile {
     }
 
     /// Adds an amount to what is free of a resource from a time on; below 0 takes it away.
-    pub fn alter(&mut self, from: Time, resource: ResourceId, change: i64) {
+    pub fn alter_resource(&mut self, from: Time, resource: ResourceId, change: i64) {
         let sign = change.signum();
-        self.change(from, Time::MAX, &[(resource, change.unsigned_abs())], sign);
+        self.change_amounts(from, Time::MAX, &[(resource, change.unsigned_abs())], sign);
     }
 
-    fn change(&mut self, from: Time, to: Time, amounts: &ResourceAmounts, sign: i64) {
+    fn change_amounts(&mut self, from: Time, to: Time, amounts: &ResourceAmounts, sign: i64) {
         let from = from.max(self.times[0]);
         if amounts.is_empty() || to <= from {
             return;
         }
-        let (first, last) = (self.split(from), self.split(to));
+        let (first, last) = (self.split_step(from), self.split_step(to));
         for step in first..last {
             for &(id, amount) in amounts {
                 self.levels[step * self.width + id.index()] += sign * amount as i64;
@@ -141,7 +141,7 @@ impl PoolProfile {
 
     /// Makes a step begin at this time, which is not before the first one, and answers which. The
     /// end of all times begins none.
-    fn split(&mut self, time: Time) -> usize {
+    fn split_step(&mut self, time: Time) -> usize {
         let step = self.times.partition_point(|&begin| begin < time);
         if time < Time::MAX && self.times.get(step) != Some(&time) {
             self.times.insert(step, time);
@@ -153,7 +153,7 @@ impl PoolProfile {
     }
 
     /// Forgets what lies before the present.
-    pub fn advance(&mut self, now: Time) {
+    pub fn advance_to(&mut self, now: Time) {
         let step = self.step_at(now);
         self.times.drain(..step);
         self.levels.drain(..step * self.width);
@@ -198,7 +198,7 @@ mod tests {
             let mut ends: Vec<_> = ends.iter().map(|(end, list)| (Time(*end), amounts(list))).collect();
             ends.sort_by_key(|end| end.0);
             let mut profile = PoolProfile::default();
-            profile.reset(Time(20), &[5, 4, 3], ends.iter().map(|(end, list)| (*end, &list[..])));
+            profile.reset_to(Time(20), &[5, 4, 3], ends.iter().map(|(end, list)| (*end, &list[..])));
             let mut seconds: Seconds = vec![[5, 4, 3]; HORIZON as usize];
             for (end, list) in &ends {
                 change(&mut seconds, end.0.max(20), HORIZON, list, 1);
@@ -209,27 +209,27 @@ mod tests {
                 match op {
                     0..=2 => {
                         let expected = (at..HORIZON).find(|&t| fits(&seconds, t, span, &list)).map(Time);
-                        prop_assert_eq!(profile.earliest(&list, Span(span), Time(at)), expected);
+                        prop_assert_eq!(profile.earliest_start(&list, Span(span), Time(at)), expected);
                         if let Some(start) = expected {
                             let end = start.0 + span;
-                            profile.reserve(start, Time(end), &list);
+                            profile.reserve_amounts(start, Time(end), &list);
                             change(&mut seconds, start.0, end, &list, -1);
                             held.push((start.0, end, list));
                         }
                     }
                     3 => if let Some((from, to, list)) = held.pop() {
-                        profile.release(Time(from), Time(to), &list);
+                        profile.release_amounts(Time(from), Time(to), &list);
                         change(&mut seconds, from.max(now), to, &list, 1);
                     },
-                    4 => prop_assert_eq!(profile.fits(Time(at), Span(span), &list), fits(&seconds, at, span, &list)),
+                    4 => prop_assert_eq!(profile.fits_during(Time(at), Span(span), &list), fits(&seconds, at, span, &list)),
                     5 => for &(id, n) in &list {
                         let change = if span % 2 == 0 { n as i64 } else { -(n as i64) };
-                        profile.alter(Time(at), id, change);
+                        profile.alter_resource(Time(at), id, change);
                         seconds[at as usize..].iter_mut().for_each(|levels| levels[id.index()] += change);
                     },
                     _ => {
                         now = at.min(now + 7);
-                        profile.advance(Time(now));
+                        profile.advance_to(Time(now));
                     }
                 }
             }

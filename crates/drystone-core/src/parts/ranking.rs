@@ -13,15 +13,15 @@ use serde::{Deserialize, Serialize};
 /// # Errors
 /// No such order, or a formula that is wrong; the message points at the character. A formula of
 /// true run times in a policy that is not clairvoyant.
-pub(crate) fn order(args: &Args<'_>, name: &str) -> Result<Order, SpecError> {
-    let text = args.text(name);
+pub(crate) fn parse_order(args: &Args<'_>, name: &str) -> Result<Order, SpecError> {
+    let text = args.text_value(name);
     let order: Order = text.parse().map_err(|problem| {
         let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-        if is_word { args.wrong(name) } else { args.error(format!("{name}: {problem}")) }
+        if is_word { args.value_error(name) } else { args.spec_error(format!("{name}: {problem}")) }
     })?;
     match &order {
-        Order::Formula(formula) if !args.is("predict", "perfect") => match formula.peeks() {
-            Some(problem) => Err(args.error(format!("{name}: {problem}"))),
+        Order::Formula(formula) if !args.has_value("predict", "perfect") => match formula.peek_problem() {
+            Some(problem) => Err(args.spec_error(format!("{name}: {problem}"))),
             None => Ok(order),
         },
         _ => Ok(order),
@@ -41,19 +41,19 @@ pub(crate) const PATIENCE: Takes = Takes::Form(&ValueForm {
     name: "duration",
     shape: "20h|2d",
     samples: &["20h", "2d", "0s", "90m", "30", "2-00:00:00"],
-    check: |text| seconds(text).is_some(),
+    check: |text| parse_seconds(text).is_some(),
 });
 
 /// The value of [`STARVE`].
-pub(crate) fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
-    match args.text("starve") {
+pub(crate) fn parse_starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
+    match args.text_value("starve") {
         "none" => Ok(None),
-        text => seconds(text).map(Some).ok_or_else(|| args.wrong("starve")),
+        text => parse_seconds(text).map(Some).ok_or_else(|| args.value_error("starve")),
     }
 }
 
 /// A length of time: a whole number and a unit, or as Slurm writes it.
-pub(crate) fn seconds(text: &str) -> Option<Span> {
+pub(crate) fn parse_seconds(text: &str) -> Option<Span> {
     if let Some(length) = read_clock_length(text) {
         return (length <= 1 << 40).then_some(Span(length));
     }
@@ -71,28 +71,28 @@ pub(crate) fn seconds(text: &str) -> Option<Span> {
 }
 
 /// Returns the facts available to a formula of a job with this prediction.
-pub(crate) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> WaitingFacts {
+pub(crate) fn waiting_facts(id: JobId, prediction: Span, view: &View<'_>) -> WaitingFacts {
     let job = view.job(id);
     WaitingFacts {
         run: prediction.as_f64(),
         estimate: job.estimate.as_f64(),
         procs: f64::from(job.procs),
-        submit: (job.submit - view.origin()).as_f64(),
+        submit: (job.submit - view.first_submit()).as_f64(),
         user: job.user,
         group: job.group,
         queue: job.queue,
         machine: f64::from(view.machine().procs),
         priority: job.priority as f64,
-        beyond: view.resources().map_or_else(BeyondProcessors::default, |resources| resources.facts(job.demand)),
+        beyond: view.resources().map_or_else(BeyondProcessors::default, |resources| resources.demand_facts(job.demand)),
     }
 }
 
 /// Returns the facts available to a formula of this moment.
-pub(crate) fn moment<'a>(waiting: usize, shares: Option<&'a Shares>, view: &View<'_>) -> Moment<'a> {
+pub(crate) fn current_moment<'a>(waiting: usize, shares: Option<&'a Shares>, view: &View<'_>) -> Moment<'a> {
     let machine = f64::from(view.machine().procs);
     Moment {
-        now: (view.now() - view.origin()).as_f64(),
-        load: (machine - f64::from(view.free())) / machine,
+        now: (view.current_time() - view.first_submit()).as_f64(),
+        load: (machine - f64::from(view.free_processors())) / machine,
         waiting: waiting as f64,
         shares,
     }
@@ -104,7 +104,7 @@ pub(crate) fn shares_for<'a>(orders: impl Iterator<Item = &'a Order>) -> Option<
     let mut windows = Vec::new();
     for order in orders {
         if let Order::Formula(formula) = order {
-            windows.extend(formula.windows());
+            windows.extend(formula.usage_windows());
         }
     }
     windows.sort_by(f64::total_cmp);
@@ -113,10 +113,10 @@ pub(crate) fn shares_for<'a>(orders: impl Iterator<Item = &'a Order>) -> Option<
 }
 
 /// Accounts for a job that has ended.
-pub(crate) fn account(shares: &mut Shares, id: JobId, view: &View<'_>) {
+pub(crate) fn account_usage(shares: &mut Shares, id: JobId, view: &View<'_>) {
     let job = view.job(id);
     let run = RunUsage { user: job.user, procs: i64::from(job.procs), from: view.segment_start(id) };
-    shares.ended(run, view.now());
+    shares.note_end(run, view.current_time());
 }
 
 /// Makes the shares those of now.
@@ -126,14 +126,14 @@ pub(crate) fn bring_up_to_date(shares: &mut Shares, view: &View<'_>) {
         procs: i64::from(procs),
         from: view.segment_start(id),
     };
-    shares.tell(view.now(), view.running().iter().map(|run| usage(run.id, run.procs)));
+    shares.update_usage(view.current_time(), view.running_jobs().iter().map(|run| usage(run.id, run.procs)));
 }
 
 /// A job as a queue of this order holds it.
 #[inline]
-pub(crate) fn waiting(order: &Order, id: JobId, prediction: Span, view: &View<'_>) -> WaitingJob {
+pub(crate) fn waiting_job(order: &Order, id: JobId, prediction: Span, view: &View<'_>) -> WaitingJob {
     let job = view.job(id);
-    order.waiting(id, job.submit, job.procs, prediction, || facts(id, prediction, view))
+    order.waiting_job(id, job.submit, job.procs, prediction, || waiting_facts(id, prediction, view))
 }
 
 /// Waiting jobs in the order of one [`Order`], which every call must name alike.
@@ -146,7 +146,7 @@ pub(crate) struct OrderRanking {
 
 impl OrderRanking {
     pub(crate) fn new(order: &Order) -> OrderRanking {
-        OrderRanking { queue: WaitQueue::default(), board: order.moving().map(|_| QueueBoard::default()) }
+        OrderRanking { queue: WaitQueue::default(), board: order.moving_formula().map(|_| QueueBoard::default()) }
     }
 
     /// The queue, where places stay or the order is by expansion factors.
@@ -157,8 +157,8 @@ impl OrderRanking {
 
     #[inline]
     pub(crate) fn insert(&mut self, job: WaitingJob, order: &Order, view: &View<'_>) {
-        match (&mut self.board, order.moving()) {
-            (Some(board), Some(formula)) => board.insert(formula, job, &facts(job.id, job.prediction, view)),
+        match (&mut self.board, order.moving_formula()) {
+            (Some(board), Some(formula)) => board.insert(formula, job, &waiting_facts(job.id, job.prediction, view)),
             _ => self.queue.insert(job),
         }
     }
@@ -171,14 +171,14 @@ impl OrderRanking {
         }
     }
 
-    pub(crate) fn replace(&mut self, place: QueuePlace, job: WaitingJob, order: &Order, view: &View<'_>) {
-        match (&mut self.board, order.moving()) {
+    pub(crate) fn replace_job(&mut self, place: QueuePlace, job: WaitingJob, order: &Order, view: &View<'_>) {
+        match (&mut self.board, order.moving_formula()) {
             (Some(board), Some(formula)) => {
                 if board.remove(place.id).is_some() {
-                    board.insert(formula, job, &facts(job.id, job.prediction, view));
+                    board.insert(formula, job, &waiting_facts(job.id, job.prediction, view));
                 }
             }
-            _ => _ = self.queue.replace(place, job),
+            _ => _ = self.queue.replace_job(place, job),
         }
     }
 
@@ -193,19 +193,19 @@ impl OrderRanking {
     }
 
     /// Gives every job its place at this moment, where places change.
-    pub(crate) fn rate(&mut self, formula: Option<&Formula>, moment: &Moment<'_>) {
+    pub(crate) fn rate_jobs(&mut self, formula: Option<&Formula>, moment: &Moment<'_>) {
         if let (Some(board), Some(formula)) = (&mut self.board, formula) {
-            board.rate(formula, moment);
+            board.rate_jobs(formula, moment);
         }
     }
 
     /// The first job; where places change, at the last rating.
     #[inline]
-    pub(crate) fn first(&self, order: &Order, view: &View<'_>) -> Option<WaitingJob> {
+    pub(crate) fn first_job(&self, order: &Order, view: &View<'_>) -> Option<WaitingJob> {
         match (&self.board, order) {
-            (Some(board), _) => board.first(),
-            (None, Order::Lxf) => self.queue.most_expanded(view.now(), None),
-            _ => self.queue.first(),
+            (Some(board), _) => board.first_job(),
+            (None, Order::Lxf) => self.queue.most_expanded(view.current_time(), None),
+            _ => self.queue.first_job(),
         }
     }
 
@@ -220,7 +220,7 @@ impl OrderRanking {
     ) -> Option<WaitingJob> {
         match (&self.board, order) {
             (Some(board), _) => board.next_fit(fit),
-            (None, Order::Lxf) => self.queue.most_expanded(view.now(), Some(fit)),
+            (None, Order::Lxf) => self.queue.most_expanded(view.current_time(), Some(fit)),
             _ => self.queue.next_fit(after, fit),
         }
     }
@@ -231,13 +231,13 @@ impl OrderRanking {
     }
 
     /// All jobs in order.
-    pub(crate) fn sorted(&self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
+    pub(crate) fn sorted_jobs(&self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
         if let Some(board) = &self.board {
-            return board.sorted();
+            return board.sorted_jobs();
         }
         let mut jobs: Vec<WaitingJob> = self.queue.iter().copied().collect();
         if *order == Order::Lxf {
-            let now = view.now();
+            let now = view.current_time();
             let more = crate::parts::more_expanded;
             jobs.sort_by(|a, b| more(b, a, now).cmp(&more(a, b, now)));
         }
@@ -259,42 +259,42 @@ impl Rater {
     }
 
     /// Makes a rater with a guard against starvation.
-    pub(crate) fn guarded(order: Order, starve: Option<Span>) -> Rater {
+    pub(crate) fn with_guard(order: Order, starve: Option<Span>) -> Rater {
         Rater { order, starve }
     }
 
     /// Returns the usage of users that must be kept for it.
-    pub(crate) fn shares(&self) -> Option<Shares> {
+    pub(crate) fn initial_shares(&self) -> Option<Shares> {
         shares_for(std::iter::once(&self.order))
     }
 
     /// The places of these jobs in the order: which is first, which second. O(n log n).
-    pub(crate) fn ranked(&self, jobs: &[JobId], shares: Option<&mut Shares>, view: &View<'_>) -> Vec<usize> {
+    pub(crate) fn rank_jobs(&self, jobs: &[JobId], shares: Option<&mut Shares>, view: &View<'_>) -> Vec<usize> {
         let shares = shares.map(|shares| {
             bring_up_to_date(shares, view);
             &*shares
         });
-        let moment = moment(jobs.len(), shares, view);
+        let moment = current_moment(jobs.len(), shares, view);
         let mut places: Vec<(WaitingJob, usize)> = jobs
             .iter()
             .enumerate()
             .map(|(at, &id)| {
                 let prediction = view.prediction(id);
-                let mut job = waiting(&self.order, id, prediction, view);
-                if let Some(formula) = self.order.moving() {
-                    job.key = formula.place(&facts(id, prediction, view), &moment);
+                let mut job = waiting_job(&self.order, id, prediction, view);
+                if let Some(formula) = self.order.moving_formula() {
+                    job.key = formula.key_at_moment(&waiting_facts(id, prediction, view), &moment);
                 }
                 (job, at)
             })
             .collect();
         if self.order == Order::Lxf {
-            let more = |a: &WaitingJob, b: &WaitingJob| crate::parts::more_expanded(a, b, view.now());
+            let more = |a: &WaitingJob, b: &WaitingJob| crate::parts::more_expanded(a, b, view.current_time());
             places.sort_by(|a, b| more(&b.0, &a.0).cmp(&more(&a.0, &b.0)));
         } else {
-            places.sort_shared_by_key(|(job, _)| job.place());
+            places.sort_shared_by_key(|(job, _)| job.queue_place());
         }
         if let Some(patience) = self.starve {
-            let starves = |job: &WaitingJob| view.now() > job.submit.saturating_add(patience);
+            let starves = |job: &WaitingJob| view.current_time() > job.submit.saturating_add(patience);
             places.sort_shared_by_key(|(job, _)| if starves(job) { (false, job.id) } else { (true, JobId::default()) });
         }
         places.into_iter().map(|(_, at)| at).collect()

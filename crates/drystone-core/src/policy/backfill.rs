@@ -128,21 +128,24 @@ impl Backfill {
 
     /// Jobs arrived, and what others gave back is too little for the jobs that could not start
     /// before: they cannot start now. Returns `false` where a full pass is due after all.
-    fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
-        let now = view.now();
+    fn start_newcomers(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
+        let now = view.current_time();
         let overdue = self.choices.overdue;
-        let blocked = match &mut self.blocked {
-            Some(b) if (!b.freed || view.free() <= b.room) && !b.out_of_date(now, overdue) => {
+        let blocked_pass = match &mut self.blocked {
+            Some(b) if (!b.freed || view.free_processors() <= b.room) && !b.out_of_date(now, overdue) => {
                 b.freed = false;
                 *b
             }
             _ => return false,
         };
-        debug_assert!(self.none_fits(blocked.fit(view.free(), now)), "a job in the queue can start at {now}");
+        debug_assert!(
+            self.none_fits(blocked_pass.backfill_fit(view.free_processors(), now)),
+            "a job in the queue can start at {now}"
+        );
         if self.fresh.is_empty() {
             return true;
         }
-        if self.fresh.iter().any(|job| job.place() < blocked.head) {
+        if self.fresh.iter().any(|job| job.queue_place() < blocked_pass.head) {
             return false;
         }
         if self.choices.backfill.is_none() {
@@ -150,16 +153,16 @@ impl Backfill {
             return true;
         }
         debug_assert_eq!(
-            (blocked.shadow, blocked.extra),
-            self.reservation_of(blocked.head.id, self.free(view), view),
+            (blocked_pass.shadow, blocked_pass.extra),
+            self.reservation_of(blocked_pass.head.id, self.free_processors(view), view),
             "at {now}"
         );
-        let mut fit = blocked.fit(view.free(), now);
+        let mut fit = blocked_pass.backfill_fit(view.free_processors(), now);
         if let [job] = self.fresh[..]
-            && !fit.admits(job.procs, job.prediction)
+            && !fit.can_start(job.procs, job.prediction)
         {
             self.fresh.clear();
-            self.enqueue(job, view);
+            self.enqueue_job(job, view);
             if let Some(blocked) = &mut self.blocked {
                 blocked.room = blocked.room_beside(&job, fit.free);
             }
@@ -168,21 +171,21 @@ impl Backfill {
         if self.fresh.len() > 1 {
             self.sort_fresh(view);
         }
-        let (mut kept, mut blocked) = (true, blocked);
+        let (mut is_kept, mut new_blocked_pass) = (true, blocked_pass);
         for at in 0..self.fresh.len() {
             let job = self.fresh[at];
-            let longest = self.longest(&job, view);
-            if fit.admits(job.procs, longest) {
-                kept &= self.choices.keeps_reservation(&job, fit.window);
-                fit.take(job.procs, longest);
-                actions.start(job.id, StartReason::Backfilled);
+            let longest = self.longest_run(&job, view);
+            if fit.can_start(job.procs, longest) {
+                is_kept &= self.choices.keeps_reservation(&job, fit.window);
+                fit.account_start(job.procs, longest);
+                actions.start_job(job.id, StartReason::Backfilled);
             } else {
-                self.enqueue(job, view);
-                blocked.room = blocked.room_beside(&job, fit.free);
+                self.enqueue_job(job, view);
+                new_blocked_pass.room = new_blocked_pass.room_beside(&job, fit.free);
             }
         }
         self.fresh.clear();
-        self.blocked = kept.then_some(BlockedPass { extra: fit.extra, ..blocked });
+        self.blocked = is_kept.then_some(BlockedPass { extra: fit.extra, ..new_blocked_pass });
         true
     }
 
@@ -194,16 +197,19 @@ impl Backfill {
 
     /// Processors that count as free.
     #[inline]
-    fn free(&self, view: &View<'_>) -> Procs {
+    fn free_processors(&self, view: &View<'_>) -> Procs {
         match self.choices.overdue {
-            OverdueRule::Now | OverdueRule::Stale => view.free(),
-            OverdueRule::Free => view.machine().procs - (view.running().procs() - view.running().ending_by(view.now())),
+            OverdueRule::Now | OverdueRule::Stale => view.free_processors(),
+            OverdueRule::Free => {
+                view.machine().procs
+                    - (view.running_jobs().procs() - view.running_jobs().ending_by(view.current_time()))
+            }
         }
     }
 
     /// Returns the longest run time of a job as far as backfilling is concerned.
     #[inline]
-    fn longest(&self, job: &WaitingJob, view: &View<'_>) -> Span {
+    fn longest_run(&self, job: &WaitingJob, view: &View<'_>) -> Span {
         match self.choices.guard {
             OvertakeGuard::Prediction => job.prediction,
             OvertakeGuard::Estimate => job.prediction.max(view.job(job.id).estimate),
@@ -213,29 +219,29 @@ impl Backfill {
     /// Starts jobs from the head of the queue while they fit. Returns what is free then and the job
     /// that blocks the queue.
     fn start_heads(&mut self, view: &View<'_>, actions: &mut Actions) -> (Procs, Option<WaitingJob>) {
-        let now = view.now();
-        let mut free = self.free(view);
+        let now = view.current_time();
+        let mut free = self.free_processors(view);
         if self.no_job_waits() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
             // An idle machine: the job need not go through the queue.
             if let Some(job) = self.fresh.pop() {
-                actions.start(job.id, StartReason::Head);
+                actions.start_job(job.id, StartReason::Head);
                 return (free - job.procs, None);
             }
         }
         self.enqueue_fresh(view);
-        self.rate(view);
+        self.rate_queues(view);
         loop {
-            match self.head(view) {
+            match self.find_head(view) {
                 Some(head) if head.procs <= free => {
                     match &mut self.line {
-                        Some(line) => line.leave(),
+                        Some(line) => line.remove_first(),
                         None if self.choices.order.is_dynamic() || self.starvation.is_some() => {
                             self.leave_queue(&head, view);
                         }
                         None => _ = self.queue.queue().take_first(),
                     }
                     self.leave_candidates(&head, view);
-                    actions.start(head.id, StartReason::Head);
+                    actions.start_job(head.id, StartReason::Head);
                     self.started.push(RunningJob { end: now + head.prediction, id: head.id, procs: head.procs });
                     free -= head.procs;
                 }
@@ -245,17 +251,17 @@ impl Backfill {
     }
 
     fn full_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
-        let (free, blocked) = match &self.blocked {
+        let now = view.current_time();
+        let (free, blocked_pass) = match &self.blocked {
             // The head is still too large for what was given back.
             Some(known)
-                if known.procs > view.free()
+                if known.procs > view.free_processors()
                     && self.fresh.is_empty()
                     && !known.out_of_date(now, self.choices.overdue) =>
             {
-                let known = *known;
-                self.rate(view);
-                (view.free(), known)
+                let current_pass = *known;
+                self.rate_queues(view);
+                (view.free_processors(), current_pass)
             }
             known => {
                 match self.blocked_anew(known.filter(|b| !b.out_of_date(now, self.choices.overdue)), view, actions) {
@@ -264,15 +270,15 @@ impl Backfill {
                 }
             }
         };
-        let BlockedPass { shadow, extra, .. } = blocked;
-        debug_assert_eq!((shadow, extra), self.reservation_of(blocked.head.id, free, view), "at {now}");
-        let mut fit = blocked.fit(free, now);
-        let (kept, room) = match &self.choices.backfill {
+        let BlockedPass { shadow, extra, .. } = blocked_pass;
+        debug_assert_eq!((shadow, extra), self.reservation_of(blocked_pass.head.id, free, view), "at {now}");
+        let mut fit = blocked_pass.backfill_fit(free, now);
+        let (is_kept, room) = match &self.choices.backfill {
             None => (true, Procs::MAX),
             Some(order) if order.is_dynamic() => (self.backfill_as_of_now(&mut fit, view, actions), fit.free),
             Some(_) => self.backfill_in_order(&mut fit, view, actions),
         };
-        let room = room.min(blocked.procs - 1);
+        let room = room.min(blocked_pass.procs - 1);
         // Where the order changes with time, or overdue jobs are clamped to the present, the result
         // may change with time alone.
         let timeless = match self.choices.overdue {
@@ -280,8 +286,8 @@ impl Backfill {
             OverdueRule::Stale => true,
             OverdueRule::Free => false,
         };
-        let stays = timeless && kept && !self.choices.order.is_dynamic();
-        self.blocked = stays.then_some(BlockedPass { extra: fit.extra, room, freed: false, ..blocked });
+        let stays = timeless && is_kept && !self.choices.order.is_dynamic();
+        self.blocked = stays.then_some(BlockedPass { extra: fit.extra, room, freed: false, ..blocked_pass });
     }
 
     /// Starts jobs from the head of the queue, and answers what is free then and the reservation of
@@ -295,47 +301,51 @@ impl Backfill {
         let (free, head) = self.start_heads(view, actions);
         let head = head?;
         if let Some(known) = known
-            && known.head == head.place()
-            && free == view.free()
+            && known.head == head.queue_place()
+            && free == view.free_processors()
         {
             return Some((free, known));
         }
-        let (shadow, extra) = self.reservation(head.procs, free, view);
-        if self.is_in_the_way(&head, shadow, view.now()) {
+        let (shadow, extra) = self.compute_reservation(head.procs, free, view);
+        if self.is_in_the_way(&head, shadow, view.current_time()) {
             self.plan_ahead(view, actions);
             return None;
         }
         if shadow < Time::MAX {
-            self.announce(head.id, shadow, actions);
+            self.announce_reservation(head.id, shadow, actions);
         }
         let until = self.first_until(head.id, view);
-        Some((free, BlockedPass { head: head.place(), procs: head.procs, shadow, extra, room: 0, freed: false, until }))
+        Some((
+            free,
+            BlockedPass { head: head.queue_place(), procs: head.procs, shadow, extra, room: 0, freed: false, until },
+        ))
     }
 
     /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it
     /// has no reservation.
     #[inline]
-    fn reservation(&mut self, procs: Procs, free: Procs, view: &View<'_>) -> (Time, Procs) {
+    fn compute_reservation(&mut self, procs: Procs, free: Procs, view: &View<'_>) -> (Time, Procs) {
         if self.choices.backfill.is_none() || self.choices.reservations == 0 {
             return (Time::MAX, 0);
         }
-        let (now, running, extra) = (view.now(), view.running(), self.choices.extra);
+        let (now, running_jobs, extra) = (view.current_time(), view.running_jobs(), self.choices.extra);
         let floor = if self.choices.overdue == OverdueRule::Now { now } else { Time::MIN };
         let already = match self.choices.overdue {
             OverdueRule::Free => {
-                let started = self.started.iter().filter(|job| job.end <= now).map(|job| job.procs).sum::<Procs>();
-                running.ending_by(now) + started
+                let started_procs =
+                    self.started.iter().filter(|job| job.end <= now).map(|job| job.procs).sum::<Procs>();
+                running_jobs.ending_by(now) + started_procs
             }
             OverdueRule::Now | OverdueRule::Stale => 0,
         };
         let missing = procs + already - free;
         let shadow = if let Some(outlook) = view.outlook().filter(|outlook| !outlook.is_settled()) {
-            running.shadow_with(&self.started_and_returns(outlook, now), missing, extra, floor)
+            running_jobs.shadow_with(&self.started_and_returns(outlook, now), missing, extra, floor)
         } else if self.started.is_empty() {
-            running.shadow(missing, extra, floor)
+            running_jobs.find_shadow(missing, extra, floor)
         } else {
             self.started.sort_shared_by_key(|job| (job.end, job.id));
-            running.shadow_with(&self.started, missing, extra, floor)
+            running_jobs.shadow_with(&self.started, missing, extra, floor)
         };
         match shadow {
             Some(shadow) => (shadow.time, shadow.extra),
@@ -347,7 +357,7 @@ impl Backfill {
 
     /// Recomputes the reservation of a job that heads the queue.
     fn reservation_of(&mut self, head: JobId, free: Procs, view: &View<'_>) -> (Time, Procs) {
-        self.reservation(view.job(head).procs, free, view)
+        self.compute_reservation(view.job(head).procs, free, view)
     }
 
     /// Returns whether the reservation is then as it was, see
@@ -358,69 +368,69 @@ impl Backfill {
             return (self.backfill_guarded(fit, view, actions), fit.free);
         }
         let Backfill { choices, queue, candidates, line, .. } = self;
-        let (window, mut kept) = (fit.window, true);
+        let (window, mut is_kept) = (fit.window, true);
         let mut starts = |job: &WaitingJob| {
-            kept &= choices.keeps_reservation(job, window);
-            actions.start(job.id, StartReason::Backfilled);
+            is_kept &= choices.keeps_reservation(job, window);
+            actions.start_job(job.id, StartReason::Backfilled);
         };
         let room = match candidates {
             None => queue.queue().take_all(fit, starts),
             Some(candidates) => candidates.queue().take_all(fit, |job| {
                 if line.is_none() {
-                    queue.remove(choices.place(job, view));
+                    queue.remove(choices.queue_place(job, view));
                 }
                 starts(job);
             }),
         };
-        (kept, room)
+        (is_kept, room)
     }
 
     /// [`Backfill::backfill_in_order`] where jobs are tried by their predictions, but judged by
     /// their estimates as well.
     fn backfill_guarded(&mut self, fit: &mut BackfillFit, view: &View<'_>, actions: &mut Actions) -> bool {
-        let (mut after, mut kept) = (None, true);
+        let (mut after, mut is_kept) = (None, true);
         while let Some(job) =
             self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, *fit, self.backfill_order(), view)
         {
-            after = Some(job.place());
-            let longest = self.longest(&job, view);
-            if fit.admits(job.procs, longest) {
-                self.dequeue(&job, view);
-                kept &= self.choices.keeps_reservation(&job, fit.window);
-                fit.take(job.procs, longest);
-                actions.start(job.id, StartReason::Backfilled);
+            after = Some(job.queue_place());
+            let longest = self.longest_run(&job, view);
+            if fit.can_start(job.procs, longest) {
+                self.dequeue_job(&job, view);
+                is_kept &= self.choices.keeps_reservation(&job, fit.window);
+                fit.account_start(job.procs, longest);
+                actions.start_job(job.id, StartReason::Backfilled);
             }
         }
-        kept
+        is_kept
     }
 
     /// [`Backfill::backfill_in_order`] where the order changes with time.
     fn backfill_as_of_now(&mut self, fit: &mut BackfillFit, view: &View<'_>, actions: &mut Actions) -> bool {
-        let mut kept = true;
+        let mut is_kept = true;
         loop {
             let queue = self.candidates.as_ref().unwrap_or(&self.queue);
             let Some(job) = queue.next_fit(None, *fit, self.backfill_order(), view) else {
-                return kept;
+                return is_kept;
             };
-            self.dequeue(&job, view);
-            kept &= self.choices.keeps_reservation(&job, fit.window);
-            fit.take(job.procs, job.prediction);
-            actions.start(job.id, StartReason::Backfilled);
+            self.dequeue_job(&job, view);
+            is_kept &= self.choices.keeps_reservation(&job, fit.window);
+            fit.account_start(job.procs, job.prediction);
+            actions.start_job(job.id, StartReason::Backfilled);
         }
     }
 
-    fn announce(&mut self, job: JobId, shadow: Time, actions: &mut Actions) {
+    fn announce_reservation(&mut self, job: JobId, shadow: Time, actions: &mut Actions) {
         if self.announced != Some((job, shadow)) {
             self.announced = Some((job, shadow));
-            actions.reserve(job, shadow);
+            actions.reserve_start(job, shadow);
         }
     }
 }
 
 /// Returns whether all demands of a job beyond processors are free.
 #[inline]
-fn admits(id: JobId, view: &View<'_>) -> bool {
-    view.resources().is_none_or(|resources| resources.admits(view.job(id).demand))
+fn has_free_resources(id: JobId, view: &View<'_>) -> bool {
+    view.resources().is_none_or(|resources| resources.has_free(view.job(id).demand))
 }
 
 impl Policy for Backfill {
@@ -434,10 +444,10 @@ impl Policy for Backfill {
             return shaped.observe(event, view);
         }
         match event {
-            PolicyEvent::Arrived(id) => self.arrived(id, view),
+            PolicyEvent::Arrived(id) => self.note_arrival(id, view),
             PolicyEvent::Ended { job, predicted_end } | PolicyEvent::Stopped { job, predicted_end } => {
                 if let Some(shares) = &mut self.shares {
-                    ranking::account(shares, job, view);
+                    ranking::account_usage(shares, job, view);
                 }
                 self.ended = !self.no_job_waits();
                 // The processors that it gives back now were counted as free at the shadow time,
@@ -447,11 +457,11 @@ impl Policy for Backfill {
                     blocked => *blocked = None,
                 }
             }
-            PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
-            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.cancelled(id, view),
+            PolicyEvent::Repredicted { job, old } => self.note_prediction(job, old, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.note_withdrawal(id, view),
             PolicyEvent::Released(id) => {
                 (self.blocked, self.ended) = (None, true);
-                self.arrived(id, view);
+                self.note_arrival(id, view);
             }
             PolicyEvent::Runs(_) => (self.blocked, self.ended) = (None, true),
             PolicyEvent::Capacity => self.capacity_changed(view),
@@ -466,11 +476,11 @@ impl Policy for Backfill {
         }
         self.started.clear();
         if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
-            let free = self.free(view);
-            let fits = |job: &WaitingJob| job.procs <= free && admits(job.id, view);
+            let free = self.free_processors(view);
+            let fits = |job: &WaitingJob| job.procs <= free && has_free_resources(job.id, view);
             if !self.ended && !self.fresh.iter().any(fits) {
                 // A job that comes before the head has the next reservation.
-                self.blocked = self.blocked.filter(|b| self.fresh.iter().all(|job| job.place() > b.head));
+                self.blocked = self.blocked.filter(|b| self.fresh.iter().all(|job| job.queue_place() > b.head));
                 if let Some(blocked) = &mut self.blocked {
                     blocked.room = self.fresh.iter().fold(blocked.room, |room, job| room.min(job.procs - 1));
                 }
@@ -478,7 +488,7 @@ impl Policy for Backfill {
                 return;
             }
         }
-        let changed = std::mem::take(&mut self.ended);
+        let has_ended_jobs = std::mem::take(&mut self.ended);
         // One rule, and a pass for each kind of shadow time: a walk over ends for counts
         // (`full_pass`), one that also adds up amounts (`pooled_pass`), states of nodes
         // (`placed_pass`), and a plan (`plan_ahead`). The first three keep the reservation between
@@ -488,23 +498,23 @@ impl Policy for Backfill {
         if let Some(resources) = view.resources()
             && let Some(nodes) = resources.nodes()
         {
-            if !self.placed_ahead(nodes, changed, view, actions) {
+            if !self.placed_ahead(nodes, has_ended_jobs, view, actions) {
                 self.placed_pass(resources, nodes, view, actions);
             }
             return;
         }
         if let Some(outlook) = view.outlook()
-            && self.decide_around(outlook, changed, view, actions)
+            && self.decide_around(outlook, has_ended_jobs, view, actions)
         {
             return;
         }
         if self.choices.reservations > 1 {
             self.enqueue_fresh(view);
-            self.rate(view);
+            self.rate_queues(view);
             self.plan_ahead(view, actions);
         } else if let Some(resources) = view.resources() {
             self.pooled_pass(resources, view, actions);
-        } else if !self.newcomers(view, actions) {
+        } else if !self.start_newcomers(view, actions) {
             self.full_pass(view, actions);
         }
     }
@@ -534,7 +544,7 @@ impl Policy for Backfill {
         self.shaped.as_ref().and_then(|shaped| shaped.next_wake())
     }
 
-    fn wakes(&self) -> bool {
+    fn has_wake_ups(&self) -> bool {
         self.sizes.hold.is_some()
     }
 
@@ -542,13 +552,13 @@ impl Policy for Backfill {
         self.sizes.hold.map(|hold| hold.term)
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         // Processors of overdue jobs that count as free are free only where nothing else can happen
         // in that second.
         self.choices.overdue != OverdueRule::Free
     }
 
-    fn reserves(&self) -> bool {
+    fn has_reservations(&self) -> bool {
         self.choices.backfill.is_some() && self.choices.reservations > 0
     }
 
@@ -559,17 +569,17 @@ impl Policy for Backfill {
     fn expect_shapes(&mut self) {
         if self.knows_shapes() {
             let BackfillChoices { order, backfill, starve, reservations, .. } = &self.choices;
-            let shaped = ShapedEasy::new(self.sizes, order, backfill.as_ref(), *starve, *reservations > 0);
-            self.shaped = Some(Box::new(shaped));
+            let shaped_easy = ShapedEasy::new(self.sizes, order, backfill.as_ref(), *starve, *reservations > 0);
+            self.shaped = Some(Box::new(shaped_easy));
         }
     }
 
-    fn resumes(&self) -> bool {
+    fn can_resume(&self) -> bool {
         // Where no power is counted the policy never suspends a job.
         self.sizes.drop == DropRule::Suspend && self.shaped.is_some()
     }
 
-    fn needs(&self) -> Abilities {
+    fn needed_abilities(&self) -> Abilities {
         let SizeChoices { shape, resize, drop, migrates, is_fair, .. } = self.sizes;
         Abilities {
             shape: shape != ShapeRule::default() || is_fair,
@@ -592,7 +602,7 @@ impl Policy for Backfill {
         self.choices.overdue != OverdueRule::Free
     }
 
-    fn requires(&self) -> Requirement {
+    fn requirement(&self) -> Requirement {
         // A job past its prediction counts as having given back its processors: it must have, by
         // the end of the second.
         if self.choices.overdue == OverdueRule::Free { Requirement::Punctual } else { Requirement::Nothing }

@@ -12,7 +12,7 @@
 use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{DemandId, JobId, Procs, SharedSort, Span, Time};
 use crate::parts::formula::Shares;
-use crate::parts::ranking::{self, account, bring_up_to_date, moment, shares_for};
+use crate::parts::ranking::{self, account_usage, bring_up_to_date, current_moment, shares_for};
 use crate::parts::{NeedWithSeat, NodeSeat, Order, RunningJob, WaitingJob, more_expanded};
 use crate::room::{JobNeed, OpenRoom, PlanRoom, SeatNamer};
 use serde::{Deserialize, Serialize};
@@ -85,37 +85,39 @@ struct Instant {
 
 impl CommittedQueue {
     /// Waiting jobs in an order, as of now.
-    fn sorted(&mut self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
+    fn sort_waiting(&mut self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
         let mut jobs: Vec<WaitingJob> = match (&self.zero, order) {
             (_, Order::Formula(formula)) => {
                 if let Some(shares) = &mut self.shares {
                     bring_up_to_date(shares, view);
                 }
-                let mut moment = moment(self.waiting.len(), self.shares.as_ref(), view);
-                let shift = if self.zero == Zero::Log { (view.origin() - Time::ZERO).as_f64() } else { 0.0 };
+                let mut moment = current_moment(self.waiting.len(), self.shares.as_ref(), view);
+                let shift = if self.zero == Zero::Log { (view.first_submit() - Time::ZERO).as_f64() } else { 0.0 };
                 moment.now += shift;
                 let place = |&id: &JobId| {
                     let prediction = view.prediction(id);
-                    let mut facts = ranking::facts(id, prediction, view);
+                    let mut facts = ranking::waiting_facts(id, prediction, view);
                     facts.submit += shift;
                     let job = view.job(id);
-                    let key = formula.place(&facts, &moment);
+                    let key = formula.key_at_moment(&facts, &moment);
                     WaitingJob { key, prediction, submit: job.submit, id, procs: job.procs }
                 };
                 self.waiting.iter().map(place).collect()
             }
-            _ => self.waiting.iter().map(|&id| ranking::waiting(order, id, view.prediction(id), view)).collect(),
+            _ => self.waiting.iter().map(|&id| ranking::waiting_job(order, id, view.prediction(id), view)).collect(),
         };
         if *order == Order::Lxf {
-            jobs.sort_shared_by(|a, b| more_expanded(b, a, view.now()).cmp(&more_expanded(a, b, view.now())));
+            jobs.sort_shared_by(|a, b| {
+                more_expanded(b, a, view.current_time()).cmp(&more_expanded(a, b, view.current_time()))
+            });
         } else {
-            jobs.sort_shared_by_key(WaitingJob::place);
+            jobs.sort_shared_by_key(WaitingJob::queue_place);
         }
         jobs
     }
 
     /// Starts a job, if everything that it asks for is free. Returns whether it does.
-    fn start(
+    fn start_job(
         &mut self,
         job: &WaitingJob,
         why: StartReason,
@@ -123,14 +125,18 @@ impl CommittedQueue {
         view: &View<'_>,
         actions: &mut Actions,
     ) -> bool {
-        let need = view.need(job.id);
+        let need = view.job_need(job.id);
         let Some(seat) = instant.find_seat(job, view) else { return false };
-        let end = view.now().saturating_add(job.prediction);
-        instant.free.take(need.on_seat(Some(&seat)));
+        let end = view.current_time().saturating_add(job.prediction);
+        instant.free.take_need(need.on_seat(Some(&seat)));
         if let Some(ahead) = &mut instant.ahead {
-            ahead.reserve(view.now(), end.max(view.now().saturating_add(Span(1))), need.on_seat(Some(&seat)));
+            ahead.reserve_need(
+                view.current_time(),
+                end.max(view.current_time().saturating_add(Span(1))),
+                need.on_seat(Some(&seat)),
+            );
         }
-        instant.namer.start((job.id, why), end, &seat, view, actions);
+        instant.namer.start_job((job.id, why), end, &seat, view, actions);
         let on = need.on.map(|wish| NeedWithSeat { need: wish.need.clone(), seat });
         if let Some(on) = &on {
             self.seats.insert(job.id, on.clone());
@@ -142,28 +148,28 @@ impl CommittedQueue {
     }
 
     /// Starts what may start after one event.
-    fn look(&mut self, instant: &mut Instant, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
+    fn start_allowed(&mut self, instant: &mut Instant, view: &View<'_>, actions: &mut Actions) {
+        let now = view.current_time();
         loop {
             let (id, until) = match self.head {
                 Some(head) => head,
                 None => {
                     let order = self.order.clone();
-                    let Some(head) = self.sorted(&order, view).first().map(|job| job.id) else { return };
+                    let Some(head) = self.sort_waiting(&order, view).first().map(|job| job.id) else { return };
                     (head, None)
                 }
             };
-            let head = ranking::waiting(&Order::Fcfs, id, view.prediction(id), view);
+            let head = ranking::waiting_job(&Order::Fcfs, id, view.prediction(id), view);
             let until = until.unwrap_or_else(|| instant.earliest_start(&head, view));
             self.head = Some((id, Some(until)));
-            if self.start(&head, StartReason::Head, instant, view, actions) {
+            if self.start_job(&head, StartReason::Head, instant, view, actions) {
                 self.head = None;
                 continue;
             }
             if let Some(order) = self.backfill.clone().filter(|_| until > now) {
-                for job in self.sorted(&order, view) {
+                for job in self.sort_waiting(&order, view) {
                     if job.id != head.id && now.saturating_add(job.prediction) < until {
-                        self.start(&job, StartReason::Backfilled, instant, view, actions);
+                        self.start_job(&job, StartReason::Backfilled, instant, view, actions);
                     }
                 }
             }
@@ -173,8 +179,8 @@ impl CommittedQueue {
 }
 
 impl HeldShare {
-    fn need<'a>(&'a self, view: &View<'a>) -> JobNeed<'a> {
-        let amounts = view.resources().map_or(&[][..], |resources| resources.table().totals(self.demand));
+    fn job_need<'a>(&'a self, view: &View<'a>) -> JobNeed<'a> {
+        let amounts = view.resources().map_or(&[][..], |resources| resources.table().demand_totals(self.demand));
         let on = self.on.as_ref().and_then(|on| view.wish_for(JobId::default(), on));
         JobNeed { procs: self.procs, amounts, on }
     }
@@ -184,9 +190,9 @@ impl Instant {
     /// Plan of a machine of which processors are known to go or to come back.
     fn plan_ahead(view: &View<'_>) -> Option<PlanRoom> {
         view.outlook().filter(|outlook| !outlook.is_settled())?;
-        let mut ends: Vec<RunningJob> = view.running().iter().copied().collect();
+        let mut ends: Vec<RunningJob> = view.running_jobs().iter().copied().collect();
         ends.sort_by_key(|job| (job.end, job.id));
-        let mut plan = PlanRoom::empty();
+        let mut plan = PlanRoom::new_empty();
         plan.fill_ends(&ends, view);
         Some(plan)
     }
@@ -194,11 +200,11 @@ impl Instant {
     /// Finds a seat for a job that starts now; `None` where something that it asks for is not free,
     /// or is known to go before the job ends.
     fn find_seat(&self, job: &WaitingJob, view: &View<'_>) -> Option<NodeSeat> {
-        let (need, span) = (view.need(job.id), job.prediction.max(Span(1)));
-        let seat = self.free.find(need)?;
+        let (need, span) = (view.job_need(job.id), job.prediction.max(Span(1)));
+        let seat = self.free.find_seat(need)?;
         match &self.ahead {
-            Some(plan) if !plan.fits(view.now(), span, need.on_seat(Some(&seat))) => {
-                plan.find_now(need, span, view.now(), &self.free)
+            Some(plan) if !plan.fits_during(view.current_time(), span, need.on_seat(Some(&seat))) => {
+                plan.find_now(need, span, view.current_time(), &self.free)
             }
             _ => Some(seat),
         }
@@ -207,13 +213,13 @@ impl Instant {
     /// Returns the earliest start of a job beside those that run; the present where it can start.
     fn earliest_start(&mut self, job: &WaitingJob, view: &View<'_>) -> Time {
         if self.find_seat(job, view).is_some() {
-            return view.now();
+            return view.current_time();
         }
         let end = self.find_sufficient_end(job, view);
-        let (need, span) = (view.need(job.id), job.prediction.max(Span(1)));
+        let (need, span) = (view.job_need(job.id), job.prediction.max(Span(1)));
         match &self.ahead {
-            Some(plan) if end == Time::MAX || !plan.fits(end.max(view.now()), span, need) => {
-                plan.earliest(need, span, view.now()).unwrap_or(Time::MAX)
+            Some(plan) if end == Time::MAX || !plan.fits_during(end.max(view.current_time()), span, need) => {
+                plan.earliest_start(need, span, view.current_time()).unwrap_or(Time::MAX)
             }
             _ => end,
         }
@@ -224,8 +230,8 @@ impl Instant {
         self.ends.sort_shared_by_key(|held| (held.end, held.procs, held.demand));
         let mut free = self.free.clone();
         for held in &self.ends {
-            free.give(held.need(view));
-            if free.admits(view.need(job.id)) {
+            free.return_need(held.job_need(view));
+            if free.has_room(view.job_need(job.id)) {
                 return held.end;
             }
         }
@@ -243,12 +249,12 @@ impl Policy for CommittedQueue {
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
-        let at = view.now();
+        let at = view.current_time();
         match event {
             PolicyEvent::Arrived(job) => self.unseen.push(Unseen { at, job, ended: None }),
             PolicyEvent::Ended { job, predicted_end } => {
                 if let Some(shares) = &mut self.shares {
-                    account(shares, job, view);
+                    account_usage(shares, job, view);
                 }
                 let (facts, on) = (view.job(job), self.seats.remove(&job));
                 let share = HeldShare { end: predicted_end, procs: facts.procs, demand: facts.demand, on };
@@ -281,43 +287,43 @@ impl Policy for CommittedQueue {
         let mut unseen = std::mem::take(&mut self.unseen);
         let place = |job: JobId| self.started.iter().position(|&other| other == job);
         unseen.sort_by_cached_key(|event| (event.at, event.ended.is_some(), place(event.job), event.job));
-        let running = view.running().iter().map(|job| HeldShare {
+        let running_shares = view.running_jobs().iter().map(|job| HeldShare {
             end: job.end,
             procs: job.procs,
             demand: view.job(job.id).demand,
             on: self.seats.get(&job.id).cloned(),
         });
-        let mut ends: Vec<HeldShare> = running.collect();
+        let mut ends: Vec<HeldShare> = running_shares.collect();
         let mut free = OpenRoom::of_now(view);
         for share in unseen.iter().filter_map(|event| event.ended.as_ref()) {
-            free.take(share.need(view));
+            free.take_need(share.job_need(view));
             ends.push(share.clone());
         }
         let mut instant = Instant { free, ends, ahead: Instant::plan_ahead(view), namer: SeatNamer::default() };
         if unseen.is_empty() {
             // A head may have been withdrawn.
-            self.look(&mut instant, view, actions);
+            self.start_allowed(&mut instant, view, actions);
         }
         for event in unseen {
             match event.ended {
                 None => _ = self.waiting.insert(event.job),
                 Some(share) => {
-                    instant.free.give(share.need(view));
+                    instant.free.return_need(share.job_need(view));
                     self.started.retain(|&job| job != event.job);
                     if let Some(at) = instant.ends.iter().position(|known| *known == share) {
                         instant.ends.swap_remove(at);
                     }
                 }
             }
-            self.look(&mut instant, view, actions);
+            self.start_allowed(&mut instant, view, actions);
         }
     }
 
-    fn wakes(&self) -> bool {
+    fn has_wake_ups(&self) -> bool {
         false
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
@@ -350,7 +356,7 @@ pub(crate) static COMMITTED: PolicyKind = PolicyKind {
             "submit times in orders count from the first job, or from the time zero of the log: a window of a log then has the \
              submit times of the whole",
         )
-        .study(),
+        .for_studies(),
     ],
     needs: &[],
     unnamed: None,
@@ -360,12 +366,12 @@ pub(crate) static COMMITTED: PolicyKind = PolicyKind {
         meaning: "the simulator of RLScheduler (Zhang et al. 2020): its averages to the last digit",
     }],
     build: &|args| {
-        let order = ranking::order(args, "order")?;
-        let backfill = match args.text("backfill") {
+        let order = ranking::parse_order(args, "order")?;
+        let backfill = match args.text_value("backfill") {
             "none" => None,
-            _ => Some(ranking::order(args, "backfill")?),
+            _ => Some(ranking::parse_order(args, "backfill")?),
         };
-        let zero = args.choose("submit", &[("first", Zero::FirstJob), ("log", Zero::Log)])?;
+        let zero = args.choose_value("submit", &[("first", Zero::FirstJob), ("log", Zero::Log)])?;
         Ok(Box::new(CommittedQueue {
             shares: shares_for([&order].into_iter().chain(&backfill)),
             order,

@@ -44,7 +44,7 @@ pub struct Conservative {
     deep: Option<Deep>,
     /// From this many planned jobs on the plan is deep. How it works, not what it is: no part of
     /// the saved state.
-    #[serde(skip, default = "deep")]
+    #[serde(skip, default = "default_deep_from")]
     deep_from: usize,
     running: Believed,
     /// Waiting jobs by planned start, then arrival.
@@ -76,7 +76,7 @@ impl Conservative {
     #[must_use]
     pub fn deep_from(notice: Notice, jobs: usize) -> Conservative {
         Conservative {
-            room: PlanRoom::empty(),
+            room: PlanRoom::new_empty(),
             deep: None,
             deep_from: jobs,
             running: Believed::new(notice),
@@ -99,7 +99,7 @@ impl Conservative {
 
     /// Sets the horizon.
     #[must_use]
-    pub fn within(self, horizon: Horizon) -> Conservative {
+    pub fn with_horizon(self, horizon: Horizon) -> Conservative {
         Conservative { horizon, ..self }
     }
 
@@ -111,32 +111,32 @@ impl Conservative {
                 deep.ends_at(job, end);
             }
         };
-        let early = running.notice_ends(|job| tell(deep, job, view.now()));
+        let early = running.notice_ends(|job| tell(deep, job, view.current_time()));
         let overdue = running.extend_overdue(view, |job, end| tell(deep, job, end));
         // Called in every pass: a doubt that is not asked about would last into the next.
-        let doubts = running.doubts(0, view);
+        let doubts = running.has_doubts(0, view);
         self.stale |= deep.is_none() && (early || overdue) || doubts;
     }
 
     /// Moves all waiting jobs to their earliest places, in the order of their planned starts.
-    fn compress(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
+    fn compress_plan(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.current_time();
         if let Some(deep) = self.deep.as_mut().filter(|_| !self.stale) {
-            if deep.compress(&mut self.plan, now, &mut self.aside, |job, _| announce(job, actions)) {
+            if deep.compress_plan(&mut self.plan, now, &mut self.aside, |job, _| announce_start(job, actions)) {
                 return;
             }
         } else if !self.stale {
-            return self.room.advance(now);
+            return self.room.advance_to(now);
         }
         self.deep = None;
         self.stale = false;
-        self.room.fill(&self.running, &[], view);
-        self.room.compress(&mut self.plan, |_| now, view, |job, _| announce(job, actions));
+        self.room.fill_running(&self.running, &[], view);
+        self.room.compress_plan(&mut self.plan, |_| now, view, |job, _| announce_start(job, actions));
     }
 
     /// Plans the newcomers, and those that waited beyond the horizon.
     fn insert(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
+        let now = view.current_time();
         let mut bounds: Bounds = Bounds::default();
         if self.horizon == Horizon::All {
             let mut fresh = std::mem::take(&mut self.fresh);
@@ -152,15 +152,15 @@ impl Conservative {
             self.beyond.insert(self.beyond.partition_point(|&other| other < id), id);
         }
         // Those that start now leave their places to others, and those without one take none.
-        let placed = self.plan.iter().filter(|job| job.start > now && job.start < Time::MAX);
-        let mut planned = placed.count();
+        let placed_jobs = self.plan.iter().filter(|job| job.start > now && job.start < Time::MAX);
+        let mut planned_count = placed_jobs.count();
         let mut at = 0;
         while at < self.beyond.len()
-            && let Some(latest) = self.horizon.reaches(now, planned)
+            && let Some(latest) = self.horizon.latest_start(now, planned_count)
         {
             match self.plan_one(self.beyond[at], latest, &mut bounds, view, actions) {
                 Some(start) => {
-                    planned += usize::from(start > now && start < Time::MAX);
+                    planned_count += usize::from(start > now && start < Time::MAX);
                     self.beyond.remove(at);
                 }
                 None => at += 1,
@@ -178,19 +178,23 @@ impl Conservative {
         actions: &mut Actions,
     ) -> Option<Time> {
         let mut job = PlannedJob::new(id, view);
-        let need = job.need(view);
+        let need = job.job_need(view);
         let is_plain = self.room.is_plain();
-        let bound = if is_plain { bounds.of(job.procs, job.span, view.now()) } else { view.now() };
+        let bound = if is_plain {
+            bounds.earliest_bound(job.procs, job.span, view.current_time())
+        } else {
+            view.current_time()
+        };
         if bound > latest {
             return None;
         }
         let place = match &self.deep {
-            Some(deep) => Some((deep.earliest(&job, bound), NodeSeat::default())),
-            None => self.room.find(need, job.span, (bound, latest)),
+            Some(deep) => Some((deep.earliest_start(&job, bound), NodeSeat::default())),
+            None => self.room.find_place(need, job.span, (bound, latest)),
         };
         job.start = place.as_ref().map_or(Time::MAX, |place| place.0);
         if is_plain {
-            bounds.learn(job.procs, job.span, bound, job.start);
+            bounds.learn_start(job.procs, job.span, bound, job.start);
         }
         if job.start > latest {
             return None;
@@ -199,55 +203,58 @@ impl Conservative {
             && let Some(deep) = self.deep.take()
         {
             // Too many processors are out for it, for an unknown time.
-            self.room = PlanRoom::of(deep.into_profile());
+            self.room = PlanRoom::from_profile(deep.into_profile());
         }
         match (&mut self.deep, &place) {
-            (Some(deep), _) => deep.reserve(&job),
+            (Some(deep), _) => deep.reserve_place(&job),
             (None, Some((_, seat))) if job.start < Time::MAX => {
-                self.room.reserve(job.start, job.end(), need.on_seat(Some(seat)));
+                self.room.reserve_need(job.start, job.planned_end(), need.on_seat(Some(seat)));
             }
             (None, _) => {}
         }
-        if job.start > view.now() {
+        if job.start > view.current_time() {
             // A start at once needs no promise.
-            announce(&job, actions);
+            announce_start(&job, actions);
         }
-        let place = self.plan.partition_point(|p| p.key() < job.key());
+        let place = self.plan.partition_point(|p| p.plan_key() < job.plan_key());
         self.plan.insert(place, job);
         Some(job.start)
     }
 
     /// Keeps the plan in the way that suits its depth.
     fn change_over(&mut self, view: &View<'_>) {
-        if self.deep.is_none() && self.room.is_plain() && self.plan.len() >= self.deep_from && self.running.fit(0, view)
+        if self.deep.is_none()
+            && self.room.is_plain()
+            && self.plan.len() >= self.deep_from
+            && self.running.fits_machine(0, view)
         {
-            self.deep = Deep::take_over(self.room.counts(), &self.plan, view);
+            self.deep = Deep::take_over(self.room.procs_profile(), &self.plan, view);
         } else if self.plan.len() < self.deep_from / 2
             && let Some(deep) = self.deep.take()
         {
-            self.room = PlanRoom::of(deep.into_profile());
+            self.room = PlanRoom::from_profile(deep.into_profile());
         }
         if let Some(deep) = &mut self.deep {
-            deep.settle();
+            deep.settle_plan();
         }
     }
 
     /// Returns whether less is free than the jobs need that are due: processors that were expected
     /// back in this second are not back yet.
     fn is_short(&self, view: &View<'_>) -> bool {
-        let due = self.plan.iter().take_while(|p| p.start <= view.now());
-        view.outlook().is_some() && due.map(|p| p.procs).sum::<Procs>() > view.free()
+        let due = self.plan.iter().take_while(|p| p.start <= view.current_time());
+        view.outlook().is_some() && due.map(|p| p.procs).sum::<Procs>() > view.free_processors()
     }
 
     /// A job is taken out of the plan.
-    fn leaves(&mut self, id: JobId) {
+    fn note_departure(&mut self, id: JobId) {
         self.fresh.retain(|&fresh| fresh != id);
         if let Ok(at) = self.beyond.binary_search(&id) {
             self.beyond.remove(at);
         }
-        self.room.leaves(id);
+        self.room.remove_job(id);
         match (&mut self.deep, self.plan.iter().position(|p| p.id == id)) {
-            (Some(deep), Some(at)) => deep.leaves(&self.plan.remove(at)),
+            (Some(deep), Some(at)) => deep.remove_job(&self.plan.remove(at)),
             // It had no place yet.
             (Some(_), None) => {}
             (None, at) => {
@@ -257,10 +264,10 @@ impl Conservative {
         }
     }
 
-    fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) {
+    fn note_prediction(&mut self, job: JobId, old: Span, view: &View<'_>) {
         if view.phase(job) == Phase::Running {
-            let moved = self.running.repredicted(job, old, view);
-            match (&mut self.deep, moved) {
+            let moved_end = self.running.note_prediction(job, old, view);
+            match (&mut self.deep, moved_end) {
                 (Some(deep), Some((job, end))) => deep.ends_at(job, end),
                 _ => self.stale = true,
             }
@@ -288,23 +295,23 @@ impl Policy for Conservative {
         }
         match event {
             PolicyEvent::Arrived(id) => self.fresh.push(id),
-            PolicyEvent::Ended { job, predicted_end } => self.running.ended(job, predicted_end, view.now()),
-            PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
+            PolicyEvent::Ended { job, predicted_end } => self.running.note_end(job, predicted_end, view.current_time()),
+            PolicyEvent::Repredicted { job, old } => self.note_prediction(job, old, view),
             PolicyEvent::Released(id) => self.fresh.push(id),
             PolicyEvent::Stopped { job, predicted_end } => {
-                self.running.stopped(job, predicted_end);
+                self.running.note_stop(job, predicted_end);
                 self.stale = true;
             }
             PolicyEvent::Runs(id) => {
-                self.running.runs(id, view);
+                self.running.note_foreign_start(id, view);
                 self.stale = true;
             }
             PolicyEvent::Capacity => {
                 self.running.capacity_changed();
                 self.stale = true;
             }
-            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.leaves(id),
-            PolicyEvent::Woken => self.running.woken(),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.note_departure(id),
+            PolicyEvent::Woken => self.running.note_wake(),
             PolicyEvent::Parked(_) | PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
         }
     }
@@ -313,7 +320,7 @@ impl Policy for Conservative {
         if let Some(shaped) = &mut self.shaped {
             return shaped.decide(view, actions);
         }
-        let now = view.now();
+        let now = view.current_time();
         let due = self.plan.first().is_some_and(|p| p.start <= now);
         if !self.running.looks_up(now, due || !self.fresh.is_empty()) {
             return;
@@ -321,15 +328,15 @@ impl Policy for Conservative {
         // On a live cluster a start may come late: what was planned behind it has to wait as long.
         self.stale |= self.plan.first().is_some_and(|p| p.start < now) || self.is_short(view);
         self.look_at_running(view);
-        self.compress(view, actions);
+        self.compress_plan(view, actions);
         self.insert(view, actions);
         self.change_over(view);
         let due = self.plan.partition_point(|p| p.start <= now);
         let mut namer = SeatNamer::default();
         for job in self.plan.drain(..due) {
-            let seat = self.room.leaves(job.id);
-            namer.start((job.id, StartReason::Planned), now.saturating_add(job.span), &seat, view, actions);
-            self.running.start(&job, view);
+            let seat = self.room.remove_job(job.id);
+            namer.start_job((job.id, StartReason::Planned), now.saturating_add(job.span), &seat, view, actions);
+            self.running.start_job(&job, view);
         }
     }
 
@@ -339,10 +346,10 @@ impl Policy for Conservative {
         }
         // Late notice of ends also matters where only jobs beyond the horizon wait.
         let ends = self.running.is_late() && !self.beyond.is_empty();
-        self.running.wake(self.plan.first().map(|p| p.start), ends)
+        self.running.wake_time(self.plan.first().map(|p| p.start), ends)
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
@@ -356,7 +363,7 @@ impl Policy for Conservative {
         }
     }
 
-    fn needs(&self) -> Abilities {
+    fn needed_abilities(&self) -> Abilities {
         let SizeChoices { shape, resize, is_fair, .. } = self.sizes;
         let shape = shape != ShapeRule::default() || is_fair;
         Abilities { shape, resize: resize != ResizeRule::default(), ..Abilities::default() }
@@ -371,15 +378,15 @@ impl Policy for Conservative {
     }
 }
 
-fn deep() -> usize {
+fn default_deep_from() -> usize {
     DEEP
 }
 
 /// Says where a job is planned. One that has no place in the plan, because too many processors are
 /// out and it is not known for how long, is promised nothing.
-fn announce(job: &PlannedJob, actions: &mut Actions) {
+fn announce_start(job: &PlannedJob, actions: &mut Actions) {
     if job.start < Time::MAX {
-        actions.reserve(job.id, job.start);
+        actions.reserve_start(job.id, job.start);
     }
 }
 
@@ -395,7 +402,7 @@ pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
             &[Takes::Words(&["immediate", "late"])],
             "early ends are noticed at once, or at the next arrival, planned start or predicted end",
         )
-        .study(),
+        .for_studies(),
         OVERDUE,
         Param::new(
             "horizon",
@@ -421,10 +428,10 @@ pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
         // here.
         args.get::<String>("overdue")?;
         let sizes = planned_choices(args)?;
-        let policy = Conservative::new(args.choose("notice", Notice::NAMES)?);
+        let policy = Conservative::new(args.choose_value("notice", Notice::NAMES)?);
         if sizes != SizeChoices::default() && policy.running.is_late() {
-            return Err(args.error("`shape`, `resize` and `cap` go with `notice=immediate` only".into()));
+            return Err(args.spec_error("`shape`, `resize` and `cap` go with `notice=immediate` only".into()));
         }
-        Ok(Box::new(policy.within(Horizon::build(args)?).with_sizes(sizes)))
+        Ok(Box::new(policy.with_horizon(Horizon::from_args(args)?).with_sizes(sizes)))
     },
 };

@@ -22,7 +22,7 @@ pub type Build = &'static (dyn Fn(&Args<'_>) -> Result<Box<dyn Policy>, SpecErro
 /// A family of policies.
 ///
 /// [`PolicyKind::new`] and what follows it declare one in another crate;
-/// [`register`](super::register) makes it known by name.
+/// [`register_policy`](super::register_policy) makes it known by name.
 #[non_exhaustive]
 pub struct PolicyKind {
     /// Its name.
@@ -53,35 +53,35 @@ impl PolicyKind {
 
     /// With a source: a paper, a program, a site.
     #[must_use]
-    pub const fn source(mut self, source: &'static str) -> PolicyKind {
+    pub const fn with_source(mut self, source: &'static str) -> PolicyKind {
         self.source = source;
         self
     }
 
     /// With these parameters.
     #[must_use]
-    pub const fn params(mut self, params: &'static [Param]) -> PolicyKind {
+    pub const fn with_params(mut self, params: &'static [Param]) -> PolicyKind {
         self.params = params;
         self
     }
 
     /// With parameters that count only beside others.
     #[must_use]
-    pub const fn needs(mut self, needs: &'static [ParamNeeds]) -> PolicyKind {
+    pub const fn with_needs(mut self, needs: &'static [ParamNeeds]) -> PolicyKind {
         self.needs = needs;
         self
     }
 
     /// With a parameter whose value may stand without its key.
     #[must_use]
-    pub const fn unnamed(mut self, param: &'static str) -> PolicyKind {
+    pub const fn with_unnamed_param(mut self, param: &'static str) -> PolicyKind {
         self.unnamed = Some(param);
         self
     }
 
     /// With these variants.
     #[must_use]
-    pub const fn variants(mut self, variants: &'static [Variant]) -> PolicyKind {
+    pub const fn with_variants(mut self, variants: &'static [Variant]) -> PolicyKind {
         self.variants = variants;
         self
     }

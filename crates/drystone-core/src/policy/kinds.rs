@@ -36,7 +36,7 @@ pub static COMMON: &[Param] = &[
         "new value of a running job's expired prediction; auto: estimate where predictions come from history \
          or overdue=extended, else none",
     )
-    .expert(),
+    .for_experts(),
     Param::new(
         "pass",
         "instant",
@@ -44,66 +44,74 @@ pub static COMMON: &[Param] = &[
         "one scheduling pass per instant, after all its events, or one after every event, or after arrivals and ends in \
          the order of the simulator pyss",
     )
-    .study(),
+    .for_studies(),
 ];
 
 /// Short names.
 pub static ALIASES: &[Alias] = &[
-    alias(
+    declare_alias(
         "easy-pcor",
         "easy(correct=estimate)",
         "EASY that corrects estimates which running jobs have outlived, as easy does",
     ),
-    alias("easy-sjbf", "easy(backfill=sjf)", "EASY that backfills the shortest job first"),
+    declare_alias("easy-sjbf", "easy(backfill=sjf)", "EASY that backfills the shortest job first"),
     Alias {
         in_variant: &[("gaussier2015", GAUSSIER_HISTORY)],
-        ..alias("easy+", "easy(predict=recent(2))", "EASY with predictions from each user's last two jobs, corrected")
+        ..declare_alias(
+            "easy+",
+            "easy(predict=recent(2))",
+            "EASY with predictions from each user's last two jobs, corrected",
+        )
     },
     Alias {
         in_variant: &[("gaussier2015", GAUSSIER_PLUS_PLUS)],
-        ..alias("easy++", "easy(backfill=sjf,predict=recent(2))", "EASY+ that backfills the shortest job first")
+        ..declare_alias("easy++", "easy(backfill=sjf,predict=recent(2))", "EASY+ that backfills the shortest job first")
     },
-    alias(
+    declare_alias(
         "easy-sjbf+",
         "easy(backfill=sjf,predict=recent(2,window=immediate),plan=estimate)",
         "EASY-SJBF in the order of predictions; reservations and admission by estimates, so promises are EASY's",
     ),
-    alias(
+    declare_alias(
         "easy-min",
         "easy(shape=min,resize=both,ladder=min)",
         "EASY whose malleable jobs start small, give way down to their smallest size and grow again; after Posner et al. 2023",
     ),
-    alias(
+    declare_alias(
         "easy-pref",
         "easy(shape=upto,resize=both,ladder=pref)",
         "EASY whose malleable jobs give way to their preferred size first, then further; after Posner et al. 2023",
     ),
-    alias(
+    declare_alias(
         "easy-average",
         "easy(shape=min,resize=both,ladder=min,share=equal)",
         "EASY whose malleable jobs are kept equally full; after Posner et al. 2023",
     ),
-    alias(
+    declare_alias(
         "easy-keep",
         "easy(shape=upto,resize=both,ladder=keep)",
         "EASY whose malleable jobs give what they have above their preferred size; after Zojer et al. 2026",
     ),
-    alias("perfect", "easy(predict=perfect)", "EASY that knows run times"),
+    declare_alias("perfect", "easy(predict=perfect)", "EASY that knows run times"),
     Alias {
         in_variant: &[("gaussier2015", "arrive=always")],
-        ..alias("perfect++", "easy(backfill=sjf,predict=perfect)", "EASY++ that knows run times")
+        ..declare_alias("perfect++", "easy(backfill=sjf,predict=perfect)", "EASY++ that knows run times")
     },
-    alias("x2", "easy(predict=double(estimate))", "EASY with doubled estimates"),
-    alias("x2+", "easy(predict=double(recent(2)))", "EASY+ with doubled predictions"),
-    alias("x2++", "easy(backfill=sjf,predict=double(recent(2)))", "EASY++ with doubled predictions"),
-    alias("x2-perfect", "easy(predict=double(perfect))", "EASY with doubled true run times"),
-    alias("x2++-perfect", "easy(backfill=sjf,predict=double(perfect))", "X2++ that knows run times"),
-    alias("sjf", "easy(order=sjf,backfill=sjf)", "shortest job first, with a reservation for the shortest"),
-    alias("sjf+", "easy(order=sjf,backfill=sjf,predict=recent(2))", "SJF with predictions from history, corrected"),
-    alias("sjf-perfect", "easy(order=sjf,backfill=sjf,predict=perfect)", "SJF that knows run times"),
+    declare_alias("x2", "easy(predict=double(estimate))", "EASY with doubled estimates"),
+    declare_alias("x2+", "easy(predict=double(recent(2)))", "EASY+ with doubled predictions"),
+    declare_alias("x2++", "easy(backfill=sjf,predict=double(recent(2)))", "EASY++ with doubled predictions"),
+    declare_alias("x2-perfect", "easy(predict=double(perfect))", "EASY with doubled true run times"),
+    declare_alias("x2++-perfect", "easy(backfill=sjf,predict=double(perfect))", "X2++ that knows run times"),
+    declare_alias("sjf", "easy(order=sjf,backfill=sjf)", "shortest job first, with a reservation for the shortest"),
+    declare_alias(
+        "sjf+",
+        "easy(order=sjf,backfill=sjf,predict=recent(2))",
+        "SJF with predictions from history, corrected",
+    ),
+    declare_alias("sjf-perfect", "easy(order=sjf,backfill=sjf,predict=perfect)", "SJF that knows run times"),
 ];
 
-const fn alias(name: &'static str, means: &'static str, summary: &'static str) -> Alias {
+const fn declare_alias(name: &'static str, means: &'static str, summary: &'static str) -> Alias {
     Alias { name, means, summary, in_variant: &[] }
 }
 

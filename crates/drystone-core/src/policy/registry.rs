@@ -11,7 +11,7 @@ impl PolicyKind {
         self.params.iter().chain(COMMON)
     }
 
-    pub(super) fn takes(&self, param: &str) -> bool {
+    pub(super) fn has_param(&self, param: &str) -> bool {
         self.all_params().any(|p| p.name == param)
     }
 }
@@ -21,9 +21,9 @@ pub(super) static REGISTERED: RwLock<Vec<&'static PolicyKind>> = RwLock::new(Vec
 
 /// All families: those of this crate, then those registered, in that order.
 #[must_use]
-pub fn kinds() -> Vec<&'static PolicyKind> {
-    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    BUILT_IN.iter().chain(registered.iter()).copied().collect()
+pub fn policy_kinds() -> Vec<&'static PolicyKind> {
+    let registry = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    BUILT_IN.iter().chain(registry.iter()).copied().collect()
 }
 
 /// The families of this crate alone.
@@ -34,13 +34,13 @@ pub fn built_in() -> &'static [&'static PolicyKind] {
 
 /// The family of this name.
 #[must_use]
-pub fn kind(name: &str) -> Option<&'static PolicyKind> {
+pub fn find_kind(name: &str) -> Option<&'static PolicyKind> {
     let of = |kinds: &[&'static PolicyKind]| kinds.iter().copied().find(|k| k.name == name);
     of(BUILT_IN).or_else(|| of(&REGISTERED.read().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// All names that [`PolicySpec`](super::PolicySpec) understands: families, then short names.
 #[must_use]
-pub fn names() -> Vec<&'static str> {
-    kinds().iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name)).collect()
+pub fn policy_names() -> Vec<&'static str> {
+    policy_kinds().iter().map(|k| k.name).chain(ALIASES.iter().map(|a| a.name)).collect()
 }

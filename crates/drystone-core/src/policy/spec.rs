@@ -3,10 +3,10 @@
 use super::PassRule;
 use super::kind::{Alias, PolicyKind, Variant};
 use super::kinds::{ALIASES, COMMON};
-use super::registry::{self, names};
+use super::registry::{self, policy_names};
 use crate::engine::Scheduler;
 use crate::parts::{Order, predict};
-use crate::text::{Args, NamedCall, Param, ParamNeeds, SpecError, Takes, nearest, plain};
+use crate::text::{Args, NamedCall, Param, ParamNeeds, SpecError, Takes, find_nearest, simplify_number};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -39,10 +39,10 @@ impl PolicySpec {
     #[must_use]
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let args = self.args();
-        let value = |name: &str| match (name, args.text(name)) {
+        let value = |name: &str| match (name, args.text_value(name)) {
             ("predict", text) => predict::in_full(text).unwrap_or_else(|_| text.to_string()),
             ("correct", "auto") => {
-                let learns = predict::learns(args.text("predict"));
+                let learns = predict::is_learning(args.text_value("predict"));
                 args.automatic_correction(learns).to_string()
             }
             (_, text) => text.to_string(),
@@ -53,17 +53,17 @@ impl PolicySpec {
     /// The parameters that the text gives and that change nothing as the others are, each with what
     /// it needs for that.
     #[must_use]
-    pub fn idle(&self) -> Vec<(&'static str, &'static ParamNeeds)> {
-        let given = NamedCall::parse(&self.text).map(|call| call.args).unwrap_or_default();
+    pub fn idle_parameters(&self) -> Vec<(&'static str, &'static ParamNeeds)> {
+        let given_args = NamedCall::parse(&self.text).map(|call| call.args).unwrap_or_default();
         let names = self.kind.params.iter().map(|p| p.name);
-        let named = names.filter(|name| given.iter().any(|(key, _)| key.as_deref() == Some(name)));
-        named.filter_map(|name| Some((name, self.lacks(name)?))).collect()
+        let given_names = names.filter(|name| given_args.iter().any(|(key, _)| key.as_deref() == Some(name)));
+        given_names.filter_map(|name| Some((name, self.missing_condition(name)?))).collect()
     }
 
     /// Returns the missing condition under which a parameter counts.
-    fn lacks(&self, name: &str) -> Option<&'static ParamNeeds> {
+    fn missing_condition(&self, name: &str) -> Option<&'static ParamNeeds> {
         let args = self.args();
-        self.kind.needs.iter().find(|needs| needs.params.contains(&name) && !needs.met(&args))
+        self.kind.needs.iter().find(|needs| needs.params.contains(&name) && !needs.is_met(&args))
     }
 
     /// The shortest text of the same policy without variants and short names: every parameter in
@@ -71,15 +71,15 @@ impl PolicySpec {
     /// canonical texts make equal schedules on every workload; parsing the text gives such a
     /// policy.
     #[must_use]
-    pub fn canonical(&self) -> String {
+    pub fn canonical_text(&self) -> String {
         let args = self.args();
-        let (predictor, learns) = predict::canonical(args.text("predict"))
+        let (predictor, learns) = predict::canonical_text(args.text_value("predict"))
             .unwrap_or_else(|problem| unreachable!("a checked predictor cannot be read: {problem}"));
         // `auto` depends on other parameters; said outright it meets the texts that say it.
         let auto = args.automatic_correction(learns);
         let mut call = NamedCall { name: self.kind.name.to_string(), ..NamedCall::default() };
         for param in self.kind.all_params() {
-            let (value, default) = match (param.name, args.text(param.name)) {
+            let (value, default) = match (param.name, args.text_value(param.name)) {
                 ("predict", _) => (predictor.as_str(), param.default),
                 ("correct", "auto") => (auto, auto),
                 ("correct", value) => (value, auto),
@@ -87,9 +87,9 @@ impl PolicySpec {
             };
             let value = match value.parse::<Order>() {
                 Ok(order) if takes_orders(param) => Cow::Owned(order.to_string()),
-                _ => plain(value),
+                _ => simplify_number(value),
             };
-            if value != default && self.lacks(param.name).is_none() {
+            if value != default && self.missing_condition(param.name).is_none() {
                 call.args.push((Some(param.name.to_string()), value.to_string()));
             }
         }
@@ -102,7 +102,7 @@ impl PolicySpec {
     /// If a registered policy could be built when the text was read and cannot be built now; see
     /// [`PolicySpec::try_scheduler`].
     #[must_use]
-    pub fn scheduler(&self) -> Scheduler {
+    pub fn build_scheduler(&self) -> Scheduler {
         match self.try_scheduler() {
             Ok(scheduler) => scheduler,
             Err(error) => unreachable!("a checked policy cannot be built: {error}"),
@@ -117,9 +117,11 @@ impl PolicySpec {
     pub fn try_scheduler(&self) -> Result<Scheduler, SpecError> {
         let args = self.args();
         let policy = (self.kind.build)(&args)?;
-        let forecast = predict::build(&args)?;
-        let pass = args
-            .choose("pass", &[("instant", PassRule::Instant), ("event", PassRule::Event), ("pyss", PassRule::Pyss)])?;
+        let forecast = predict::build_forecast(&args)?;
+        let pass = args.choose_value(
+            "pass",
+            &[("instant", PassRule::Instant), ("event", PassRule::Event), ("pyss", PassRule::Pyss)],
+        )?;
         Ok(Scheduler { policy, forecast, pass })
     }
 
@@ -139,7 +141,7 @@ impl PolicySpec {
     fn refused_word(&self) -> Option<&'static Param> {
         let args = self.args();
         let is_word = |param: &Param| param.takes.iter().all(|takes| matches!(takes, Takes::Words(_)));
-        self.kind.all_params().find(|param| is_word(param) && !param.accepts(args.text(param.name)))
+        self.kind.all_params().find(|param| is_word(param) && !param.accepts_text(args.text_value(param.name)))
     }
 
     fn args(&self) -> Args<'_> {
@@ -163,10 +165,10 @@ impl FromStr for PolicySpec {
             Some(alias) => NamedCall::parse(alias.means)?.name,
             None => call.name.clone(),
         };
-        match registry::kind(&family) {
-            Some(kind) => PolicySpec::checked(kind, alias, call, text),
+        match registry::find_kind(&family) {
+            Some(kind) => PolicySpec::parse_checked(kind, alias, call, text),
             None => {
-                let problem = unknown("policy", &family, names(), "`drystone policies` lists all");
+                let problem = unknown_message("policy", &family, policy_names(), "`drystone policies` lists all");
                 Err(SpecError { text: text.trim().to_string(), problem })
             }
         }
@@ -175,11 +177,11 @@ impl FromStr for PolicySpec {
 
 impl PolicySpec {
     /// Parses a text as one of a family, known by name or not.
-    pub(super) fn of(kind: &'static PolicyKind, text: &str) -> Result<PolicySpec, SpecError> {
-        PolicySpec::checked(kind, None, NamedCall::parse(text)?, text)
+    pub(super) fn from_kind(kind: &'static PolicyKind, text: &str) -> Result<PolicySpec, SpecError> {
+        PolicySpec::parse_checked(kind, None, NamedCall::parse(text)?, text)
     }
 
-    fn checked(
+    fn parse_checked(
         kind: &'static PolicyKind,
         alias: Option<&Alias>,
         call: NamedCall,
@@ -188,19 +190,19 @@ impl PolicySpec {
         let fail = |problem: String| SpecError { text: text.trim().to_string(), problem };
         let mut set = Vec::new();
         if let Some(alias) = alias {
-            set.extend(settings(NamedCall::parse(alias.means)?));
+            set.extend(named_settings(NamedCall::parse(alias.means)?));
         }
         if let Some(variant) = &call.variant {
             let more = alias.and_then(|a| a.in_variant.iter().find(|(v, _)| v == variant));
             for sets in [variant_of(kind, variant).map_err(fail)?.sets, more.map_or("", |m| m.1)] {
-                set.extend(settings(NamedCall::parse(&format!("v({sets})"))?));
+                set.extend(named_settings(NamedCall::parse(&format!("v({sets})"))?));
             }
         }
-        set.extend(given(kind, &call).map_err(fail)?);
+        set.extend(given_params(kind, &call).map_err(fail)?);
         let spec = PolicySpec { text: call.to_string(), kind, set };
         // A word that a policy does not ask for would be taken for another one.
         if let Some(param) = spec.refused_word() {
-            return Err(fail(spec.args().wrong(param.name).problem));
+            return Err(fail(spec.args().value_error(param.name).problem));
         }
         spec.try_scheduler().map_err(|e| fail(e.problem))?;
         Ok(spec)
@@ -208,7 +210,7 @@ impl PolicySpec {
 }
 
 /// The parameters of a call that have names.
-fn settings(call: NamedCall) -> impl Iterator<Item = (String, String)> {
+fn named_settings(call: NamedCall) -> impl Iterator<Item = (String, String)> {
     call.args.into_iter().filter_map(|(key, value)| Some((key?, value)))
 }
 
@@ -217,21 +219,21 @@ fn variant_of(kind: &PolicyKind, variant: &str) -> Result<&'static Variant, Stri
         return Ok(found);
     }
     let names: Vec<_> = kind.variants.iter().map(|v| v.name).collect();
-    let all = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
-    Err(unknown(&format!("variant of {}", kind.name), variant, names, &all))
+    let variant_list = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
+    Err(unknown_message(&format!("variant of {}", kind.name), variant, names, &variant_list))
 }
 
 /// The parameters that the text gives itself: known ones, each once.
-fn given(kind: &PolicyKind, call: &NamedCall) -> Result<Vec<(String, String)>, String> {
+fn given_params(kind: &PolicyKind, call: &NamedCall) -> Result<Vec<(String, String)>, String> {
     let mut set: Vec<(String, String)> = Vec::new();
     for (key, value) in &call.args {
         let Some(key) = key.as_deref().or(kind.unnamed) else {
             return Err(format!("`{value}` needs a name: write `parameter={value}`"));
         };
-        if !kind.takes(key) {
+        if !kind.has_param(key) {
             let names: Vec<_> = kind.all_params().map(|p| p.name).collect();
-            let all = format!("{} takes {}", kind.name, names.join(", "));
-            return Err(unknown("parameter", key, names, &all));
+            let parameter_list = format!("{} takes {}", kind.name, names.join(", "));
+            return Err(unknown_message("parameter", key, names, &parameter_list));
         }
         if call.args.iter().filter(|(k, _)| k.as_deref().or(kind.unnamed) == Some(key)).count() > 1 {
             return Err(format!("`{key}` is given twice"));
@@ -243,11 +245,11 @@ fn given(kind: &PolicyKind, call: &NamedCall) -> Result<Vec<(String, String)>, S
 
 /// Returns whether a parameter takes an order: a formula is then written in one way.
 fn takes_orders(param: &Param) -> bool {
-    param.takes.iter().any(|takes| takes.name() == "order")
+    param.takes.iter().any(|takes| takes.type_name() == "order")
 }
 
-fn unknown(what: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
-    let near = nearest(name, names).map(|n| format!(" Did you mean `{n}`?")).unwrap_or_default();
+fn unknown_message(what: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
+    let near = find_nearest(name, names).map(|n| format!(" Did you mean `{n}`?")).unwrap_or_default();
     format!("there is no {what} `{name}`.{near} ({advice})")
 }
 
@@ -285,7 +287,7 @@ mod tests {
                 let name = param.name;
                 // Slack promises starts of its own, and says so of those that jobs reserve.
                 let is_other = |value: &String| kind.name == "slack" && value.contains("reserve=");
-                for value in param.samples().into_iter().filter(|value| !is_other(value)) {
+                for value in param.sample_values().into_iter().filter(|value| !is_other(value)) {
                     let alone = format!("{}({name}={value})", kind.name);
                     assert!(
                         accepts(alone.clone()) || accepts(format!("{}({name}={value},pass=pyss)", kind.name)),
@@ -293,7 +295,9 @@ mod tests {
                     );
                     taken += 1;
                 }
-                for value in param.takes.iter().flat_map(Takes::refused).filter(|value| !param.accepts(value)) {
+                for value in
+                    param.takes.iter().flat_map(Takes::refused_values).filter(|value| !param.accepts_text(value))
+                {
                     assert!(!accepts(format!("{}({name}={value})", kind.name)), "{}({name}={value})", kind.name);
                     refused += 1;
                 }
@@ -304,10 +308,10 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut all = names();
+        let mut all = policy_names();
         all.sort_unstable();
         all.dedup();
-        assert_eq!(all.len(), names().len());
+        assert_eq!(all.len(), policy_names().len());
     }
 
     #[test]
@@ -337,7 +341,7 @@ mod tests {
 
     #[test]
     fn equal_policies_have_equal_canonical_texts() {
-        let canonical = |text: &str| text.parse::<PolicySpec>().expect(text).canonical();
+        let canonical = |text: &str| text.parse::<PolicySpec>().expect(text).canonical_text();
         for (text, expected) in [
             ("easy", "easy"),
             ("easy(order=fcfs,correct=auto)", "easy"),
@@ -363,10 +367,10 @@ mod tests {
             assert_eq!(canonical(text), expected);
             assert_eq!(canonical(expected), expected);
         }
-        for name in names() {
+        for name in policy_names() {
             let spec: PolicySpec = name.parse().expect(name);
-            let again: PolicySpec = spec.canonical().parse().expect("canonical texts can be read");
-            assert_eq!(again.canonical(), spec.canonical());
+            let again: PolicySpec = spec.canonical_text().parse().expect("canonical texts can be read");
+            assert_eq!(again.canonical_text(), spec.canonical_text());
             assert_eq!(again.kind().name, spec.kind().name);
         }
     }
@@ -375,7 +379,7 @@ mod tests {
     fn what_changes_nothing_is_known() {
         let idle = |text: &str| -> Vec<String> {
             let spec: PolicySpec = text.parse().expect(text);
-            spec.idle().into_iter().map(|(name, needs)| format!("{name}: {needs}")).collect()
+            spec.idle_parameters().into_iter().map(|(name, needs)| format!("{name}: {needs}")).collect()
         };
         assert_eq!(idle("multiqueue(queues=3,wake=no,delay=9)"), ["queues: bounds=auto"]);
         assert_eq!(idle("multiqueue(queues=3,bounds=auto)"), [""; 0]);
@@ -396,7 +400,7 @@ mod tests {
         for kind in BUILT_IN {
             for needs in kind.needs {
                 let known = |name: &str| kind.params.iter().chain(COMMON).any(|p| p.name == name);
-                let keys = needs.any.iter().map(|condition| condition.key());
+                let keys = needs.any.iter().map(|condition| condition.param_name());
                 assert!(keys.chain(needs.params.iter().copied()).all(known), "{}: {needs:?}", kind.name);
             }
         }

@@ -1,7 +1,7 @@
 //! Room on the machine, now and over time, as one thing that policies decide with: processors,
 //! further resources, nodes.
 //!
-//! A policy asks for the need of a job ([`View::need`]) and looks for it in what is free now
+//! A policy asks for the need of a job ([`View::job_need`]) and looks for it in what is free now
 //! ([`OpenRoom`]) or will be ([`PlanRoom`]). Both answer with a seat: the nodes for the job, or
 //! nothing where processors are counted only. It never asks which kind of machine it has.
 
@@ -17,7 +17,7 @@ use crate::parts::{
     FitStairs, NodeFloor, NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark, ResourceAmounts,
     RunningJob,
 };
-use drystone_engine::policy::free_resources::{covers, deduct, release};
+use drystone_engine::policy::free_resources::{covers_totals, deduct_totals, release_totals};
 use drystone_engine::policy::{Actions, Outlook, StartReason, View};
 pub(crate) use drystone_engine::policy::{JobNeed, SeatWish};
 use node_outlook::core_losses;
@@ -41,9 +41,9 @@ impl OpenRoom {
     /// Room that no job has now, and that is up.
     pub(crate) fn of_now(view: &View<'_>) -> OpenRoom {
         OpenRoom {
-            procs: view.free().into(),
+            procs: view.free_processors().into(),
             amounts: view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec()),
-            nodes: view.nodes().map(|nodes| nodes.up(view.outlook()).0),
+            nodes: view.nodes().map(|nodes| nodes.up_levels(view.outlook()).0),
         }
     }
 
@@ -59,52 +59,54 @@ impl OpenRoom {
 
     /// Returns whether processors and amounts in all do for a need.
     #[inline]
-    fn covers(&self, need: JobNeed<'_>) -> bool {
-        i64::from(need.procs) <= self.procs && covers(&self.amounts, need.amounts)
+    fn covers_need(&self, need: JobNeed<'_>) -> bool {
+        i64::from(need.procs) <= self.procs && covers_totals(&self.amounts, need.amounts)
     }
 
     /// Finds a seat for a need; `None` where it does not fit.
     #[inline]
-    pub(crate) fn find(&self, need: JobNeed<'_>) -> Option<NodeSeat> {
-        if !self.covers(need) {
+    pub(crate) fn find_seat(&self, need: JobNeed<'_>) -> Option<NodeSeat> {
+        if !self.covers_need(need) {
             return None;
         }
         let (Some(levels), Some(wish)) = (&self.nodes, need.on) else { return Some(NodeSeat::default()) };
         match wish.seat {
-            None => wish.floor.place(wish.need, levels),
-            Some(seat) => levels.admits(wish.need, seat, wish.floor).then(|| seat.clone()),
+            None => wish.floor.find_seat(wish.need, levels),
+            Some(seat) => levels.is_seat_free(wish.need, seat, wish.floor).then(|| seat.clone()),
         }
     }
 
     /// Returns whether a need fits.
     #[inline]
-    pub(crate) fn admits(&self, need: JobNeed<'_>) -> bool {
-        self.find(need).is_some()
+    pub(crate) fn has_room(&self, need: JobNeed<'_>) -> bool {
+        self.find_seat(need).is_some()
     }
 
     /// Finds a seat for a need in what is free here and there; `None` where it does not fit in
     /// both.
     pub(crate) fn find_beside(&self, other: &OpenRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
-        if !self.covers(need) || !other.covers(need) {
+        if !self.covers_need(need) || !other.covers_need(need) {
             return None;
         }
         match (&self.nodes, &other.nodes) {
-            (Some(here), Some(there)) => OpenRoom { nodes: Some(here.lesser(there)), ..self.clone() }.find(need),
+            (Some(here), Some(there)) => {
+                OpenRoom { nodes: Some(here.lesser_of(there)), ..self.clone() }.find_seat(need)
+            }
             _ => Some(NodeSeat::default()),
         }
     }
 
     /// Takes a need, on its seat.
-    pub(crate) fn take(&mut self, need: JobNeed<'_>) {
+    pub(crate) fn take_need(&mut self, need: JobNeed<'_>) {
         self.procs -= i64::from(need.procs);
-        deduct(&mut self.amounts, need.amounts);
+        deduct_totals(&mut self.amounts, need.amounts);
         self.change_seat(need, -1);
     }
 
     /// Gives a need back, of its seat.
-    pub(crate) fn give(&mut self, need: JobNeed<'_>) {
+    pub(crate) fn return_need(&mut self, need: JobNeed<'_>) {
         self.procs += i64::from(need.procs);
-        release(&mut self.amounts, need.amounts);
+        release_totals(&mut self.amounts, need.amounts);
         self.change_seat(need, 1);
     }
 
@@ -117,7 +119,7 @@ impl OpenRoom {
     }
 
     /// Adds an amount to what is free of a resource; below 0 takes it away.
-    pub(crate) fn alter(&mut self, resource: ResourceId, change: i64) {
+    pub(crate) fn alter_resource(&mut self, resource: ResourceId, change: i64) {
         if let Some(amount) = self.amounts.get_mut(resource.index()) {
             *amount += change;
         }
@@ -125,7 +127,7 @@ impl OpenRoom {
 
     fn change_seat(&mut self, need: JobNeed<'_>, sign: i64) {
         if let (Some(levels), Some(SeatWish { need, floor, seat: Some(seat), .. })) = (&mut self.nodes, need.on) {
-            levels.change(need, seat, floor, sign);
+            levels.change_seat(need, seat, floor, sign);
         }
     }
 
@@ -139,7 +141,7 @@ impl OpenRoom {
     /// Returns whether a job that gives this back makes up for some of what is lacking.
     pub(crate) fn gains_by(&self, need: JobNeed<'_>) -> bool {
         let on_nodes = |levels: &NodeLevels, seat: &NodeSeat| {
-            seat.on.iter().any(|&(node, _)| levels.row(node as usize).iter().any(|&amount| amount < 0))
+            seat.on.iter().any(|&(node, _)| levels.node_amounts(node as usize).iter().any(|&amount| amount < 0))
         };
         match (&self.nodes, need.on.and_then(|wish| wish.seat)) {
             (Some(levels), Some(seat)) if on_nodes(levels, seat) => true,
@@ -159,19 +161,19 @@ pub(crate) struct LastingRoom {
 
 impl LastingRoom {
     /// Room beside these running jobs.
-    pub(crate) fn of(running: &Believed, outlook: &Outlook, view: &View<'_>) -> LastingRoom {
+    pub(crate) fn beside_running(running: &Believed, outlook: &Outlook, view: &View<'_>) -> LastingRoom {
         let plan = view.nodes().map(|_| {
-            let mut plan = PlanRoom::empty();
-            plan.fill(running, &[], view);
+            let mut plan = PlanRoom::new_empty();
+            plan.fill_running(running, &[], view);
             plan
         });
         LastingRoom { most: outlook.in_the_end(view.machine().procs), plan }
     }
 
     /// Returns whether a need can be met at some time.
-    pub(crate) fn holds(&self, need: JobNeed<'_>, span: Span, now: Time) -> bool {
+    pub(crate) fn can_meet(&self, need: JobNeed<'_>, span: Span, now: Time) -> bool {
         match &self.plan {
-            Some(plan) => plan.earliest(need, span, now).is_some(),
+            Some(plan) => plan.earliest_start(need, span, now).is_some(),
             None => need.procs <= self.most,
         }
     }
@@ -186,7 +188,7 @@ pub(crate) fn hangs_on_ends(view: &View<'_>) -> bool {
 
 /// Returns the nodes with what is free and up on each; `None` where jobs are not placed on such.
 pub(crate) fn open_nodes(view: &View<'_>) -> Option<(Arc<NodeFloor>, NodeLevels)> {
-    view.nodes().map(|nodes| (Arc::clone(nodes.shared_floor()), nodes.up(view.outlook()).0))
+    view.nodes().map(|nodes| (Arc::clone(nodes.shared_floor()), nodes.up_levels(view.outlook()).0))
 }
 
 /// Starts jobs on their seats: names processors of the nodes, where jobs are placed on such.
@@ -198,7 +200,7 @@ pub(crate) struct SeatNamer {
 
 impl SeatNamer {
     /// Starts a job until `end`, as far as possible on processors that stay until then.
-    pub(crate) fn start(
+    pub(crate) fn start_job(
         &mut self,
         (id, why): (JobId, StartReason),
         end: Time,
@@ -206,13 +208,13 @@ impl SeatNamer {
         view: &View<'_>,
         actions: &mut Actions,
     ) {
-        let Some(nodes) = view.nodes() else { return actions.start(id, why) };
+        let Some(nodes) = view.nodes() else { return actions.start_job(id, why) };
         if self.idle.is_empty() {
-            self.idle = nodes.up(view.outlook()).1;
+            self.idle = nodes.up_levels(view.outlook()).1;
         }
         let windows = view.outlook().map_or(&[][..], Outlook::windows);
         let go = ProcSet::union_of(windows.iter().filter(|window| window.from < end).map(|window| &window.on));
-        actions.start_on(id, why, seat.name(nodes.floor(), &mut self.idle, &go));
+        actions.start_on(id, why, seat.name_processors(nodes.floor(), &mut self.idle, &go));
     }
 }
 
@@ -266,13 +268,13 @@ type KindBounds = BTreeMap<(DemandId, Procs), Bounds>;
 
 impl PlanRoom {
     /// These processors and no further resources.
-    pub(crate) fn of(procs: Profile) -> PlanRoom {
+    pub(crate) fn from_profile(procs: Profile) -> PlanRoom {
         PlanRoom { procs, pools: None, nodes: None, supply: Vec::new(), trail: Vec::new(), marks: 0 }
     }
 
     /// No processors at all.
-    pub(crate) fn empty() -> PlanRoom {
-        PlanRoom::of(Profile::new(Time::MIN, 0))
+    pub(crate) fn new_empty() -> PlanRoom {
+        PlanRoom::from_profile(Profile::new(Time::MIN, 0))
     }
 
     /// Returns whether processors are all that is counted.
@@ -282,16 +284,16 @@ impl PlanRoom {
     }
 
     /// The processors, where they are all that is counted.
-    pub(crate) fn counts(&self) -> &Profile {
+    pub(crate) fn procs_profile(&self) -> &Profile {
         &self.procs
     }
 
     /// Becomes what the running jobs leave, as they are believed to end; `guests` count as gone.
     /// The seats of planned jobs stay known.
-    pub(crate) fn fill(&mut self, running: &Believed, guests: &[RunningJob], view: &View<'_>) {
+    pub(crate) fn fill_running(&mut self, running: &Believed, guests: &[RunningJob], view: &View<'_>) {
         if view.nodes().is_none() {
-            let free = view.free() + guests.iter().map(|guest| guest.procs).sum::<Procs>();
-            running.fill(&mut self.procs, view, free);
+            let free = view.free_processors() + guests.iter().map(|guest| guest.procs).sum::<Procs>();
+            running.fill_profile(&mut self.procs, view, free);
         }
         if view.resources().is_some() {
             let ends: Vec<(Time, JobId)> = running.iter().map(|job| (job.end, job.id)).collect();
@@ -299,12 +301,17 @@ impl PlanRoom {
         }
     }
 
-    /// [`PlanRoom::fill`] for ends in ascending order of time.
+    /// [`PlanRoom::fill_running`] for ends in ascending order of time.
     pub(crate) fn fill_ends(&mut self, ends: &[RunningJob], view: &View<'_>) {
         if view.nodes().is_none() {
-            let listed = |id| ends.iter().find(|job| job.id == id).map(|job| job.end);
-            let end_of = |id| listed(id).unwrap_or_else(|| view.predicted_end(id));
-            view.fill_believing(&mut self.procs, view.free(), ends.iter().map(|job| (job.end, job.procs)), end_of);
+            let listed_end = |id| ends.iter().find(|job| job.id == id).map(|job| job.end);
+            let end_of = |id| listed_end(id).unwrap_or_else(|| view.predicted_end(id));
+            view.fill_believing(
+                &mut self.procs,
+                view.free_processors(),
+                ends.iter().map(|job| (job.end, job.procs)),
+                end_of,
+            );
         }
         if view.resources().is_some() {
             let ends: Vec<(Time, JobId)> = ends.iter().map(|job| (job.end, job.id)).collect();
@@ -316,25 +323,25 @@ impl PlanRoom {
     fn fill_further(&mut self, ends: &[(Time, JobId)], guests: &[RunningJob], view: &View<'_>) {
         let ends = || ends.iter().copied();
         let pools = self.pools.get_or_insert_default();
-        pool_plan::fill(pools, view, ends());
+        pool_plan::fill_profile(pools, view, ends());
         self.supply.clear();
-        self.supply.extend(view.outlook().into_iter().flat_map(Outlook::supply).map(|step| step.at));
+        self.supply.extend(view.outlook().into_iter().flat_map(Outlook::supply_changes).map(|step| step.at));
         self.supply.dedup();
         for guest in guests.iter().filter(|guest| guest.procs > 0) {
-            pools.release(view.now(), Time::MAX, view.amounts(guest.id));
+            pools.release_amounts(view.current_time(), Time::MAX, view.demanded_amounts(guest.id));
         }
         let Some(nodes) = view.nodes() else { return };
         let profile = &mut self.nodes.get_or_insert_default().profile;
-        let held = ends().filter_map(|(end, id)| nodes.held_by(id).map(|(need, seat)| (end, need, seat)));
-        profile.reset(view.now(), &nodes.up(view.outlook()).0, held, nodes.floor());
+        let held_seats = ends().filter_map(|(end, id)| nodes.held_by(id).map(|(need, seat)| (end, need, seat)));
+        profile.reset_to(view.current_time(), &nodes.up_levels(view.outlook()).0, held_seats, nodes.floor());
         // What guests have on nodes that are to go is gone as soon as they are.
-        let ends_now = guests.iter().map(|guest| (view.now(), guest.id));
+        let ends_now = guests.iter().map(|guest| (view.current_time(), guest.id));
         for loss in core_losses(ends().chain(ends_now), nodes, view) {
-            profile.lose(loss.node, loss.cores, (loss.from, loss.until));
+            profile.lose_cores(loss.node, loss.cores, (loss.from, loss.until));
         }
         for guest in guests.iter().filter(|guest| guest.procs > 0) {
             if let Some((need, seat)) = nodes.held_by(guest.id) {
-                profile.change(need, seat, (view.now(), Time::MAX), nodes.floor(), 1);
+                profile.change_seat(need, seat, (view.current_time(), Time::MAX), nodes.floor(), 1);
             }
         }
     }
@@ -358,11 +365,11 @@ impl PlanRoom {
 
     /// Returns the times at which free amounts may change, in ascending order. The present and the
     /// starts and ends of all jobs are among them.
-    pub(crate) fn times(&self) -> Cow<'_, [Time]> {
+    pub(crate) fn change_times(&self) -> Cow<'_, [Time]> {
         let times = match &self.nodes {
             // Every job needs processors.
-            None => self.procs.times(),
-            Some(nodes) => nodes.profile.times(),
+            None => self.procs.step_times(),
+            Some(nodes) => nodes.profile.change_times(),
         };
         if self.supply.is_empty() {
             return Cow::Borrowed(times);
@@ -375,40 +382,47 @@ impl PlanRoom {
 
     /// Returns the earliest time from `from` on at which the need is free for so long.
     #[inline(always)]
-    pub(crate) fn earliest(&self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
+    pub(crate) fn earliest_start(&self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
         match &self.pools {
-            None => self.procs.earliest(need.procs, span, from),
-            Some(_) => self.find(need, span, (from, Time::MAX)).map(|place| place.0),
+            None => self.procs.earliest_start(need.procs, span, from),
+            Some(_) => self.find_place(need, span, (from, Time::MAX)).map(|place| place.0),
         }
     }
 
     /// Finds the earliest time from `from` on at which the need is free for so long, and its seat
     /// then; `None` if that is later than `latest`.
     #[inline]
-    pub(crate) fn find(&self, need: JobNeed<'_>, span: Span, (from, latest): (Time, Time)) -> Option<(Time, NodeSeat)> {
+    pub(crate) fn find_place(
+        &self,
+        need: JobNeed<'_>,
+        span: Span,
+        (from, latest): (Time, Time),
+    ) -> Option<(Time, NodeSeat)> {
         let at = match (&self.pools, &self.nodes) {
-            (None, _) => self.procs.earliest(need.procs, span, from)?,
-            (Some(pools), None) => pool_plan::earliest(&self.procs, pools, need.procs, need.amounts, span, from)?,
-            (Some(pools), Some(nodes)) => return nodes.find(pools, need, span, (from, latest)),
+            (None, _) => self.procs.earliest_start(need.procs, span, from)?,
+            (Some(pools), None) => pool_plan::earliest_start(&self.procs, pools, need.procs, need.amounts, span, from)?,
+            (Some(pools), Some(nodes)) => return nodes.find_place(pools, need, span, (from, latest)),
         };
         (at <= latest).then(|| (at, NodeSeat::default()))
     }
 
     /// Returns whether the need is free from `from` on for so long.
     #[inline(always)]
-    pub(crate) fn fits(&self, from: Time, span: Span, need: JobNeed<'_>) -> bool {
+    pub(crate) fn fits_during(&self, from: Time, span: Span, need: JobNeed<'_>) -> bool {
         match (&self.pools, &self.nodes) {
-            (None, _) => self.procs.fits(from, span, need.procs),
-            (Some(pools), None) => self.procs.fits(from, span, need.procs) && pools.fits(from, span, need.amounts),
-            (Some(pools), Some(nodes)) => nodes.fits(pools, from, span, need),
+            (None, _) => self.procs.fits_during(from, span, need.procs),
+            (Some(pools), None) => {
+                self.procs.fits_during(from, span, need.procs) && pools.fits_during(from, span, need.amounts)
+            }
+            (Some(pools), Some(nodes)) => nodes.fits_during(pools, from, span, need),
         }
     }
 
     /// Computes a condition that a job fulfils which starts now beside everything planned, on no
     /// more than `free` processors: of counts, by which a queue can be searched.
-    pub(crate) fn climb(&self, stairs: &mut FitStairs, now: Time, free: Procs) {
+    pub(crate) fn climb_stairs(&self, stairs: &mut FitStairs, now: Time, free: Procs) {
         match self.nodes {
-            None => stairs.beside(&self.procs, now, free),
+            None => stairs.fill_beside(&self.procs, now, free),
             Some(_) => {
                 stairs.free = free;
                 stairs.steps.clear();
@@ -419,27 +433,27 @@ impl PlanRoom {
     /// Finds a seat for a need that starts now, where it is free for so long. `left` is what is
     /// really free: in a plan, jobs that should have ended hold nothing any more.
     pub(crate) fn find_now(&self, need: JobNeed<'_>, span: Span, now: Time, left: &OpenRoom) -> Option<NodeSeat> {
-        if !left.covers(need) {
+        if !left.covers_need(need) {
             return None;
         }
         let (Some(pools), Some(nodes), Some(wish)) = (&self.pools, &self.nodes, need.on) else {
-            return self.fits(now, span, need).then(NodeSeat::default);
+            return self.fits_during(now, span, need).then(NodeSeat::default);
         };
         match &left.nodes {
             Some(levels) => {
-                let least = || nodes.profile.least(now, span).lesser(levels);
-                pools.fits(now, span, need.amounts).then(|| wish.floor.place(wish.need, &least()))?
+                let least = || nodes.profile.least_free(now, span).lesser_of(levels);
+                pools.fits_during(now, span, need.amounts).then(|| wish.floor.find_seat(wish.need, &least()))?
             }
-            None => nodes.find(pools, need, span, (now, now)).map(|place| place.1),
+            None => nodes.find_place(pools, need, span, (now, now)).map(|place| place.1),
         }
     }
 
     /// Takes a need from `from` until `to`, on the seat that it wishes, or on one that is free
     /// then.
     #[inline(always)]
-    pub(crate) fn reserve(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
+    pub(crate) fn reserve_need(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         if self.nodes.is_none() {
-            self.procs.reserve(from, to, need.procs);
+            self.procs.reserve_procs(from, to, need.procs);
         }
         if self.pools.is_some() {
             self.reserve_further(from, to, need);
@@ -450,10 +464,10 @@ impl PlanRoom {
     fn reserve_further(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         let Some(pools) = &mut self.pools else { return };
         if let Some(nodes) = &mut self.nodes {
-            nodes.reserve(pools, from, to, need);
+            nodes.reserve_need(pools, from, to, need);
         }
         if !need.amounts.is_empty() {
-            pools.reserve(from, to, need.amounts);
+            pools.reserve_amounts(from, to, need.amounts);
             if self.marks > 0 && self.nodes.is_none() {
                 self.trail.push(TakenReservation { from, to, amounts: need.amounts.into() });
             }
@@ -462,30 +476,30 @@ impl PlanRoom {
 
     /// Takes a need at its earliest place from `from` on, and returns that place.
     #[inline(always)]
-    pub(crate) fn place(&mut self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
+    pub(crate) fn place_need(&mut self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
         if self.pools.is_none() {
-            return self.procs.place(need.procs, span, from);
+            return self.procs.place_job(need.procs, span, from);
         }
         self.place_until(need, span, (from, Time::MAX))
     }
 
     /// Takes a need at its earliest place, unless that is later than `latest`.
     fn place_until(&mut self, need: JobNeed<'_>, span: Span, between: (Time, Time)) -> Option<Time> {
-        let (start, seat) = self.find(need, span, between)?;
-        self.reserve(start, start.saturating_add(span), need.on_seat(Some(&seat)));
+        let (start, seat) = self.find_place(need, span, between)?;
+        self.reserve_need(start, start.saturating_add(span), need.on_seat(Some(&seat)));
         Some(start)
     }
 
     /// Gives a need back that was planned from `from` until `to`.
-    pub(crate) fn release(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
+    pub(crate) fn release_need(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         if let Some(pools) = &mut self.pools {
-            pools.release(from, to, need.amounts);
+            pools.release_amounts(from, to, need.amounts);
         }
         match (&mut self.nodes, need.on) {
-            (None, _) => self.procs.release(from, to, need.procs),
+            (None, _) => self.procs.release_procs(from, to, need.procs),
             (Some(nodes), Some(wish)) => {
                 if let Some(seat) = nodes.seats.remove(&wish.id) {
-                    nodes.profile.change(wish.need, &seat, (from, to), wish.floor, 1);
+                    nodes.profile.change_seat(wish.need, &seat, (from, to), wish.floor, 1);
                 }
             }
             (Some(_), None) => {}
@@ -509,7 +523,7 @@ impl PlanRoom {
     }
 
     /// A planned job leaves the plan. Returns its seat; an empty one where it has none.
-    pub(crate) fn leaves(&mut self, id: JobId) -> NodeSeat {
+    pub(crate) fn remove_job(&mut self, id: JobId) -> NodeSeat {
         self.nodes.as_mut().and_then(|nodes| nodes.seats.remove(&id)).unwrap_or_default()
     }
 
@@ -519,7 +533,7 @@ impl PlanRoom {
     }
 
     /// The seats of all planned jobs.
-    pub(crate) fn seats(&self) -> Option<&BTreeMap<JobId, NodeSeat>> {
+    pub(crate) fn planned_seats(&self) -> Option<&BTreeMap<JobId, NodeSeat>> {
         self.nodes.as_ref().map(|nodes| &nodes.seats)
     }
 
@@ -531,8 +545,8 @@ impl PlanRoom {
     }
 
     /// Number of nodes; 0 where none are known.
-    pub(crate) fn breadth(&self) -> usize {
-        self.nodes.as_ref().map_or(0, |nodes| nodes.profile.breadth())
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.as_ref().map_or(0, |nodes| nodes.profile.node_count())
     }
 
     /// Free processors in all at its beginning, where jobs are placed on nodes.
@@ -541,45 +555,45 @@ impl PlanRoom {
     }
 
     /// Forgets what lies before the present.
-    pub(crate) fn advance(&mut self, now: Time) {
-        self.procs.advance(now);
+    pub(crate) fn advance_to(&mut self, now: Time) {
+        self.procs.advance_to(now);
         self.supply.retain(|&at| at > now);
         if let Some(pools) = &mut self.pools {
-            pools.advance(now);
+            pools.advance_to(now);
         }
         if let Some(nodes) = &mut self.nodes {
-            nodes.profile.advance(now);
+            nodes.profile.advance_to(now);
         }
     }
 
     /// Marks the state to go back to.
-    pub(crate) fn mark(&mut self) -> RoomMark {
+    pub(crate) fn set_mark(&mut self) -> RoomMark {
         self.marks += 1;
         let nodes = self.nodes.as_ref().map(|nodes| (nodes.clone(), self.pools.clone()));
-        RoomMark { procs: self.procs.mark(), trail: self.trail.len(), nodes }
+        RoomMark { procs: self.procs.set_mark(), trail: self.trail.len(), nodes }
     }
 
     /// Goes back to a mark: the youngest that has not been rolled back.
-    pub(crate) fn rollback(&mut self, mark: RoomMark) {
-        self.procs.rollback(mark.procs);
+    pub(crate) fn roll_back_to(&mut self, mark: RoomMark) {
+        self.procs.roll_back_to(mark.procs);
         self.marks -= 1;
         if let Some((nodes, pools)) = mark.nodes {
             (self.nodes, self.pools) = (Some(nodes), pools);
         } else if let Some(pools) = &mut self.pools {
             // Steps that a reservation began remain; beside equal ones they change no answer.
             for taken in self.trail.drain(mark.trail..).rev() {
-                pools.release(taken.from, taken.to, &taken.amounts);
+                pools.release_amounts(taken.from, taken.to, &taken.amounts);
             }
         }
     }
 
     /// Puts all waiting jobs of a plan back, in its order, each at its earliest place that is no
-    /// earlier than `ready` says: as [`compress`](planned::compress), over everything.
+    /// earlier than `ready` says: as [`compress_plan`](planned::compress_plan), over everything.
     ///
     /// On nodes a job might come later than it was planned because another is on other nodes than
     /// before. Then all keep their nodes and move up one after the other, the others in place: no
     /// job moves back.
-    pub(crate) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
+    pub(crate) fn compress_plan<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
         &mut self,
         plan: &mut [P],
         ready: impl Fn(JobId) -> Time,
@@ -587,13 +601,13 @@ impl PlanRoom {
         mut moved: impl FnMut(&mut P, Time),
     ) {
         if self.is_plain() {
-            return planned::compress(plan, &mut self.procs, view.now(), moved);
+            return planned::compress_plan(plan, &mut self.procs, view.current_time(), moved);
         }
         let old: Vec<PlannedJob> = plan.iter().map(|job| *job.as_ref()).collect();
         let mut new = old.clone();
         if self.nodes.is_none() {
             for job in &mut new {
-                job.start = self.place(job.need(view), job.span, ready(job.id)).unwrap_or(Time::MAX);
+                job.start = self.place_need(job.job_need(view), job.span, ready(job.id)).unwrap_or(Time::MAX);
             }
         } else {
             self.compress_seated(&mut new, &ready, view);
@@ -636,13 +650,13 @@ impl PlanRoom {
     ) -> bool {
         let mut kinds = KindBounds::new();
         for job in plan {
-            let need = job.need(view);
+            let need = job.job_need(view);
             // More processors of the same demand may lie on nodes in another way.
-            let grows = need.on.is_none_or(|wish| wish.need.grows());
+            let grows = need.on.is_none_or(|wish| wish.need.is_monotone());
             let kind = (view.job(job.id).demand, if grows { 0 } else { job.procs });
             let from = ready(job.id);
-            let bound = kinds.entry(kind).or_default().of(job.procs, job.span, from);
-            let latest = if no_later { job.start.max(view.now()) } else { Time::MAX };
+            let bound = kinds.entry(kind).or_default().earliest_bound(job.procs, job.span, from);
+            let latest = if no_later { job.start.max(view.current_time()) } else { Time::MAX };
             let start = self.place_until(need, job.span, (bound, latest));
             let is_later = start.is_none() && latest < Time::MAX || start.is_some_and(|at| no_later && at > job.start);
             if is_later {
@@ -650,8 +664,8 @@ impl PlanRoom {
             }
             job.start = start.unwrap_or(Time::MAX);
             // A job that is not ready yet says nothing of others.
-            if job.start < Time::MAX && from <= view.now() {
-                kinds.entry(kind).or_default().learn(job.procs, job.span, bound, job.start);
+            if job.start < Time::MAX && from <= view.current_time() {
+                kinds.entry(kind).or_default().learn_start(job.procs, job.span, bound, job.start);
             }
         }
         true
@@ -669,17 +683,17 @@ impl PlanRoom {
         view: &View<'_>,
     ) -> bool {
         for job in old.iter().filter(|job| job.start < Time::MAX) {
-            let need = job.need(view).on_seat(seats.get(&job.id));
-            let is_past = job.start < view.now();
-            if is_past || !seats.contains_key(&job.id) || !self.fits(job.start, job.span, need) {
+            let need = job.job_need(view).on_seat(seats.get(&job.id));
+            let is_past = job.start < view.current_time();
+            if is_past || !seats.contains_key(&job.id) || !self.fits_during(job.start, job.span, need) {
                 return false;
             }
-            self.reserve(job.start, job.end(), need);
+            self.reserve_need(job.start, job.planned_end(), need);
         }
         for (job, old) in plan.iter_mut().zip(old) {
-            let need = job.need(view);
+            let need = job.job_need(view);
             if old.start < Time::MAX {
-                self.release(old.start, old.end(), need);
+                self.release_need(old.start, old.planned_end(), need);
             }
             // Its own place is free; but where it has a smaller share on a node, that node need not
             // have room for a larger one.
@@ -694,7 +708,7 @@ impl PlanRoom {
 }
 
 impl NodeRoom {
-    fn find(
+    fn find_place(
         &self,
         pools: &PoolProfile,
         need: JobNeed<'_>,
@@ -702,10 +716,10 @@ impl NodeRoom {
         (from, latest): (Time, Time),
     ) -> Option<(Time, NodeSeat)> {
         let Some(wish) = need.on else { return Some((from, NodeSeat::default())) };
-        let mut from = from.max(self.profile.times().first().copied().unwrap_or(from));
+        let mut from = from.max(self.profile.change_times().first().copied().unwrap_or(from));
         loop {
-            let start = pools.earliest(need.amounts, span, from)?;
-            let (at, seat) = self.profile.earliest(wish.need, span, (start, latest), wish.floor)?;
+            let start = pools.earliest_start(need.amounts, span, from)?;
+            let (at, seat) = self.profile.earliest_seat(wish.need, span, (start, latest), wish.floor)?;
             if at == start {
                 return Some((at, seat));
             }
@@ -713,26 +727,26 @@ impl NodeRoom {
         }
     }
 
-    fn fits(&self, pools: &PoolProfile, from: Time, span: Span, need: JobNeed<'_>) -> bool {
+    fn fits_during(&self, pools: &PoolProfile, from: Time, span: Span, need: JobNeed<'_>) -> bool {
         let Some(wish) = need.on else { return true };
         match wish.seat {
-            None => self.find(pools, need, span, (from, from)).is_some(),
+            None => self.find_place(pools, need, span, (from, from)).is_some(),
             Some(seat) => {
-                pools.fits(from, span, need.amounts)
-                    && self.profile.admits(wish.need, seat, (from, from.saturating_add(span)), wish.floor)
+                pools.fits_during(from, span, need.amounts)
+                    && self.profile.is_seat_free(wish.need, seat, (from, from.saturating_add(span)), wish.floor)
             }
         }
     }
 
-    fn reserve(&mut self, pools: &PoolProfile, from: Time, to: Time, need: JobNeed<'_>) {
+    fn reserve_need(&mut self, pools: &PoolProfile, from: Time, to: Time, need: JobNeed<'_>) {
         let Some(wish) = need.on else { return };
         let seat = match wish.seat {
             Some(seat) => Some(seat.clone()),
-            None => self.find(pools, need, to - from, (from, from)).map(|place| place.1),
+            None => self.find_place(pools, need, to - from, (from, from)).map(|place| place.1),
         };
         debug_assert!(seat.is_some(), "{} has no seat at {from}", wish.id);
         if let Some(seat) = seat {
-            self.profile.change(wish.need, &seat, (from, to), wish.floor, -1);
+            self.profile.change_seat(wish.need, &seat, (from, to), wish.floor, -1);
             self.seats.insert(wish.id, seat);
         }
     }
@@ -741,7 +755,7 @@ impl NodeRoom {
 impl PlannedJob {
     /// Needs of the job, as the view knows them.
     #[inline]
-    pub(crate) fn need<'a>(&self, view: &View<'a>) -> JobNeed<'a> {
-        JobNeed { procs: self.procs, ..view.need(self.id) }
+    pub(crate) fn job_need<'a>(&self, view: &View<'a>) -> JobNeed<'a> {
+        JobNeed { procs: self.procs, ..view.job_need(self.id) }
     }
 }

@@ -51,13 +51,13 @@ impl NodeMarks {
         self.count = 0;
     }
 
-    fn mark(&mut self, node: u32) {
+    fn mark_node(&mut self, node: u32) {
         let (word, bit) = (&mut self.words[node as usize / 64], 1 << (node % 64));
         self.count += usize::from(*word & bit == 0);
         *word |= bit;
     }
 
-    fn has(&self, node: u32) -> bool {
+    fn has_node(&self, node: u32) -> bool {
         self.words[node as usize / 64] >> (node % 64) & 1 == 1
     }
 
@@ -75,21 +75,21 @@ impl NodeMarks {
 
 impl NodeMirror {
     /// Catches up with the session. Returns whether a reservation of the pass before can be kept.
-    pub(crate) fn begin(&mut self, nodes: &FreeNodes, view: &View<'_>) -> bool {
+    pub(crate) fn begin_pass(&mut self, nodes: &FreeNodes, view: &View<'_>) -> bool {
         self.started.clear();
         let floor = nodes.floor();
-        let none = ProcSet::new();
-        let offline = view.outlook().map_or(&none, |outlook| outlook.offline());
+        let empty_set = ProcSet::new();
+        let offline = view.outlook().map_or(&empty_set, |outlook| outlook.offline_processors());
         let changes = self.seen.filter(|_| self.offline == *offline).and_then(|seen| nodes.changes_since(seen));
-        self.seen = Some(nodes.changes());
+        self.seen = Some(nodes.change_count());
         let Some(changes) = changes else {
             self.offline.clone_from(offline);
             self.out.clear();
-            self.out.resize(nodes.idle().len(), 0);
+            self.out.resize(nodes.idle_processors().len(), 0);
             for processor in offline.ranges().iter().flat_map(Clone::clone) {
                 self.out[processor as usize / 64] |= 1 << (processor % 64);
             }
-            let (levels, idle) = nodes.up(view.outlook());
+            let (levels, idle) = nodes.up_levels(view.outlook());
             self.now = NodeIndex::new(levels, floor);
             self.idle = idle;
             self.later = self.now.clone();
@@ -98,42 +98,45 @@ impl NodeMirror {
             self.both_is_stale.clear(floor.len());
             return false;
         };
-        changes.iter().for_each(|&node| self.follow(node, nodes));
-        debug_assert_eq!((self.now.levels(), &self.idle), (&nodes.up(view.outlook()).0, &nodes.up(view.outlook()).1));
+        changes.iter().for_each(|&node| self.follow_node(node, nodes));
+        debug_assert_eq!(
+            (self.now.levels(), &self.idle),
+            (&nodes.up_levels(view.outlook()).0, &nodes.up_levels(view.outlook()).1)
+        );
         true
     }
 
     /// A node becomes what it is in the session, without what is out.
-    fn follow(&mut self, node: u32, nodes: &FreeNodes) {
+    fn follow_node(&mut self, node: u32, nodes: &FreeNodes) {
         let at = node as usize;
-        let own = nodes.floor().processors(at);
+        let own = nodes.floor().node_processors(at);
         let words = own.start as usize / 64..(own.end as usize).div_ceil(64);
         let mut down = 0;
         for word in words {
-            let (idle, out) = (nodes.idle()[word], self.out[word]);
+            let (idle, out) = (nodes.idle_processors()[word], self.out[word]);
             self.idle[word] = idle & !out;
             if idle & out != 0 {
                 let first = word as Procs * 64;
-                let ones = |end: Procs| if end >= 64 { u64::MAX } else { (1_u64 << end) - 1 };
-                let inside = ones(own.end - first) & !ones(own.start.saturating_sub(first));
+                let low_bits = |end: Procs| if end >= 64 { u64::MAX } else { (1_u64 << end) - 1 };
+                let inside = low_bits(own.end - first) & !low_bits(own.start.saturating_sub(first));
                 down += i64::from((idle & out & inside).count_ones());
             }
         }
-        self.now.set(at, nodes.levels().row(at), down);
-        if !self.later_differs.has(node) {
+        self.now.set_node(at, nodes.levels().node_amounts(at), down);
+        if !self.later_differs.has_node(node) {
             self.later.set_as(at, &self.now);
         }
-        self.both_is_stale.mark(node);
+        self.both_is_stale.mark_node(node);
     }
 
     /// Returns what a job asks of the nodes; `None` for a job that no machine like this can run.
-    pub(crate) fn need(&mut self, job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Option<Arc<JobNodeNeed>> {
-        self.needs.of(job, table, floor).ok()
+    pub(crate) fn job_need(&mut self, job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Option<Arc<JobNodeNeed>> {
+        self.needs.need_of(job, table, floor).ok()
     }
 
     /// Nodes for a job now.
-    pub(crate) fn place(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
-        self.now.place(need, floor)
+    pub(crate) fn find_seat(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+        self.now.find_seat(need, floor)
     }
 
     /// Nodes for a job that are free now and left over by the reservation.
@@ -143,22 +146,22 @@ impl NodeMirror {
             both_is_stale.iter().for_each(|node| both.set_lesser(node as usize, now, later));
             both_is_stale.clear(floor.len());
         }
-        both.place(need, floor)
+        both.find_seat(need, floor)
     }
 
     /// Free cores that jobs may have now.
-    pub(crate) fn free(&self) -> Procs {
+    pub(crate) fn free_cores(&self) -> Procs {
         self.now.levels().procs()
     }
 
     /// Free cores at the shadow time beside the reservation.
-    pub(crate) fn extra(&self) -> Procs {
+    pub(crate) fn extra_cores(&self) -> Procs {
         self.later.levels().procs()
     }
 
     /// Starts a job on its nodes. Where it `outlasts` the shadow time, it takes from what the
     /// reservation leaves over.
-    pub(crate) fn start(
+    pub(crate) fn start_job(
         &mut self,
         (id, why): (JobId, StartReason),
         need: Arc<JobNodeNeed>,
@@ -167,16 +170,16 @@ impl NodeMirror {
         floor: &NodeFloor,
         actions: &mut Actions,
     ) {
-        actions.start_on(id, why, seat.name(floor, &mut self.idle, &ProcSet::new()));
-        self.now.change(&need, &seat, floor, -1);
+        actions.start_on(id, why, seat.name_processors(floor, &mut self.idle, &ProcSet::new()));
+        self.now.change_seat(&need, &seat, floor, -1);
         if outlasts {
-            self.later.change(&need, &seat, floor, -1);
+            self.later.change_seat(&need, &seat, floor, -1);
         }
         for &(node, _) in &seat.on {
             if !outlasts {
-                self.later_differs.mark(node);
+                self.later_differs.mark_node(node);
             }
-            self.both_is_stale.mark(node);
+            self.both_is_stale.mark_node(node);
         }
         self.started.insert(id, (need, seat));
     }
@@ -184,7 +187,7 @@ impl NodeMirror {
     /// The state at the shadow time becomes that of now, without a reservation.
     pub(crate) fn forget_reservation(&mut self, floor: &NodeFloor) {
         // What `later` becomes on other nodes, `both` is there.
-        self.later_differs.iter().for_each(|node| self.both_is_stale.mark(node));
+        self.later_differs.iter().for_each(|node| self.both_is_stale.mark_node(node));
         if self.later_differs.count * 8 > floor.len() {
             self.later.copy_from(&self.now);
         } else {
@@ -196,20 +199,21 @@ impl NodeMirror {
 
     /// A job that runs or that this pass has started leaves its nodes by the shadow time. `room` is
     /// that for the job that gets the reservation, as far as it is known, and is kept up.
-    pub(crate) fn ends(&mut self, id: JobId, nodes: &FreeNodes, need: &JobNodeNeed, room: &mut Option<u64>) {
+    pub(crate) fn free_by_shadow(&mut self, id: JobId, nodes: &FreeNodes, need: &JobNodeNeed, room: &mut Option<u64>) {
         let own = || self.started.get(&id).map(|(need, seat)| (&**need, seat));
         let Some((held, seat)) = nodes.held_by(id).or_else(own) else { return };
         match room {
-            Some(room) => *room += self.later.freed(held, seat, nodes.floor(), need),
-            None => self.later.change(held, seat, nodes.floor(), 1),
+            Some(room) => *room += self.later.leave_seat(held, seat, nodes.floor(), need),
+            None => self.later.change_seat(held, seat, nodes.floor(), 1),
         }
         for &(node, _) in &seat.on {
-            self.later_differs.mark(node);
-            self.both_is_stale.mark(node);
+            self.later_differs.mark_node(node);
+            self.both_is_stale.mark_node(node);
         }
     }
 
-    /// Cores that are out come back by the shadow time; `room` as for [`NodeMirror::ends`].
+    /// Cores that are out come back by the shadow time; `room` as for
+    /// [`NodeMirror::free_by_shadow`].
     pub(crate) fn comes_back(
         &mut self,
         (node, cores): (u32, i64),
@@ -217,27 +221,27 @@ impl NodeMirror {
         room: &mut Option<u64>,
         floor: &NodeFloor,
     ) {
-        let more = self.later.regained(node as usize, cores, need, floor);
+        let more = self.later.regain_cores(node as usize, cores, need, floor);
         if let Some(room) = room {
             *room += more;
         }
-        self.later_differs.mark(node);
-        self.both_is_stale.mark(node);
+        self.later_differs.mark_node(node);
+        self.both_is_stale.mark_node(node);
     }
 
     /// Returns whether a job fits at the shadow time.
     pub(crate) fn fits_later(&self, need: &JobNodeNeed, room: &mut Option<u64>, floor: &NodeFloor) -> bool {
         self.later.levels().procs() >= need.procs()
-            && *room.get_or_insert_with(|| self.later.room(need, floor)) >= u64::from(need.pieces())
+            && *room.get_or_insert_with(|| self.later.count_room(need, floor)) >= u64::from(need.pieces())
     }
 
     /// Takes nodes at the shadow time for the job that blocks the queue.
-    pub(crate) fn reserve(&mut self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
-        let seat = self.later.place(need, floor)?;
-        self.later.change(need, &seat, floor, -1);
+    pub(crate) fn reserve_nodes(&mut self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+        let seat = self.later.find_seat(need, floor)?;
+        self.later.change_seat(need, &seat, floor, -1);
         for &(node, _) in &seat.on {
-            self.later_differs.mark(node);
-            self.both_is_stale.mark(node);
+            self.later_differs.mark_node(node);
+            self.both_is_stale.mark_node(node);
         }
         Some(seat)
     }
@@ -246,15 +250,15 @@ impl NodeMirror {
     /// Returns whether they are others; `None` where there is no choice left, because a node must
     /// have room for the largest share of the job though it is given a smaller one.
     pub(crate) fn reserve_again(&mut self, need: &JobNodeNeed, seat: &mut NodeSeat, floor: &NodeFloor) -> Option<bool> {
-        self.later.change(need, seat, floor, 1);
-        let again = self.later.place(need, floor)?;
-        self.later.change(need, &again, floor, -1);
+        self.later.change_seat(need, seat, floor, 1);
+        let again = self.later.find_seat(need, floor)?;
+        self.later.change_seat(need, &again, floor, -1);
         if again == *seat {
             return Some(false);
         }
         for &(node, _) in seat.on.iter().chain(&again.on) {
-            self.later_differs.mark(node);
-            self.both_is_stale.mark(node);
+            self.later_differs.mark_node(node);
+            self.both_is_stale.mark_node(node);
         }
         *seat = again;
         Some(true)

@@ -40,12 +40,12 @@ pub(crate) fn core_losses(
     if outlook.windows().is_empty() && outlook.back.is_empty() && !outlook.hangs_on_jobs() {
         return Vec::new();
     }
-    let (now, floor) = (view.now(), nodes.floor());
+    let (now, floor) = (view.current_time(), nodes.floor());
     let mut spells: Vec<NodeSpell> = Vec::new();
-    let mut touched = vec![false; floor.len()];
-    let gone = outlook.gone_set();
+    let mut touched_nodes = vec![false; floor.len()];
+    let gone_processors = outlook.gone_set();
     let back = outlook.back.iter().map(|(until, set)| (set, (*until).max(now.saturating_add(Span(1)))));
-    for (set, until) in back.chain([(&gone, Time::MAX)]) {
+    for (set, until) in back.chain([(&gone_processors, Time::MAX)]) {
         each_part(floor, set.ranges(), |node, first, end| {
             spells.push(NodeSpell { node, first, end, from: Some(Time::MIN), until });
         });
@@ -55,11 +55,11 @@ pub(crate) fn core_losses(
             spells.push(NodeSpell { node, first, end, from: Some(window.from.max(now)), until: window.until });
         });
     }
-    spells.iter().for_each(|spell| touched[spell.node as usize] = true);
+    spells.iter().for_each(|spell| touched_nodes[spell.node as usize] = true);
     for (end, id) in ends {
         let Some(set) = nodes.processors_of(id) else { continue };
         each_part(floor, set.ranges(), |node, first, last| {
-            if touched[node as usize] {
+            if touched_nodes[node as usize] {
                 spells.push(NodeSpell { node, first, end: last, from: None, until: end.max(now) });
             }
         });
@@ -77,7 +77,7 @@ pub(crate) fn core_losses(
 pub(crate) fn core_returns(floor: &NodeFloor, view: &View<'_>) -> Vec<(Time, u32, i64)> {
     let mut returns = Vec::new();
     for (until, set) in view.outlook().into_iter().flat_map(|outlook| &outlook.back) {
-        let until = (*until).max(view.now().saturating_add(Span(1)));
+        let until = (*until).max(view.current_time().saturating_add(Span(1)));
         each_part(floor, set.ranges(), |node, first, end| returns.push((until, node, i64::from(end - first))));
     }
     returns.sort_unstable();
@@ -90,7 +90,7 @@ fn each_part(floor: &NodeFloor, ranges: &[std::ops::Range<Procs>], mut pass: imp
         let mut from = range.start;
         while from < range.end.min(floor.procs()) {
             let node = floor.node_of(from);
-            let until = range.end.min(floor.processors(node).end);
+            let until = range.end.min(floor.node_processors(node).end);
             pass(node as u32, from, until);
             from = until;
         }
@@ -106,32 +106,32 @@ fn node_losses(own: &[NodeSpell], now: Time, losses: &mut Vec<CoreLoss>) {
     let mut sums: BTreeMap<(Time, Time), i64> = BTreeMap::new();
     for part in cuts.windows(2) {
         let cores = i64::from(part[1] - part[0]);
-        let here = || own.iter().filter(|spell| spell.first <= part[0] && part[1] <= spell.end);
-        let mut outs: Vec<(Time, Time)> = here().filter_map(|spell| Some((spell.from?, spell.until))).collect();
+        let spells_here = || own.iter().filter(|spell| spell.first <= part[0] && part[1] <= spell.end);
+        let mut outs: Vec<(Time, Time)> = spells_here().filter_map(|spell| Some((spell.from?, spell.until))).collect();
         if outs.is_empty() {
             continue;
         }
         outs.sort_unstable();
-        let mut merged: Vec<(Time, Time)> = Vec::new();
+        let mut merged_spells: Vec<(Time, Time)> = Vec::new();
         for (from, until) in outs {
-            match merged.last_mut() {
+            match merged_spells.last_mut() {
                 Some(last) if from <= last.1 => last.1 = last.1.max(until),
-                _ => merged.push((from, until)),
+                _ => merged_spells.push((from, until)),
             }
         }
-        let held = here().filter(|spell| spell.from.is_none()).map(|spell| spell.until).max();
-        let is_out = merged[0].0 == Time::MIN;
+        let held_until = spells_here().filter(|spell| spell.from.is_none()).map(|spell| spell.until).max();
+        let is_out = merged_spells[0].0 == Time::MIN;
         let mut add = |from: Time, until: Time, cores: i64| {
             if from < until {
                 *sums.entry((from, until)).or_default() += cores;
             }
         };
-        if is_out && held.is_none() {
+        if is_out && held_until.is_none() {
             // The plan does not have it to begin with.
-            add(merged[0].1, Time::MAX, -cores);
+            add(merged_spells[0].1, Time::MAX, -cores);
         }
-        let begin = held.unwrap_or(now);
-        for &(from, until) in &merged[usize::from(is_out && held.is_none())..] {
+        let begin = held_until.unwrap_or(now);
+        for &(from, until) in &merged_spells[usize::from(is_out && held_until.is_none())..] {
             add(from.max(begin), until, cores);
         }
     }
@@ -142,12 +142,12 @@ fn node_losses(own: &[NodeSpell], now: Time, losses: &mut Vec<CoreLoss>) {
 /// Returns the nodes without jobs and without what is out and not expected back; `None` where there
 /// is no such thing.
 pub(crate) fn left_in_the_end(floor: &NodeFloor, outlook: &Outlook) -> Option<NodeLevels> {
-    let gone = outlook.gone_set();
-    if gone.is_empty() {
+    let gone_processors = outlook.gone_set();
+    if gone_processors.is_empty() {
         return None;
     }
-    let mut levels = NodeLevels::empty(floor);
-    for processor in gone.ranges().iter().flat_map(Clone::clone) {
+    let mut levels = NodeLevels::from_floor(floor);
+    for processor in gone_processors.ranges().iter().flat_map(Clone::clone) {
         levels.lose_core(floor.node_of(processor));
     }
     Some(levels)

@@ -19,7 +19,7 @@ pub(crate) struct PassPools {
 
 impl PassPools {
     /// Takes a promise's amounts, or those of a job that starts. Returns the seat that it has.
-    pub(crate) fn reserve(
+    pub(crate) fn reserve_seat(
         &mut self,
         id: JobId,
         (from, to): (Time, Time),
@@ -28,9 +28,9 @@ impl PassPools {
     ) -> NodeSeat {
         if from < Time::MAX {
             match &mut self.room {
-                None => self.plan.reserve(from, to, view.amounts(id)),
+                None => self.plan.reserve_amounts(from, to, view.demanded_amounts(id)),
                 Some(room) => {
-                    room.reserve(from, to, view.need(id).on_seat(seat));
+                    room.reserve_need(from, to, view.job_need(id).on_seat(seat));
                     return room.seat_of(id).cloned().unwrap_or_default();
                 }
             }
@@ -39,17 +39,17 @@ impl PassPools {
     }
 
     /// Gives back the amounts of a promise that is not kept.
-    pub(crate) fn release(&mut self, id: JobId, from: Time, to: Time, view: &View<'_>) {
+    pub(crate) fn release_amounts(&mut self, id: JobId, from: Time, to: Time, view: &View<'_>) {
         if from < Time::MAX {
             match &mut self.room {
-                None => self.plan.release(from, to, view.amounts(id)),
-                Some(room) => room.release(from, to, view.need(id)),
+                None => self.plan.release_amounts(from, to, view.demanded_amounts(id)),
+                Some(room) => room.release_need(from, to, view.job_need(id)),
             }
         }
     }
 
     /// Returns the earliest start of a job beside running jobs and promises.
-    pub(crate) fn earliest(
+    pub(crate) fn earliest_start(
         &self,
         (id, procs, span): (JobId, Procs, Span),
         profile: &Profile,
@@ -57,37 +57,37 @@ impl PassPools {
         view: &View<'_>,
     ) -> Option<Time> {
         match &self.room {
-            None => pool_plan::earliest(profile, &self.plan, procs, view.amounts(id), span, from),
-            Some(room) => room.earliest(view.need(id), span, from),
+            None => pool_plan::earliest_start(profile, &self.plan, procs, view.demanded_amounts(id), span, from),
+            Some(room) => room.earliest_start(view.job_need(id), span, from),
         }
     }
 
     /// Becomes what the running jobs leave, which hold what they have until these ends.
-    pub(crate) fn fill(&mut self, ends: impl Iterator<Item = RunningJob>, view: &View<'_>) {
+    pub(crate) fn fill_room(&mut self, ends: impl Iterator<Item = RunningJob>, view: &View<'_>) {
         self.left = OpenRoom::of_now(view);
         if view.nodes().is_some() {
             let ends: Vec<RunningJob> = ends.collect();
-            self.room.get_or_insert_with(PlanRoom::empty).fill_ends(&ends, view);
+            self.room.get_or_insert_with(PlanRoom::new_empty).fill_ends(&ends, view);
         } else {
-            pool_plan::fill(&mut self.plan, view, ends.map(|job| (job.end, job.id)));
+            pool_plan::fill_profile(&mut self.plan, view, ends.map(|job| (job.end, job.id)));
         }
     }
 
     /// Returns whether enough of everything is left now.
-    pub(crate) fn admits(&self, need: JobNeed<'_>) -> bool {
-        self.left.admits(need)
+    pub(crate) fn admits_need(&self, need: JobNeed<'_>) -> bool {
+        self.left.has_room(need)
     }
 
     /// Returns whether a job that starts now takes nothing from a promise.
-    pub(crate) fn fits(&self, need: JobNeed<'_>, span: Span, now: Time) -> bool {
+    pub(crate) fn fits_promises(&self, need: JobNeed<'_>, span: Span, now: Time) -> bool {
         match &self.room {
-            None => self.left.admits(need) && self.plan.fits(now, span, need.amounts),
-            Some(room) => room.fits(now, span, need),
+            None => self.left.has_room(need) && self.plan.fits_during(now, span, need.amounts),
+            Some(room) => room.fits_during(now, span, need),
         }
     }
 
     /// A job starts now.
-    pub(crate) fn take(&mut self, need: JobNeed<'_>) {
-        self.left.take(need);
+    pub(crate) fn take_need(&mut self, need: JobNeed<'_>) {
+        self.left.take_need(need);
     }
 }

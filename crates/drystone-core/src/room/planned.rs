@@ -44,7 +44,7 @@ pub(crate) const OVERDUE: Param = Param::new(
     "a running job past its predicted end has that end put off (by a minute, then 15, 30, 60 minutes and so on, or as \
      correct says), or is found out at the next pass and expected to need as long again as it is overdue, at least a minute",
 )
-.study();
+.for_studies();
 
 /// A waiting job with its planned start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -68,28 +68,28 @@ impl PlannedJob {
     }
 
     /// A job with no place in the plan yet, with another size than the preferred.
-    pub(crate) fn sized(id: JobId, procs: Procs, view: &View<'_>) -> PlannedJob {
+    pub(crate) fn with_size(id: JobId, procs: Procs, view: &View<'_>) -> PlannedJob {
         PlannedJob { start: Time::MAX, id, procs, span: view.prediction_at(id, procs).max(Span(1)) }
     }
 
     /// Planned end.
     #[inline]
-    pub(crate) fn end(&self) -> Time {
+    pub(crate) fn planned_end(&self) -> Time {
         self.start.saturating_add(self.span)
     }
 
     /// The order of a plan: by planned start, then arrival.
     #[inline]
-    pub(crate) fn key(&self) -> (Time, JobId) {
+    pub(crate) fn plan_key(&self) -> (Time, JobId) {
         (self.start, self.id)
     }
 
     /// Plans the job at its earliest place, which is known to lie no earlier than `from`, and takes
     /// its processors out of the profile. O(steps).
-    pub(crate) fn place(&mut self, profile: &mut Profile, from: Time) {
+    pub(crate) fn place_earliest(&mut self, profile: &mut Profile, from: Time) {
         // No job is wider than the machine. One that is wider than what is up, and it is not known
         // for how long, has no place.
-        self.start = profile.place(self.procs, self.span, from).unwrap_or(Time::MAX);
+        self.start = profile.place_job(self.procs, self.span, from).unwrap_or(Time::MAX);
     }
 }
 
@@ -111,7 +111,7 @@ impl AsMut<PlannedJob> for PlannedJob {
 ///
 /// No job moves back if the plan fitted the profile before: what moved up leaves its old place to
 /// those behind it. O(jobs × steps), of which [`Bounds`] spare most where many wait.
-pub(crate) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
+pub(crate) fn compress_plan<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
     plan: &mut [P],
     profile: &mut Profile,
     now: Time,
@@ -119,12 +119,12 @@ pub(crate) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
 ) {
     let mut bounds: Bounds = Bounds::default();
     for job in plan.iter_mut() {
-        let planned = job.as_mut();
-        let old = planned.start;
-        let bound = bounds.of(planned.procs, planned.span, now);
-        planned.place(profile, bound);
-        bounds.learn(planned.procs, planned.span, bound, planned.start);
-        if planned.start != old {
+        let planned_job = job.as_mut();
+        let old = planned_job.start;
+        let bound = bounds.earliest_bound(planned_job.procs, planned_job.span, now);
+        planned_job.place_earliest(profile, bound);
+        bounds.learn_start(planned_job.procs, planned_job.span, bound, planned_job.start);
+        if planned_job.start != old {
             moved(job, old);
         }
     }
@@ -133,7 +133,7 @@ pub(crate) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
 
 /// Sorts a plan by starts, then by ids.
 pub(crate) fn in_order_of_starts<P: AsRef<PlannedJob>>(plan: &mut [P]) {
-    plan.sort_unstable_by_key(|job| job.as_ref().key());
+    plan.sort_unstable_by_key(|job| job.as_ref().plan_key());
 }
 
 /// The running jobs as a plan believes in them: until when they run, and which have ended as far as
@@ -175,7 +175,7 @@ impl Believed {
     }
 
     /// The time has come that the policy had asked to be woken at.
-    pub(crate) fn woken(&mut self) {
+    pub(crate) fn note_wake(&mut self) {
         self.woken = true;
     }
 
@@ -189,17 +189,17 @@ impl Believed {
     /// now or when the last profile was made, the running jobs did not fit the machine. `guests`
     /// are processors of running jobs that are not listed here. O(running jobs) after foreign jobs
     /// and changes of capacity, else O(1).
-    pub(crate) fn doubts(&mut self, guests: Procs, view: &View<'_>) -> bool {
+    pub(crate) fn has_doubts(&mut self, guests: Procs, view: &View<'_>) -> bool {
         if !self.doubtful {
             return false;
         }
         // On nodes no two jobs share processors.
-        self.doubtful = view.nodes().is_none() && !self.fit(guests, view);
+        self.doubtful = view.nodes().is_none() && !self.fits_machine(guests, view);
         true
     }
 
     /// A job has ended.
-    pub(crate) fn ended(&mut self, job: JobId, predicted_end: Time, now: Time) {
+    pub(crate) fn note_end(&mut self, job: JobId, predicted_end: Time, now: Time) {
         let end = self.extended.remove(&job).unwrap_or(predicted_end);
         self.unnoticed.push((job, end, end > now));
     }
@@ -207,64 +207,64 @@ impl Believed {
     /// Takes note of all ends; `early` receives the jobs that ended before their believed ends,
     /// with those ends. Returns whether there was one.
     pub(crate) fn notice_ends(&mut self, mut early: impl FnMut(RunningJob)) -> bool {
-        let mut any = false;
+        let mut has_early_end = false;
         self.woken = false;
         for (id, end, is_early) in self.unnoticed.drain(..) {
             let job = self.running.remove(end, id);
             if is_early {
-                any = true;
+                has_early_end = true;
                 job.into_iter().for_each(&mut early);
             }
         }
-        any
+        has_early_end
     }
 
     /// The prediction of a running job was `old` and has changed. Returns the job as it was
     /// believed in, and when it is believed to end now.
-    pub(crate) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(RunningJob, Time)> {
-        let (prediction, predicted) = (view.prediction(job), view.predicted_end(job));
-        let old = self.extended.remove(&job).unwrap_or(predicted - (prediction - old));
+    pub(crate) fn note_prediction(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(RunningJob, Time)> {
+        let (prediction, predicted_end) = (view.prediction(job), view.predicted_end(job));
+        let old = self.extended.remove(&job).unwrap_or(predicted_end - (prediction - old));
         // Even now it needs its processors for an instant.
-        let end = predicted + (prediction.max(Span(1)) - prediction);
-        let running = self.running.remove(old, job)?;
-        self.running.insert(RunningJob { end, ..running });
-        if end > predicted {
+        let end = predicted_end + (prediction.max(Span(1)) - prediction);
+        let running_job = self.running.remove(old, job)?;
+        self.running.insert(RunningJob { end, ..running_job });
+        if end > predicted_end {
             self.extended.insert(job, end);
         }
-        Some((running, end))
+        Some((running_job, end))
     }
 
     /// The prediction of a running job was `old` and has changed; when it is believed to end has
     /// not.
-    pub(crate) fn unmoved(&mut self, job: JobId, old: Span, view: &View<'_>) {
+    pub(crate) fn note_unmoved_end(&mut self, job: JobId, old: Span, view: &View<'_>) {
         let end = view.predicted_end(job) - (view.prediction(job) - old);
         self.extended.entry(job).or_insert(end);
     }
 
     /// The prediction of a running job was `old` and has changed; it is believed to end no earlier
     /// than it was.
-    pub(crate) fn prolonged(&mut self, job: JobId, old: Span, view: &View<'_>) {
+    pub(crate) fn note_prolonged_end(&mut self, job: JobId, old: Span, view: &View<'_>) {
         let end = view.predicted_end(job);
-        let believed = self.extended.get(&job).copied().unwrap_or(end - (view.prediction(job) - old));
-        if let Some(running) = self.running.remove(believed, job) {
-            self.running.insert(RunningJob { end: end.max(believed), ..running });
-            self.extended.insert(job, end.max(believed));
+        let believed_end = self.extended.get(&job).copied().unwrap_or(end - (view.prediction(job) - old));
+        if let Some(running) = self.running.remove(believed_end, job) {
+            self.running.insert(RunningJob { end: end.max(believed_end), ..running });
+            self.extended.insert(job, end.max(believed_end));
         }
     }
 
     /// A running job has gone without having ended.
-    pub(crate) fn stopped(&mut self, job: JobId, predicted_end: Time) {
+    pub(crate) fn note_stop(&mut self, job: JobId, predicted_end: Time) {
         let end = self.extended.remove(&job).unwrap_or(predicted_end);
         self.running.remove(end, job);
         self.woken = true;
     }
 
     /// A job runs that the policy has not started.
-    pub(crate) fn runs(&mut self, id: JobId, view: &View<'_>) {
-        let (predicted, procs) = (view.predicted_end(id), view.job(id).procs);
-        let mut job = RunningJob { end: predicted, id, procs };
-        if predicted <= view.now() {
-            job.end = grace(&job, view);
+    pub(crate) fn note_foreign_start(&mut self, id: JobId, view: &View<'_>) {
+        let (predicted_end, procs) = (view.predicted_end(id), view.job(id).procs);
+        let mut job = RunningJob { end: predicted_end, id, procs };
+        if predicted_end <= view.current_time() {
+            job.end = grace_end(&job, view);
             self.extended.insert(id, job.end);
         }
         self.running.insert(job);
@@ -273,8 +273,8 @@ impl Believed {
     }
 
     /// A job starts as planned.
-    pub(crate) fn start(&mut self, job: &PlannedJob, view: &View<'_>) {
-        let end = view.now() + job.span;
+    pub(crate) fn start_job(&mut self, job: &PlannedJob, view: &View<'_>) {
+        let end = view.current_time() + job.span;
         if view.prediction_at(job.id, job.procs) < job.span {
             self.extended.insert(job.id, end);
         }
@@ -282,19 +282,19 @@ impl Believed {
     }
 
     /// The first job that still runs at the end it was believed to have.
-    pub(crate) fn overdue(&self, now: Time) -> Option<RunningJob> {
-        self.running.first().filter(|job| job.end <= now)
+    pub(crate) fn first_overdue(&self, now: Time) -> Option<RunningJob> {
+        self.running.first_ending().filter(|job| job.end <= now)
     }
 
     /// A running job is believed to end at `end` from now on.
-    pub(crate) fn extend(&mut self, job: RunningJob, end: Time) {
+    pub(crate) fn extend_end(&mut self, job: RunningJob, end: Time) {
         self.running.remove(job.end, job.id);
         self.running.insert(RunningJob { end, ..job });
         self.extended.insert(job.id, end);
     }
 
     /// Forgets a running job.
-    pub(crate) fn forget(&mut self, job: RunningJob) {
+    pub(crate) fn forget_job(&mut self, job: RunningJob) {
         self.running.remove(job.end, job.id);
     }
 
@@ -302,29 +302,30 @@ impl Believed {
     /// at least a minute. `overdue` receives each such job, with its new end. Returns whether there
     /// was one.
     pub(crate) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(RunningJob, Time)) -> bool {
-        let mut any = false;
-        while let Some(job) = self.overdue(view.now()) {
-            let end = grace(&job, view);
-            self.extend(job, end);
+        let mut has_extended = false;
+        while let Some(job) = self.first_overdue(view.current_time()) {
+            let end = grace_end(&job, view);
+            self.extend_end(job, end);
             overdue(job, end);
-            any = true;
+            has_extended = true;
         }
-        any
+        has_extended
     }
 
     /// Returns the believed end of the first running job to end.
     #[inline]
     pub(crate) fn next_end(&self) -> Option<Time> {
-        self.running.first().map(|job| job.end)
+        self.running.first_ending().map(|job| job.end)
     }
 
     /// Returns whether the running jobs and those on further `guests` processors fit the machine;
     /// false only after foreign starts: then the processors that a job gives back may not become
     /// free. O(running jobs).
-    pub(crate) fn fit(&self, guests: Procs, view: &View<'_>) -> bool {
-        let held: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
-        let down = view.outlook().map_or(0, Outlook::down);
-        held + u64::from(guests) + u64::from(view.free()) + u64::from(down) == u64::from(view.machine().procs)
+    pub(crate) fn fits_machine(&self, guests: Procs, view: &View<'_>) -> bool {
+        let held_procs: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
+        let down = view.outlook().map_or(0, Outlook::down_processors);
+        held_procs + u64::from(guests) + u64::from(view.free_processors()) + u64::from(down)
+            == u64::from(view.machine().procs)
     }
 
     /// Returns whether ends are noticed late.
@@ -335,9 +336,9 @@ impl Believed {
     /// Returns the time at which a policy with this notice and this first planned start has to be
     /// woken, if `ends` matter to it in any case. Late notice of ends matters only to jobs that
     /// wait.
-    pub(crate) fn wake(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
-        let noticed = self.notice == Notice::Late && first_start.is_some();
-        let end = if ends || noticed { self.next_end() } else { None };
+    pub(crate) fn wake_time(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
+        let has_late_notice = self.notice == Notice::Late && first_start.is_some();
+        let end = if ends || has_late_notice { self.next_end() } else { None };
         first_start.into_iter().chain(end).min()
     }
 
@@ -348,7 +349,7 @@ impl Believed {
 
     /// Makes the profile that of the running jobs, with `free` processors free now. O(running
     /// jobs).
-    pub(crate) fn fill(&self, profile: &mut Profile, view: &View<'_>, free: Procs) {
+    pub(crate) fn fill_profile(&self, profile: &mut Profile, view: &View<'_>, free: Procs) {
         let ends = self.running.iter().map(|job| (job.end, job.procs));
         view.fill_believing(profile, free, ends, |id| self.end_of(id, view));
     }
@@ -361,7 +362,7 @@ impl Believed {
 
 /// Returns the believed end of an overdue job: it runs as long again as it is overdue, at least a
 /// minute.
-pub(crate) fn grace(job: &RunningJob, view: &View<'_>) -> Time {
-    let overdue = view.now() - view.predicted_end(job.id);
-    view.now() + overdue.max(Span::MINUTE)
+pub(crate) fn grace_end(job: &RunningJob, view: &View<'_>) -> Time {
+    let overdue = view.current_time() - view.predicted_end(job.id);
+    view.current_time() + overdue.max(Span::MINUTE)
 }

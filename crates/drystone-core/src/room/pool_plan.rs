@@ -2,23 +2,23 @@
 
 use crate::model::{JobId, Procs, ResourceId, Span, Time};
 use crate::parts::{ExtraRule, PoolProfile, Profile, RunningJob};
-use drystone_engine::policy::free_resources::{covers, deduct};
+use drystone_engine::policy::free_resources::{covers_totals, deduct_totals};
 use drystone_engine::policy::{Outlook, View};
 
 /// Makes the profile that of the running jobs, given with their ends in ascending order, and of
 /// the announced changes of further resources.
-pub(crate) fn fill(profile: &mut PoolProfile, view: &View<'_>, ends: impl Iterator<Item = (Time, JobId)>) {
+pub(crate) fn fill_profile(profile: &mut PoolProfile, view: &View<'_>, ends: impl Iterator<Item = (Time, JobId)>) {
     if let Some(resources) = view.resources() {
-        let ends = ends.map(|(end, id)| (end, resources.table().totals(view.job(id).demand)));
-        profile.reset(view.now(), resources.levels(), ends);
+        let ends = ends.map(|(end, id)| (end, resources.table().demand_totals(view.job(id).demand)));
+        profile.reset_to(view.current_time(), resources.levels(), ends);
     }
-    for step in view.outlook().map_or(&[][..], Outlook::supply) {
-        profile.alter(step.at, step.resource, step.change);
+    for step in view.outlook().map_or(&[][..], Outlook::supply_changes) {
+        profile.alter_resource(step.at, step.resource, step.change);
     }
 }
 
 /// The earliest time at which processors and further resources are free for so long.
-pub(crate) fn earliest(
+pub(crate) fn earliest_start(
     profile: &Profile,
     pools: &PoolProfile,
     procs: Procs,
@@ -28,12 +28,12 @@ pub(crate) fn earliest(
 ) -> Option<Time> {
     let mut from = from;
     loop {
-        let start = profile.earliest(procs, span, from)?;
-        let all = pools.earliest(totals, span, start)?;
-        if all == start {
+        let start = profile.earliest_start(procs, span, from)?;
+        let pools_start = pools.earliest_start(totals, span, start)?;
+        if pools_start == start {
             return Some(start);
         }
-        from = all;
+        from = pools_start;
     }
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn pooled_shadow(
     let table = view.resources()?.table();
     let give_back = |job: &RunningJob, left: &mut [i64]| {
         // Processors that come back are no job.
-        if view.knows(job.id) {
-            for &(id, amount) in table.totals(view.job(job.id).demand) {
+        if view.is_known(job.id) {
+            for &(id, amount) in table.demand_totals(view.job(job.id).demand) {
                 left[id.index()] += amount as i64;
             }
         }
@@ -80,7 +80,7 @@ pub(crate) fn pooled_shadow(
     let time = loop {
         let job = ends.next()?;
         procs += give_back(&job, left);
-        if procs >= need.procs && covers(left, need.totals) {
+        if procs >= need.procs && covers_totals(left, need.totals) {
             break job.end.max(floor);
         }
     };
@@ -89,6 +89,6 @@ pub(crate) fn pooled_shadow(
             procs += give_back(&job, left);
         }
     }
-    deduct(left, need.totals);
+    deduct_totals(left, need.totals);
     Some(PooledShadow { time, extra: (procs - need.procs).clamp(0, i64::from(Procs::MAX)) as Procs })
 }

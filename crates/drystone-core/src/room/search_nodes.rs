@@ -26,10 +26,10 @@ pub struct GoalNodes {
 
 impl GoalNodes {
     /// Nodes with these running and waiting jobs; `None` where jobs are not placed on such.
-    pub(crate) fn of(running: &Believed, queue: &[JobId], view: &View<'_>) -> Option<Box<GoalNodes>> {
+    pub(crate) fn beside_running(running: &Believed, queue: &[JobId], view: &View<'_>) -> Option<Box<GoalNodes>> {
         let nodes = view.nodes()?;
-        let mut room = PlanRoom::empty();
-        room.fill(running, &[], view);
+        let mut room = PlanRoom::new_empty();
+        room.fill_running(running, &[], view);
         let seat = |id: JobId| {
             nodes.seat_of(id).cloned().unwrap_or_else(|| NeedWithSeat {
                 need: Arc::clone(nodes.need_of(view.job(id))),
@@ -48,18 +48,18 @@ impl GoalNodes {
 
     /// Returns these nodes with some of the waiting jobs.
     pub(crate) fn with_some(&self, places: &[u32]) -> GoalNodes {
-        let waiting = places.iter().map(|&place| self.waiting[place as usize].clone()).collect();
-        GoalNodes { waiting, ..self.clone() }
+        let waiting_wishes = places.iter().map(|&place| self.waiting[place as usize].clone()).collect();
+        GoalNodes { waiting: waiting_wishes, ..self.clone() }
     }
 
     /// Wish of a waiting job.
-    pub(crate) fn wish(&self, place: usize) -> SeatWish<'_> {
+    pub(crate) fn seat_wish(&self, place: usize) -> SeatWish<'_> {
         let (id, need) = &self.waiting[place];
         SeatWish { id: *id, need, floor: &self.floor, seat: None }
     }
 
     /// Seat of a running job.
-    pub(crate) fn seat(&self, at: usize) -> SeatWish<'_> {
+    pub(crate) fn running_seat(&self, at: usize) -> SeatWish<'_> {
         let NeedWithSeat { need, seat } = &self.held[at];
         SeatWish { id: JobId::default(), need, floor: &self.floor, seat: Some(seat) }
     }

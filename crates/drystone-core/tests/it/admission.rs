@@ -12,12 +12,12 @@ const POLICIES: [&str; 8] =
 /// Adds a limit of this size, and the part that each of these jobs takes of it.
 fn limit(known: &mut Circumstances, reason: &str, most: u64, parts: &[(u32, u64)]) {
     let (of, family) = ("the QOS normal for the user ada".to_string(), "the QOS normal".to_string());
-    let limit = known.limits.add(JobLimit { reason: reason.to_string(), of, family, most });
+    let limit = known.limits.add_limit(JobLimit { reason: reason.to_string(), of, family, most });
     for &(job, amount) in parts {
-        let mut claims = known.limits.claims(JobId(job)).to_vec();
+        let mut claims = known.limits.job_claims(JobId(job)).to_vec();
         claims.push(LimitClaim { limit, amount, binds: amount <= most });
-        let set = known.limits.intern(claims);
-        known.limits.bind(JobId(job), set);
+        let set = known.limits.intern_claims(claims);
+        known.limits.bind_job(JobId(job), set);
     }
 }
 
@@ -166,9 +166,9 @@ fn dependencies_begin_times_and_holds_come_before_limits() {
 fn a_claim_beyond_its_limit_is_refused() {
     let mut known = Circumstances::default();
     let (reason, of, family) = ("QOSGrpCpuLimit".to_string(), "the QOS a".to_string(), "the QOS a".to_string());
-    let limit = known.limits.add(JobLimit { reason, of, family, most: 2 });
-    let set = known.limits.intern(vec![LimitClaim { limit, amount: 3, binds: true }]);
-    known.limits.bind(JobId(0), set);
-    let error = workload(4, &[(0, 3, 10, 10)]).with(known).expect_err("too much").to_string();
+    let limit = known.limits.add_limit(JobLimit { reason, of, family, most: 2 });
+    let set = known.limits.intern_claims(vec![LimitClaim { limit, amount: 3, binds: true }]);
+    known.limits.bind_job(JobId(0), set);
+    let error = workload(4, &[(0, 3, 10, 10)]).with_circumstances(known).expect_err("too much").to_string();
     assert_eq!(error, "job 1 takes 3 of `QOSGrpCpuLimit`, which lets 2 be taken: it would never start");
 }

@@ -116,7 +116,8 @@ fn jobs_are_withdrawn() {
 fn how_jobs_end_decides_what_is_learned() {
     let by_one_user = |rows: &[(i64, u32, i64, i64)]| {
         let (machine, jobs, truth, provenance) = workload(2, rows).into_parts();
-        Workload::new(machine, jobs.into_iter().map(|job| job.by(7)).collect(), truth, provenance).expect("possible")
+        Workload::new(machine, jobs.into_iter().map(|job| job.with_user(7)).collect(), truth, provenance)
+            .expect("possible")
     };
     // Job 2 heads the queue from 20 on, until job 1 ends, as it is predicted: at 110 by its
     // estimate, at 21 if it was learned. Job 3, predicted likewise, is backfilled if it ends
@@ -147,7 +148,7 @@ fn refused(set: impl FnOnce(&mut Circumstances)) -> String {
     let mut circumstances = Circumstances::default();
     set(&mut circumstances);
     let jobs = workload(4, &[(0, 2, 10, 10), (5, 2, 10, 10), (9, 2, 10, 10)]);
-    jobs.with(circumstances).expect_err("impossible").to_string()
+    jobs.with_circumstances(circumstances).expect_err("impossible").to_string()
 }
 
 /// Impossible circumstances are refused in words.

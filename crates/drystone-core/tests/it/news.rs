@@ -37,7 +37,7 @@ const POLICIES: [&str; 24] = [
 
 fn session(policy: &str) -> Session {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{policy}: {e}"));
-    Session::new(Machine::new(PROCS), spec.scheduler())
+    Session::new(Machine::new(PROCS), spec.build_scheduler())
 }
 
 fn of_user(user: i32, mut job: Job) -> Job {
@@ -108,7 +108,7 @@ impl Cluster {
     fn phase(&self, id: JobId) -> Phase {
         // Jobs are forgotten once they are done.
         let view = self.session.view();
-        if id < view.oldest() { Phase::Done } else { view.phase(id) }
+        if id < view.oldest_job() { Phase::Done } else { view.phase(id) }
     }
 
     /// One of the jobs in one of these phases.
@@ -152,21 +152,21 @@ impl Cluster {
 
     fn check(&self) {
         let view = self.session.view();
-        let offline = view.outlook().map(|o| o.offline().clone()).unwrap_or_default();
+        let offline = view.outlook().map(|o| o.offline_processors().clone()).unwrap_or_default();
         let live = |id: &&JobId| self.phase(**id) == Phase::Running;
-        let busy = ProcSet::union_of(self.jobs.iter().filter(live).filter_map(|&id| view.processors(id)));
-        let named = self.jobs.iter().filter(live).all(|&id| view.processors(id).is_some());
+        let busy = ProcSet::union_of(self.jobs.iter().filter(live).filter_map(|&id| view.job_processors(id)));
+        let named = self.jobs.iter().filter(live).all(|&id| view.job_processors(id).is_some());
         let used: u32 = match named {
             true => busy.union(&offline).len(),
             false => self.jobs.iter().filter(live).map(|&id| view.job(id).procs).sum(),
         };
         // More jobs may run than there is room for where another scheduler starts jobs.
-        assert_eq!(view.free(), PROCS.saturating_sub(used), "{}: {used} used", self.policy);
+        assert_eq!(view.free_processors(), PROCS.saturating_sub(used), "{}: {used} used", self.policy);
         let count = |phase: Phase| self.jobs.iter().filter(|&&id| self.phase(id) == phase).count() as u32;
-        assert_eq!(count(Phase::Waiting), self.session.waiting(), "{}", self.policy);
-        assert_eq!(count(Phase::Held), self.session.held(), "{}", self.policy);
-        assert_eq!(count(Phase::Running), self.session.running(), "{}", self.policy);
-        assert_eq!(count(Phase::Suspended), self.session.suspended(), "{}", self.policy);
+        assert_eq!(count(Phase::Waiting), self.session.waiting_count(), "{}", self.policy);
+        assert_eq!(count(Phase::Held), self.session.held_count(), "{}", self.policy);
+        assert_eq!(count(Phase::Running), self.session.running_count(), "{}", self.policy);
+        assert_eq!(count(Phase::Suspended), self.session.suspended_count(), "{}", self.policy);
     }
 
     fn job(&self, procs: u32, estimate: i64) -> Job {
@@ -184,7 +184,7 @@ impl Cluster {
             Step::AdoptRunning(procs, estimate, since) => {
                 let mut job = self.job(procs, estimate);
                 job.submit = Time(self.now - since);
-                let on = (since % 2 == 0).then(|| ProcSet::range(0..procs));
+                let on = (since % 2 == 0).then(|| ProcSet::from_range(0..procs));
                 let how = Adopted::Running { since: Time(self.now - since), on };
                 self.arrive(SessionNews::Adopted(job, how));
             }
@@ -195,7 +195,7 @@ impl Cluster {
                 if suspends {
                     self.arrive(SessionNews::Adopted(job, how));
                 } else {
-                    assert!(self.session.adopt(Time(self.now), &job, None, &how).is_err(), "{}", self.policy);
+                    assert!(self.session.adopt_job(Time(self.now), &job, None, &how).is_err(), "{}", self.policy);
                 }
             }
             Step::Started(which) => {
@@ -238,7 +238,7 @@ impl Cluster {
                 job.into_iter().for_each(|id| self.twice(SessionNews::Cancelled(id)));
             }
             Step::Lose(first, count, from, length) => {
-                let on = ProcSet::range(first..(first + count).min(PROCS));
+                let on = ProcSet::from_range(first..(first + count).min(PROCS));
                 let from = Time(self.now + from);
                 let until = if length > 80 { Time::MAX } else { from + Span(length) };
                 self.losses.truncate(2);
@@ -270,7 +270,7 @@ impl Cluster {
         for _ in 0..4_000 {
             self.pass();
             let running = self.one_of(0, &[Phase::Running]);
-            let waits = self.session.waiting() + self.session.suspended() > 0;
+            let waits = self.session.waiting_count() + self.session.suspended_count() > 0;
             match running {
                 None if !waits => return,
                 Some(id) => {
@@ -279,12 +279,12 @@ impl Cluster {
                 }
                 // It may have wanted to be woken first.
                 None => {
-                    let next = self.session.deadline();
+                    let next = self.session.next_due_time();
                     self.now = next.map_or(self.now + 60, |next| next.0.max(self.now + 1));
                 }
             }
         }
-        panic!("{}: {} jobs wait for ever", self.policy, self.session.waiting() + self.session.suspended());
+        panic!("{}: {} jobs wait for ever", self.policy, self.session.waiting_count() + self.session.suspended_count());
     }
 }
 
@@ -341,7 +341,7 @@ proptest! {
 /// Plans that are kept in place as soon as this many jobs are planned.
 fn kept_in_place(policy: &'static str, from: usize) -> Cluster {
     let notice = if policy.contains("late") { Notice::Late } else { Notice::Immediate };
-    let mut scheduler = policy.parse::<PolicySpec>().unwrap_or_else(|e| panic!("{policy}: {e}")).scheduler();
+    let mut scheduler = policy.parse::<PolicySpec>().unwrap_or_else(|e| panic!("{policy}: {e}")).build_scheduler();
     scheduler.policy = Box::new(Conservative::deep_from(notice, from));
     Cluster { session: Session::new(Machine::new(PROCS), scheduler), ..cluster(policy, false) }
 }
@@ -379,9 +379,9 @@ fn starts(actions: &Actions) -> Vec<u32> {
 #[test]
 fn a_proposal_changes_nothing() {
     let mut s = session("easy");
-    s.arrive(Time(0), &Job::new(Time(0), 3, Span(10)), None).expect("possible");
+    s.note_arrival(Time(0), &Job::new(Time(0), 3, Span(10)), None).expect("possible");
     let before = s.save().expect("saves");
-    assert_eq!(starts(&s.propose(Time(0)).expect("sound")), [0]);
+    assert_eq!(starts(&s.propose_actions(Time(0)).expect("sound")), [0]);
     assert_eq!(s.save().expect("saves"), before);
     assert_eq!(starts(s.decide(Time(0)).expect("sound")), [0]);
 }
@@ -394,11 +394,11 @@ fn a_failure_is_no_run_time() {
         let mut s = session("easy(predict=recent(1))");
         let job = |submit| of_user(7, Job::new(Time(submit), 1, Span(100)));
         for at in [0, 1] {
-            let id = s.arrive(Time(at * 10), &job(at * 10), None).expect("possible");
+            let id = s.note_arrival(Time(at * 10), &job(at * 10), None).expect("possible");
             s.decide(Time(at * 10)).expect("sound");
-            assert!(s.ended(Time(at * 10 + 1), id, how, None));
+            assert!(s.note_end(Time(at * 10 + 1), id, how, None));
         }
-        let id = s.arrive(Time(30), &job(30), None).expect("possible");
+        let id = s.note_arrival(Time(30), &job(30), None).expect("possible");
         assert_eq!(s.view().prediction(id), Span(predicted), "{how:?}");
     }
 }
@@ -408,10 +408,10 @@ fn a_failure_is_no_run_time() {
 fn the_true_run_time_is_learned() {
     let mut s = session("easy(predict=recent(1))");
     let job = |submit| of_user(7, Job::new(Time(submit), 1, Span(100)));
-    let id = s.arrive(Time(0), &job(0), None).expect("possible");
+    let id = s.note_arrival(Time(0), &job(0), None).expect("possible");
     s.decide(Time(0)).expect("sound");
-    assert!(s.ended(Time(90), id, How::Completed, Some(Span(40))));
-    let id = s.arrive(Time(100), &job(100), None).expect("possible");
+    assert!(s.note_end(Time(90), id, How::Completed, Some(Span(40))));
+    let id = s.note_arrival(Time(100), &job(100), None).expect("possible");
     assert_eq!(s.view().prediction(id), Span(40));
 }
 
@@ -423,19 +423,19 @@ fn an_extended_limit_moves_the_reservation() {
     for policy in ["easy", "conservative", "slack", "multiqueue"] {
         let mut s = session(policy);
         let job = |procs, estimate| Job::new(Time(0), procs, Span(estimate));
-        s.arrive(Time(0), &job(6, 100), None).expect("possible");
+        s.note_arrival(Time(0), &job(6, 100), None).expect("possible");
         assert_eq!(starts(s.decide(Time(0)).expect("sound")), [0], "{policy}");
-        s.arrive(Time(0), &job(4, 50), None).expect("possible");
+        s.note_arrival(Time(0), &job(4, 50), None).expect("possible");
         let reserved = |actions: &Actions| {
             let of = |a: &Action| if let Action::Reserve { start, .. } = a { Some(start.0) } else { None };
             actions.list().iter().filter_map(of).collect::<Vec<_>>()
         };
         assert_eq!(reserved(s.decide(Time(0)).expect("sound")), [100], "{policy}");
-        assert!(s.update(Time(10), JobId(0), &job(6, 200)).expect("possible"));
+        assert!(s.update_job(Time(10), JobId(0), &job(6, 200)).expect("possible"));
         assert_eq!(reserved(s.decide(Time(10)).expect("sound")), [200], "{policy}");
         // The reservation is kept there: two processors are free until then, and a job of 190 s
         // fits before.
-        s.arrive(Time(10), &Job::new(Time(10), 2, Span(190)), None).expect("possible");
+        s.note_arrival(Time(10), &Job::new(Time(10), 2, Span(190)), None).expect("possible");
         assert_eq!(starts(s.decide(Time(10)).expect("sound")), [2], "{policy}");
     }
 }

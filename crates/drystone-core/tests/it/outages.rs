@@ -29,7 +29,7 @@ fn every() -> impl Iterator<Item = &'static str> {
 fn a_drain_that_ends_before_the_job_changes_nothing() {
     let jobs = workload(4, &[(0, 4, 100, 100), (20, 4, 60, 60)]);
     for policy in every() {
-        let drain = Outage::drain(Which::Count(2), Time(10), Some(Time(50)));
+        let drain = Outage::new_drain(Which::Count(2), Time(10), Some(Time(50)));
         assert_eq!(spans(policy, &jobs, vec![drain]), [Some((0, 100)), Some((100, 160))], "{policy}");
     }
 }
@@ -39,7 +39,7 @@ fn a_drain_that_ends_before_the_job_changes_nothing() {
 #[test]
 fn a_drain_that_ends_after_the_job_takes_its_processors() {
     let jobs = workload(4, &[(0, 4, 100, 100), (20, 4, 60, 60), (30, 2, 40, 40)]);
-    let drain = || Outage::drain(Which::Named([2, 3].into_iter().collect()), Time(10), Some(Time(150)));
+    let drain = || Outage::new_drain(Which::Named([2, 3].into_iter().collect()), Time(10), Some(Time(150)));
     for policy in every() {
         let spans = spans(policy, &jobs, vec![drain()]);
         let last = if policy == "fcfs" { None } else { Some((100, 140)) };
@@ -54,11 +54,11 @@ fn a_drain_that_ends_after_the_job_takes_its_processors() {
 #[test]
 fn an_expected_return_is_planned_for() {
     let jobs = workload(4, &[(0, 4, 100, 100), (20, 4, 60, 60), (30, 2, 60, 60)]);
-    let drain = || Outage::drain(Which::Count(2), Time(10), Some(Time(150)));
+    let drain = || Outage::new_drain(Which::Count(2), Time(10), Some(Time(150)));
     for policy in ["easy", "easy(backfill=sjf)", "conservative"] {
         let blind = spans(policy, &jobs, vec![drain()]);
         assert_eq!(blind, [Some((0, 100)), Some((160, 220)), Some((100, 160))], "{policy}");
-        let told = spans(policy, &jobs, vec![drain().expected(Time(150))]);
+        let told = spans(policy, &jobs, vec![drain().with_expected_end(Time(150))]);
         assert_eq!(told, [Some((0, 100)), Some((150, 210)), Some((210, 270))], "{policy}");
     }
 }
@@ -70,7 +70,7 @@ fn an_expected_return_is_planned_for() {
 fn no_job_runs_into_an_announced_window() {
     let (begin, end) = (36_000, 39_600);
     let jobs = workload(4, &[(0, 2, 36_001, 36_001), (0, 4, 36_000, 36_000), (10, 1, 35_991, 35_991)]);
-    let window = || Outage::window(Which::Count(4), Time(0), Time(begin), Time(end));
+    let window = || Outage::new_window(Which::Count(4), Time(0), Time(begin), Time(end));
     for policy in every() {
         let spans = spans(policy, &jobs, vec![window()]);
         assert_eq!(spans[0], Some((end, end + 36_001)), "{policy}: {spans:?}");
@@ -88,7 +88,7 @@ fn no_job_runs_into_an_announced_window() {
 #[test]
 fn a_window_of_half_of_the_machine_leaves_the_other() {
     let jobs = workload(4, &[(0, 2, 50_000, 50_000), (0, 2, 50_000, 50_000), (0, 2, 36_000, 36_000)]);
-    let window = || Outage::window(Which::Named([0, 1].into_iter().collect()), Time(0), Time(36_000), Time(39_600));
+    let window = || Outage::new_window(Which::Named([0, 1].into_iter().collect()), Time(0), Time(36_000), Time(39_600));
     // `is` lets jobs take turns.
     for policy in every().filter(|&policy| policy != "is") {
         let spans = spans(policy, &jobs, vec![window()]);
@@ -105,9 +105,9 @@ fn a_window_of_half_of_the_machine_leaves_the_other() {
 #[test]
 fn a_window_that_may_cut_jobs_bars_none() {
     let jobs = workload(4, &[(0, 4, 36_001, 36_001)]);
-    let window = Outage::window(Which::Count(4), Time(0), Time(36_000), Time(39_600));
+    let window = Outage::new_window(Which::Count(4), Time(0), Time(36_000), Time(39_600));
     for policy in every() {
-        let cut = Outage { may_cut: true, ..window.clone() }.hitting(OutageHit::Requeue);
+        let cut = Outage { may_cut: true, ..window.clone() }.with_hit(OutageHit::Requeue);
         assert_eq!(spans(policy, &jobs, vec![cut]), [Some((39_600, 75_601))], "{policy}");
     }
 }
@@ -132,7 +132,7 @@ fn a_failure_sends_jobs_back() {
 fn a_failure_may_lose_jobs() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100), (1, 4, 10, 10)]);
     for policy in ALL {
-        let lost = named(2..4, 50, 80).hitting(OutageHit::Lose);
+        let lost = named(2..4, 50, 80).with_hit(OutageHit::Lose);
         let told = simulate(policy, &jobs, &outages(&jobs, vec![lost]), false).expect("sound");
         assert!(told.words.contains(&"50 lose 1 after 50".to_string()), "{policy}: {:?}", told.words);
         assert_eq!(told.schedule.spans[0], Some((Time(0), Time(100))), "{policy}");
@@ -196,7 +196,7 @@ fn a_head_wider_than_what_is_up_keeps_its_place() {
 fn a_return_that_is_late_is_waited_for() {
     let jobs = workload(4, &[(10, 4, 50, 50), (20, 2, 100, 100)]);
     for policy in ["easy", "conservative"] {
-        let late = count(1, 0, 60).expected(Time(50));
+        let late = count(1, 0, 60).with_expected_end(Time(50));
         let told = simulate(policy, &jobs, &outages(&jobs, vec![late]), false).expect("sound");
         assert!(told.words.contains(&"10 reserve 0 50".to_string()), "{policy}: {:?}", told.words);
         // From 50 on nothing is known any more, so that job 1 does not wait either.
@@ -210,7 +210,7 @@ fn a_return_that_is_late_is_waited_for() {
 fn what_can_never_run_is_an_error() {
     let jobs = workload(4, &[(10, 4, 50, 50)]);
     for policy in every() {
-        let gone = Outage::failure(Which::Count(1), Time(0), None);
+        let gone = Outage::new_failure(Which::Count(1), Time(0), None);
         let error = simulate(policy, &jobs, &outages(&jobs, vec![gone]), false).err().map(|e| e.to_string());
         let words =
             "only 3 of 4 processors are up in the end: job 1, submitted at 10 s, needs 4 and waits for ever (1 in all)";

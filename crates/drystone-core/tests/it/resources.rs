@@ -15,10 +15,10 @@ const GPU: ResourceId = ResourceId(1);
 /// for 6 GB and a GPU, 3 GB, and 3 GPUs.
 fn table() -> Arc<ResourceTable> {
     let mut builder = ResourceTableBuilder::new();
-    builder.resource(Resource::new("mem", ResourceUnit::Kilobytes, 8 << 20)).expect("new");
-    builder.resource(Resource::new("gpu", ResourceUnit::Count, 2)).expect("new");
+    builder.add_resource(Resource::new("mem", ResourceUnit::Kilobytes, 8 << 20)).expect("new");
+    builder.add_resource(Resource::new("gpu", ResourceUnit::Count, 2)).expect("new");
     for totals in [vec![(MEM, 6 << 20), (GPU, 1)], vec![(MEM, 3 << 20)], vec![(GPU, 3)]] {
-        builder.intern(Demand::of(totals)).expect("known resources");
+        builder.intern_demand(Demand::from_totals(totals)).expect("known resources");
     }
     builder.finish()
 }
@@ -34,7 +34,7 @@ fn session(demands: &[u32]) -> Session {
     let mut session = Session::new(Machine::new(10), scheduler());
     session.set_resources(table());
     for &demand in demands {
-        session.arrive(Time(0), &job(demand), None).expect("possible");
+        session.note_arrival(Time(0), &job(demand), None).expect("possible");
     }
     session
 }
@@ -46,10 +46,10 @@ fn scheduler() -> drystone_core::engine::Scheduler {
 fn act(session: &mut Session, now: i64, action: Action) -> Result<(), String> {
     let mut actions = Actions::default();
     match action {
-        Action::Start { job, .. } => actions.start(job, StartReason::Head),
+        Action::Start { job, .. } => actions.start_job(job, StartReason::Head),
         other => actions.push(other),
     }
-    session.act(Time(now), &actions).map_err(|violation| violation.to_string())
+    session.apply_actions(Time(now), &actions).map_err(|violation| violation.to_string())
 }
 
 fn start(session: &mut Session, job: u32) -> Result<(), String> {
@@ -59,7 +59,7 @@ fn start(session: &mut Session, job: u32) -> Result<(), String> {
 
 fn free(session: &Session) -> (u64, u64) {
     let resources = session.view().resources().expect("the machine has some");
-    (resources.free(MEM) >> 20, resources.free(GPU))
+    (resources.free_amount(MEM) >> 20, resources.free_amount(GPU))
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_start_beyond_what_is_free_is_a_violation() {
     assert_eq!(free(&session), (2, 1));
     let view = session.view();
     let resources = view.resources().expect("the machine has some");
-    assert!(!resources.admits(DemandId(2)) && resources.admits(DemandId::NONE));
+    assert!(!resources.has_free(DemandId(2)) && resources.has_free(DemandId::NONE));
     start(&mut session, 2).expect("processors only");
     let refused = start(&mut session, 1).expect_err("3 of 2 GB");
     assert!(refused.contains("job #1: cannot start with 3 GB of `mem`: 2 GB are free"), "{refused}");
@@ -80,7 +80,7 @@ fn a_start_beyond_what_is_free_is_a_violation() {
 fn what_a_job_held_is_free_when_it_has_ended() {
     let mut session = session(&[1, 2]);
     start(&mut session, 0).expect("fits");
-    assert!(session.end(Time(5), JobId(0)));
+    assert!(session.end_job(Time(5), JobId(0)));
     assert_eq!(free(&session), (8, 2));
     start(&mut session, 1).expect("fits by now");
     assert_eq!(free(&session), (5, 2));
@@ -95,23 +95,23 @@ fn a_suspended_job_keeps_its_memory_and_no_gpu() {
     act(&mut session, 3, Action::Resume(JobId(0))).expect("its GPU is free");
     assert_eq!(free(&session), (2, 1));
     act(&mut session, 4, Action::Suspend(JobId(0))).expect("runs");
-    assert!(session.cancel(Time(5), JobId(0)));
+    assert!(session.withdraw_job(Time(5), JobId(0)));
     assert_eq!(free(&session), (8, 2));
 }
 
 #[test]
 fn news_moves_resources_as_it_moves_processors() {
     let mut session = session(&[1, 2]);
-    assert_eq!(session.started(Time(1), JobId(0), Time(1), None), Ok(true));
+    assert_eq!(session.note_start(Time(1), JobId(0), Time(1), None), Ok(true));
     // Another scheduler starts more than there is.
-    assert_eq!(session.started(Time(1), JobId(1), Time(1), None), Ok(true));
+    assert_eq!(session.note_start(Time(1), JobId(1), Time(1), None), Ok(true));
     assert_eq!(session.view().resources().map(|resources| resources.levels().to_vec()), Some(vec![-(1 << 20), 1]));
     assert_eq!(free(&session), (0, 1));
-    assert_eq!(session.interrupted(Time(2), JobId(0)), Ok(true));
+    assert_eq!(session.note_interruption(Time(2), JobId(0)), Ok(true));
     assert_eq!(free(&session), (0, 2));
-    assert_eq!(session.requeued(Time(3), JobId(0)), Ok(true));
+    assert_eq!(session.note_requeue(Time(3), JobId(0)), Ok(true));
     assert_eq!(free(&session), (5, 2));
-    assert_eq!(session.requeued(Time(3), JobId(1)), Ok(true));
+    assert_eq!(session.note_requeue(Time(3), JobId(1)), Ok(true));
     assert_eq!(free(&session), (8, 2));
 }
 
@@ -123,7 +123,7 @@ fn counts_survive_a_saved_state() {
     let mut after = Session::new(Machine::new(10), scheduler());
     after.load(&saved).expect("the same scheduler");
     assert_eq!(free(&after), (2, 1));
-    assert!(after.end(Time(9), JobId(0)));
+    assert!(after.end_job(Time(9), JobId(0)));
     start(&mut after, 1).expect("fits by now");
     assert_eq!(free(&after), (5, 2));
 }
@@ -131,10 +131,10 @@ fn counts_survive_a_saved_state() {
 #[test]
 fn demands_beyond_the_machine_are_refused() {
     let mut session = session(&[]);
-    let refused = session.arrive(Time(0), &job(3), None).expect_err("3 of 2 GPUs");
+    let refused = session.note_arrival(Time(0), &job(3), None).expect_err("3 of 2 GPUs");
     assert_eq!(refused.to_string(), "the job asks for 3 of `gpu`; the machine has 2");
     let mut plain = Session::new(Machine::new(10), scheduler());
-    let refused = plain.arrive(Time(0), &job(1), None).expect_err("no resources at all");
+    let refused = plain.note_arrival(Time(0), &job(1), None).expect_err("no resources at all");
     assert!(refused.to_string().contains("of which the machine has none"), "{refused}");
 }
 
@@ -164,7 +164,7 @@ impl Policy for Blind {
     fn observe(&mut self, _: drystone_core::policy::PolicyEvent, _: &drystone_core::policy::View<'_>) {}
 
     fn decide(&mut self, view: &drystone_core::policy::View<'_>, actions: &mut Actions) {
-        view.waiting().for_each(|job| actions.start(job, StartReason::Head));
+        view.waiting_jobs().for_each(|job| actions.start_job(job, StartReason::Head));
     }
 }
 
@@ -172,7 +172,7 @@ impl Policy for Blind {
 fn a_policy_that_counts_processors_only_is_refused_before_the_start() {
     let workload = workload(1, Some(table())).expect("possible");
     let blind = || drystone_core::engine::Scheduler::new(Box::new(Blind));
-    assert_eq!(blind().fits(&workload), Err(Unfit::Uncounted));
+    assert_eq!(blind().check_fit(&workload), Err(Unfit::Uncounted));
     let mut simulation = Simulation::new(workload.machine(), blind(), WorkloadReplay::new(&workload));
     let refused = simulation.run(&mut ()).expect_err("it would not count");
     assert!(matches!(refused, SimulationError::Uncounted), "{refused}");

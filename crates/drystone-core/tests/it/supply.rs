@@ -11,16 +11,16 @@ use std::sync::Arc;
 /// 4 licences; the demand of each number asks for so many.
 fn table() -> Arc<ResourceTable> {
     let mut builder = ResourceTableBuilder::new();
-    let cad = builder.resource(Resource::new("license:cad", ResourceUnit::Count, 4)).expect("new");
+    let cad = builder.add_resource(Resource::new("license:cad", ResourceUnit::Count, 4)).expect("new");
     for amount in 0..=4 {
-        builder.intern(Demand::of([(cad, amount)])).expect("known");
+        builder.intern_demand(Demand::from_totals([(cad, amount)])).expect("known");
     }
     builder.finish()
 }
 
 fn session(policy: &str) -> Session {
     let spec: PolicySpec = policy.parse().expect("a policy");
-    let mut session = Session::new(Machine::new(8), spec.scheduler());
+    let mut session = Session::new(Machine::new(8), spec.build_scheduler());
     session.set_resources(table());
     session
 }
@@ -47,22 +47,22 @@ fn an_announced_change_happens_by_itself() {
         let mut session = session(policy);
         assert_eq!(session.set_supply(Time(0), &known(&[(-9, 2), (50, 4)])), Ok(true), "{policy}");
         assert_eq!(session.set_supply(Time(0), &known(&[(-9, 2), (50, 4)])), Ok(false), "{policy}");
-        session.arrive(Time(0), &asking(3), None).expect("possible");
+        session.note_arrival(Time(0), &asking(3), None).expect("possible");
         let mut short = asking(2);
         short.estimate = Span(40);
-        session.arrive(Time(0), &short, None).expect("possible");
+        session.note_arrival(Time(0), &short, None).expect("possible");
         session.decide(Time(0)).expect("sound");
         // The second fits now, and is to end at 40, before the first may start.
-        assert_eq!((session.running(), session.waiting(), session.held()), (1, 1, 0), "{policy}");
+        assert_eq!((session.running_count(), session.waiting_count(), session.held_count()), (1, 1, 0), "{policy}");
         assert_eq!(session.view().resources().expect("some").levels(), [0], "{policy}");
-        assert!(session.deadline().is_some_and(|deadline| deadline <= Time(50)), "{policy}");
-        session.end(Time(30), JobId(1));
+        assert!(session.next_due_time().is_some_and(|deadline| deadline <= Time(50)), "{policy}");
+        session.end_job(Time(30), JobId(1));
         session.decide(Time(30)).expect("sound");
-        assert_eq!((session.running(), session.waiting()), (0, 1), "{policy}");
-        session.expire(Time(50));
+        assert_eq!((session.running_count(), session.waiting_count()), (0, 1), "{policy}");
+        session.expire_due(Time(50));
         assert_eq!(session.view().resources().expect("some").levels(), [4], "{policy}");
         session.decide(Time(50)).expect("sound");
-        assert_eq!((session.running(), session.waiting()), (1, 0), "{policy}");
+        assert_eq!((session.running_count(), session.waiting_count()), (1, 0), "{policy}");
     }
 }
 
@@ -73,36 +73,36 @@ fn an_announced_change_happens_by_itself() {
 fn what_is_not_there_holds_back() {
     for policy in POLICIES {
         let mut session = session(policy);
-        session.arrive(Time(0), &asking(3), None).expect("possible");
+        session.note_arrival(Time(0), &asking(3), None).expect("possible");
         session.decide(Time(0)).expect("sound");
-        session.arrive(Time(1), &asking(3), None).expect("possible");
-        session.arrive(Time(1), &asking(1), None).expect("possible");
-        session.arrive(Time(1), &asking(4), None).expect("possible");
+        session.note_arrival(Time(1), &asking(3), None).expect("possible");
+        session.note_arrival(Time(1), &asking(1), None).expect("possible");
+        session.note_arrival(Time(1), &asking(4), None).expect("possible");
         assert_eq!(session.set_supply(Time(2), &known(&[(2, 2)])), Ok(true), "{policy}");
         assert_eq!(session.view().resources().expect("some").levels(), [-1], "{policy}");
         assert_eq!(session.short_jobs().collect::<Vec<_>>(), [JobId(1), JobId(3)], "{policy}");
-        assert_eq!((session.waiting(), session.held()), (1, 2), "{policy}");
-        assert_eq!(session.release(Time(2), JobId(1)), Ok(false), "{policy}");
-        assert_eq!(session.hold(Time(2), JobId(3)), Ok(true), "{policy}");
+        assert_eq!((session.waiting_count(), session.held_count()), (1, 2), "{policy}");
+        assert_eq!(session.release_job(Time(2), JobId(1)), Ok(false), "{policy}");
+        assert_eq!(session.hold_job(Time(2), JobId(3)), Ok(true), "{policy}");
         session.decide(Time(2)).expect("sound");
-        assert_eq!(session.running(), 1, "{policy}");
+        assert_eq!(session.running_count(), 1, "{policy}");
         // Saved and restored it is the same.
         let saved = session.save().expect("saved");
         let mut again = self::session(policy);
         again.load(&saved).expect("restored");
         assert_eq!(again.save().expect("saved"), saved, "{policy}");
         let mut session = again;
-        session.end(Time(10), JobId(0));
+        session.end_job(Time(10), JobId(0));
         session.decide(Time(10)).expect("sound");
-        assert_eq!((session.running(), session.waiting(), session.held()), (1, 0, 2), "{policy}");
+        assert_eq!((session.running_count(), session.waiting_count(), session.held_count()), (1, 0, 2), "{policy}");
         assert_eq!(session.set_supply(Time(20), &known(&[(20, 4)])), Ok(true), "{policy}");
-        assert_eq!((session.waiting(), session.held()), (1, 1), "{policy}");
+        assert_eq!((session.waiting_count(), session.held_count()), (1, 1), "{policy}");
         session.decide(Time(20)).expect("sound");
-        assert_eq!((session.running(), session.waiting()), (2, 0), "{policy}");
+        assert_eq!((session.running_count(), session.waiting_count()), (2, 0), "{policy}");
         // The other is its user's.
-        assert_eq!(session.release(Time(20), JobId(3)), Ok(true), "{policy}");
-        assert_eq!((session.waiting(), session.held()), (1, 0), "{policy}");
-        assert!(session.cancel(Time(20), JobId(3)), "{policy}");
+        assert_eq!(session.release_job(Time(20), JobId(3)), Ok(true), "{policy}");
+        assert_eq!((session.waiting_count(), session.held_count()), (1, 0), "{policy}");
+        assert!(session.withdraw_job(Time(20), JobId(3)), "{policy}");
     }
 }
 
@@ -121,7 +121,7 @@ fn a_journal_has_the_supply() {
     for entry in &journal {
         session.take_in(entry).expect("sound");
     }
-    assert_eq!(session.running(), 1);
+    assert_eq!(session.running_count(), 1);
     let text = postcard::to_stdvec(&journal[..]).expect("written");
     assert_eq!(postcard::from_bytes::<Vec<JournalEntry>>(&text).expect("read"), journal);
 }
@@ -131,12 +131,12 @@ fn a_journal_has_the_supply() {
 fn a_future_has_what_is_announced() {
     let mut session = session("easy");
     session.set_supply(Time(0), &known(&[(0, 2), (50, 4)])).expect("heard");
-    session.arrive(Time(0), &asking(3), None).expect("possible");
+    session.note_arrival(Time(0), &asking(3), None).expect("possible");
     session.decide(Time(0)).expect("sound");
     let none = Workload::new(Machine::new(8), Vec::new(), Vec::new(), Provenance::default()).expect("empty");
     let mut schedule = Schedule::default();
     let run = |id, view: drystone_core::policy::View<'_>| view.job(id).estimate;
-    Simulation::future(session, WorkloadReplay::new(&none), run).run(&mut schedule).expect("to its end");
+    Simulation::from_session(session, WorkloadReplay::new(&none), run).run(&mut schedule).expect("to its end");
     assert_eq!(schedule.spans, [Some((Time(50), Time(150)))]);
 }
 
@@ -148,5 +148,5 @@ fn a_supply_that_cannot_be_is_refused() {
     let other = [KnownSupply { from: Time(0), resource: ResourceId(3), amount: 1 }];
     let other = session.set_supply(Time(0), &other).expect_err("none").to_string();
     assert_eq!(other, "resource 3 is none of the 1 of the machine");
-    assert!(session.supply().is_empty());
+    assert!(session.known_supply().is_empty());
 }

@@ -20,11 +20,11 @@ pub(crate) fn workload(procs: u32, rows: &[(i64, u32, i64, i64)]) -> Workload {
 }
 
 pub(crate) fn count(procs: u32, begin: i64, end: i64) -> Outage {
-    Outage::failure(Which::Count(procs), Time(begin), Some(Time(end)))
+    Outage::new_failure(Which::Count(procs), Time(begin), Some(Time(end)))
 }
 
 pub(crate) fn named(procs: std::ops::Range<u32>, begin: i64, end: i64) -> Outage {
-    Outage::failure(Which::Named(ProcSet::range(procs)), Time(begin), Some(Time(end)))
+    Outage::new_failure(Which::Named(ProcSet::from_range(procs)), Time(begin), Some(Time(end)))
 }
 
 pub(crate) fn outages(workload: &Workload, list: Vec<Outage>) -> Outages {
@@ -39,42 +39,42 @@ pub(crate) struct Told {
 }
 
 impl Observer for Told {
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.words.push(format!("{now} start {}", id.0));
     }
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
         self.words.push(format!("{now} adopt {} {adopted:?}", id.0));
     }
-    fn suspended(&mut self, now: Time, id: JobId) {
+    fn note_suspension(&mut self, now: Time, id: JobId) {
         self.words.push(format!("{now} suspend {}", id.0));
     }
-    fn resumed(&mut self, now: Time, id: JobId) {
+    fn note_resumption(&mut self, now: Time, id: JobId) {
         self.words.push(format!("{now} resume {}", id.0));
     }
-    fn held(&mut self, now: Time, id: JobId) {
+    fn note_hold(&mut self, now: Time, id: JobId) {
         self.words.push(format!("{now} hold {}", id.0));
     }
-    fn released(&mut self, now: Time, id: JobId) {
+    fn note_release(&mut self, now: Time, id: JobId) {
         self.words.push(format!("{now} release {}", id.0));
     }
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, _: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, _: Time) {
         self.words.push(format!("{now} reserve {} {start}", id.0));
     }
-    fn requeued(&mut self, now: Time, id: JobId, _: u32, ran: Span) {
+    fn note_requeue(&mut self, now: Time, id: JobId, _: u32, ran: Span) {
         self.words.push(format!("{now} requeue {} after {ran}", id.0));
     }
-    fn lost(&mut self, ended: &EndedJob<'_>) {
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
         self.words.push(format!("{} lose {} after {}", ended.outcome.end, ended.id.0, ended.outcome.ran));
     }
-    fn cancelled(&mut self, now: Time, id: JobId) {
+    fn note_withdrawal(&mut self, now: Time, id: JobId) {
         self.words.push(format!("{now} cancel {}", id.0));
     }
-    fn capacity(&mut self, now: Time, foreseen: bool) {
+    fn note_capacity(&mut self, now: Time, foreseen: bool) {
         self.words.push(format!("{now} capacity {foreseen}"));
     }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.words.push(format!("{} end {}", ended.outcome.end, ended.id.0));
-        self.schedule.ended(ended);
+        self.schedule.note_end(ended);
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn simulate(
     let policy: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{policy}: {e}"));
     let source = Happenings::new(workload, outages, feedback);
     let mut told = Told::default();
-    Simulation::new(workload.machine(), policy.scheduler(), source).run(&mut told)?;
+    Simulation::new(workload.machine(), policy.build_scheduler(), source).run(&mut told)?;
     Ok(told)
 }
 
@@ -101,5 +101,5 @@ pub(crate) fn spans(policy: &str, workload: &Workload, list: Vec<Outage>) -> Vec
 pub(crate) fn with(workload: Workload, set: impl FnOnce(&mut Circumstances)) -> Workload {
     let mut circumstances = Circumstances::default();
     set(&mut circumstances);
-    workload.with(circumstances).expect("possible")
+    workload.with_circumstances(circumstances).expect("possible")
 }

@@ -21,19 +21,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// // A user may have 8 processors; the jobs ask for 6, 4 and 2.
 /// let mut limits = JobLimits::default();
 /// let (reason, of, family) = ("QOSMaxCpuPerUserLimit".into(), "QOS normal, user ada".into(), "QOS normal".into());
-/// let limit = limits.add(JobLimit { reason, of, family, most: 8 });
+/// let limit = limits.add_limit(JobLimit { reason, of, family, most: 8 });
 /// for (job, amount) in [6, 4, 2].into_iter().enumerate() {
-///     let set = limits.intern(vec![LimitClaim { limit, amount, binds: true }]);
-///     limits.bind(JobId(job as u32), set);
+///     let set = limits.intern_claims(vec![LimitClaim { limit, amount, binds: true }]);
+///     limits.bind_job(JobId(job as u32), set);
 /// }
 /// let mut admission = Admission::new(&limits);
-/// let admitted = [0, 1, 2].map(|job| admission.arrive(&limits, JobId(job)));
+/// let admitted = [0, 1, 2].map(|job| admission.admit_or_queue(&limits, JobId(job)));
 /// assert_eq!(admitted, [true, false, true]);
 /// // The job of 4 processors needs more than the 2 that the last one leaves.
-/// admission.leave(&limits, JobId(2));
-/// assert_eq!(admission.admit(&limits), []);
-/// admission.leave(&limits, JobId(0));
-/// assert_eq!(admission.admit(&limits), [JobId(1)]);
+/// admission.note_departure(&limits, JobId(2));
+/// assert_eq!(admission.admit_fitting(&limits), []);
+/// admission.note_departure(&limits, JobId(0));
+/// assert_eq!(admission.admit_fitting(&limits), [JobId(1)]);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Admission {
@@ -62,13 +62,13 @@ struct WearingClaim {
 
 impl WearingClaim {
     /// Returns the amount that has worn off at a time.
-    fn worn(self, at: Time) -> u64 {
+    fn worn_amount(self, at: Time) -> u64 {
         let ran = at.0.saturating_sub(self.since.0);
         if ran <= 0 || self.span <= 0 {
             return 0;
         }
-        let worn = u128::from(self.amount) * ran.min(self.span) as u128 / self.span as u128;
-        u64::try_from(worn).unwrap_or(self.amount)
+        let worn_share = u128::from(self.amount) * ran.min(self.span) as u128 / self.span as u128;
+        u64::try_from(worn_share).unwrap_or(self.amount)
     }
 }
 
@@ -80,10 +80,10 @@ impl Admission {
     }
 
     /// A job may start by all other rules. Returns whether it is admitted; else it waits here.
-    pub fn arrive(&mut self, limits: &JobLimits, job: JobId) -> bool {
+    pub fn admit_or_queue(&mut self, limits: &JobLimits, job: JobId) -> bool {
         let Some(set) = limits.set_of(job) else { return true };
         if self.first_full(limits, set).is_none() {
-            self.change(limits, set, u64::saturating_add);
+            self.change_usage(limits, set, u64::saturating_add);
             return true;
         }
         self.waiting.entry(set).or_default().insert(job);
@@ -94,32 +94,32 @@ impl Admission {
     }
 
     /// A job runs already, within the limits or beyond.
-    pub fn take(&mut self, limits: &JobLimits, job: JobId) {
+    pub fn claim_limits(&mut self, limits: &JobLimits, job: JobId) {
         if let Some(set) = limits.set_of(job) {
-            self.change(limits, set, u64::saturating_add);
+            self.change_usage(limits, set, u64::saturating_add);
         }
     }
 
-    /// A job that arrived here or was taken has gone, however it has. Ask for [`Admission::admit`]
-    /// when all that go in an instant have.
-    pub fn leave(&mut self, limits: &JobLimits, job: JobId) {
+    /// A job that arrived here or was taken has gone, however it has. Ask for
+    /// [`Admission::admit_fitting`] when all that go in an instant have.
+    pub fn note_departure(&mut self, limits: &JobLimits, job: JobId) {
         let Some(set) = limits.set_of(job) else { return };
         if self.remove(limits, set, job) {
             return;
         }
-        self.change(limits, set, u64::saturating_sub);
+        self.change_usage(limits, set, u64::saturating_sub);
         for claim in limits.claims_of(set) {
             if let Some(running) = self.wearing.get_mut(&claim.limit) {
                 running.remove(&job);
             }
         }
         let waits = |limit: &u32| self.sets_at.get(limit).is_some_and(|sets| !sets.is_empty());
-        let freed: Vec<u32> = limits.claims_of(set).iter().map(|claim| claim.limit).filter(waits).collect();
-        self.freed.extend(freed);
+        let freed_limits: Vec<u32> = limits.claims_of(set).iter().map(|claim| claim.limit).filter(waits).collect();
+        self.freed.extend(freed_limits);
     }
 
     /// A job that is admitted started at this time: what it takes of limits on time left wears off.
-    pub fn start(&mut self, limits: &JobLimits, job: JobId, since: Time) {
+    pub fn note_start(&mut self, limits: &JobLimits, job: JobId, since: Time) {
         let Some(set) = limits.set_of(job) else { return };
         let span = limits.span_of(set);
         for claim in limits.claims_of(set).iter().filter(|claim| limits.wears_off(claim.limit)) {
@@ -129,7 +129,7 @@ impl Admission {
     }
 
     /// Time goes on: jobs that wait for time that others had left may have room now.
-    pub fn advance(&mut self, limits: &JobLimits, now: Time) {
+    pub fn advance_to(&mut self, limits: &JobLimits, now: Time) {
         if now <= self.now {
             return;
         }
@@ -147,20 +147,20 @@ impl Admission {
     }
 
     fn next_room_at(&self, limits: &JobLimits, limit: u32, sets: &BTreeSet<u32>) -> Option<Time> {
-        let running = self.wearing.get(&limit)?;
+        let wearing_claims = self.wearing.get(&limit)?;
         let most = limits.limits().get(limit as usize)?.most;
         let claims = sets.iter().flat_map(|&set| limits.claims_of(set)).filter(|claim| claim.limit == limit);
-        let used = self.used_at(limit, self.now);
+        let usage = self.used_at(limit, self.now);
         // Jobs that fit already wait for another limit.
         let parts = claims.filter(|claim| claim.binds).map(|claim| claim.amount);
-        let least = parts.filter(|part| used.saturating_add(*part) > most).min()?;
+        let least = parts.filter(|part| usage.saturating_add(*part) > most).min()?;
         let fits = |at: Time| self.used_at(limit, at).saturating_add(least) <= most;
         let (mut before, mut by) =
-            (self.now, running.values().map(|part| part.since.saturating_add(Span(part.span))).max()?);
+            (self.now, wearing_claims.values().map(|part| part.since.saturating_add(Span(part.span))).max()?);
         if by <= before || !fits(by) {
             return None;
         }
-        before = before.max(running.values().map(|part| part.since).min()?);
+        before = before.max(wearing_claims.values().map(|part| part.since).min()?);
         while by.0 - before.0 > 1 {
             let middle = Time(before.0 + (by.0 - before.0) / 2);
             if fits(middle) { by = middle } else { before = middle }
@@ -170,8 +170,9 @@ impl Admission {
 
     /// Returns the use of a limit at a time.
     fn used_at(&self, limit: u32, at: Time) -> u64 {
-        let worn = self.wearing.get(&limit).map_or(0, |running| running.values().map(|part| part.worn(at)).sum());
-        self.used[limit as usize].saturating_sub(worn)
+        let worn_amount =
+            self.wearing.get(&limit).map_or(0, |running| running.values().map(|part| part.worn_amount(at)).sum());
+        self.used[limit as usize].saturating_sub(worn_amount)
     }
 
     /// Returns whether a job that waits may have room now.
@@ -181,23 +182,24 @@ impl Admission {
     }
 
     /// Admits each job that fits now, in the order of their numbers, and returns them.
-    pub fn admit(&mut self, limits: &JobLimits) -> Vec<JobId> {
+    pub fn admit_fitting(&mut self, limits: &JobLimits) -> Vec<JobId> {
         let first = |waiting: &BTreeMap<u32, BTreeSet<JobId>>, set: u32| Some((*waiting.get(&set)?.first()?, set));
-        let freed = std::mem::take(&mut self.freed);
-        let sets: BTreeSet<u32> = freed.iter().filter_map(|limit| self.sets_at.get(limit)).flatten().copied().collect();
+        let freed_limits = std::mem::take(&mut self.freed);
+        let sets: BTreeSet<u32> =
+            freed_limits.iter().filter_map(|limit| self.sets_at.get(limit)).flatten().copied().collect();
         let mut heads: BTreeSet<(JobId, u32)> = sets.iter().filter_map(|&set| first(&self.waiting, set)).collect();
-        let mut admitted = Vec::new();
+        let mut admitted_jobs = Vec::new();
         while let Some((job, set)) = heads.pop_first() {
             // Room only shrinks while jobs are admitted: what does not fit now does not fit later.
             if self.first_full(limits, set).is_some() {
                 continue;
             }
-            self.change(limits, set, u64::saturating_add);
+            self.change_usage(limits, set, u64::saturating_add);
             self.remove(limits, set, job);
-            admitted.push(job);
+            admitted_jobs.push(job);
             heads.extend(first(&self.waiting, set));
         }
-        admitted
+        admitted_jobs
     }
 
     /// Returns the limit for which a job waits; `None` for one that does not wait here.
@@ -209,7 +211,7 @@ impl Admission {
 
     /// Returns what admitted jobs take of each limit, as if none had run.
     #[must_use]
-    pub fn used(&self) -> &[u64] {
+    pub fn used_amounts(&self) -> &[u64] {
         &self.used
     }
 
@@ -221,17 +223,17 @@ impl Admission {
         limits.claims_of(set).iter().find(|claim| claim.binds && full(claim.limit, claim.amount)).map(|c| c.limit)
     }
 
-    fn change(&mut self, limits: &JobLimits, set: u32, by: impl Fn(u64, u64) -> u64) {
+    fn change_usage(&mut self, limits: &JobLimits, set: u32, by: impl Fn(u64, u64) -> u64) {
         for claim in limits.claims_of(set) {
-            let used = &mut self.used[claim.limit as usize];
-            *used = by(*used, claim.amount);
+            let usage = &mut self.used[claim.limit as usize];
+            *usage = by(*usage, claim.amount);
         }
     }
 
     /// A job waits no more. Returns whether it did.
     fn remove(&mut self, limits: &JobLimits, set: u32, job: JobId) -> bool {
         let Some(jobs) = self.waiting.get_mut(&set) else { return false };
-        let waited = jobs.remove(&job);
+        let has_waited = jobs.remove(&job);
         if jobs.is_empty() {
             self.waiting.remove(&set);
             for claim in limits.claims_of(set) {
@@ -240,6 +242,6 @@ impl Admission {
                 }
             }
         }
-        waited
+        has_waited
     }
 }

@@ -58,7 +58,7 @@ impl Changes {
     }
 
     /// Moves the list that ends at `last` behind what `into` holds, the first change first.
-    pub(crate) fn take(&mut self, last: u32, into: &mut Vec<(Time, Span)>) {
+    pub(crate) fn take_list(&mut self, last: u32, into: &mut Vec<(Time, Span)>) {
         let from = into.len();
         let mut node = last;
         while let Some(n) = self.nodes.get_mut(node as usize) {
@@ -85,7 +85,7 @@ mod tests {
             changes.push(&mut b, Time(i), Span(20 + i));
         }
         let mut taken = Vec::new();
-        changes.take(a, &mut taken);
+        changes.take_list(a, &mut taken);
         assert_eq!(taken, [(Time(0), Span(10)), (Time(1), Span(11)), (Time(2), Span(12))]);
         let mut c = Changes::NONE;
         (0..3).for_each(|i| changes.push(&mut c, Time(i), Span(30 + i)));
@@ -93,7 +93,7 @@ mod tests {
         assert!(!changes.is_empty());
         for (list, first) in [(b, 20), (c, 30)] {
             taken.clear();
-            changes.take(list, &mut taken);
+            changes.take_list(list, &mut taken);
             assert_eq!(taken, [(Time(0), Span(first)), (Time(1), Span(first + 1)), (Time(2), Span(first + 2))]);
         }
         assert!(changes.is_empty());

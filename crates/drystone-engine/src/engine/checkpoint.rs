@@ -19,9 +19,9 @@ use std::str::FromStr;
 ///
 /// let daly: Checkpoints = "daly,cost=5m,mtbf=30d,node=8".parse()?;
 /// // 16 nodes fail every 45 hours: √(2 · 300 · 162,000) = 9,859, corrected by + 100 + 1 - 300.
-/// assert_eq!(daly.interval(&Job::new(Time(0), 128, Span(86_400))), Span(9_660));
+/// assert_eq!(daly.job_interval(&Job::new(Time(0), 128, Span(86_400))), Span(9_660));
 /// let young: Checkpoints = "young,cost=5m,mtbf=30d,node=8".parse()?;
-/// assert_eq!(young.interval(&Job::new(Time(0), 128, Span(86_400))), Span(9_859));
+/// assert_eq!(young.job_interval(&Job::new(Time(0), 128, Span(86_400))), Span(9_859));
 /// # Ok::<(), drystone_core::engine::CheckpointError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ impl FromStr for Checkpoints {
     fn from_str(text: &str) -> Result<Checkpoints, CheckpointError> {
         let wrong = |part: &str| CheckpointError(format!("`{part}` is not possible; {EXPECTED}"));
         let (mut rule, mut restart) = (None, None);
-        let mut all =
+        let mut checkpoints =
             Checkpoints { rule: CheckpointRule::Young, cost: Span(300), restart: Span(300), mtbf: None, node: None };
         for part in text.split(',').map(str::trim) {
             let (key, value) = part.split_once('=').unwrap_or(("interval", part));
@@ -72,16 +72,20 @@ impl FromStr for Checkpoints {
             let time = || read_length(value).ok_or_else(|| wrong(part));
             match key {
                 "interval" if rule.is_none() => rule = Some(read_rule(value).ok_or_else(|| wrong(part))?),
-                "cost" => all.cost = time()?,
+                "cost" => checkpoints.cost = time()?,
                 "restart" => restart = Some(time()?),
-                "mtbf" => all.mtbf = Some(time().ok().filter(|&span| span > Span::ZERO).ok_or_else(|| wrong(part))?),
-                "node" => all.node = Some(value.parse().ok().filter(|&procs| procs > 0).ok_or_else(|| wrong(part))?),
+                "mtbf" => {
+                    checkpoints.mtbf = Some(time().ok().filter(|&span| span > Span::ZERO).ok_or_else(|| wrong(part))?)
+                }
+                "node" => {
+                    checkpoints.node = Some(value.parse().ok().filter(|&procs| procs > 0).ok_or_else(|| wrong(part))?)
+                }
                 _ => return Err(wrong(part)),
             }
         }
-        all.rule = rule.ok_or_else(|| wrong(text))?;
-        all.restart = restart.unwrap_or(all.cost);
-        Ok(all)
+        checkpoints.rule = rule.ok_or_else(|| wrong(text))?;
+        checkpoints.restart = restart.unwrap_or(checkpoints.cost);
+        Ok(checkpoints)
     }
 }
 
@@ -144,7 +148,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// Young's and Daly's choices without a time between failures.
-    pub fn check(&self) -> Result<(), CheckpointError> {
+    pub fn check_intervals(&self) -> Result<(), CheckpointError> {
         match (self.rule, self.mtbf) {
             (CheckpointRule::Young | CheckpointRule::Daly, None) => Err(CheckpointError(format!(
                 "`{self}` chooses an interval by the mean time between failures of a node, which is not known: add mtbf=30d, or give \
@@ -156,7 +160,7 @@ impl Checkpoints {
 
     /// The work of a job between two checkpoints.
     #[must_use]
-    pub fn interval(&self, job: &Job) -> Span {
+    pub fn job_interval(&self, job: &Job) -> Span {
         let mtbf = |mtbf: Span| mtbf.as_f64() / f64::from(job.procs.div_ceil(self.node.unwrap_or(1)).max(1));
         let cost = self.cost.as_f64();
         let seconds = match (self.rule, self.mtbf.map(mtbf)) {
@@ -173,51 +177,51 @@ impl Checkpoints {
     }
 
     /// Number of checkpoints that a job writes during so much work.
-    fn writes(&self, job: &Job, work: Span) -> i64 {
-        let interval = self.interval(job).0;
+    fn count_writes(&self, job: &Job, work: Span) -> i64 {
+        let interval = self.job_interval(job).0;
         (work.0.max(0) as u64).div_ceil(interval as u64).saturating_sub(1) as i64
     }
 
     /// Time of all writes during so much work.
-    pub(super) fn writing(&self, job: &Job, work: Span) -> Span {
-        Span(self.cost.0.saturating_mul(self.writes(job, work)).min(crate::model::TIME_LIMIT))
+    pub(super) fn write_time(&self, job: &Job, work: Span) -> Span {
+        Span(self.cost.0.saturating_mul(self.count_writes(job, work)).min(crate::model::TIME_LIMIT))
     }
 
     /// The job with a time limit that has room for its writes.
     pub(super) fn give_room(&self, job: &Job) -> Job {
         let mut roomy = job.clone();
-        roomy.estimate = Span((job.estimate + self.writing(job, job.estimate)).0.min(crate::model::TIME_LIMIT));
+        roomy.estimate = Span((job.estimate + self.write_time(job, job.estimate)).0.min(crate::model::TIME_LIMIT));
         roomy
     }
 
     /// Time of the writes and of a read in an attempt that goes on from so much kept work and has
     /// so much left.
-    pub(super) fn overhead(&self, job: &Job, kept: Span, left: Span) -> Span {
-        self.writing(job, left) + self.reading(kept)
+    pub(super) fn attempt_overhead(&self, job: &Job, kept: Span, left: Span) -> Span {
+        self.write_time(job, left) + self.read_time(kept)
     }
 
-    fn reading(&self, kept: Span) -> Span {
+    fn read_time(&self, kept: Span) -> Span {
         if kept > Span::ZERO { self.restart } else { Span::ZERO }
     }
 
     /// Divides an attempt that was cut off after so long.
-    pub(super) fn divide(&self, job: &Job, kept: Span, left: Span, elapsed: Span) -> AttemptWorth {
-        let (interval, reading) = (self.interval(job), self.reading(kept));
+    pub(super) fn divide_attempt(&self, job: &Job, kept: Span, left: Span, elapsed: Span) -> AttemptWorth {
+        let (interval, reading) = (self.job_interval(job), self.read_time(kept));
         let working = (elapsed - reading).max(Span::ZERO);
         let period = interval + self.cost;
-        let writes = self.writes(job, left);
+        let writes = self.count_writes(job, left);
         let complete = (working.0 / period.0).min(writes);
         let rest = Span(working.0 - complete * period.0);
-        let begun = if complete < writes { rest.min(interval) } else { rest };
-        let kept = Span(complete * interval.0);
-        let spent = if complete > 0 { reading + Span(complete * self.cost.0) } else { Span::ZERO };
-        AttemptWorth { kept, spent, done: (kept + begun).min(left) }
+        let begun_work = if complete < writes { rest.min(interval) } else { rest };
+        let kept_work = Span(complete * interval.0);
+        let spent_time = if complete > 0 { reading + Span(complete * self.cost.0) } else { Span::ZERO };
+        AttemptWorth { kept: kept_work, spent: spent_time, done: (kept_work + begun_work).min(left) }
     }
 }
 
 impl AttemptWorth {
     /// Time of the attempt that was not in vain.
-    pub(super) fn saved(&self) -> Span {
+    pub(super) fn saved_time(&self) -> Span {
         self.kept + self.spent
     }
 }
@@ -231,7 +235,7 @@ pub(super) struct KeptWork {
 
 impl KeptWork {
     /// Time of earlier attempts that was not in vain.
-    pub(super) fn saved(&self) -> Span {
+    pub(super) fn saved_time(&self) -> Span {
         self.work + self.spent
     }
 }
@@ -251,14 +255,14 @@ mod tests {
     #[test]
     fn intervals_are_young_s_and_daly_s() {
         let daly: Checkpoints = "daly,cost=5m,mtbf=24h,node=2".parse().expect("valid");
-        assert_eq!(daly.interval(&job(8)), Span(3_403));
-        assert_eq!(daly.interval(&job(7)), Span(3_403));
+        assert_eq!(daly.job_interval(&job(8)), Span(3_403));
+        assert_eq!(daly.job_interval(&job(7)), Span(3_403));
         let young = Checkpoints { rule: CheckpointRule::Young, ..daly };
-        assert_eq!(young.interval(&job(8)), Span(3_600));
+        assert_eq!(young.job_interval(&job(8)), Span(3_600));
         // A cost beyond twice the time between failures: the time itself.
         let costly = Checkpoints { cost: Span(50_000), ..daly };
-        assert_eq!(costly.interval(&job(8)), Span(21_600));
-        assert_eq!("90m".parse::<Checkpoints>().expect("valid").interval(&job(8)), Span(5_400));
+        assert_eq!(costly.job_interval(&job(8)), Span(21_600));
+        assert_eq!("90m".parse::<Checkpoints>().expect("valid").job_interval(&job(8)), Span(5_400));
     }
 
     /// 100 s of work, an interval of 30, a cost of 5: checkpoints at 30, 60 and 90 s of work, at
@@ -267,11 +271,11 @@ mod tests {
     fn attempts_are_divided() {
         let every: Checkpoints = "30s,cost=5s,restart=7s".parse().expect("valid");
         let (job, work) = (job(1), Span(100));
-        assert_eq!(every.writing(&job, work), Span(15));
+        assert_eq!(every.write_time(&job, work), Span(15));
         // Exactly three intervals: none is written at the end.
-        assert_eq!(every.writing(&job, Span(90)), Span(10));
+        assert_eq!(every.write_time(&job, Span(90)), Span(10));
         let worth = |kept, elapsed| {
-            let worth = every.divide(&job, Span(kept), work - Span(kept), Span(elapsed));
+            let worth = every.divide_attempt(&job, Span(kept), work - Span(kept), Span(elapsed));
             (worth.kept.0, worth.spent.0, worth.done.0)
         };
         assert_eq!(worth(0, 34), (0, 0, 30));
@@ -289,7 +293,7 @@ mod tests {
         let young: Checkpoints = "young , cost=2m,node=4".parse().expect("valid");
         assert_eq!(young.to_string(), "young,cost=120s,restart=120s,node=4");
         assert_eq!(young.to_string().parse(), Ok(young));
-        assert!(young.check().expect_err("no mtbf").to_string().contains("add mtbf=30d"));
+        assert!(young.check_intervals().expect_err("no mtbf").to_string().contains("add mtbf=30d"));
         // The time that is filled in is that of nodes of two processors.
         assert_eq!(young.on_nodes(Some(Span(9)), Some(2)).node, Some(2));
         assert_eq!(Checkpoints { mtbf: Some(Span(7)), ..young }.on_nodes(Some(Span(9)), Some(2)).node, Some(4));

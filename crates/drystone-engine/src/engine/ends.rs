@@ -46,7 +46,7 @@ const NEAR: usize = 64;
 /// taking one moves none; on most machines these are all. What lies behind them is a heap.
 ///
 /// Cost for n ends: [`EndQueue::push`] moves up to 64 and, as [`EndQueue::pop`], takes O(log n),
-/// amortised; [`EndQueue::peek`] O(1).
+/// amortised; [`EndQueue::peek_end`] O(1).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Vec<QueuedEnd>", into = "Vec<QueuedEnd>")]
 pub(super) struct EndQueue {
@@ -72,7 +72,7 @@ impl EndQueue {
     }
 
     #[inline]
-    pub(super) fn peek(&self) -> Option<QueuedEnd> {
+    pub(super) fn peek_end(&self) -> Option<QueuedEnd> {
         self.near.last().copied()
     }
 
@@ -87,7 +87,7 @@ impl EndQueue {
             return self.push_behind(end);
         }
         self.near.push(end);
-        sink(&mut self.near, end);
+        sink_end(&mut self.near, end);
     }
 
     #[inline(never)]
@@ -99,16 +99,16 @@ impl EndQueue {
             return self.far.push(Reverse(end));
         }
         self.near.push(end);
-        sink(&mut self.near, end);
+        sink_end(&mut self.near, end);
     }
 
     #[inline]
     pub(super) fn pop(&mut self) -> Option<QueuedEnd> {
         let next = self.near.pop()?;
         if self.near.is_empty() && !self.far.is_empty() {
-            self.refill();
+            self.refill_near();
         }
-        self.next = self.peek().map_or(Time::MAX, QueuedEnd::time);
+        self.next = self.peek_end().map_or(Time::MAX, QueuedEnd::time);
         Some(next)
     }
 
@@ -118,7 +118,7 @@ impl EndQueue {
     }
 
     #[cold]
-    fn refill(&mut self) {
+    fn refill_near(&mut self) {
         while self.near.len() < NEAR / 2
             && let Some(Reverse(end)) = self.far.pop()
         {
@@ -132,7 +132,7 @@ impl EndQueue {
 /// cannot be foretold: each is moved as soon as it is known to, for the array to be moved at once
 /// would have to wait until a search has found out.
 #[inline]
-fn sink(mut near: &mut [QueuedEnd], end: QueuedEnd) {
+fn sink_end(mut near: &mut [QueuedEnd], end: QueuedEnd) {
     while let Some((gap, others)) = near.split_last_mut() {
         match others.last() {
             Some(before) if before.comes_before(end) => *gap = *before,
@@ -196,7 +196,7 @@ mod tests {
                     let next = (!list.is_empty()).then(|| list.remove(0));
                     prop_assert_eq!(ends.pop(), next);
                 }
-                prop_assert_eq!(ends.peek(), list.first().copied());
+                prop_assert_eq!(ends.peek_end(), list.first().copied());
             }
             let saved = Vec::from(ends);
             prop_assert_eq!(&saved, &list);

@@ -136,7 +136,7 @@ impl Biography {
 
     /// Returns its start; `None` if it never started.
     #[must_use]
-    pub fn start(&self) -> Option<Time> {
+    pub fn start_time(&self) -> Option<Time> {
         self.start
     }
 
@@ -146,14 +146,14 @@ impl Biography {
         matches!(self.chapters.last(), Some((_, Chapter::Ended(_) | Chapter::Cancelled | Chapter::Lost(_))))
     }
 
-    fn write(&mut self, now: Time, id: JobId, chapter: Chapter) {
+    fn write_chapter(&mut self, now: Time, id: JobId, chapter: Chapter) {
         if id == self.id {
             self.chapters.push((now, chapter));
         }
     }
 
     /// Explains the promise that was made at this instant.
-    fn explain(&mut self, now: Time, moved: Moved) {
+    fn explain_promise(&mut self, now: Time, moved: Moved) {
         let promise = self.chapters.iter().position(|(at, chapter)| {
             *at == now && matches!(chapter, Chapter::Promised { start, .. } if *start == moved.to)
         });
@@ -167,7 +167,7 @@ impl Biography {
     }
 
     /// Returns the occasion of this instant, a fresh one where a new instant begins.
-    fn occasion(&mut self, now: Time) -> &mut Occasion {
+    fn occasion_at(&mut self, now: Time) -> &mut Occasion {
         if now != self.now {
             self.now = now;
             self.occasion = Occasion::default();
@@ -179,69 +179,69 @@ impl Biography {
 impl Observer for Biography {
     const NOTES: bool = false;
 
-    fn arrived(&mut self, now: Time, id: JobId) {
+    fn note_arrival(&mut self, now: Time, id: JobId) {
         if id == self.id {
             self.here = true;
-            let (waiting, running, free) = self.levels;
-            self.write(now, id, Chapter::Arrived { waiting, running, free });
+            let (waiting_count, running_count, free) = self.levels;
+            self.write_chapter(now, id, Chapter::Arrived { waiting: waiting_count, running: running_count, free });
         } else if self.here {
-            self.occasion(now).arrived.push(id);
+            self.occasion_at(now).arrived.push(id);
         }
     }
 
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
         if id == self.id {
             if let Adopted::Running { since, .. } = adopted {
                 self.start = Some(*since);
             }
-            self.write(now, id, Chapter::Adopted(adopted.clone()));
+            self.write_chapter(now, id, Chapter::Adopted(adopted.clone()));
         }
     }
 
-    fn held(&mut self, now: Time, id: JobId) {
-        self.write(now, id, Chapter::Held);
+    fn note_hold(&mut self, now: Time, id: JobId) {
+        self.write_chapter(now, id, Chapter::Held);
     }
 
-    fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
+    fn note_limit(&mut self, now: Time, id: JobId, limit: &JobLimit) {
         let JobLimit { of, reason, .. } = limit.clone();
-        self.write(now, id, Chapter::Limited { of, reason });
+        self.write_chapter(now, id, Chapter::Limited { of, reason });
     }
 
-    fn short(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
+    fn note_shortage(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
         let [resource, asks, there] = [resource, asks, there].map(str::to_string);
-        self.write(now, id, Chapter::Short { resource, asks, there });
+        self.write_chapter(now, id, Chapter::Short { resource, asks, there });
     }
 
-    fn released(&mut self, now: Time, id: JobId) {
-        self.write(now, id, Chapter::Released);
+    fn note_release(&mut self, now: Time, id: JobId) {
+        self.write_chapter(now, id, Chapter::Released);
     }
 
-    fn requeued(&mut self, now: Time, id: JobId, _procs: Procs, ran: Span) {
-        self.write(now, id, Chapter::Requeued(ran));
+    fn note_requeue(&mut self, now: Time, id: JobId, _procs: Procs, ran: Span) {
+        self.write_chapter(now, id, Chapter::Requeued(ran));
     }
 
-    fn lost(&mut self, ended: &EndedJob<'_>) {
-        self.write(ended.outcome.end, ended.id, Chapter::Lost(ended.outcome.ran));
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
+        self.write_chapter(ended.outcome.end, ended.id, Chapter::Lost(ended.outcome.ran));
     }
 
-    fn capacity(&mut self, now: Time, _foreseen: bool) {
+    fn note_capacity(&mut self, now: Time, _foreseen: bool) {
         if self.here {
-            self.occasion(now).capacity = true;
+            self.occasion_at(now).capacity = true;
         }
     }
 
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
         if id == self.id {
             self.start = Some(now);
-            self.write(now, id, Chapter::Started(why));
+            self.write_chapter(now, id, Chapter::Started(why));
         }
     }
 
-    fn sized(&mut self, now: Time, id: JobId, procs: Procs) {
-        self.write(now, id, Chapter::Sized(procs));
+    fn note_size(&mut self, now: Time, id: JobId, procs: Procs) {
+        self.write_chapter(now, id, Chapter::Sized(procs));
     }
 
-    fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), _times: (Span, Span)) {
+    fn note_resize(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), _times: (Span, Span)) {
         if id != self.id {
             return;
         }
@@ -255,70 +255,70 @@ impl Observer for Biography {
         }
         let from = before.unwrap_or(from);
         if from != to {
-            self.write(now, id, Chapter::Resized(from, to));
+            self.write_chapter(now, id, Chapter::Resized(from, to));
         }
     }
 
-    fn paced(&mut self, now: Time, id: JobId, (_, to): (JobPace, JobPace)) {
-        self.write(now, id, Chapter::Paced(to));
+    fn note_pace(&mut self, now: Time, id: JobId, (_, to): (JobPace, JobPace)) {
+        self.write_chapter(now, id, Chapter::Paced(to));
     }
 
-    fn asked(&mut self, now: Time, id: JobId, procs: Procs) {
-        self.write(now, id, Chapter::Asked(procs));
+    fn note_size_request(&mut self, now: Time, id: JobId, procs: Procs) {
+        self.write_chapter(now, id, Chapter::Asked(procs));
     }
 
-    fn suspended(&mut self, now: Time, id: JobId) {
-        self.write(now, id, Chapter::Suspended);
+    fn note_suspension(&mut self, now: Time, id: JobId) {
+        self.write_chapter(now, id, Chapter::Suspended);
     }
 
-    fn resumed(&mut self, now: Time, id: JobId) {
-        self.write(now, id, Chapter::Resumed);
+    fn note_resumption(&mut self, now: Time, id: JobId) {
+        self.write_chapter(now, id, Chapter::Resumed);
     }
 
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         if id == self.id {
             // A policy that plans again at each pass may repeat its announcements.
-            let told = self.chapters.iter().rev().find_map(|(_, chapter)| match chapter {
+            let last_promise = self.chapters.iter().rev().find_map(|(_, chapter)| match chapter {
                 Chapter::Promised { start, latest, .. } => Some(Some((*start, *latest))),
                 Chapter::Moved { .. } | Chapter::Requeued(_) | Chapter::Held => Some(None),
                 _ => None,
             });
-            if told.flatten() == Some((start, latest)) {
+            if last_promise.flatten() == Some((start, latest)) {
                 return;
             }
-            let when = self.occasion(now).clone();
-            self.write(now, id, Chapter::Promised { start, latest, when });
+            let when = self.occasion_at(now).clone();
+            self.write_chapter(now, id, Chapter::Promised { start, latest, when });
         }
     }
 
-    fn moved(&mut self, now: Time, moved: &Moved) {
+    fn note_move(&mut self, now: Time, moved: &Moved) {
         if moved.job == self.id {
-            self.explain(now, *moved);
+            self.explain_promise(now, *moved);
         }
         if moved.favour == Some(self.id) && moved.job != self.id {
             self.chapters.push((now, Chapter::Displaced(*moved)));
         }
     }
 
-    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
-        self.write(now, id, Chapter::Repredicted(prediction));
+    fn note_prediction(&mut self, now: Time, id: JobId, prediction: Span) {
+        self.write_chapter(now, id, Chapter::Repredicted(prediction));
     }
 
-    fn cancelled(&mut self, now: Time, id: JobId) {
-        self.write(now, id, Chapter::Cancelled);
+    fn note_withdrawal(&mut self, now: Time, id: JobId) {
+        self.write_chapter(now, id, Chapter::Cancelled);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let now = ended.outcome.end;
         if ended.id == self.id {
             self.here = false;
-            self.write(now, ended.id, Chapter::Ended(ended.outcome.ran));
+            self.write_chapter(now, ended.id, Chapter::Ended(ended.outcome.ran));
         } else if self.here {
-            self.occasion(now).ended.push(ended.id);
+            self.occasion_at(now).ended.push(ended.id);
         }
     }
 
-    fn settled(&mut self, _now: Time, levels: super::Levels) {
+    fn note_settlement(&mut self, _now: Time, levels: super::Levels) {
         self.levels = (levels.waiting, levels.running, levels.free);
     }
 }
@@ -337,23 +337,23 @@ impl JobWhatIf {
     /// Returns the changes worth trying on a job: an estimate equal to its run time and one half of
     /// its own, as far as they are shorter and not too short; half its processors, and one.
     #[must_use]
-    pub fn about(job: &Job, run: Span) -> Vec<JobWhatIf> {
+    pub fn suggest_changes(job: &Job, run: Span) -> Vec<JobWhatIf> {
         let run = run.max(Span(1));
-        let mut all = Vec::new();
+        let mut changes = Vec::new();
         let half = Span(job.estimate.0 / 2);
         if half > run {
-            all.push(JobWhatIf::Estimate(half));
+            changes.push(JobWhatIf::Estimate(half));
         }
         if run < job.estimate {
-            all.push(JobWhatIf::Estimate(run));
+            changes.push(JobWhatIf::Estimate(run));
         }
         if job.procs > 1 {
-            all.push(JobWhatIf::Procs(job.procs / 2));
+            changes.push(JobWhatIf::Procs(job.procs / 2));
         }
         if job.procs > 3 {
-            all.push(JobWhatIf::Procs(1));
+            changes.push(JobWhatIf::Procs(1));
         }
-        all
+        changes
     }
 
     /// The workload with this one change.
@@ -370,10 +370,10 @@ impl JobWhatIf {
                 JobWhatIf::Procs(procs) => job.procs = procs,
             }
         }
-        let changed = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
+        let changed_workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
         match circumstances {
-            None => Ok(changed),
-            Some(circumstances) => changed.with(circumstances),
+            None => Ok(changed_workload),
+            Some(circumstances) => changed_workload.with_circumstances(circumstances),
         }
     }
 }
@@ -401,8 +401,8 @@ impl StoryStage<'_> {
         observer: &mut O,
         enough: impl Fn(&O) -> bool,
     ) -> Result<(), SimulationError> {
-        let none = Outages::default();
-        let outages = self.outages.unwrap_or(&none);
+        let no_outages = Outages::default();
+        let outages = self.outages.unwrap_or(&no_outages);
         if outages.is_empty() && workload.circumstances().is_none() {
             return self.run(workload, scheduler, WorkloadReplay::new(workload), observer, enough);
         }
@@ -417,7 +417,7 @@ impl StoryStage<'_> {
         observer: &mut O,
         enough: impl Fn(&O) -> bool,
     ) -> Result<(), SimulationError> {
-        let mut simulation = Simulation::new(workload.machine(), scheduler, source).on(&self.platform);
+        let mut simulation = Simulation::new(workload.machine(), scheduler, source).with_platform(&self.platform);
         while !enough(observer) && simulation.step(observer)? {}
         Ok(())
     }
@@ -451,7 +451,7 @@ pub enum ExplainError {
 ///
 /// # Errors
 /// A policy that breaks its contract, or an impossible change.
-pub fn explain<'a>(
+pub fn explain_job<'a>(
     workload: &'a Workload,
     id: JobId,
     scheduler: impl Fn() -> Scheduler,
@@ -467,8 +467,8 @@ pub fn explain<'a>(
     let story = simulate(workload, Biography::is_over)?;
     let mut answers = Vec::new();
     for &change in what_if {
-        let changed = change.apply(workload, id)?;
-        answers.push((change, simulate(&changed, |story| story.start.is_some())?.start));
+        let changed_workload = change.apply(workload, id)?;
+        answers.push((change, simulate(&changed_workload, |story| story.start.is_some())?.start));
     }
     Ok(Explanation { workload, id, story, what_if: answers })
 }
@@ -486,29 +486,32 @@ impl Explanation<'_> {
         &self.what_if
     }
 
-    fn number(&self, id: JobId) -> i64 {
+    fn job_number(&self, id: JobId) -> i64 {
         self.workload.truth().get(id.index()).map_or(i64::from(id.0), |truth| truth.number)
     }
 
-    fn numbers(&self, ids: &[JobId], words: &dyn StoryWords) -> String {
-        let mut list: Vec<String> = ids.iter().take(4).map(|&id| self.name(id, words)).collect();
+    fn format_numbers(&self, ids: &[JobId], words: &dyn StoryWords) -> String {
+        let mut list: Vec<String> = ids.iter().take(4).map(|&id| self.format_name(id, words)).collect();
         if ids.len() > 4 {
             list.push(format!("{} more", ids.len() - 4));
         }
         list.join(", ")
     }
 
-    fn occasion(&self, when: &Occasion, words: &dyn StoryWords) -> String {
-        let said =
-            |what: &str, ids: &[JobId]| (!ids.is_empty()).then(|| format!("{what} {}", self.numbers(ids, words)));
+    fn format_occasion(&self, when: &Occasion, words: &dyn StoryWords) -> String {
+        let job_phrase = |what: &str, ids: &[JobId]| {
+            (!ids.is_empty()).then(|| format!("{what} {}", self.format_numbers(ids, words)))
+        };
         let capacity = when.capacity.then(|| "a change of capacity".to_string());
-        let parts: Vec<String> =
-            [said("arrival of", &when.arrived), said("end of", &when.ended), capacity].into_iter().flatten().collect();
+        let parts: Vec<String> = [job_phrase("arrival of", &when.arrived), job_phrase("end of", &when.ended), capacity]
+            .into_iter()
+            .flatten()
+            .collect();
         if parts.is_empty() { String::new() } else { format!(" (upon {})", parts.join(", ")) }
     }
 
-    fn tell(&self, now: Time, chapter: &Chapter, words: &dyn StoryWords) -> String {
-        let (at, long) = (|time: Time| words.moment(time), |span: Span| words.span(span));
+    fn tell_chapter(&self, now: Time, chapter: &Chapter, words: &dyn StoryWords) -> String {
+        let (at, long) = (|time: Time| words.format_moment(time), |span: Span| words.format_span(span));
         let submit = self.workload.job(self.id).submit;
         match chapter {
             Chapter::Arrived { waiting, running, free } => {
@@ -538,8 +541,8 @@ impl Explanation<'_> {
                 format!(
                     "is planned to start at {}{}{}",
                     at(*start),
-                    bound(*start, Some(*latest), words),
-                    self.occasion(when, words)
+                    format_bound(*start, Some(*latest), words),
+                    self.format_occasion(when, words)
                 )
             }
             Chapter::Moved { moved: Moved { favour: Some(by), from, to, price, .. }, .. } if *by == self.id => {
@@ -552,23 +555,25 @@ impl Explanation<'_> {
             Chapter::Moved { moved: Moved { favour, from, to, price, .. }, latest } => {
                 let by = to.0 - from.0;
                 let because = match favour {
-                    Some(other) => format!("in favour of job {}, at a price of {price:.1}", self.name(*other, words)),
+                    Some(other) => {
+                        format!("in favour of job {}, at a price of {price:.1}", self.format_name(*other, words))
+                    }
                     None if by > 0 => "because a prediction proved too short".to_string(),
                     None => "into room that has come up".to_string(),
                 };
                 format!(
                     "is moved by {} from {} to {}{} {because}",
-                    words.change(Span(by)),
+                    words.format_change(Span(by)),
                     at(*from),
                     at(*to),
-                    bound(*to, *latest, words)
+                    format_bound(*to, *latest, words)
                 )
             }
             Chapter::Displaced(Moved { job, from, to, price, .. }) => {
                 format!(
                     "displaces job {} by {}, at a price of {price:.1}",
-                    self.name(*job, words),
-                    words.change(Span(to.0 - from.0))
+                    self.format_name(*job, words),
+                    words.format_change(Span(to.0 - from.0))
                 )
             }
             Chapter::Started(why) => {
@@ -580,16 +585,16 @@ impl Explanation<'_> {
                 };
                 format!("starts {how}, after {}", long(now - submit))
             }
-            Chapter::Sized(procs) => format!("gets {}", self.size(*procs)),
-            Chapter::Resized(from, to) if to < from => format!("shrinks from {from} to {}", self.size(*to)),
-            Chapter::Resized(from, to) => format!("grows from {from} to {}", self.size(*to)),
+            Chapter::Sized(procs) => format!("gets {}", self.format_size(*procs)),
+            Chapter::Resized(from, to) if to < from => format!("shrinks from {from} to {}", self.format_size(*to)),
+            Chapter::Resized(from, to) => format!("grows from {from} to {}", self.format_size(*to)),
             Chapter::Paced(JobPace { speed, watts }) if *speed == Decimal::ONE => {
                 format!("runs at its full pace again, with {watts} W per processor")
             }
             Chapter::Paced(JobPace { speed, watts }) => {
                 format!("runs at {speed} of its full pace, with {watts} W per processor")
             }
-            Chapter::Asked(procs) => format!("asks for {}", self.size(*procs)),
+            Chapter::Asked(procs) => format!("asks for {}", self.format_size(*procs)),
             Chapter::Suspended => "is suspended".to_string(),
             Chapter::Resumed => "resumes".to_string(),
             Chapter::Repredicted(span) => format!("is predicted to run for {} in total", long(*span)),
@@ -601,7 +606,7 @@ impl Explanation<'_> {
 
 impl Explanation<'_> {
     /// A size beside the preferred one.
-    fn size(&self, procs: Procs) -> String {
+    fn format_size(&self, procs: Procs) -> String {
         let plural = if procs == 1 { "1 processor".to_string() } else { format!("{procs} processors") };
         match self.workload.job(self.id).procs {
             preferred if preferred == procs => format!("{plural}, its preferred size"),
@@ -610,10 +615,10 @@ impl Explanation<'_> {
     }
 }
 
-fn bound(start: Time, latest: Option<Time>, words: &dyn StoryWords) -> String {
+fn format_bound(start: Time, latest: Option<Time>, words: &dyn StoryWords) -> String {
     match latest {
         Some(Time::MAX) => ", without a bound".to_string(),
-        Some(latest) if latest != start => format!(", at {} at the latest", words.moment(latest)),
+        Some(latest) if latest != start => format!(", at {} at the latest", words.format_moment(latest)),
         _ => String::new(),
     }
 }
@@ -627,15 +632,15 @@ impl fmt::Display for Explanation<'_> {
 /// Names of moments, spans and jobs for people.
 pub trait StoryWords {
     /// A moment.
-    fn moment(&self, at: Time) -> String;
+    fn format_moment(&self, at: Time) -> String;
     /// A span.
-    fn span(&self, span: Span) -> String;
+    fn format_span(&self, span: Span) -> String;
     /// A span by which something is moved, with its sign.
-    fn change(&self, by: Span) -> String;
+    fn format_change(&self, by: Span) -> String;
     /// A job, by its number in the log.
-    fn job(&self, id: JobId, number: i64) -> String;
+    fn format_job(&self, id: JobId, number: i64) -> String;
     /// Lines that follow the first, of what is known beyond the simulation.
-    fn beside(&self, _: JobId) -> String {
+    fn lines_beside(&self, _: JobId) -> String {
         String::new()
     }
 }
@@ -644,57 +649,57 @@ pub trait StoryWords {
 struct LogSeconds;
 
 impl StoryWords for LogSeconds {
-    fn moment(&self, at: Time) -> String {
+    fn format_moment(&self, at: Time) -> String {
         at.to_string()
     }
 
-    fn span(&self, span: Span) -> String {
+    fn format_span(&self, span: Span) -> String {
         format!("{span} s")
     }
 
-    fn change(&self, by: Span) -> String {
+    fn format_change(&self, by: Span) -> String {
         format!("{:+} s", by.0)
     }
 
-    fn job(&self, _: JobId, number: i64) -> String {
+    fn format_job(&self, _: JobId, number: i64) -> String {
         number.to_string()
     }
 }
 
 impl Explanation<'_> {
-    fn name(&self, id: JobId, words: &dyn StoryWords) -> String {
-        words.job(id, self.number(id))
+    fn format_name(&self, id: JobId, words: &dyn StoryWords) -> String {
+        words.format_job(id, self.job_number(id))
     }
 
     /// The story in these words.
     #[must_use]
     pub fn for_people(&self, words: &dyn StoryWords) -> String {
         let job = self.workload.job(self.id);
-        let at = |time: Time| words.moment(time);
+        let at = |time: Time| words.format_moment(time);
         let plural = |n: Procs| if n == 1 { "1 processor".to_string() } else { format!("{n} processors") };
         let mut lines = vec![format!(
             "job {}: {} for up to {}, submitted at {}",
-            self.name(self.id, words),
+            self.format_name(self.id, words),
             plural(job.procs),
-            words.span(job.estimate),
+            words.format_span(job.estimate),
             at(job.submit)
         )];
-        lines.extend(words.beside(self.id).lines().map(String::from));
+        lines.extend(words.lines_beside(self.id).lines().map(String::from));
         for (now, chapter) in self.story.chapters() {
-            lines.push(format!("{:>12}  {}", at(*now), self.tell(*now, chapter, words)));
+            lines.push(format!("{:>12}  {}", at(*now), self.tell_chapter(*now, chapter, words)));
         }
         for (change, start) in &self.what_if {
             let had = match *change {
-                JobWhatIf::Estimate(span) => format!("had it asked for {}", words.span(span)),
+                JobWhatIf::Estimate(span) => format!("had it asked for {}", words.format_span(span)),
                 JobWhatIf::Procs(procs) => format!("had it asked for {}", plural(procs)),
             };
             lines.push(match (start, self.story.start) {
                 (Some(new), Some(old)) if *new == old => format!("{had}, it would have started at the same time"),
                 (Some(new), Some(old)) if *new < old => {
-                    format!("{had}, it would have started at {}, {} earlier", at(*new), words.span(old - *new))
+                    format!("{had}, it would have started at {}, {} earlier", at(*new), words.format_span(old - *new))
                 }
                 (Some(new), Some(old)) => {
-                    format!("{had}, it would have started at {}, {} later", at(*new), words.span(*new - old))
+                    format!("{had}, it would have started at {}, {} later", at(*new), words.format_span(*new - old))
                 }
                 (Some(new), None) => format!("{had}, it would have started at {}", at(*new)),
                 (None, _) => format!("{had}, it would never have started"),

@@ -66,52 +66,52 @@ pub enum Unfit {
 
 impl Scheduler {
     /// Checks that the policy can be simulated on this workload
-    /// ([`crate::policy::Policy::requires`]).
+    /// ([`crate::policy::Policy::requirement`]).
     ///
     /// # Errors
     /// The workload lacks what the policy requires.
     ///
     /// Cost: nothing for a policy without requirements, else O(n).
-    pub fn fits(&self, workload: &Workload) -> Result<(), Unfit> {
-        if workload.resources().is_some_and(|table| table.counts()) && !self.policy.counts_resources() {
+    pub fn check_fit(&self, workload: &Workload) -> Result<(), Unfit> {
+        if workload.resources().is_some_and(|table| table.has_resources()) && !self.policy.counts_resources() {
             return Err(Unfit::Uncounted);
         }
-        if workload.resources().is_some_and(|table| table.fill().is_some()) && !self.places_on_nodes() {
+        if workload.resources().is_some_and(|table| table.node_fill().is_some()) && !self.places_on_nodes() {
             return Err(Unfit::Unplaced);
         }
-        let counts = |table: &ResourceTable| table.counts() || table.fill().is_some();
+        let counts = |table: &ResourceTable| table.has_resources() || table.node_fill().is_some();
         if workload.shapes().is_some() && workload.resources().is_some_and(|table| counts(table)) {
             return Err(Unfit::Mixed);
         }
-        let powered =
+        let has_power_caps =
             workload.shapes().and_then(|shapes| shapes.power.as_ref()).is_some_and(|power| !power.caps.is_empty());
-        if powered && !self.policy.knows_shapes() {
+        if has_power_caps && !self.policy.knows_shapes() {
             return Err(Unfit::Unpowered);
         }
         if let Some(term) = self.policy.awaits_term() {
             let terms = workload.shapes().and_then(|shapes| shapes.terms.as_ref());
-            if !terms.is_some_and(|terms| terms.knows(term)) {
+            if !terms.is_some_and(|terms| terms.has_term(term)) {
                 return Err(Unfit::Unpriced { term });
             }
         }
         let forecast = &self.forecast;
-        match self.policy.requires() {
+        match self.policy.requirement() {
             Requirement::Nothing => Ok(()),
             // Predictions that are corrected, or known to be right, are never outlived.
-            Requirement::Punctual if forecast.correction != Correction::None || forecast.predictor.clairvoyant() => {
+            Requirement::Punctual if forecast.correction != Correction::None || forecast.predictor.is_clairvoyant() => {
                 Ok(())
             }
             Requirement::Punctual => {
                 let factor = i64::from(forecast.factor);
-                let predicted = |estimate: Span| Span(estimate.0.saturating_mul(factor));
+                let predicted_span = |estimate: Span| Span(estimate.0.saturating_mul(factor));
                 let pairs = workload.jobs().iter().zip(workload.truth());
-                let mut outliving = pairs.filter(|(job, truth)| truth.run > predicted(job.estimate));
+                let mut outliving = pairs.filter(|(job, truth)| truth.run > predicted_span(job.estimate));
                 let Some((job, truth)) = outliving.next() else { return Ok(()) };
                 Err(Unfit::Outlived {
                     outliving: 1 + outliving.count(),
                     jobs: workload.len(),
                     first: truth.number,
-                    predicted: predicted(job.estimate),
+                    predicted: predicted_span(job.estimate),
                     run: truth.run,
                 })
             }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 ///
 /// With feedback, a job that depends on others ([`DependencyEffect::Arrives`]) arrives when the
 /// last of them has ended and its user has thought; its numbers in the simulation, and with them
-/// ties, follow the order in which jobs arrive there ([`EventSource::place`] tells which is which).
-/// Without, it arrives at its submit time.
+/// ties, follow the order in which jobs arrive there ([`EventSource::observed_id`] tells which is
+/// which). Without, it arrives at its submit time.
 #[derive(Clone, Debug)]
 pub struct Happenings<'a> {
     workload: &'a Workload,
@@ -111,33 +111,38 @@ impl<'a> Happenings<'a> {
     /// The jobs of a workload in its circumstances, if it has any, on a machine with these outages.
     #[must_use]
     pub fn new(workload: &'a Workload, outages: &'a Outages, feedback: bool) -> Happenings<'a> {
-        let mut known = workload.circumstances().cloned().unwrap_or_default();
+        let mut circumstances = workload.circumstances().cloned().unwrap_or_default();
         // A job that runs when all begins waits for no other any more.
-        let Circumstances { after, here, .. } = &mut known;
+        let Circumstances { after, here, .. } = &mut circumstances;
         after.retain(|job, _| {
             !here.get(job).is_some_and(|adopted| matches!(adopted, Adopted::Running { .. } | Adopted::Suspended { .. }))
         });
-        let first = workload.submits().map(|submits| submits.0);
-        let first = known.begin.into_iter().chain(first.filter(|_| known.begin.is_none())).next().unwrap_or(Time::MAX);
+        let first = workload.submit_range().map(|submits| submits.0);
+        let first = circumstances
+            .begin
+            .into_iter()
+            .chain(first.filter(|_| circumstances.begin.is_none()))
+            .next()
+            .unwrap_or(Time::MAX);
         let mut dependents: BTreeMap<JobId, Vec<JobId>> = BTreeMap::new();
         let mut waits = BTreeMap::new();
         let counts = |after: &DependsOn| after.then == DependencyEffect::Starts || feedback;
-        for (&job, after) in known.after.iter().filter(|(_, after)| counts(after)) {
-            let others: BTreeSet<JobId> = after.jobs.iter().copied().collect();
-            waits.insert(job, (others.len() as u32, Time::MIN));
-            others.into_iter().for_each(|other| dependents.entry(other).or_default().push(job));
+        for (&job, after) in circumstances.after.iter().filter(|(_, after)| counts(after)) {
+            let prerequisites: BTreeSet<JobId> = after.jobs.iter().copied().collect();
+            waits.insert(job, (prerequisites.len() as u32, Time::MIN));
+            prerequisites.into_iter().for_each(|other| dependents.entry(other).or_default().push(job));
         }
         let mut throttle = BTreeMap::new();
-        for (at, limit) in known.throttles.iter().enumerate() {
+        for (at, limit) in circumstances.throttles.iter().enumerate() {
             throttle.extend(limit.jobs.iter().map(|&job| (job, at)));
         }
         let plain = !feedback
             && waits.is_empty()
             && throttle.is_empty()
-            && known.eligible.is_empty()
-            && known.here.is_empty()
-            && known.limits.is_empty();
-        let slots = known.throttles.iter().map(|_| (0, VecDeque::new())).collect();
+            && circumstances.eligible.is_empty()
+            && circumstances.here.is_empty()
+            && circumstances.limits.is_empty();
+        let slots = circumstances.throttles.iter().map(|_| (0, VecDeque::new())).collect();
         let timetable = Timetable::new(outages);
         let s = HappeningsState {
             opened: false,
@@ -158,10 +163,10 @@ impl<'a> Happenings<'a> {
             timetable: capacity::OutageState::default(),
         };
         let desk = None;
-        let wears = known.limits.wears();
-        let mut all = Happenings {
+        let wears = circumstances.limits.has_wear();
+        let mut happenings = Happenings {
             workload,
-            known,
+            known: circumstances,
             feedback,
             plain,
             timetable,
@@ -174,17 +179,17 @@ impl<'a> Happenings<'a> {
             moved: None,
             s,
         };
-        all.take_those_here();
-        all.plan_withdrawals();
-        all.skip_dependents();
-        all
+        happenings.take_those_here();
+        happenings.plan_withdrawals();
+        happenings.skip_dependents();
+        happenings
     }
 
     /// Jobs that have not arrived yet, or are held back: where a simulation has ended, for ever.
     #[must_use]
-    pub fn left(&self) -> u64 {
-        let arrived = if self.feedback { self.s.order.len() } else { self.s.next_job };
-        (self.workload.len() - arrived) as u64 + self.s.here
+    pub fn jobs_left(&self) -> u64 {
+        let arrival_count = if self.feedback { self.s.order.len() } else { self.s.next_job };
+        (self.workload.len() - arrival_count) as u64 + self.s.here
     }
 
     fn plan_withdrawals(&mut self) {
@@ -211,13 +216,13 @@ impl<'a> Happenings<'a> {
     }
 
     /// The number in the simulation of a job that has arrived there.
-    fn number(&self, job: JobId) -> JobId {
+    fn simulated_id(&self, job: JobId) -> JobId {
         if self.feedback { JobId(self.s.numbers[job.index()]) } else { job }
     }
 
     /// A job arrives; answers why it is held back.
-    fn arrive(&mut self, job: JobId, now: Time, from_user: bool) -> u8 {
-        self.enter(job);
+    fn receive_job(&mut self, job: JobId, now: Time, from_user: bool) -> u8 {
+        self.enter_job(job);
         if self.plain {
             return 0;
         }
@@ -252,7 +257,7 @@ impl<'a> Happenings<'a> {
     }
 
     /// A job is here.
-    fn enter(&mut self, job: JobId) {
+    fn enter_job(&mut self, job: JobId) {
         if self.feedback {
             self.s.numbers[job.index()] = self.s.order.len() as u32;
             self.s.order.push(job);
@@ -264,9 +269,9 @@ impl<'a> Happenings<'a> {
     /// has what it needs; else it stands behind the others.
     fn takes_place(&mut self, job: JobId) -> bool {
         let Some(&at) = self.throttle.get(&job) else { return true };
-        let (used, behind) = &mut self.s.slots[at];
-        if *used < self.known.throttles[at].most {
-            *used += 1;
+        let (used_places, behind) = &mut self.s.slots[at];
+        if *used_places < self.known.throttles[at].most {
+            *used_places += 1;
             return true;
         }
         behind.push_back(job);
@@ -283,7 +288,7 @@ impl<'a> Happenings<'a> {
         let why = self.take_slot(job);
         if why == 0 {
             self.s.held.remove(&job);
-            self.s.at_once.push_back(self.number(job));
+            self.s.at_once.push_back(self.simulated_id(job));
         } else {
             self.s.held.insert(job, why);
         }
@@ -292,46 +297,46 @@ impl<'a> Happenings<'a> {
     /// Returns the reasons to hold a job back that are over by now.
     fn reasons_over(&self, job: JobId, now: Time) -> u8 {
         let time = self.known.eligible.get(&job).is_some_and(|&time| time <= now);
-        let others = self
+        let is_wait_over = self
             .s
             .waits
             .get(&job)
             .is_some_and(|&(left, last)| left == 0 && last.saturating_add(self.known.after[&job].think) <= now);
-        (u8::from(time) * TIME) | (u8::from(others) * OTHERS)
+        (u8::from(time) * TIME) | (u8::from(is_wait_over) * OTHERS)
     }
 
     /// A job has gone, however it has: another may take its place, and those that wait for it may
     /// have waited for it last.
-    fn leave(&mut self, job: JobId, now: Time) {
+    fn remove_job(&mut self, job: JobId, now: Time) {
         self.s.now = now;
         self.s.here -= 1;
         if self.plain {
             return;
         }
         self.advance_limits(now);
-        let held = self.s.held.remove(&job);
+        let hold_reason = self.s.held.remove(&job);
         if let Some(&at) = self.throttle.get(&job) {
-            let (used, behind) = &mut self.s.slots[at];
-            match held {
+            let (used_places, behind) = &mut self.s.slots[at];
+            match hold_reason {
                 // A job that waits for a limit has its place.
-                None | Some(LIMIT) => *used = used.saturating_sub(1),
+                None | Some(LIMIT) => *used_places = used_places.saturating_sub(1),
                 Some(_) => behind.retain(|&other| other != job),
             }
-            if held.is_none_or(|why| why == LIMIT)
-                && *used < self.known.throttles[at].most
+            if hold_reason.is_none_or(|why| why == LIMIT)
+                && *used_places < self.known.throttles[at].most
                 && let Some(next) = behind.pop_front()
             {
-                *used += 1;
+                *used_places += 1;
                 let why = self.ask_limits(next);
                 if why == 0 {
                     self.s.held.remove(&next);
-                    self.s.at_once.push_back(self.number(next));
+                    self.s.at_once.push_back(self.simulated_id(next));
                 } else {
                     self.s.held.insert(next, why);
                 }
             }
         }
-        if held.is_none_or(|why| why == LIMIT) {
+        if hold_reason.is_none_or(|why| why == LIMIT) {
             self.leave_limits(job);
         }
         for dependent in self.dependents.get(&job).cloned().unwrap_or_default() {
@@ -364,14 +369,14 @@ impl<'a> Happenings<'a> {
     }
 
     /// Sends a job that arrives at its own time.
-    fn submit(&mut self) -> Incoming<'_> {
+    fn submit_next(&mut self) -> Incoming<'_> {
         let at = self.s.next_job;
         let (job, truth) = (&self.workload.jobs()[at], &self.workload.truth()[at]);
         self.s.next_job += 1;
         self.skip_dependents();
         let id = JobId(at as u32);
-        let why = self.arrive(id, job.submit, false);
-        if self.hold(id, why) { Incoming::SubmitHeld(job, truth) } else { Incoming::Submit(job, truth) }
+        let why = self.receive_job(id, job.submit, false);
+        if self.hold_job(id, why) { Incoming::SubmitHeld(job, truth) } else { Incoming::Submit(job, truth) }
     }
 
     /// Sends a job that arrives upon the end of others.
@@ -382,16 +387,16 @@ impl<'a> Happenings<'a> {
             let due = if only_waiting { Due::Withdrawal } else { Due::Cancellation };
             self.s.agenda.insert(((at + late).max(now), due, job));
         }
-        let why = self.arrive(id, now, false);
-        let held = self.hold(id, why);
-        let mut moved = job.clone();
-        moved.submit = now;
-        let moved = self.moved.insert(moved);
-        if held { Incoming::SubmitHeld(moved, truth) } else { Incoming::Submit(moved, truth) }
+        let why = self.receive_job(id, now, false);
+        let is_held = self.hold_job(id, why);
+        let mut moved_job = job.clone();
+        moved_job.submit = now;
+        let stored_job = self.moved.insert(moved_job);
+        if is_held { Incoming::SubmitHeld(stored_job, truth) } else { Incoming::Submit(stored_job, truth) }
     }
 
     /// Notes why a job is held back, if it is.
-    fn hold(&mut self, id: JobId, why: u8) -> bool {
+    fn hold_job(&mut self, id: JobId, why: u8) -> bool {
         if why != 0 {
             self.s.held.insert(id, why);
         }
@@ -410,7 +415,7 @@ impl EventSource for Happenings<'_> {
         self.workload.shapes().cloned()
     }
 
-    fn peek(&self) -> Option<Time> {
+    fn peek_time(&self) -> Option<Time> {
         if !self.s.opened {
             return (self.first < Time::MAX).then_some(self.first);
         }
@@ -429,11 +434,11 @@ impl EventSource for Happenings<'_> {
     }
 
     fn next(&mut self) -> Option<Incoming<'_>> {
-        let now = self.peek()?;
+        let now = self.peek_time()?;
         self.s.now = now;
         self.s.sent += 1;
         if self.timetable.next(&self.s.timetable) == Some(now) {
-            return Some(Incoming::Capacity(self.timetable.turn(&mut self.s.timetable, now)));
+            return Some(Incoming::Capacity(self.timetable.turn_at(&mut self.s.timetable, now)));
         }
         self.advance_limits(now);
         let admits = self.admit_waiting();
@@ -449,21 +454,24 @@ impl EventSource for Happenings<'_> {
                 self.s.agenda.pop_first();
                 self.clear(job, self.reasons_over(job, now));
                 // Its throttle or a limit may hold it back still.
-                let waits =
-                    if self.waits_for_limit(job) { Incoming::Limited(self.number(job)) } else { Incoming::Nothing };
+                let waits = if self.waits_for_limit(job) {
+                    Incoming::Limited(self.simulated_id(job))
+                } else {
+                    Incoming::Nothing
+                };
                 Some(self.s.at_once.pop_front().map_or(waits, Incoming::Release))
             }
             Some((_, Due::Arrival, job)) if !submits || job.index() < self.s.next_job => {
                 self.s.agenda.pop_first();
                 Some(self.submit_late(job, now))
             }
-            _ if submits => Some(self.submit()),
+            _ if submits => Some(self.submit_next()),
             Some((_, due, job)) => {
                 self.s.agenda.pop_first();
                 Some(match due {
                     Due::Look => Incoming::Look,
-                    Due::Withdrawal => Incoming::Withdraw(self.number(job)),
-                    _ => Incoming::Cancel(self.number(job)),
+                    Due::Withdrawal => Incoming::Withdraw(self.simulated_id(job)),
+                    _ => Incoming::Cancel(self.simulated_id(job)),
                 })
             }
             None if now == self.horizon => {
@@ -482,38 +490,38 @@ impl EventSource for Happenings<'_> {
         self.s.sent
     }
 
-    /// Its place is more than a number: [`EventSource::recall`] goes there.
+    /// Its place is more than a number: [`EventSource::restore_memory`] goes there.
     fn seek(&mut self, _position: u64) {}
 
-    fn memory(&self) -> Result<Vec<u8>, SnapshotError> {
+    fn save_memory(&self) -> Result<Vec<u8>, SnapshotError> {
         Ok(postcard::to_stdvec(&self.s)?)
     }
 
-    fn recall(&mut self, memory: &[u8]) -> Result<(), SnapshotError> {
+    fn restore_memory(&mut self, memory: &[u8]) -> Result<(), SnapshotError> {
         self.s = postcard::from_bytes(memory)?;
         self.moved = None;
         Ok(())
     }
 
-    fn first(&self) -> Option<Time> {
+    fn first_instant(&self) -> Option<Time> {
         (!self.s.opened && self.first < Time::MAX).then_some(self.first)
     }
 
     fn comes_first(&self) -> bool {
-        self.timetable.comes_back(&self.s.timetable) && self.timetable.next(&self.s.timetable) == self.peek()
+        self.timetable.comes_back(&self.s.timetable) && self.timetable.next(&self.s.timetable) == self.peek_time()
     }
 
-    fn opening(&mut self) -> Option<Incoming<'_>> {
+    fn next_opening(&mut self) -> Option<Incoming<'_>> {
         if self.s.opened {
             return None;
         }
         let first = self.first;
         if self.timetable.next(&self.s.timetable).is_some_and(|time| time < first) {
-            return Some(Incoming::Capacity(self.timetable.opening(&mut self.s.timetable, first)));
+            return Some(Incoming::Capacity(self.timetable.opening_turn(&mut self.s.timetable, first)));
         }
         let id = JobId(self.s.next_job as u32);
-        let here = self.known.here.get(&id).cloned();
-        let job = self.workload.jobs().get(id.index()).filter(|job| job.submit < first || here.is_some());
+        let known_adoption = self.known.here.get(&id).cloned();
+        let job = self.workload.jobs().get(id.index()).filter(|job| job.submit < first || known_adoption.is_some());
         let (Some(job), Some(truth), Some(_)) = (job, self.workload.truth().get(id.index()), self.known.begin) else {
             self.s.opened = true;
             if self.known.begin.is_some() {
@@ -523,8 +531,8 @@ impl EventSource for Happenings<'_> {
         };
         self.s.next_job += 1;
         self.skip_dependents();
-        let adopted = match here {
-            None | Some(Adopted::Waiting) => match self.arrive(id, first, false) {
+        let adoption = match known_adoption {
+            None | Some(Adopted::Waiting) => match self.receive_job(id, first, false) {
                 0 => &Adopted::Waiting,
                 why => {
                     self.s.held.insert(id, why);
@@ -532,7 +540,7 @@ impl EventSource for Happenings<'_> {
                 }
             },
             Some(Adopted::Held) => {
-                let why = self.arrive(id, first, true);
+                let why = self.receive_job(id, first, true);
                 if why == 0 {
                     &Adopted::Waiting
                 } else {
@@ -541,16 +549,16 @@ impl EventSource for Happenings<'_> {
                 }
             }
             Some(_) => {
-                self.found(id);
+                self.enter_started(id);
                 &self.known.here[&id]
             }
         };
-        Some(Incoming::Adopt(job, truth, adopted))
+        Some(Incoming::Adopt(job, truth, adoption))
     }
 
-    fn gone(&mut self, now: Time, id: JobId) -> bool {
-        let job = self.place(id);
-        self.leave(job, now);
+    fn note_departure(&mut self, now: Time, id: JobId) -> bool {
+        let job = self.observed_id(id);
+        self.remove_job(job, now);
         // Where no job waits for others, all that may be is that nothing more happens.
         !self.plain || self.s.next_job >= self.workload.len()
     }
@@ -559,16 +567,16 @@ impl EventSource for Happenings<'_> {
         self.wears
     }
 
-    fn started(&mut self, now: Time, id: JobId) {
-        self.start_wearing(self.place(id), now);
+    fn note_start(&mut self, now: Time, id: JobId) {
+        self.start_wearing(self.observed_id(id), now);
     }
 
-    fn how(&self, id: JobId) -> How {
-        self.known.ends.get(&self.place(id)).copied().unwrap_or(How::Completed)
+    fn end_kind(&self, id: JobId) -> How {
+        self.known.ends.get(&self.observed_id(id)).copied().unwrap_or(How::Completed)
     }
 
     fn limit_of(&self, id: JobId) -> Option<JobLimit> {
-        self.limit_of_held(self.place(id))
+        self.limit_of_held(self.observed_id(id))
     }
 
     fn drop_limits(&mut self) {
@@ -589,15 +597,15 @@ impl EventSource for Happenings<'_> {
         self.horizon = horizon;
     }
 
-    fn place(&self, id: JobId) -> JobId {
+    fn observed_id(&self, id: JobId) -> JobId {
         if self.feedback { self.s.order.get(id.index()).copied().unwrap_or(id) } else { id }
     }
 }
 
 impl Happenings<'_> {
     /// A job is here at the first instant, and has started before.
-    fn found(&mut self, job: JobId) {
-        self.enter(job);
+    fn enter_started(&mut self, job: JobId) {
+        self.enter_job(job);
         if let Some(&at) = self.throttle.get(&job) {
             self.s.slots[at].0 += 1;
         }
@@ -606,6 +614,6 @@ impl Happenings<'_> {
     /// The truth about a job of the simulation.
     #[must_use]
     pub fn truth(&self, id: JobId) -> Option<&Truth> {
-        self.workload.truth().get(self.place(id).index())
+        self.workload.truth().get(self.observed_id(id).index())
     }
 }

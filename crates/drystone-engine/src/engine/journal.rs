@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SessionNews {
-    /// [`Session::arrive`].
+    /// [`Session::note_arrival`].
     Arrived(Job),
-    /// [`Session::adopt`].
+    /// [`Session::adopt_job`].
     Adopted(Job, Adopted),
-    /// [`Session::started`].
+    /// [`Session::note_start`].
     Started {
         /// Job concerned.
         job: JobId,
@@ -24,21 +24,21 @@ pub enum SessionNews {
         /// Processors, if known.
         on: Option<ProcSet>,
     },
-    /// [`Session::requeued`].
+    /// [`Session::note_requeue`].
     Requeued(JobId),
-    /// [`Session::hold`].
+    /// [`Session::hold_job`].
     Held(JobId),
-    /// [`Session::release`].
+    /// [`Session::release_job`].
     Released(JobId),
-    /// [`Session::update`].
+    /// [`Session::update_job`].
     Updated(JobId, Job),
-    /// [`Session::interrupted`].
+    /// [`Session::note_interruption`].
     Interrupted(JobId),
-    /// [`Session::continued`].
+    /// [`Session::note_continuation`].
     Continued(JobId),
     /// [`Session::stays_suspended`].
     StaysSuspended(JobId),
-    /// [`Session::ended`].
+    /// [`Session::note_end`].
     Ended {
         /// Job concerned.
         job: JobId,
@@ -48,13 +48,13 @@ pub enum SessionNews {
         /// start.
         ran: Option<Span>,
     },
-    /// [`Session::cancel`].
+    /// [`Session::withdraw_job`].
     Cancelled(JobId),
     /// [`Session::set_losses`].
     Losses(Vec<CapacityLoss>),
     /// [`Session::set_supply`].
     Supply(Vec<KnownSupply>),
-    /// [`Session::expire`].
+    /// [`Session::expire_due`].
     Expired,
     /// [`Session::decide`]. What was decided is not written down: it follows.
     Decided,
@@ -89,7 +89,7 @@ impl Session {
     /// for [`SessionNews::Arrived`] and [`SessionNews::Adopted`] always, for
     /// [`SessionNews::Decided`] whether there is an action.
     ///
-    /// Only for policies whose predictions need no true run times ([`Session::clairvoyant`]).
+    /// Only for policies whose predictions need no true run times ([`Session::is_clairvoyant`]).
     ///
     /// ```
     /// use drystone_core::engine::{JournalEntry, SessionNews, Session};
@@ -101,11 +101,11 @@ impl Session {
     ///     JournalEntry { at: Time(0), news: SessionNews::Arrived(Job::new(Time(0), 2, Span(60))) },
     ///     JournalEntry { at: Time(0), news: SessionNews::Decided },
     /// ];
-    /// let mut session = Session::new(Machine::new(4), policy.scheduler());
+    /// let mut session = Session::new(Machine::new(4), policy.build_scheduler());
     /// for entry in &journal {
     ///     assert!(session.take_in(entry)?);
     /// }
-    /// assert_eq!(session.running(), 1);
+    /// assert_eq!(session.running_count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -114,21 +114,21 @@ impl Session {
     pub fn take_in(&mut self, entry: &JournalEntry) -> Result<bool, TakeError> {
         let now = entry.at;
         Ok(match &entry.news {
-            SessionNews::Arrived(job) => self.arrive(now, job, None).map(|_| true)?,
-            SessionNews::Adopted(job, adopted) => self.adopt(now, job, None, adopted).map(|_| true)?,
-            SessionNews::Started { job, since, on } => self.started(now, *job, *since, on.as_ref())?,
-            SessionNews::Requeued(job) => self.requeued(now, *job)?,
-            SessionNews::Held(job) => self.hold(now, *job)?,
-            SessionNews::Released(job) => self.release(now, *job)?,
-            SessionNews::Updated(id, job) => self.update(now, *id, job)?,
-            SessionNews::Interrupted(job) => self.interrupted(now, *job)?,
-            SessionNews::Continued(job) => self.continued(now, *job)?,
+            SessionNews::Arrived(job) => self.note_arrival(now, job, None).map(|_| true)?,
+            SessionNews::Adopted(job, adopted) => self.adopt_job(now, job, None, adopted).map(|_| true)?,
+            SessionNews::Started { job, since, on } => self.note_start(now, *job, *since, on.as_ref())?,
+            SessionNews::Requeued(job) => self.note_requeue(now, *job)?,
+            SessionNews::Held(job) => self.hold_job(now, *job)?,
+            SessionNews::Released(job) => self.release_job(now, *job)?,
+            SessionNews::Updated(id, job) => self.update_job(now, *id, job)?,
+            SessionNews::Interrupted(job) => self.note_interruption(now, *job)?,
+            SessionNews::Continued(job) => self.note_continuation(now, *job)?,
             SessionNews::StaysSuspended(job) => self.stays_suspended(now, *job)?,
-            SessionNews::Ended { job, how, ran } => self.ended(now, *job, *how, *ran),
-            SessionNews::Cancelled(job) => self.cancel(now, *job),
+            SessionNews::Ended { job, how, ran } => self.note_end(now, *job, *how, *ran),
+            SessionNews::Cancelled(job) => self.withdraw_job(now, *job),
             SessionNews::Losses(losses) => self.set_losses(now, losses)?,
             SessionNews::Supply(known) => self.set_supply(now, known)?,
-            SessionNews::Expired => self.expire(now),
+            SessionNews::Expired => self.expire_due(now),
             SessionNews::Decided => !self.decide(now)?.list().is_empty(),
         })
     }

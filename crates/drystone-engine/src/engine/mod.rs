@@ -25,7 +25,7 @@ pub use happenings::{AdmissionDesk, Happenings, SiteAdmission};
 pub use journal::{JournalEntry, SessionNews, TakeError};
 pub use notes::{GaugeNote, Notes};
 pub use observer::{AnyObserver, Levels, Observer, Schedule};
-pub use platform::splitmix64;
+pub use platform::step_splitmix64;
 pub use platform::{MemorySource, Platform, PlatformError, Transfer, TransferCost};
 pub use segments::{Segment, SegmentEnd, Segments, SizeRequest};
 pub use session::{ImpossibleJob, NewsError, PolicyViolation, ProposalError, Scheduler, Session};

@@ -39,7 +39,7 @@ impl Notes {
 
     /// The last value of a gauge.
     #[must_use]
-    pub fn last(&self, gauge: Gauge) -> Option<i64> {
+    pub fn last_value(&self, gauge: Gauge) -> Option<i64> {
         self.list.iter().rev().find(|n| n.gauge == gauge).map(|n| n.value)
     }
 }
@@ -47,7 +47,7 @@ impl Notes {
 impl Observer for Notes {
     const ENDS: bool = false;
 
-    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+    fn note_gauge(&mut self, now: Time, gauge: Gauge, value: i64) {
         self.list.push(GaugeNote { at: now, gauge, value });
     }
 }

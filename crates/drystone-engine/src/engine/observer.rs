@@ -45,7 +45,7 @@ impl Levels {
     /// Jobs that are here and do not run: those that wait to start, and those that wait to resume.
     #[inline]
     #[must_use]
-    pub fn queued(&self) -> u64 {
+    pub fn queued_jobs(&self) -> u64 {
         u64::from(self.waiting) + u64::from(self.suspended)
     }
 
@@ -60,11 +60,11 @@ impl Levels {
 /// Watches a simulation. Every method does nothing by default; what is not overridden costs
 /// nothing.
 pub trait Observer {
-    /// True if [`Observer::ended`] does anything: the outcome of a job is put together only for
+    /// True if [`Observer::note_end`] does anything: the outcome of a job is put together only for
     /// observers that use it.
     const ENDS: bool = true;
 
-    /// True if [`Observer::noted`] does anything: a policy may skip its notes where nothing
+    /// True if [`Observer::note_gauge`] does anything: a policy may skip its notes where nothing
     /// listens.
     const NOTES: bool = true;
 
@@ -73,50 +73,50 @@ pub trait Observer {
 
     /// A job arrived.
     #[inline]
-    fn arrived(&mut self, _now: Time, _id: JobId) {}
+    fn note_arrival(&mut self, _now: Time, _id: JobId) {}
 
     /// A job started.
     #[inline]
-    fn started(&mut self, _now: Time, _id: JobId, _why: StartReason) {}
+    fn note_start(&mut self, _now: Time, _id: JobId, _why: StartReason) {}
 
     /// A job that has just started or gone on was put on these processors; told by policies that
     /// name them.
     #[inline]
-    fn placed(&mut self, _now: Time, _id: JobId, _on: &ProcSet) {}
+    fn note_placement(&mut self, _now: Time, _id: JobId, _on: &ProcSet) {}
 
     /// A job that has just started, or is here at the first instant, has this size, one of several.
     #[inline]
-    fn sized(&mut self, _now: Time, _id: JobId, _procs: Procs) {}
+    fn note_size(&mut self, _now: Time, _id: JobId, _procs: Procs) {}
 
     /// A running job has another size, the second instead of the first: time without progress that
     /// it costs (less than before, where another change of the same instant is taken back), and
     /// time whose progress is lost.
     #[inline]
-    fn resized(&mut self, _now: Time, _id: JobId, _sizes: (Procs, Procs), _times: (Span, Span)) {}
+    fn note_resize(&mut self, _now: Time, _id: JobId, _sizes: (Procs, Procs), _times: (Span, Span)) {}
 
     /// A job that has just started, or runs, has another pace, the second instead of the first.
     #[inline]
-    fn paced(&mut self, _now: Time, _id: JobId, _paces: (JobPace, JobPace)) {}
+    fn note_pace(&mut self, _now: Time, _id: JobId, _paces: (JobPace, JobPace)) {}
 
     /// A running job asks for another size.
     #[inline]
-    fn asked(&mut self, _now: Time, _id: JobId, _procs: Procs) {}
+    fn note_size_request(&mut self, _now: Time, _id: JobId, _procs: Procs) {}
 
     /// A job was suspended.
     #[inline]
-    fn suspended(&mut self, _now: Time, _id: JobId) {}
+    fn note_suspension(&mut self, _now: Time, _id: JobId) {}
 
     /// A suspended job resumed.
     #[inline]
-    fn resumed(&mut self, _now: Time, _id: JobId) {}
+    fn note_resumption(&mut self, _now: Time, _id: JobId) {}
 
     /// A reservation was announced: planned start and latest start.
     #[inline]
-    fn reserved(&mut self, _now: Time, _id: JobId, _start: Time, _latest: Time) {}
+    fn note_reservation(&mut self, _now: Time, _id: JobId, _start: Time, _latest: Time) {}
 
     /// A policy explained a change of its plan.
     #[inline]
-    fn moved(&mut self, _now: Time, _moved: &Moved) {}
+    fn note_move(&mut self, _now: Time, _moved: &Moved) {}
 
     /// A policy gave a job another prediction
     /// ([`Action::Repredict`](crate::policy::Action::Repredict)). Corrections of predictions that
@@ -124,70 +124,70 @@ pub trait Observer {
     /// [`JobOutcome::corrections`](crate::model::JobOutcome::corrections) counts them,
     /// [`JobOutcome::accuracy`](crate::model::JobOutcome::accuracy) weighs them.
     #[inline]
-    fn repredicted(&mut self, _now: Time, _id: JobId, _prediction: Span) {}
+    fn note_prediction(&mut self, _now: Time, _id: JobId, _prediction: Span) {}
 
     /// A job was withdrawn before it started. One that has started ends when it is withdrawn, also
     /// while it is suspended.
     #[inline]
-    fn cancelled(&mut self, _now: Time, _id: JobId) {}
+    fn note_withdrawal(&mut self, _now: Time, _id: JobId) {}
 
     /// A job ended. Called in the order in which ends are handled: by time, then by id.
     #[inline]
-    fn ended(&mut self, _ended: &EndedJob<'_>) {}
+    fn note_end(&mut self, _ended: &EndedJob<'_>) {}
 
     /// A quantity inside the policy has a new value.
     #[inline]
-    fn noted(&mut self, _now: Time, _gauge: Gauge, _value: i64) {}
+    fn note_gauge(&mut self, _now: Time, _gauge: Gauge, _value: i64) {}
 
     /// A job is here already at the first instant, which begins with jobs that run and wait: told
-    /// after [`Observer::arrived`].
+    /// after [`Observer::note_arrival`].
     #[inline]
-    fn adopted(&mut self, _now: Time, _id: JobId, _adopted: &Adopted) {}
+    fn note_adoption(&mut self, _now: Time, _id: JobId, _adopted: &Adopted) {}
 
     /// A waiting job is held back: it may not start until it is released.
     #[inline]
-    fn held(&mut self, _now: Time, _id: JobId) {}
+    fn note_hold(&mut self, _now: Time, _id: JobId) {}
 
     /// A job that is held back waits for a limit that it shares with others, and for nothing else
     /// any more.
     #[inline]
-    fn limited(&mut self, _now: Time, _id: JobId, _limit: &JobLimit) {}
+    fn note_limit(&mut self, _now: Time, _id: JobId, _limit: &JobLimit) {}
 
     /// A job is held back because it asks for more of a resource than there is and than is
     /// announced to come. `_amounts` has the amount asked for and the amount that there is, as
     /// texts.
     #[inline]
-    fn short(&mut self, _now: Time, _id: JobId, _resource: &str, _amounts: (&str, &str)) {}
+    fn note_shortage(&mut self, _now: Time, _id: JobId, _resource: &str, _amounts: (&str, &str)) {}
 
     /// A job that was held back waits again.
     #[inline]
-    fn released(&mut self, _now: Time, _id: JobId) {}
+    fn note_release(&mut self, _now: Time, _id: JobId) {}
 
     /// A running or suspended job has lost its processors, so many, to an outage or because the
     /// policy sent it back, and waits again; so much of what it ran is lost: all of it, or what was
     /// in no checkpoint.
     #[inline]
-    fn requeued(&mut self, _now: Time, _id: JobId, _procs: Procs, _ran: Span) {}
+    fn note_requeue(&mut self, _now: Time, _id: JobId, _procs: Procs, _ran: Span) {}
 
     /// An attempt of a job is over in which writes of checkpoints and the read of an earlier one
     /// took so much time on its processors, without those that were in vain.
     #[inline]
-    fn checkpointed(&mut self, _now: Time, _id: JobId, _procs: Procs, _spent: Span) {}
+    fn note_checkpoint(&mut self, _now: Time, _id: JobId, _procs: Procs, _spent: Span) {}
 
     /// A job has ended for good because the machine failed under it: it got less than its due.
     #[inline]
-    fn lost(&mut self, _ended: &EndedJob<'_>) {}
+    fn note_loss(&mut self, _ended: &EndedJob<'_>) {}
 
     /// Processors have gone, have come back, or were announced to go, or the amount of a further
     /// resource has changed or was announced to change. `foreseen` says whether all
     /// of it was known before: then no plan has to change.
     #[inline]
-    fn capacity(&mut self, _now: Time, _foreseen: bool) {}
+    fn note_capacity(&mut self, _now: Time, _foreseen: bool) {}
 
     /// All events of an instant were handled and all actions carried out; these levels hold until
     /// the next instant.
     #[inline]
-    fn settled(&mut self, _now: Time, _levels: Levels) {}
+    fn note_settlement(&mut self, _now: Time, _levels: Levels) {}
 }
 
 /// Ignores every event.
@@ -200,31 +200,31 @@ impl Observer for () {
 /// Every event, each made into a method by a macro.
 macro_rules! events {
     ($method:ident) => {
-        $method!(arrived(now: Time, id: JobId));
-        $method!(started(now: Time, id: JobId, why: StartReason));
-        $method!(placed(now: Time, id: JobId, on: &ProcSet));
-        $method!(sized(now: Time, id: JobId, procs: Procs));
-        $method!(resized(now: Time, id: JobId, sizes: (Procs, Procs), times: (Span, Span)));
-        $method!(paced(now: Time, id: JobId, paces: (JobPace, JobPace)));
-        $method!(asked(now: Time, id: JobId, procs: Procs));
-        $method!(suspended(now: Time, id: JobId));
-        $method!(resumed(now: Time, id: JobId));
-        $method!(reserved(now: Time, id: JobId, start: Time, latest: Time));
-        $method!(moved(now: Time, moved: &Moved));
-        $method!(repredicted(now: Time, id: JobId, prediction: Span));
-        $method!(cancelled(now: Time, id: JobId));
-        $method!(ended(ended: &EndedJob<'_>));
-        $method!(noted(now: Time, gauge: Gauge, value: i64));
-        $method!(adopted(now: Time, id: JobId, adopted: &Adopted));
-        $method!(held(now: Time, id: JobId));
-        $method!(limited(now: Time, id: JobId, limit: &JobLimit));
-        $method!(short(now: Time, id: JobId, resource: &str, amounts: (&str, &str)));
-        $method!(released(now: Time, id: JobId));
-        $method!(requeued(now: Time, id: JobId, procs: Procs, ran: Span));
-        $method!(checkpointed(now: Time, id: JobId, procs: Procs, spent: Span));
-        $method!(lost(ended: &EndedJob<'_>));
-        $method!(capacity(now: Time, foreseen: bool));
-        $method!(settled(now: Time, levels: Levels));
+        $method!(note_arrival(now: Time, id: JobId));
+        $method!(note_start(now: Time, id: JobId, why: StartReason));
+        $method!(note_placement(now: Time, id: JobId, on: &ProcSet));
+        $method!(note_size(now: Time, id: JobId, procs: Procs));
+        $method!(note_resize(now: Time, id: JobId, sizes: (Procs, Procs), times: (Span, Span)));
+        $method!(note_pace(now: Time, id: JobId, paces: (JobPace, JobPace)));
+        $method!(note_size_request(now: Time, id: JobId, procs: Procs));
+        $method!(note_suspension(now: Time, id: JobId));
+        $method!(note_resumption(now: Time, id: JobId));
+        $method!(note_reservation(now: Time, id: JobId, start: Time, latest: Time));
+        $method!(note_move(now: Time, moved: &Moved));
+        $method!(note_prediction(now: Time, id: JobId, prediction: Span));
+        $method!(note_withdrawal(now: Time, id: JobId));
+        $method!(note_end(ended: &EndedJob<'_>));
+        $method!(note_gauge(now: Time, gauge: Gauge, value: i64));
+        $method!(note_adoption(now: Time, id: JobId, adopted: &Adopted));
+        $method!(note_hold(now: Time, id: JobId));
+        $method!(note_limit(now: Time, id: JobId, limit: &JobLimit));
+        $method!(note_shortage(now: Time, id: JobId, resource: &str, amounts: (&str, &str)));
+        $method!(note_release(now: Time, id: JobId));
+        $method!(note_requeue(now: Time, id: JobId, procs: Procs, ran: Span));
+        $method!(note_checkpoint(now: Time, id: JobId, procs: Procs, spent: Span));
+        $method!(note_loss(ended: &EndedJob<'_>));
+        $method!(note_capacity(now: Time, foreseen: bool));
+        $method!(note_settlement(now: Time, levels: Levels));
     };
 }
 
@@ -342,7 +342,7 @@ pub struct Schedule {
 impl Observer for Schedule {
     const NOTES: bool = false;
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         if self.spans.len() <= at {
             self.spans.resize(at + 1, None);

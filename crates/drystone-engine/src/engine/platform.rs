@@ -108,7 +108,7 @@ impl Platform {
         let platform: Platform =
             toml::from_str(text).map_err(|e| PlatformError(e.to_string().trim_end().to_string()))?;
         if let Some(transfer) = &platform.suspension {
-            transfer.check()?;
+            transfer.check_values()?;
         }
         Ok(platform)
     }
@@ -120,7 +120,7 @@ impl Transfer {
     ///
     /// # Errors
     /// The first that does not.
-    pub fn check(&self) -> Result<(), PlatformError> {
+    pub fn check_values(&self) -> Result<(), PlatformError> {
         let wrong = |key: &str, value: String, expected: &str| {
             Err(PlatformError(format!("[suspension] {key} = {value} is not possible; {key} takes {expected}")))
         };
@@ -141,13 +141,13 @@ impl Transfer {
     }
 
     /// Seconds to transfer a job's memory once, rounded up.
-    pub(super) fn once(&self, job: &Job, truth: &Truth) -> Span {
+    pub(super) fn transfer_seconds(&self, job: &Job, truth: &Truth) -> Span {
         let megabytes = match self.memory {
             MemorySource::Log if job.memory_kb >= 0 => job.memory_kb as f64 / 1024.0,
             _ => {
-                let seeded =
-                    (truth.number as u64).wrapping_add(splitmix64(self.seed).wrapping_mul(u64::from(self.seed != 0)));
-                (self.smallest + splitmix64(seeded) % (self.largest - self.smallest + 1)) as f64
+                let seeded_number = (truth.number as u64)
+                    .wrapping_add(step_splitmix64(self.seed).wrapping_mul(u64::from(self.seed != 0)));
+                (self.smallest + step_splitmix64(seeded_number) % (self.largest - self.smallest + 1)) as f64
             }
         };
         // Rates have decimals that no binary fraction is: 700 MB at 0.7 MB/s take 1,000 s.
@@ -167,7 +167,7 @@ impl Transfer {
 }
 
 /// One step of the generator splitmix64 (Steele, Lea & Flood 2014).
-pub fn splitmix64(seed: u64) -> u64 {
+pub fn step_splitmix64(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -186,7 +186,7 @@ mod tests {
             let transfer = Transfer { smallest: memory, largest: memory, rate, ..Transfer::default() };
             let truth = Truth { run: Span(1), number: 1, status: crate::model::LogStatus::Completed };
             let job = Job::new(crate::model::Time(0), 1, Span(9));
-            assert_eq!(transfer.once(&job, &truth), Span(seconds), "{memory} MB at {rate} MB/s");
+            assert_eq!(transfer.transfer_seconds(&job, &truth), Span(seconds), "{memory} MB at {rate} MB/s");
         }
     }
 
@@ -209,6 +209,6 @@ mod tests {
     /// The first output of splitmix64 for seed 0, as published with the generator.
     #[test]
     fn the_generator_is_splitmix64() {
-        assert_eq!(splitmix64(0), 0xE220_A839_7B1D_CDAF);
+        assert_eq!(step_splitmix64(0), 0xE220_A839_7B1D_CDAF);
     }
 }

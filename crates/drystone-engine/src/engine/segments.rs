@@ -58,7 +58,7 @@ pub enum SegmentEnd {
 impl SegmentEnd {
     /// The word for it in files.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn format_word(self) -> &'static str {
         match self {
             SegmentEnd::Ended => "ended",
             SegmentEnd::Suspended => "suspended",
@@ -116,7 +116,7 @@ impl Segments {
             if let Some(on) = on {
                 write!(to, "\"{on}\"")?;
             }
-            write!(to, ",{}", then.word())?;
+            write!(to, ",{}", then.format_word())?;
             if paces {
                 write!(to, ",{}", pace.map_or(Decimal::ONE, |pace| pace.speed))?;
             }
@@ -125,12 +125,12 @@ impl Segments {
         Ok(())
     }
 
-    fn begin(&mut self, now: Time, id: JobId, on: Option<ProcSet>) {
+    fn begin_segment(&mut self, now: Time, id: JobId, on: Option<ProcSet>) {
         self.open.entry(id).or_default().push(SegmentPart { start: now, procs: None, pace: None, end: None, on });
     }
 
     /// The segment at work ends.
-    fn close(&mut self, now: Time, id: JobId, then: SegmentEnd) {
+    fn close_segment(&mut self, now: Time, id: JobId, then: SegmentEnd) {
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut())
             && part.end.is_none()
         {
@@ -143,7 +143,7 @@ impl Segments {
     }
 
     /// A running job goes on with another size, where `from` is the one before, or another pace.
-    fn change(&mut self, now: Time, id: JobId, from: Option<Procs>, next: SegmentPart) {
+    fn change_segment(&mut self, now: Time, id: JobId, from: Option<Procs>, next: SegmentPart) {
         let Some(parts) = self.open.get_mut(&id) else { return };
         // All changes of one instant are one.
         if parts.last().is_some_and(|part| part.start == now) {
@@ -151,24 +151,24 @@ impl Segments {
         } else if let Some(part) = parts.last_mut() {
             part.end = Some((now, SegmentEnd::Paced));
         }
-        let changed = |part: &&mut SegmentPart| matches!(part.end, Some((end, SegmentEnd::Resized | SegmentEnd::Paced)) if end == now);
-        let Some(part) = parts.last_mut().filter(changed) else { return parts.push(next) };
+        let is_changed_now = |part: &&mut SegmentPart| matches!(part.end, Some((end, SegmentEnd::Resized | SegmentEnd::Paced)) if end == now);
+        let Some(part) = parts.last_mut().filter(is_changed_now) else { return parts.push(next) };
         part.procs = part.procs.or(from);
         if part.procs == next.procs && part.pace == next.pace {
             part.end = None;
             return;
         }
-        let then = if part.procs == next.procs { SegmentEnd::Paced } else { SegmentEnd::Resized };
-        part.end = Some((now, then));
+        let end_kind = if part.procs == next.procs { SegmentEnd::Paced } else { SegmentEnd::Resized };
+        part.end = Some((now, end_kind));
         parts.push(next);
     }
 
     /// The job is over.
-    fn record(&mut self, ended: &EndedJob<'_>, last: SegmentEnd) {
+    fn record_segments(&mut self, ended: &EndedJob<'_>, last: SegmentEnd) {
         for SegmentPart { start, procs, pace, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
-            let (end, then) = end.unwrap_or((ended.outcome.end, last));
+            let (end, end_kind) = end.unwrap_or((ended.outcome.end, last));
             let (job, number, procs) = (ended.id, ended.truth.number, procs.unwrap_or(ended.job.procs));
-            self.list.push(Segment { job, number, start, end, procs, pace, on, then });
+            self.list.push(Segment { job, number, start, end, procs, pace, on, then: end_kind });
         }
     }
 }
@@ -176,77 +176,82 @@ impl Segments {
 impl Observer for Segments {
     const NOTES: bool = false;
 
-    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
-        self.begin(now, id, None);
+    fn note_start(&mut self, now: Time, id: JobId, _why: StartReason) {
+        self.begin_segment(now, id, None);
     }
 
-    fn placed(&mut self, _now: Time, id: JobId, on: &ProcSet) {
+    fn note_placement(&mut self, _now: Time, id: JobId, on: &ProcSet) {
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
             part.on = Some(on.clone());
         }
     }
 
-    fn sized(&mut self, _now: Time, id: JobId, procs: Procs) {
+    fn note_size(&mut self, _now: Time, id: JobId, procs: Procs) {
         match self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
             Some(part) => part.procs = Some(procs),
             None => _ = self.suspended.insert(id, procs),
         }
     }
 
-    fn asked(&mut self, time: Time, job: JobId, procs: Procs) {
+    fn note_size_request(&mut self, time: Time, job: JobId, procs: Procs) {
         self.asks.push(SizeRequest { job, time, procs });
     }
 
-    fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), (_, lost): (Span, Span)) {
+    fn note_resize(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), (_, lost): (Span, Span)) {
         self.set_back += u64::from(from) * lost.0.unsigned_abs();
         let pace = self.last_part(id).and_then(|part| part.pace);
-        self.change(now, id, Some(from), SegmentPart { start: now, procs: Some(to), pace, end: None, on: None });
+        self.change_segment(
+            now,
+            id,
+            Some(from),
+            SegmentPart { start: now, procs: Some(to), pace, end: None, on: None },
+        );
     }
 
-    fn paced(&mut self, now: Time, id: JobId, (_, to): (JobPace, JobPace)) {
+    fn note_pace(&mut self, now: Time, id: JobId, (_, to): (JobPace, JobPace)) {
         let Some(part) = self.last_part(id) else { return };
         let (procs, on) = (part.procs, part.on.clone());
         let pace = (to.speed != Decimal::ONE).then_some(to);
-        self.change(now, id, None, SegmentPart { start: now, procs, pace, end: None, on });
+        self.change_segment(now, id, None, SegmentPart { start: now, procs, pace, end: None, on });
     }
 
-    fn suspended(&mut self, now: Time, id: JobId) {
-        self.close(now, id, SegmentEnd::Suspended);
+    fn note_suspension(&mut self, now: Time, id: JobId) {
+        self.close_segment(now, id, SegmentEnd::Suspended);
     }
 
-    fn adopted(&mut self, _now: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, _now: Time, id: JobId, adopted: &Adopted) {
         if let Adopted::Running { since, on } = adopted {
-            self.begin(*since, id, on.clone());
+            self.begin_segment(*since, id, on.clone());
         }
     }
 
-    fn requeued(&mut self, now: Time, id: JobId, _procs: Procs, _ran: Span) {
-        self.close(now, id, SegmentEnd::Requeued);
+    fn note_requeue(&mut self, now: Time, id: JobId, _procs: Procs, _ran: Span) {
+        self.close_segment(now, id, SegmentEnd::Requeued);
     }
 
-    fn lost(&mut self, ended: &EndedJob<'_>) {
-        self.record(ended, SegmentEnd::Lost);
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
+        self.record_segments(ended, SegmentEnd::Lost);
     }
 
-    fn resumed(&mut self, now: Time, id: JobId) {
+    fn note_resumption(&mut self, now: Time, id: JobId) {
         let last = self.open.get(&id).and_then(|parts| parts.last());
         let first = || (None, self.suspended.get(&id).copied(), None);
         let (on, procs, pace) = last.map_or_else(first, |part| (part.on.clone(), part.procs, part.pace));
-        self.begin(now, id, on);
+        self.begin_segment(now, id, on);
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
             (part.procs, part.pace) = (procs, pace);
         }
     }
 
-    fn cancelled(&mut self, _now: Time, id: JobId) {
+    fn note_withdrawal(&mut self, _now: Time, id: JobId) {
         self.open.remove(&id);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.record(ended, SegmentEnd::Ended);
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        self.record_segments(ended, SegmentEnd::Ended);
     }
 
-    fn settled(&mut self, now: Time, levels: Levels) {
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
         if levels.down != self.down.last().map_or(0, |last| last.1) {
             self.down.push((now, levels.down));
         }

@@ -45,16 +45,16 @@ use supply::SupplyBook;
 ///
 /// # Driving one
 ///
-/// Whenever something happens, and at each [`Session::deadline`], tell the session what has
-/// happened by then, in this order: [`Session::end`] of jobs, lower numbers first;
-/// [`Session::expire`]; [`Session::arrive`] and [`Session::cancel`] as they came; `end` of running
-/// jobs that were withdrawn ([`Session::cancel`] answers `false` for them) or killed
-/// ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`] and carry
-/// out what it answers. With [`PassRule::Event`](crate::policy::PassRule::Event) a decision follows
-/// each of them. That is what the simulator does, and what does so gets the simulator's schedule.
-/// Coming late is no fault: time is what the last call said, and never goes back; what lies beyond
-/// ±2⁶¹ s counts as that. [`PassRule::Pyss`](crate::policy::PassRule::Pyss) is for simulations
-/// alone: it has to know of jobs that will end later in the same second.
+/// Whenever something happens, and at each [`Session::next_due_time`], tell the session what has
+/// happened by then, in this order: [`Session::end_job`] of jobs, lower numbers first;
+/// [`Session::expire_due`]; [`Session::note_arrival`] and [`Session::withdraw_job`] as they came;
+/// `end` of running jobs that were withdrawn ([`Session::withdraw_job`] answers `false` for them)
+/// or killed ([`Action::Kill`](crate::policy::Action::Kill)). Then ask once for [`Session::decide`]
+/// and carry out what it answers. With [`PassRule::Event`](crate::policy::PassRule::Event) a
+/// decision follows each of them. That is what the simulator does, and what does so gets the
+/// simulator's schedule. Coming late is no fault: time is what the last call said, and never goes
+/// back; what lies beyond ±2⁶¹ s counts as that. [`PassRule::Pyss`](crate::policy::PassRule::Pyss)
+/// is for simulations alone: it has to know of jobs that will end later in the same second.
 ///
 /// ```
 /// use drystone_core::engine::Session;
@@ -62,20 +62,20 @@ use supply::SupplyBook;
 /// use drystone_core::policy::{Action, PolicySpec};
 ///
 /// let policy: PolicySpec = "easy".parse()?;
-/// let mut session = Session::new(Machine::new(4), policy.scheduler());
+/// let mut session = Session::new(Machine::new(4), policy.build_scheduler());
 /// let starts = |session: &mut Session, now| -> Result<Vec<u32>, Box<dyn std::error::Error>> {
 ///     let actions = session.decide(now)?.list().iter();
 ///     Ok(actions.filter_map(|action| if let Action::Start { job, .. } = action { Some(job.0) } else { None }).collect())
 /// };
 /// // The first job leaves one processor free, the second needs all four and has to wait, the third fits beside the first.
 /// for (procs, estimate) in [(3, 100), (4, 100), (1, 50)] {
-///     session.arrive(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
+///     session.note_arrival(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
 /// }
 /// // The third is over before the second can start.
 /// assert_eq!(starts(&mut session, Time(0))?, [0, 2]);
 /// // Both end early.
-/// assert!(session.end(Time(20), JobId(0)) && session.end(Time(20), JobId(2)));
-/// session.expire(Time(20));
+/// assert!(session.end_job(Time(20), JobId(0)) && session.end_job(Time(20), JobId(2)));
+/// session.expire_due(Time(20));
 /// assert_eq!(starts(&mut session, Time(20))?, [1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -165,10 +165,10 @@ impl Session {
     /// A session without jobs.
     #[must_use]
     pub fn new(machine: Machine, scheduler: Scheduler) -> Session {
-        let clairvoyant = scheduler.forecast.predictor.clairvoyant();
+        let clairvoyant = scheduler.forecast.predictor.is_clairvoyant();
         let propagation = scheduler.forecast.predictor.propagation();
         let corrects = scheduler.forecast.correction != Correction::None;
-        let (learns, wakes) = (scheduler.forecast.predictor.learns(), scheduler.policy.wakes());
+        let (learns, wakes) = (scheduler.forecast.predictor.is_learning(), scheduler.policy.has_wake_ups());
         let time_limit = scheduler.policy.time_limit();
         let s = SessionState {
             world: PolicyWorld {
@@ -202,7 +202,7 @@ impl Session {
             changes: Changes::default(),
             of_user: ByUser::default(),
         };
-        let origin = scheduler.origin();
+        let origin = scheduler.scheduler_origin();
         Session {
             scheduler,
             origin,
@@ -229,22 +229,22 @@ impl Session {
     }
 
     /// A job arrives, and gets the next number: the first is 0. `oracle` is its true run time where
-    /// the session is [`Session::clairvoyant`].
+    /// the session is [`Session::is_clairvoyant`].
     ///
     /// # Errors
     /// A job that is impossible on this machine: without processors, wider than the machine, with a
     /// negative estimate, with a submit time or an estimate beyond ±2⁴⁰ s, or with a demand beyond
     /// the machine's resources. The session is then unchanged.
-    pub fn arrive(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> Result<JobId, ImpossibleJob> {
+    pub fn note_arrival(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> Result<JobId, ImpossibleJob> {
         match self.problem_of(job) {
-            None => Ok(self.admit(now, job, oracle)),
+            None => Ok(self.admit_job(now, job, oracle)),
             Some(problem) => Err(ImpossibleJob(problem)),
         }
     }
 
     /// A job arrives that is possible.
     #[inline(always)]
-    pub(crate) fn admit(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
+    pub(crate) fn admit_job(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
         self.come_to(now);
         let id = self.s.world.jobs.next_id();
         if id == JobId::default() {
@@ -252,7 +252,7 @@ impl Session {
         }
         let forecast = &mut self.scheduler.forecast;
         let foreseen = forecast.predictor.predict(id, job, oracle);
-        let prediction = forecast.planned(foreseen);
+        let prediction = forecast.planned_span(foreseen);
         let entry = JobEntry {
             prediction,
             segment: Time::ZERO,
@@ -277,24 +277,24 @@ impl Session {
         if self.propagation > Propagation::None {
             // Asked of the table: a use of the job itself here would split its copy into parts that
             // the processor reads back late.
-            self.s.of_user.of(self.s.world.jobs[id].job.user).push(id);
+            self.s.of_user.value_of(self.s.world.jobs[id].job.user).push(id);
         }
-        self.observe(PolicyEvent::Arrived(id));
-        self.sift(id);
+        self.notify_policy(PolicyEvent::Arrived(id));
+        self.hold_if_short(id);
         id
     }
 
     /// A running job ends. Returns whether there was such a job: a live cluster may report one end
     /// twice.
     #[inline]
-    pub fn end(&mut self, now: Time, id: JobId) -> bool {
-        self.finish(now, id, true, None)
+    pub fn end_job(&mut self, now: Time, id: JobId) -> bool {
+        self.finish_job(now, id, true, None)
     }
 
     /// Ends a job, with its run time where it is known better than from the time at which the
     /// session heard of the start; `teaches` is false for a time that is no run time.
     #[inline(always)]
-    pub(super) fn finish(&mut self, now: Time, id: JobId, teaches: bool, ran: Option<Span>) -> bool {
+    pub(super) fn finish_job(&mut self, now: Time, id: JobId, teaches: bool, ran: Option<Span>) -> bool {
         let Some(KnownEntry { entry, .. }) =
             self.s.world.jobs.get(id).filter(|known| known.entry.phase == Phase::Running)
         else {
@@ -313,27 +313,27 @@ impl Session {
         entry.ran = ran.unwrap_or(entry.ran + (now - entry.segment));
         entry.phase = Phase::Done;
         self.s.world.free += i64::from(entry.procs);
-        let mut received = entry.ran;
+        let mut received_time = entry.ran;
         if self.s.world.shapes.is_some() {
-            received = self.forget_size(id).unwrap_or(received);
+            received_time = self.forget_size(id).unwrap_or(received_time);
         }
         if self.learns && teaches {
-            self.scheduler.forecast.predictor.learn(id, &self.s.world.jobs[id].job, received, now);
+            self.scheduler.forecast.predictor.learn_from_end(id, &self.s.world.jobs[id].job, received_time, now);
         }
         self.give_resources(id, Portion::Whole);
-        self.s.unname(id);
+        self.s.forget_processors(id);
         if !self.s.killed.is_empty() {
             self.note_killed(id);
         }
-        self.observe(PolicyEvent::Ended { job: id, predicted_end });
+        self.notify_policy(PolicyEvent::Ended { job: id, predicted_end });
         if self.propagation > Propagation::None && teaches {
-            self.propagate(id);
+            self.propagate_predictions(id);
         }
         true
     }
 
     /// Makes room for this many more jobs at once.
-    pub(crate) fn reserve(&mut self, jobs: usize) {
+    pub(crate) fn reserve_slots(&mut self, jobs: usize) {
         self.s.world.jobs.reserve(jobs);
     }
 
@@ -347,9 +347,9 @@ impl Session {
     /// job waits.
     #[cold]
     fn note_killed(&mut self, id: JobId) {
-        let all = self.s.killed.len();
+        let killed_count = self.s.killed.len();
         self.s.killed.retain(|&killed| killed != id);
-        self.woken |= self.s.killed.len() < all;
+        self.woken |= self.s.killed.len() < killed_count;
     }
 
     /// Advances the clock, clamped; it never goes back, though the clock of a live cluster may.
@@ -364,9 +364,9 @@ impl Session {
     /// New history of a user renews the predictions of the user's other jobs. A running job's
     /// prediction is never less than it has run already. Jobs that this will never concern again
     /// leave the list of the user's jobs.
-    fn propagate(&mut self, ended: JobId) {
+    fn propagate_predictions(&mut self, ended: JobId) {
         let user = self.s.world.jobs[ended].job.user;
-        let mut jobs = std::mem::take(self.s.of_user.of(user));
+        let mut jobs = std::mem::take(self.s.of_user.value_of(user));
         jobs.retain(|&id| {
             let Some(KnownEntry { entry, job }) = self.s.world.jobs.get(id) else { return false };
             let least = match (entry.phase, self.propagation) {
@@ -379,17 +379,17 @@ impl Session {
             };
             let forecast = &mut self.scheduler.forecast;
             let new = forecast.predictor.predict(id, job, None);
-            let new = forecast.planned(new).max(least);
+            let new = forecast.planned_span(new).max(least);
             if new != entry.prediction {
-                self.repredict(id, new);
+                self.update_prediction(id, new);
             }
             true
         });
-        *self.s.of_user.of(user) = jobs;
+        *self.s.of_user.value_of(user) = jobs;
     }
 
     /// A waiting, held or suspended job is withdrawn. Returns whether there was such a job.
-    pub fn cancel(&mut self, now: Time, id: JobId) -> bool {
+    pub fn withdraw_job(&mut self, now: Time, id: JobId) -> bool {
         self.come_to(now);
         self.forget_short(id);
         let Some(KnownEntry { entry, job }) = self.s.world.jobs.get_mut(id) else {
@@ -407,19 +407,19 @@ impl Session {
             }
             Phase::Running | Phase::Done => return false,
         }
-        let suspended = entry.phase == Phase::Suspended;
-        let known = entry.phase != Phase::Held && !(entry.phase == Phase::Suspended && self.s.foreign.remove(&id));
+        let is_suspended = entry.phase == Phase::Suspended;
+        let is_known = entry.phase != Phase::Held && !(entry.phase == Phase::Suspended && self.s.foreign.remove(&id));
         entry.phase = Phase::Done;
         self.s.world.named.remove(&id);
-        self.scheduler.forecast.predictor.withdrawn(id, job);
-        if suspended {
+        self.scheduler.forecast.predictor.note_withdrawal(id, job);
+        if is_suspended {
             self.give_resources(id, Portion::Staying);
             if self.s.world.shapes.is_some() {
                 self.forget_size(id);
             }
         }
-        if known {
-            self.observe(PolicyEvent::Cancelled(id));
+        if is_known {
+            self.notify_policy(PolicyEvent::Cancelled(id));
         }
         true
     }
@@ -428,7 +428,7 @@ impl Session {
     /// or the policy wakes.
     #[inline]
     #[must_use]
-    pub fn deadline(&self) -> Option<Time> {
+    pub fn next_due_time(&self) -> Option<Time> {
         let next = self.next_deadline().min(self.capacity_due()).min(self.supply_due());
         (next < Time::MAX).then_some(next)
     }
@@ -446,7 +446,7 @@ impl Session {
     }
 
     /// Wakes the policy if it asked to be woken by now.
-    pub(crate) fn wake(&mut self, now: Time) -> bool {
+    pub(crate) fn wake_policy(&mut self, now: Time) -> bool {
         if self.wake > now || self.wake == Time::MAX {
             return false;
         }
@@ -457,7 +457,7 @@ impl Session {
         self.wake = Time::MAX;
         self.woken = true;
         self.come_to(now);
-        self.observe(PolicyEvent::Woken);
+        self.notify_policy(PolicyEvent::Woken);
         true
     }
 
@@ -485,16 +485,16 @@ impl Session {
     }
 
     /// The oldest job that is not done.
-    pub(crate) fn oldest(&self) -> JobId {
+    pub(crate) fn oldest_job(&self) -> JobId {
         self.s.world.oldest
     }
 
     #[inline(always)]
-    fn observe(&mut self, event: PolicyEvent) {
+    fn notify_policy(&mut self, event: PolicyEvent) {
         self.scheduler.policy.observe(event, &self.s.view());
     }
 
-    fn repredict(&mut self, id: JobId, new: Span) {
+    fn update_prediction(&mut self, id: JobId, new: Span) {
         let now = self.s.world.now;
         let entry = &mut self.s.world.jobs[id].entry;
         let before = RunningJob { end: entry.predicted_end(), id, procs: entry.procs };
@@ -503,10 +503,10 @@ impl Session {
             self.s.changes.push(&mut entry.changes, now, new);
         }
         if entry.phase == Phase::Running {
-            self.s.world.running.postpone(before, entry.predicted_end());
+            self.s.world.running.postpone_end(before, entry.predicted_end());
             self.note_expiry();
         }
-        self.observe(PolicyEvent::Repredicted { job: id, old });
+        self.notify_policy(PolicyEvent::Repredicted { job: id, old });
     }
 }
 
@@ -517,16 +517,16 @@ impl SessionState {
     }
 
     #[inline]
-    fn unname(&mut self, id: JobId) {
+    fn forget_processors(&mut self, id: JobId) {
         if self.draining {
-            self.refresh();
+            self.refresh_capacity();
         }
         if !self.world.named.is_empty()
             && let Some(set) = self.world.named.remove(&id)
         {
             self.named_busy.remove(&set);
             if self.is_irregular(&set) {
-                self.refresh();
+                self.refresh_capacity();
             }
         }
     }

@@ -32,7 +32,7 @@ use supply::SupplyTimetable;
 /// wake-ups, arrivals and cancellations in the order of the source, ends (by id) of running jobs
 /// that were withdrawn. Then the policy makes one pass, or one after each of them ([`PassRule`]).
 ///
-/// A policy may take something for granted about the jobs: [`Scheduler::fits`] says whether a
+/// A policy may take something for granted about the jobs: [`Scheduler::check_fit`] says whether a
 /// workload has it. Where it has not, the simulation may stop with a
 /// [`PolicyViolation`](super::PolicyViolation).
 ///
@@ -50,7 +50,7 @@ use supply::SupplyTimetable;
 /// let workload = Workload::new(Machine::new(4), jobs, truth, Provenance::default())?;
 /// let policy: PolicySpec = "easy".parse()?;
 /// let mut schedule = Schedule::default();
-/// Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule)?;
+/// Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule)?;
 /// // Start and end of each.
 /// assert_eq!(schedule.spans, [(0, 100), (100, 180), (2, 42)].map(|(start, end)| Some((Time(start), Time(end)))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -141,17 +141,17 @@ impl<S: EventSource> Simulation<S> {
         if scheduler.policy.keeps_limits() {
             source.drop_limits();
         }
-        let next_arrival = source.peek().unwrap_or(Time::MAX);
+        let next_arrival = source.peek_time().unwrap_or(Time::MAX);
         let starts = (scheduler.pass == PassRule::Pyss).then_some(0);
         let mut session = Session::new(machine, scheduler);
         session.keep_accuracy();
         let (mut impossible, mut now) = (None, Time::MIN);
         let mut supply = None;
         if let Some(table) = source.resources() {
-            if table.counts() && !session.counts_resources() {
+            if table.has_resources() && !session.counts_resources() {
                 // The first step finds itself in the past, and says why.
                 (impossible, now) = (Some(SimulationError::Uncounted), Time::MAX);
-            } else if table.fill().is_some() && !session.places_on_nodes() {
+            } else if table.node_fill().is_some() && !session.places_on_nodes() {
                 (impossible, now) = (Some(SimulationError::Unplaced), Time::MAX);
             }
             session.set_resources(Arc::clone(&table));
@@ -182,7 +182,7 @@ impl<S: EventSource> Simulation<S> {
             },
         };
         simulation.take_shapes();
-        if let Some(table) = supply.filter(|table| !table.supply().is_empty()) {
+        if let Some(table) = supply.filter(|table| !table.supply_steps().is_empty()) {
             simulation.expect_supply(&table);
         }
         simulation
@@ -191,9 +191,10 @@ impl<S: EventSource> Simulation<S> {
     /// Sets the costs of suspension, and the checkpoints of jobs.
     ///
     /// # Panics
-    /// A job is suspended, possibly, where [`Transfer::check`] refuses the platform's values.
+    /// A job is suspended, possibly, where [`Transfer::check_values`] refuses the platform's
+    /// values.
     #[must_use]
-    pub fn on(self, platform: &Platform) -> Simulation<S> {
+    pub fn with_platform(self, platform: &Platform) -> Simulation<S> {
         let mut simulation = Simulation { transfer: platform.suspension, ..self };
         simulation.s.checkpoints = platform.checkpoints;
         if platform.checkpoints.is_some() && simulation.s.shapes.is_some() {
@@ -217,15 +218,16 @@ impl<S: EventSource> Simulation<S> {
     #[must_use]
     pub fn with_room(mut self, jobs: usize) -> Simulation<S> {
         self.s.truth.reserve(jobs);
-        self.session.reserve(jobs);
+        self.session.reserve_slots(jobs);
         self
     }
 
     /// Lets a policy that searches use this many threads within a decision
-    /// ([`Policy::employ`](crate::policy::Policy::employ)). The results do not depend on it.
+    /// ([`Policy::set_threads`](crate::policy::Policy::set_threads)). The results do not depend on
+    /// it.
     #[must_use]
     pub fn with_threads(mut self, threads: u32) -> Simulation<S> {
-        self.session.employ(threads);
+        self.session.set_threads(threads);
         self
     }
 
@@ -237,7 +239,7 @@ impl<S: EventSource> Simulation<S> {
 
     /// The present: the instant that was handled last.
     #[must_use]
-    pub fn now(&self) -> Time {
+    pub fn current_time(&self) -> Time {
         self.s.now
     }
 
@@ -269,23 +271,23 @@ impl<S: EventSource> Simulation<S> {
     /// See [`SimulationError`].
     #[inline]
     pub fn step(&mut self, observer: &mut impl Observer) -> Result<bool, SimulationError> {
-        let reached = match self.s.at {
-            SimulationPosition::Rest => self.reach(observer)?,
+        let reached_stage = match self.s.at {
+            SimulationPosition::Rest => self.reach_instant(observer)?,
             SimulationPosition::Pass => Reached::Pass,
             SimulationPosition::Acted => Reached::Instant,
         };
-        match reached {
+        match reached_stage {
             Reached::End => return Ok(false),
             Reached::Instant => {}
-            Reached::Pass => self.decide(self.s.now, observer)?,
+            Reached::Pass => self.run_pass(self.s.now, observer)?,
         }
-        self.settle(observer);
+        self.settle_instant(observer);
         Ok(true)
     }
 
     /// Goes on to the next scheduling pass and stops before it, when all events that lead to it
     /// have been handled: now [`Session::view`] shows what a policy would see, and
-    /// [`Simulation::apply`] takes actions from outside. `false` at the end.
+    /// [`Simulation::apply_actions`] takes actions from outside. `false` at the end.
     ///
     /// A simulation that stands at a pass already leaves that one behind. To let the policy make
     /// it, call [`Simulation::step`].
@@ -305,11 +307,11 @@ impl<S: EventSource> Simulation<S> {
     /// while simulation.next_pass(&mut schedule)? {
     ///     // The shortest job that fits starts.
     ///     let view = simulation.session().view();
-    ///     let fits = view.waiting().filter(|&id| view.job(id).procs <= view.free());
+    ///     let fits = view.waiting_jobs().filter(|&id| view.job(id).procs <= view.free_processors());
     ///     let Some(shortest) = fits.min_by_key(|&id| view.prediction(id)) else { continue };
     ///     let mut actions = Actions::default();
-    ///     actions.start(shortest, StartReason::Backfilled);
-    ///     simulation.apply(&actions, &mut schedule)?;
+    ///     actions.start_job(shortest, StartReason::Backfilled);
+    ///     simulation.apply_actions(&actions, &mut schedule)?;
     /// }
     /// assert_eq!(schedule.spans, [(10, 110), (0, 10)].map(|(start, end)| Some((Time(start), Time(end)))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -320,12 +322,12 @@ impl<S: EventSource> Simulation<S> {
     pub fn next_pass(&mut self, observer: &mut impl Observer) -> Result<bool, SimulationError> {
         if self.s.at != SimulationPosition::Rest {
             self.session.leave_pass();
-            self.settle(observer);
+            self.settle_instant(observer);
         }
         loop {
-            match self.reach(observer)? {
+            match self.reach_instant(observer)? {
                 Reached::End => return Ok(false),
-                Reached::Instant => self.settle(observer),
+                Reached::Instant => self.settle_instant(observer),
                 Reached::Pass => {
                     self.s.at = SimulationPosition::Pass;
                     return Ok(true);
@@ -341,7 +343,7 @@ impl<S: EventSource> Simulation<S> {
     ///
     /// # Errors
     /// Actions that are impossible: the simulation is then of no further use. No pass is due.
-    pub fn apply(&mut self, actions: &Actions, observer: &mut impl Observer) -> Result<(), SimulationError> {
+    pub fn apply_actions(&mut self, actions: &Actions, observer: &mut impl Observer) -> Result<(), SimulationError> {
         if self.s.at == SimulationPosition::Rest {
             return Err(SimulationError::NoPass);
         }
@@ -358,7 +360,7 @@ impl<S: EventSource> Simulation<S> {
     pub fn next_event(&mut self) -> Time {
         let (end, deadline) = (self.next_end(), self.session.next_deadline());
         let arrival = if self.is_over(end) { Time::MAX } else { self.s.next_arrival };
-        let over = end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle());
+        let over = end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.is_idle());
         if over { Time::MAX } else { end.min(arrival).min(deadline) }
     }
 
@@ -381,12 +383,12 @@ impl<S: EventSource> Simulation<S> {
             self.source.set_horizon(horizon);
         }
         self.look_ahead();
-        let reached = self.reach(observer)?;
+        let stop_place = self.reach_instant(observer)?;
         self.source.set_horizon(Time::MAX);
         self.look_ahead();
-        match reached {
+        match stop_place {
             Reached::End => {}
-            Reached::Instant => self.settle(observer),
+            Reached::Instant => self.settle_instant(observer),
             Reached::Pass => self.s.at = SimulationPosition::Pass,
         }
         Ok(self.is_at_pass())
@@ -415,29 +417,29 @@ impl<S: EventSource> Simulation<S> {
 
     /// Handles the events of one instant (with [`PassRule::Event`]: one event).
     #[inline]
-    fn reach<O: Observer>(&mut self, observer: &mut O) -> Result<Reached, SimulationError> {
+    fn reach_instant<O: Observer>(&mut self, observer: &mut O) -> Result<Reached, SimulationError> {
         if O::NOTES && !self.session.is_listened_to() {
-            self.session.listen();
+            self.session.enable_notes();
         }
         if S::NEWS {
-            self.open(observer)?;
+            self.open_simulation(observer)?;
         }
         let end = self.next_end();
         let mut deadline = self.session.next_deadline();
         let arrival = if self.is_over(end) { Time::MAX } else { self.s.next_arrival };
-        if end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle()) {
-            return self.finish().map(|()| Reached::End);
+        if end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.is_idle()) {
+            return self.check_complete().map(|()| Reached::End);
         }
-        let mut heard = None;
-        if deadline < end.min(arrival) && self.session.pass() != PassRule::Pyss {
-            (heard, deadline) = self.expire_before(end, arrival);
+        let mut heard_time = None;
+        if deadline < end.min(arrival) && self.session.pass_rule() != PassRule::Pyss {
+            (heard_time, deadline) = self.expire_before(end, arrival);
         }
-        let now = heard.unwrap_or(end.min(arrival).min(deadline));
+        let now = heard_time.unwrap_or(end.min(arrival).min(deadline));
         if now != self.s.now {
-            self.advance(now)?;
+            self.advance_to(now)?;
         }
-        let decide = match self.session.pass() {
-            _ if heard.is_some() => true,
+        let decide = match self.session.pass_rule() {
+            _ if heard_time.is_some() => true,
             PassRule::Instant => self.whole_instant(now, end, deadline, arrival, observer),
             PassRule::Event => self.one_event(now, end, arrival, observer),
             PassRule::Pyss => self.one_pyss_event(now, end, arrival, observer),
@@ -447,12 +449,12 @@ impl<S: EventSource> Simulation<S> {
 
     /// The instant is over, or the event with its pass.
     #[inline]
-    fn settle(&mut self, observer: &mut impl Observer) {
+    fn settle_instant(&mut self, observer: &mut impl Observer) {
         self.s.at = SimulationPosition::Rest;
         if self.s.gone {
             self.forget_done();
         }
-        observer.settled(self.s.now, self.session.levels());
+        observer.note_settlement(self.s.now, self.session.levels());
     }
 
     /// The whole state, between two instants or at a pass; observers save their own.
@@ -460,9 +462,10 @@ impl<S: EventSource> Simulation<S> {
     /// # Errors
     /// Serialisation fails.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        let (position, memory) = (self.source.position(), self.source.memory()?);
-        let saved = SavedSimulation { state: self.s.clone(), session: self.session.save()?, position, memory };
-        snapshot::write(Contents::Simulation, &saved)
+        let (position, memory) = (self.source.position(), self.source.save_memory()?);
+        let saved_simulation =
+            SavedSimulation { state: self.s.clone(), session: self.session.save()?, position, memory };
+        snapshot::write_state(Contents::Simulation, &saved_simulation)
     }
 
     /// Goes on from a saved state of a simulation with the same scheduler and source; the results
@@ -471,12 +474,12 @@ impl<S: EventSource> Simulation<S> {
     /// # Errors
     /// Bytes that are no such state. The simulation is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let saved: SavedSimulation = snapshot::read(Contents::Simulation, bytes)?;
-        self.session.load(&saved.session)?;
-        self.source.seek(saved.position);
-        self.source.recall(&saved.memory)?;
+        let saved_simulation: SavedSimulation = snapshot::read_state(Contents::Simulation, bytes)?;
+        self.session.load(&saved_simulation.session)?;
+        self.source.seek(saved_simulation.position);
+        self.source.restore_memory(&saved_simulation.memory)?;
         let shapes = self.s.shapes.take();
-        self.s = saved.state;
+        self.s = saved_simulation.state;
         if let (Some(shapes), Some(before)) = (&mut self.s.shapes, &shapes) {
             shapes.adopt_tables(before);
         }
@@ -484,32 +487,32 @@ impl<S: EventSource> Simulation<S> {
     }
 
     #[inline]
-    fn advance(&mut self, now: Time) -> Result<(), SimulationError> {
+    fn advance_to(&mut self, now: Time) -> Result<(), SimulationError> {
         if now < self.s.now {
             if let Some(impossible) = self.impossible.take() {
                 return Err(impossible);
             }
             return Err(SimulationError::Disorder { now: self.s.now, next: now });
         }
-        self.session.settle()?;
+        self.session.settle_instant()?;
         self.s.now = now;
         Ok(())
     }
 
     /// No job is here: what is left are wake-ups of a policy that waits for more.
-    fn idle(&self) -> bool {
-        self.session.waiting() == 0 && self.session.suspended() == 0
+    fn is_idle(&self) -> bool {
+        self.session.waiting_count() == 0 && self.session.suspended_count() == 0
     }
 
-    fn finish(&self) -> Result<(), SimulationError> {
-        if let Some(never) = self.source.peek() {
+    fn check_complete(&self) -> Result<(), SimulationError> {
+        if let Some(never) = self.source.peek_time() {
             let index = self.session.next_id().0;
             return Err(SimulationError::Impossible { index, problem: format!("comes at {never}, which is never") });
         }
         if let Some(short) = self.too_short() {
             return Err(short);
         }
-        if self.idle() {
+        if self.is_idle() {
             return Ok(());
         }
         if S::NEWS
@@ -521,9 +524,9 @@ impl<S: EventSource> Simulation<S> {
             return Err(error);
         }
         Err(SimulationError::Starved {
-            waiting: self.session.waiting(),
-            suspended: self.session.suspended(),
-            first: self.session.oldest(),
+            waiting: self.session.waiting_count(),
+            suspended: self.session.suspended_count(),
+            first: self.session.oldest_job(),
         })
     }
 
@@ -538,11 +541,11 @@ impl<S: EventSource> Simulation<S> {
 
     #[cold]
     fn drop_stale_ends(&mut self) {
-        while let Some(end) = self.s.ends.peek() {
+        while let Some(end) = self.s.ends.peek_end() {
             let (end, id) = (end.time(), end.job());
             if self.s.end_of(&self.session, id) == Some(end) {
                 // Each running job has one that is not stale.
-                self.s.stale = self.s.ends.len() > self.session.running() as usize;
+                self.s.stale = self.s.ends.len() > self.session.running_count() as usize;
                 return;
             }
             self.s.ends.pop();
@@ -551,14 +554,14 @@ impl<S: EventSource> Simulation<S> {
     }
 
     #[inline]
-    fn decide(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
+    fn run_pass(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
         let mut deed =
             MachineEffect { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
         self.session.decide_with(now, |session, at| deed.carried_out(session, at, observer))?;
         let thrashing = deed.thrashing;
         for moved in self.session.actions().moves() {
-            let place = |job| self.source.place(job);
-            observer.moved(now, &Moved { job: place(moved.job), favour: moved.favour.map(place), ..*moved });
+            let place = |job| self.source.observed_id(job);
+            observer.note_move(now, &Moved { job: place(moved.job), favour: moved.favour.map(place), ..*moved });
         }
         self.tell_starts(now);
         thrashing.map_or(Ok(()), Err)

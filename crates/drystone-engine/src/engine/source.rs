@@ -66,17 +66,17 @@ pub struct Stroke {
 /// ([`SimulationError::Impossible`](super::SimulationError::Impossible)).
 ///
 /// A source of more than arrivals and cancellations says so ([`EventSource::NEWS`]) and also has
-/// the other methods; a policy that does not [hear](crate::policy::Policy::hears) of news cannot be
-/// simulated with it.
+/// the other methods; a policy that does not [hear](crate::policy::Policy::can_hear_news) of news
+/// cannot be simulated with it.
 pub trait EventSource {
     /// True if it sends more than arrivals and cancellations, or follows the fates of jobs.
     const NEWS: bool = false;
 
     /// Returns the time of the next event, within ±2⁴⁰ s and not before the last; `None` after the
     /// last.
-    fn peek(&self) -> Option<Time>;
+    fn peek_time(&self) -> Option<Time>;
 
-    /// Takes the next one: `Some` wherever [`EventSource::peek`] has said so.
+    /// Takes the next one: `Some` wherever [`EventSource::peek_time`] has said so.
     fn next(&mut self) -> Option<Incoming<'_>>;
 
     /// Returns the number of events taken so far, so that a source can be put back to its position.
@@ -104,14 +104,14 @@ pub trait EventSource {
 
     /// Returns the index of the shape of a job that has arrived.
     fn shape_of(&self, id: JobId) -> Option<u32> {
-        self.shapes()?.of.get(self.place(id).index()).copied().flatten()
+        self.shapes()?.of.get(self.observed_id(id).index()).copied().flatten()
     }
 
     /// Returns the state beyond its position that it needs to continue.
     ///
     /// # Errors
     /// Serialisation fails.
-    fn memory(&self) -> Result<Vec<u8>, SnapshotError> {
+    fn save_memory(&self) -> Result<Vec<u8>, SnapshotError> {
         Ok(Vec::new())
     }
 
@@ -119,12 +119,12 @@ pub trait EventSource {
     ///
     /// # Errors
     /// Bytes that are no such memory.
-    fn recall(&mut self, _memory: &[u8]) -> Result<(), SnapshotError> {
+    fn restore_memory(&mut self, _memory: &[u8]) -> Result<(), SnapshotError> {
         Ok(())
     }
 
     /// Returns the first instant, as long as the initial state has not been delivered.
-    fn first(&self) -> Option<Time> {
+    fn first_instant(&self) -> Option<Time> {
         None
     }
 
@@ -135,13 +135,13 @@ pub trait EventSource {
     }
 
     /// Delivers the initial state, one event after the other: processors that are out, jobs.
-    fn opening(&mut self) -> Option<Incoming<'_>> {
+    fn next_opening(&mut self) -> Option<Incoming<'_>> {
         None
     }
 
-    /// A job has gone: it has ended, was withdrawn or lost. Returns whether [`EventSource::peek`]
-    /// may answer something else now.
-    fn gone(&mut self, _now: Time, _id: JobId) -> bool {
+    /// A job has gone: it has ended, was withdrawn or lost. Returns whether
+    /// [`EventSource::peek_time`] may answer something else now.
+    fn note_departure(&mut self, _now: Time, _id: JobId) -> bool {
         false
     }
 
@@ -151,10 +151,10 @@ pub trait EventSource {
     }
 
     /// A job has started. Asked for by sources that follow starts.
-    fn started(&mut self, _now: Time, _id: JobId) {}
+    fn note_start(&mut self, _now: Time, _id: JobId) {}
 
     /// Returns the way in which a job ends that runs to its end.
-    fn how(&self, _id: JobId) -> How {
+    fn end_kind(&self, _id: JobId) -> How {
         How::Completed
     }
 
@@ -175,7 +175,7 @@ pub trait EventSource {
     /// Returns the number of this job for observers, where jobs arrive in another order than they
     /// are known in.
     #[inline]
-    fn place(&self, id: JobId) -> JobId {
+    fn observed_id(&self, id: JobId) -> JobId {
         id
     }
 }
@@ -219,7 +219,7 @@ impl<'a> WorkloadReplay<'a> {
 
 impl EventSource for WorkloadReplay<'_> {
     #[inline]
-    fn peek(&self) -> Option<Time> {
+    fn peek_time(&self) -> Option<Time> {
         let submit = self.workload.jobs().get(self.next_job).map(|j| j.submit);
         if self.cancellations.is_empty() {
             return submit;

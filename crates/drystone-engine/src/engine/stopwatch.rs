@@ -12,7 +12,7 @@ pub struct WallClock {
 
 impl Stopwatch for WallClock {
     #[expect(clippy::disallowed_methods, reason = "time limits, which say so")]
-    fn start(&mut self, limit: Duration) {
+    fn start_timer(&mut self, limit: Duration) {
         self.until = Instant::now().checked_add(limit);
     }
 
@@ -30,12 +30,12 @@ mod tests {
     fn time_is_up_after_the_limit_and_never_before_a_start() {
         let mut watch = WallClock::default();
         assert!(!watch.is_up());
-        watch.start(Duration::ZERO);
+        watch.start_timer(Duration::ZERO);
         assert!(watch.is_up());
-        watch.start(Duration::from_secs(3600));
+        watch.start_timer(Duration::from_secs(3600));
         assert!(!watch.is_up());
         // Beyond what a clock can show, time is never up.
-        watch.start(Duration::MAX);
+        watch.start_timer(Duration::MAX);
         assert!(!watch.is_up());
     }
 }

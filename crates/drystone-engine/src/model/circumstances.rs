@@ -21,7 +21,8 @@ pub enum Adopted {
     },
     /// It is suspended, and the policy is to resume it. Only for policies that
     /// [suspend](crate::policy::Abilities) themselves; where another does, adopt the job as a
-    /// running one and tell [`Session::interrupted`](crate::engine::Session::interrupted).
+    /// running one and tell
+    /// [`Session::note_interruption`](crate::engine::Session::note_interruption).
     Suspended {
         /// Run time so far.
         ran: Span,
@@ -58,7 +59,7 @@ impl How {
 
     /// The word for it in files.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn format_word(self) -> &'static str {
         match self {
             How::Completed => "completed",
             How::AtLimit => "at-limit",
@@ -167,11 +168,11 @@ impl Circumstances {
     }
 
     /// Checks it against the jobs of a workload, as
-    /// [`Workload::with`](super::Workload::with) does.
+    /// [`Workload::with_circumstances`](super::Workload::with_circumstances) does.
     ///
     /// # Errors
     /// As there.
-    pub fn check(&self, machine: Machine, jobs: &[Job], truth: &[Truth]) -> Result<(), CircumstanceError> {
+    pub fn check_jobs(&self, machine: Machine, jobs: &[Job], truth: &[Truth]) -> Result<(), CircumstanceError> {
         self.check_sized(machine, jobs, truth, None)
     }
 
@@ -184,13 +185,13 @@ impl Circumstances {
         truth: &[Truth],
         shapes: Option<&WorkloadShapes>,
     ) -> Result<(), CircumstanceError> {
-        let named =
+        let named_jobs =
             self.here.keys().chain(self.eligible.keys()).chain(self.after.keys()).chain(self.ends.keys()).copied();
-        let others = self.after.values().flat_map(|after| after.jobs.iter().copied());
-        let throttled = self.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied());
+        let prerequisites = self.after.values().flat_map(|after| after.jobs.iter().copied());
+        let throttled_jobs = self.throttles.iter().flat_map(|throttle| throttle.jobs.iter().copied());
         let withdrawn = self.withdrawn.iter().map(|withdrawal| withdrawal.job);
-        let uncounted = self.uncounted.iter().copied().chain(self.limits.jobs());
-        for job in named.chain(others).chain(throttled).chain(withdrawn).chain(uncounted) {
+        let uncounted_jobs = self.uncounted.iter().copied().chain(self.limits.jobs());
+        for job in named_jobs.chain(prerequisites).chain(throttled_jobs).chain(withdrawn).chain(uncounted_jobs) {
             if job.index() >= jobs.len() {
                 let problem = format!("is none of the {} jobs", jobs.len());
                 return Err(CircumstanceError { job, number: i64::from(job.0) + 1, problem });
@@ -201,20 +202,20 @@ impl Circumstances {
             Err(CircumstanceError { job, number, problem })
         };
         if let Some((job, problem)) =
-            self.wrong_time(jobs).or_else(|| self.wrong_throttle()).or_else(|| self.limits.wrong())
+            self.wrong_time(jobs).or_else(|| self.wrong_throttle()).or_else(|| self.limits.find_wrong_claims())
         {
             return wrong(job, problem);
         }
         let mut busy = ProcSet::new();
         for (&job, adopted) in &self.here {
             let (facts, run) = (&jobs[job.index()], truth[job.index()].run);
-            let recorded = shapes.and_then(|shapes| shapes.recorded(job.index()));
-            let (procs, run) = recorded.unwrap_or((facts.procs, run));
+            let recorded_shape = shapes.and_then(|shapes| shapes.recorded_at(job.index()));
+            let (procs, run) = recorded_shape.unwrap_or((facts.procs, run));
             if let Some(problem) = self.wrong_here(machine, (facts.submit, procs, run), adopted, &mut busy) {
                 return wrong(job, problem);
             }
         }
-        if let Some(circle) = self.circle() {
+        if let Some(circle) = self.find_circle() {
             let number = |job: JobId| truth[job.index()].number.to_string();
             let numbers: Vec<String> = circle.iter().map(|&job| number(job)).collect();
             let problem = match numbers.as_slice() {
@@ -257,13 +258,13 @@ impl Circumstances {
     }
 
     fn wrong_throttle(&self) -> Option<(JobId, String)> {
-        let mut all = BTreeMap::new();
+        let mut throttle_of_job = BTreeMap::new();
         for (at, throttle) in self.throttles.iter().enumerate() {
             for &job in &throttle.jobs {
                 if throttle.most == 0 {
                     return Some((job, "is one of those of which 0 may run at a time; expected 1 or more".into()));
                 }
-                if all.insert(job, at).is_some() {
+                if throttle_of_job.insert(job, at).is_some() {
                     return Some((job, "is throttled twice".into()));
                 }
             }
@@ -312,32 +313,32 @@ impl Circumstances {
     }
 
     /// Jobs that wait for each other in a circle.
-    fn circle(&self) -> Option<Vec<JobId>> {
+    fn find_circle(&self) -> Option<Vec<JobId>> {
         // 1: on the path at work, 2: leads into no circle.
-        let mut seen: BTreeMap<JobId, u8> = BTreeMap::new();
+        let mut visit_states: BTreeMap<JobId, u8> = BTreeMap::new();
         for &first in self.after.keys() {
             let mut path: Vec<(JobId, usize)> = vec![(first, 0)];
-            if seen.contains_key(&first) {
+            if visit_states.contains_key(&first) {
                 continue;
             }
-            seen.insert(first, 1);
+            visit_states.insert(first, 1);
             while let Some(top) = path.last_mut() {
                 let (job, at) = *top;
                 let next = self.after.get(&job).and_then(|after| after.jobs.get(at)).copied();
                 top.1 += 1;
                 let Some(next) = next else {
-                    seen.insert(job, 2);
+                    visit_states.insert(job, 2);
                     path.pop();
                     continue;
                 };
-                match seen.get(&next) {
+                match visit_states.get(&next) {
                     Some(1) => {
                         let from = path.iter().position(|&(job, _)| job == next).unwrap_or(0);
                         return Some(path[from..].iter().map(|&(job, _)| job).collect());
                     }
                     Some(_) => {}
                     None => {
-                        seen.insert(next, 1);
+                        visit_states.insert(next, 1);
                         path.push((next, 0));
                     }
                 }
@@ -349,13 +350,13 @@ impl Circumstances {
     /// Returns the circumstances of a workload with some of the jobs only: `place` returns the new
     /// number of each. Jobs no longer depend on others that are not.
     #[must_use]
-    pub fn only(&self, place: impl Fn(JobId) -> Option<JobId>) -> Circumstances {
+    pub fn restrict_to(&self, place: impl Fn(JobId) -> Option<JobId>) -> Circumstances {
         let jobs = |list: &[JobId]| -> Vec<JobId> { list.iter().filter_map(|&job| place(job)).collect() };
         Circumstances {
             begin: self.begin,
-            here: kept(&self.here, &place),
-            eligible: kept(&self.eligible, &place),
-            after: kept(&self.after, &place)
+            here: keep_placed(&self.here, &place),
+            eligible: keep_placed(&self.eligible, &place),
+            after: keep_placed(&self.after, &place)
                 .into_iter()
                 .map(|(job, after)| (job, DependsOn { jobs: jobs(&after.jobs), ..after }))
                 .filter(|(_, after)| !after.jobs.is_empty())
@@ -364,19 +365,19 @@ impl Circumstances {
                 .map(|throttle| Throttle { jobs: jobs(&throttle.jobs), most: throttle.most })
                 .filter(|throttle| !throttle.jobs.is_empty())
                 .collect(),
-            limits: self.limits.only(&place),
+            limits: self.limits.restrict_to(&place),
             withdrawn: (self.withdrawn.iter())
                 .filter_map(|&withdrawal| Some(Withdrawal { job: place(withdrawal.job)?, ..withdrawal }))
                 .collect(),
-            ends: kept(&self.ends, &place),
+            ends: keep_placed(&self.ends, &place),
             uncounted: self.uncounted.iter().filter_map(|&job| place(job)).collect(),
         }
     }
 
     /// Returns the circumstances of a workload with only the jobs from one place up to another.
     #[must_use]
-    pub fn piece(&self, from: usize, until: usize) -> Circumstances {
-        let piece = self.only(|job| (from..until).contains(&job.index()).then(|| JobId(job.0 - from as u32)));
+    pub fn slice_jobs(&self, from: usize, until: usize) -> Circumstances {
+        let piece = self.restrict_to(|job| (from..until).contains(&job.index()).then(|| JobId(job.0 - from as u32)));
         // A job that was here at the first instant is not among the jobs that come later.
         let begin = piece.begin.filter(|_| from == 0);
         Circumstances { begin, ..piece }
@@ -385,7 +386,7 @@ impl Circumstances {
     /// Returns the circumstances at other times. How long jobs run, think and have run by the first
     /// instant stays.
     #[must_use]
-    pub fn at(mut self, times: impl Fn(Time) -> Time) -> Circumstances {
+    pub fn move_times(mut self, times: impl Fn(Time) -> Time) -> Circumstances {
         let begin = self.begin;
         self.begin = begin.map(&times);
         for adopted in self.here.values_mut() {
@@ -400,7 +401,7 @@ impl Circumstances {
 }
 
 /// Keeps the entries of jobs that have a place.
-fn kept<T: Clone>(of: &BTreeMap<JobId, T>, place: impl Fn(JobId) -> Option<JobId>) -> BTreeMap<JobId, T> {
+fn keep_placed<T: Clone>(of: &BTreeMap<JobId, T>, place: impl Fn(JobId) -> Option<JobId>) -> BTreeMap<JobId, T> {
     of.iter().filter_map(|(&job, what)| Some((place(job)?, what.clone()))).collect()
 }
 

@@ -2,7 +2,7 @@
 //!
 //! One description serves two kinds of scheduler. Policies that count take [`Demand::totals`]: so
 //! many of each resource for as long as a job runs. A model that places jobs node by node takes
-//! [`Demand::shape`] and [`ResourceTable::classes`].
+//! [`Demand::shape`] and [`ResourceTable::node_classes`].
 //!
 //! Demands are interned: a job holds a [`DemandId`], and most jobs of a log share a few demands.
 
@@ -39,7 +39,7 @@ pub enum ResourceUnit {
 impl ResourceUnit {
     /// Shows an amount with its unit: `3`, `1.5 GB`.
     #[must_use]
-    pub fn show(self, amount: u64) -> String {
+    pub fn format_amount(self, amount: u64) -> String {
         match self {
             ResourceUnit::Count => amount.to_string(),
             ResourceUnit::Kilobytes => {
@@ -65,7 +65,7 @@ pub struct Resource {
     /// Its unit.
     pub unit: ResourceUnit,
     /// Total of the machine, in that unit: the most that there ever is
-    /// ([`ResourceTable::supply`]). At most [`AMOUNT_LIMIT`].
+    /// ([`ResourceTable::supply_steps`]). At most [`AMOUNT_LIMIT`].
     pub total: u64,
     /// True if a suspended job keeps it, as it keeps its memory.
     pub stays: bool,
@@ -169,12 +169,12 @@ impl Demand {
     /// A demand for these amounts.
     #[inline]
     #[must_use]
-    pub fn of(totals: impl IntoIterator<Item = (ResourceId, u64)>) -> Demand {
-        Demand { totals: totals.into_iter().collect(), shape: None }.tidied()
+    pub fn from_totals(totals: impl IntoIterator<Item = (ResourceId, u64)>) -> Demand {
+        Demand { totals: totals.into_iter().collect(), shape: None }.into_tidied()
     }
 
     /// Ascending by resource, each once and above 0.
-    fn tidied(mut self) -> Demand {
+    fn into_tidied(mut self) -> Demand {
         let mut sums: BTreeMap<ResourceId, u64> = BTreeMap::new();
         for (resource, amount) in self.totals {
             let sum = sums.entry(resource).or_default();
@@ -187,7 +187,7 @@ impl Demand {
     /// Returns the amount of one resource that it asks for.
     #[inline]
     #[must_use]
-    pub fn amount(&self, resource: ResourceId) -> u64 {
+    pub fn amount_of(&self, resource: ResourceId) -> u64 {
         self.totals.iter().find(|(id, _)| *id == resource).map_or(0, |&(_, amount)| amount)
     }
 }
@@ -298,20 +298,20 @@ impl ResourceTable {
     /// place jobs.
     #[inline]
     #[must_use]
-    pub fn counts(&self) -> bool {
+    pub fn has_resources(&self) -> bool {
         !self.resources.is_empty()
     }
 
     /// One resource; `None` where there is no such.
     #[inline]
     #[must_use]
-    pub fn resource(&self, id: ResourceId) -> Option<&Resource> {
+    pub fn find_resource(&self, id: ResourceId) -> Option<&Resource> {
         self.resources.get(id.index())
     }
 
     /// The resource of a name.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<ResourceId> {
+    pub fn find_id(&self, name: &str) -> Option<ResourceId> {
         self.resources.iter().position(|resource| resource.name == name).map(|at| ResourceId(at as u16))
     }
 
@@ -319,7 +319,7 @@ impl ResourceTable {
     /// resource has its total.
     #[inline]
     #[must_use]
-    pub fn supply(&self) -> &[SupplyStep] {
+    pub fn supply_steps(&self) -> &[SupplyStep] {
         &self.supply
     }
 
@@ -329,7 +329,7 @@ impl ResourceTable {
         let mut past_steps = self.supply.iter().filter(|step| step.resource == id && step.from <= time);
         past_steps
             .next_back()
-            .map_or_else(|| self.resource(id).map_or(0, |resource| resource.total), |step| step.amount)
+            .map_or_else(|| self.find_resource(id).map_or(0, |resource| resource.total), |step| step.amount)
     }
 
     /// Returns the table with these changes of supply in place of its own.
@@ -344,7 +344,7 @@ impl ResourceTable {
         let mut places: BTreeMap<(ResourceId, Time), usize> = BTreeMap::new();
         for (index, step) in steps.iter().enumerate() {
             let wrong = |field, problem: String| Err(SupplyError { index, field, problem });
-            let Some(resource) = self.resource(step.resource) else {
+            let Some(resource) = self.find_resource(step.resource) else {
                 let problem =
                     format!("is of resource {}, but the machine has {} of them", step.resource.0, self.resources.len());
                 return wrong(SupplyField::Resource, problem);
@@ -353,7 +353,7 @@ impl ResourceTable {
                 let problem = format!("{} is more than the {AMOUNT_LIMIT} that can be counted", step.amount);
                 return wrong(SupplyField::Amount, problem);
             }
-            if let Some((field, problem)) = step.problem() {
+            if let Some((field, problem)) = step.find_problem() {
                 return wrong(field, problem);
             }
             if places.insert((step.resource, step.from), index).is_some() {
@@ -400,7 +400,7 @@ impl ResourceTable {
     /// Nodes by class; empty where nothing is known of nodes.
     #[inline]
     #[must_use]
-    pub fn classes(&self) -> &[NodeClass] {
+    pub fn node_classes(&self) -> &[NodeClass] {
         &self.classes
     }
 
@@ -414,7 +414,7 @@ impl ResourceTable {
     /// Returns how jobs are placed on the nodes; `None` where only amounts in all are counted.
     #[inline]
     #[must_use]
-    pub fn fill(&self) -> Option<NodeFill> {
+    pub fn node_fill(&self) -> Option<NodeFill> {
         self.fill
     }
 
@@ -428,7 +428,7 @@ impl ResourceTable {
     /// One demand; `None` where there is no such.
     #[inline]
     #[must_use]
-    pub fn demand(&self, id: DemandId) -> Option<&Demand> {
+    pub fn find_demand(&self, id: DemandId) -> Option<&Demand> {
         self.demands.get(id.0 as usize)
     }
 
@@ -436,26 +436,26 @@ impl ResourceTable {
     /// unknown demand.
     #[inline]
     #[must_use]
-    pub fn totals(&self, id: DemandId) -> &[(ResourceId, u64)] {
+    pub fn demand_totals(&self, id: DemandId) -> &[(ResourceId, u64)] {
         self.demands.get(id.0 as usize).map_or(&[], |demand| &demand.totals)
     }
 
     /// Returns the shape of a demand's nodes.
     #[inline]
     #[must_use]
-    pub fn shape(&self, id: DemandId) -> Option<&NodeShape> {
-        self.demand(id)?.shape.as_ref()
+    pub fn node_shape(&self, id: DemandId) -> Option<&NodeShape> {
+        self.find_demand(id)?.shape.as_ref()
     }
 
     /// Returns the reason why no job of this demand can ever run here; `None` if one can.
     #[must_use]
-    pub fn problem(&self, id: DemandId) -> Option<String> {
-        let Some(demand) = self.demand(id) else {
+    pub fn demand_problem(&self, id: DemandId) -> Option<String> {
+        let Some(demand) = self.find_demand(id) else {
             return Some(format!("asks for demand {} of a machine that knows {}", id.0, self.demands.len()));
         };
         demand.totals.iter().find_map(|&(id, amount)| {
-            let resource = self.resource(id)?;
-            let show = |amount| resource.unit.show(amount);
+            let resource = self.find_resource(id)?;
+            let show = |amount| resource.unit.format_amount(amount);
             (amount > resource.total).then(|| {
                 format!("asks for {} of `{}`; the machine has {}", show(amount), resource.name, show(resource.total))
             })
@@ -472,8 +472,8 @@ pub struct ResourceTableBuilder {
 
 impl From<&ResourceTable> for ResourceTableBuilder {
     fn from(table: &ResourceTable) -> ResourceTableBuilder {
-        let numbered = table.demands.iter().zip(0..);
-        let index = numbered.map(|(demand, number)| (demand.clone(), DemandId(number))).collect();
+        let numbered_demands = table.demands.iter().zip(0..);
+        let index = numbered_demands.map(|(demand, number)| (demand.clone(), DemandId(number))).collect();
         ResourceTableBuilder { table: table.clone(), index }
     }
 }
@@ -490,12 +490,12 @@ impl ResourceTableBuilder {
     /// # Errors
     /// A name that is taken or is none, an amount beyond [`AMOUNT_LIMIT`], more than 65,536 of
     /// them.
-    pub fn resource(&mut self, resource: Resource) -> Result<ResourceId, ResourceError> {
+    pub fn add_resource(&mut self, resource: Resource) -> Result<ResourceId, ResourceError> {
         let fits = |c: char| c.is_alphanumeric() || ":_-.+/".contains(c);
         if resource.name.is_empty() || !resource.name.chars().all(fits) {
             return Err(ResourceError::BadName(resource.name));
         }
-        if self.table.find(&resource.name).is_some() {
+        if self.table.find_id(&resource.name).is_some() {
             return Err(ResourceError::Twice(resource.name));
         }
         if resource.total > AMOUNT_LIMIT {
@@ -508,34 +508,34 @@ impl ResourceTableBuilder {
 
     /// Adds nodes that are alike.
     #[inline]
-    pub fn class(&mut self, class: NodeClass) {
+    pub fn add_class(&mut self, class: NodeClass) {
         self.table.classes.push(class);
     }
 
     /// Places jobs on the nodes of the classes. Without it only amounts in all are counted.
     #[inline]
-    pub fn fill(&mut self, fill: NodeFill) {
+    pub fn set_fill(&mut self, fill: NodeFill) {
         self.table.fill = Some(fill);
     }
 
     /// The number of a demand, which is a new one where no equal one is known. Amounts of one
-    /// resource are added up. A demand beyond the machine is taken: [`ResourceTable::problem`]
-    /// tells of it, where the job has a name.
+    /// resource are added up. A demand beyond the machine is taken:
+    /// [`ResourceTable::demand_problem`] tells of it, where the job has a name.
     ///
     /// # Errors
     /// A resource that is not in the table, an amount beyond [`AMOUNT_LIMIT`], more than 2³² − 1
     /// demands.
-    pub fn intern(&mut self, demand: Demand) -> Result<DemandId, ResourceError> {
-        let demand = demand.tidied();
+    pub fn intern_demand(&mut self, demand: Demand) -> Result<DemandId, ResourceError> {
+        let demand = demand.into_tidied();
         for &(id, amount) in &demand.totals {
-            let Some(resource) = self.table.resource(id) else {
+            let Some(resource) = self.table.find_resource(id) else {
                 return Err(ResourceError::Unknown(id.0, self.table.resources.len()));
             };
             if amount > AMOUNT_LIMIT {
                 return Err(ResourceError::TooMuch { name: resource.name.clone(), amount });
             }
         }
-        self.begin();
+        self.add_empty_demand();
         if let Some(&known) = self.index.get(&demand) {
             return Ok(known);
         }
@@ -546,7 +546,7 @@ impl ResourceTableBuilder {
     }
 
     /// The first demand is that of jobs that ask for nothing.
-    fn begin(&mut self) {
+    fn add_empty_demand(&mut self) {
         if self.table.demands.is_empty() {
             self.table.demands.push(Demand::default());
             self.index.insert(Demand::default(), DemandId::NONE);
@@ -563,7 +563,7 @@ impl ResourceTableBuilder {
     /// The table.
     #[must_use]
     pub fn finish(mut self) -> Arc<ResourceTable> {
-        self.begin();
+        self.add_empty_demand();
         Arc::new(self.table)
     }
 }
@@ -574,60 +574,62 @@ mod tests {
 
     fn table() -> (ResourceTableBuilder, ResourceId, ResourceId) {
         let mut builder = ResourceTableBuilder::new();
-        let gpu = builder.resource(Resource::new("gpu", ResourceUnit::Count, 4)).expect("new");
-        let mem = builder.resource(Resource::new("mem", ResourceUnit::Kilobytes, 8 << 20)).expect("new");
+        let gpu = builder.add_resource(Resource::new("gpu", ResourceUnit::Count, 4)).expect("new");
+        let mem = builder.add_resource(Resource::new("mem", ResourceUnit::Kilobytes, 8 << 20)).expect("new");
         (builder, gpu, mem)
     }
 
     #[test]
     fn equal_demands_have_one_number_and_none_is_0() {
         let (mut builder, gpu, mem) = table();
-        assert_eq!(builder.intern(Demand::default()), Ok(DemandId::NONE));
-        let one = builder.intern(Demand::of([(mem, 5), (gpu, 1)])).expect("known resources");
-        assert_eq!(builder.intern(Demand::of([(gpu, 1), (mem, 2), (mem, 3)])), Ok(one));
-        assert_eq!(builder.intern(Demand::of([(gpu, 0)])), Ok(DemandId::NONE));
+        assert_eq!(builder.intern_demand(Demand::default()), Ok(DemandId::NONE));
+        let one = builder.intern_demand(Demand::from_totals([(mem, 5), (gpu, 1)])).expect("known resources");
+        assert_eq!(builder.intern_demand(Demand::from_totals([(gpu, 1), (mem, 2), (mem, 3)])), Ok(one));
+        assert_eq!(builder.intern_demand(Demand::from_totals([(gpu, 0)])), Ok(DemandId::NONE));
         let shaped = Demand { totals: vec![], shape: Some(NodeShape { exclusive: true, ..NodeShape::default() }) };
-        let shaped = builder.intern(shaped).expect("no resources");
+        let shaped = builder.intern_demand(shaped).expect("no resources");
         assert_ne!(shaped, DemandId::NONE);
         let mut again = ResourceTableBuilder::from(builder.table());
-        assert_eq!(again.intern(Demand::of([(gpu, 1), (mem, 5)])), Ok(one));
+        assert_eq!(again.intern_demand(Demand::from_totals([(gpu, 1), (mem, 5)])), Ok(one));
         let table = builder.finish();
-        assert_eq!(table.totals(one), [(gpu, 1), (mem, 5)]);
-        assert!(table.totals(shaped).is_empty() && table.shape(shaped).is_some_and(|shape| shape.exclusive));
-        assert_eq!(table.demand(one).map(|demand| (demand.amount(gpu), demand.amount(mem))), Some((1, 5)));
+        assert_eq!(table.demand_totals(one), [(gpu, 1), (mem, 5)]);
+        assert!(
+            table.demand_totals(shaped).is_empty() && table.node_shape(shaped).is_some_and(|shape| shape.exclusive)
+        );
+        assert_eq!(table.find_demand(one).map(|demand| (demand.amount_of(gpu), demand.amount_of(mem))), Some((1, 5)));
     }
 
     #[test]
     fn demands_beyond_the_machine_are_told_in_its_unit() {
         let (mut builder, gpu, mem) = table();
-        let gpus = builder.intern(Demand::of([(gpu, 5)])).expect("known resources");
-        let memory = builder.intern(Demand::of([(mem, 9 << 20)])).expect("known resources");
-        let most = builder.intern(Demand::of([(gpu, 4), (mem, 8 << 20)])).expect("known resources");
+        let gpus = builder.intern_demand(Demand::from_totals([(gpu, 5)])).expect("known resources");
+        let memory = builder.intern_demand(Demand::from_totals([(mem, 9 << 20)])).expect("known resources");
+        let most = builder.intern_demand(Demand::from_totals([(gpu, 4), (mem, 8 << 20)])).expect("known resources");
         let table = builder.finish();
-        assert_eq!(table.problem(gpus).as_deref(), Some("asks for 5 of `gpu`; the machine has 4"));
-        assert_eq!(table.problem(memory).as_deref(), Some("asks for 9 GB of `mem`; the machine has 8 GB"));
-        assert_eq!(table.problem(most), None);
-        assert!(table.problem(DemandId(9)).is_some_and(|problem| problem.contains("demand 9")));
+        assert_eq!(table.demand_problem(gpus).as_deref(), Some("asks for 5 of `gpu`; the machine has 4"));
+        assert_eq!(table.demand_problem(memory).as_deref(), Some("asks for 9 GB of `mem`; the machine has 8 GB"));
+        assert_eq!(table.demand_problem(most), None);
+        assert!(table.demand_problem(DemandId(9)).is_some_and(|problem| problem.contains("demand 9")));
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
         let (mut builder, gpu, _) = table();
-        let twice = builder.resource(Resource::new("gpu", ResourceUnit::Count, 1));
+        let twice = builder.add_resource(Resource::new("gpu", ResourceUnit::Count, 1));
         assert_eq!(twice, Err(ResourceError::Twice("gpu".into())));
-        let nameless = builder.resource(Resource::new("a b", ResourceUnit::Count, 1));
+        let nameless = builder.add_resource(Resource::new("a b", ResourceUnit::Count, 1));
         assert_eq!(nameless, Err(ResourceError::BadName("a b".into())));
-        let vast = builder.resource(Resource::new("vast", ResourceUnit::Count, AMOUNT_LIMIT + 1));
+        let vast = builder.add_resource(Resource::new("vast", ResourceUnit::Count, AMOUNT_LIMIT + 1));
         assert_eq!(vast, Err(ResourceError::TooMuch { name: "vast".into(), amount: AMOUNT_LIMIT + 1 }));
-        assert_eq!(builder.intern(Demand::of([(ResourceId(7), 1)])), Err(ResourceError::Unknown(7, 2)));
-        let greedy = builder.intern(Demand::of([(gpu, u64::MAX), (gpu, 1)]));
+        assert_eq!(builder.intern_demand(Demand::from_totals([(ResourceId(7), 1)])), Err(ResourceError::Unknown(7, 2)));
+        let greedy = builder.intern_demand(Demand::from_totals([(gpu, u64::MAX), (gpu, 1)]));
         assert_eq!(greedy, Err(ResourceError::TooMuch { name: "gpu".into(), amount: u64::MAX }));
     }
 
     #[test]
     fn amounts_are_shown_with_their_unit() {
-        let kb = |amount| ResourceUnit::Kilobytes.show(amount);
+        let kb = |amount| ResourceUnit::Kilobytes.format_amount(amount);
         assert_eq!([kb(512), kb(1 << 10), kb(3 << 19), kb(1 << 31)], ["512 kB", "1 MB", "1.50 GB", "2 TB"]);
-        assert_eq!(ResourceUnit::Count.show(7), "7");
+        assert_eq!(ResourceUnit::Count.format_amount(7), "7");
     }
 }

@@ -85,7 +85,7 @@ impl Job {
 
     /// Sets the user.
     #[must_use]
-    pub fn by(mut self, user: i32) -> Job {
+    pub fn with_user(mut self, user: i32) -> Job {
         self.user = user;
         self
     }
@@ -93,14 +93,14 @@ impl Job {
     /// Returns the reason why this job is impossible on a machine that has nothing but processors;
     /// `None` if it is possible.
     #[inline]
-    pub(crate) fn unserved(&self) -> Option<String> {
+    pub(crate) fn unserved_problem(&self) -> Option<String> {
         (self.demand != DemandId::NONE)
             .then(|| "asks for resources beyond processors, of which the machine has none".to_string())
     }
 
     /// Returns the reason why this job is impossible on the machine; `None` if it is possible.
     #[inline]
-    pub(crate) fn problem(&self, machine: Machine) -> Option<String> {
+    pub(crate) fn machine_problem(&self, machine: Machine) -> Option<String> {
         let fits = (1..=machine.procs).contains(&self.procs);
         let far = self.submit.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
         if fits && !far && (0..=TIME_LIMIT).contains(&self.estimate.0) {
@@ -181,7 +181,7 @@ pub struct Truth {
 impl Truth {
     /// Returns the reason why no job can run this long; `None` if one can.
     #[inline]
-    pub(crate) fn problem(&self) -> Option<String> {
+    pub(crate) fn run_problem(&self) -> Option<String> {
         match self.run.0 {
             0..=TIME_LIMIT => None,
             i64::MIN..0 => Some("has a negative run time".to_string()),

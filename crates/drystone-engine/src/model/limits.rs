@@ -40,16 +40,16 @@ pub struct LimitClaim {
 /// use drystone_core::model::{JobId, JobLimit, JobLimits, LimitClaim};
 ///
 /// let mut limits = JobLimits::default();
-/// let of_ada = limits.add(JobLimit {
+/// let of_ada = limits.add_limit(JobLimit {
 ///     reason: "QOSMaxJobsPerUserLimit".to_string(),
 ///     of: "QOS normal, user ada".to_string(),
 ///     family: "QOS normal".to_string(),
 ///     most: 2,
 /// });
-/// let claims = limits.intern(vec![LimitClaim { limit: of_ada, amount: 1, binds: true }]);
-/// limits.bind(JobId(0), claims);
-/// assert_eq!(limits.claims(JobId(0)).len(), 1);
-/// assert!(limits.claims(JobId(1)).is_empty());
+/// let claims = limits.intern_claims(vec![LimitClaim { limit: of_ada, amount: 1, binds: true }]);
+/// limits.bind_job(JobId(0), claims);
+/// assert_eq!(limits.job_claims(JobId(0)).len(), 1);
+/// assert!(limits.job_claims(JobId(1)).is_empty());
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct JobLimits {
@@ -83,14 +83,14 @@ impl JobLimits {
     }
 
     /// Adds a limit. Returns its place.
-    pub fn add(&mut self, limit: JobLimit) -> u32 {
+    pub fn add_limit(&mut self, limit: JobLimit) -> u32 {
         self.limits.push(limit);
         (self.limits.len() - 1) as u32
     }
 
     /// Adds a set of claims, each limit once; the caller keeps equal sets apart from others.
     /// Returns its place.
-    pub fn intern(&mut self, claims: Vec<LimitClaim>) -> u32 {
+    pub fn intern_claims(&mut self, claims: Vec<LimitClaim>) -> u32 {
         self.sets.push(claims);
         (self.sets.len() - 1) as u32
     }
@@ -120,7 +120,7 @@ impl JobLimits {
 
     /// Returns whether any limit is on time left.
     #[must_use]
-    pub fn wears(&self) -> bool {
+    pub fn has_wear(&self) -> bool {
         !self.wearing.is_empty()
     }
 
@@ -130,7 +130,7 @@ impl JobLimits {
     }
 
     /// Gives a job a set of claims.
-    pub fn bind(&mut self, job: JobId, set: u32) {
+    pub fn bind_job(&mut self, job: JobId, set: u32) {
         self.of.insert(job, set);
     }
 
@@ -148,7 +148,7 @@ impl JobLimits {
 
     /// Returns the claims of a job.
     #[must_use]
-    pub fn claims(&self, job: JobId) -> &[LimitClaim] {
+    pub fn job_claims(&self, job: JobId) -> &[LimitClaim] {
         self.set_of(job).map_or(&[], |set| self.claims_of(set))
     }
 
@@ -159,7 +159,7 @@ impl JobLimits {
 
     /// Returns the limits for some of the jobs only; `place` returns the new number of each.
     #[must_use]
-    pub fn only(&self, place: impl Fn(JobId) -> Option<JobId>) -> JobLimits {
+    pub fn restrict_to(&self, place: impl Fn(JobId) -> Option<JobId>) -> JobLimits {
         let of: BTreeMap<JobId, u32> = self.of.iter().filter_map(|(&job, &set)| Some((place(job)?, set))).collect();
         if of.is_empty() {
             return JobLimits::default();
@@ -181,46 +181,46 @@ impl JobLimits {
     /// Returns those of the limits that no policy keeps by itself; the others let every job start.
     #[must_use]
     pub fn kept_for_all(&self) -> JobLimits {
-        self.across(|_| 0)
+        self.shared_across(|_| 0)
     }
 
     /// Returns those of the limits of which jobs of several groups take a part, and those that no
     /// policy keeps by itself; the others let every job start. `group` is that of each job.
     #[must_use]
-    pub fn across(&self, group: impl Fn(JobId) -> usize) -> JobLimits {
+    pub fn shared_across(&self, group: impl Fn(JobId) -> usize) -> JobLimits {
         let mut groups: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
         for (&job, &set) in &self.of {
             for claim in self.claims_of(set) {
                 groups.entry(claim.limit).or_default().insert(group(job));
             }
         }
-        let shared = |claim: &&LimitClaim| {
+        let is_shared = |claim: &&LimitClaim| {
             self.unkept.contains(&claim.limit) || groups.get(&claim.limit).is_some_and(|groups| groups.len() > 1)
         };
         let sets: Vec<Vec<LimitClaim>> =
-            self.sets.iter().map(|set| set.iter().filter(shared).copied().collect()).collect();
+            self.sets.iter().map(|set| set.iter().filter(is_shared).copied().collect()).collect();
         let of = self.of.iter().map(|(&job, &set)| (job, set));
         let of = of.filter(|&(_, set)| sets.get(set as usize).is_some_and(|claims| !claims.is_empty())).collect();
         JobLimits { sets, of, ..self.without_jobs() }
     }
 
     /// Returns a job with claims that are none, and the reason.
-    pub(super) fn wrong(&self) -> Option<(JobId, String)> {
+    pub(super) fn find_wrong_claims(&self) -> Option<(JobId, String)> {
         let limits = self.limits.len();
         self.of.iter().find_map(|(&job, &set)| {
             let Some(claims) = self.sets.get(set as usize) else {
                 return Some((job, format!("has the claims {set}, of which there are {}", self.sets.len())));
             };
-            let mut seen = Vec::with_capacity(claims.len());
+            let mut seen_limits = Vec::with_capacity(claims.len());
             claims.iter().find_map(|claim| {
                 let LimitClaim { limit, amount, binds } = *claim;
                 let Some(bound) = self.limits.get(limit as usize) else {
                     return Some((job, format!("takes part of the limit {limit}, of which there are {limits}")));
                 };
-                if seen.contains(&limit) {
+                if seen_limits.contains(&limit) {
                     return Some((job, format!("takes part of `{}` twice", bound.reason)));
                 }
-                seen.push(limit);
+                seen_limits.push(limit);
                 if amount > CLAIM_LIMIT {
                     return Some((
                         job,
@@ -248,22 +248,22 @@ mod tests {
         let name = |text: &str| (text.to_string(), text.to_string(), text.to_string());
         for text in ["both", "one"] {
             let (reason, of, family) = name(text);
-            limits.add(JobLimit { reason, of, family, most: 4 });
+            limits.add_limit(JobLimit { reason, of, family, most: 4 });
         }
         let claim = |limit| LimitClaim { limit, amount: 1, binds: true };
-        let all = limits.intern(vec![claim(0), claim(1)]);
-        let (first, second) = (limits.intern(vec![claim(0)]), limits.intern(vec![claim(1)]));
-        limits.bind(JobId(0), all);
-        limits.bind(JobId(1), first);
-        limits.bind(JobId(2), second);
-        let shared = limits.across(|job| job.index() % 2);
-        assert_eq!(shared.claims(JobId(0)), [claim(0)]);
-        assert_eq!(shared.claims(JobId(1)), [claim(0)]);
-        assert!(shared.claims(JobId(2)).is_empty() && shared.set_of(JobId(2)).is_none());
+        let all = limits.intern_claims(vec![claim(0), claim(1)]);
+        let (first, second) = (limits.intern_claims(vec![claim(0)]), limits.intern_claims(vec![claim(1)]));
+        limits.bind_job(JobId(0), all);
+        limits.bind_job(JobId(1), first);
+        limits.bind_job(JobId(2), second);
+        let shared = limits.shared_across(|job| job.index() % 2);
+        assert_eq!(shared.job_claims(JobId(0)), [claim(0)]);
+        assert_eq!(shared.job_claims(JobId(1)), [claim(0)]);
+        assert!(shared.job_claims(JobId(2)).is_empty() && shared.set_of(JobId(2)).is_none());
         // Unless no policy keeps them.
         assert!(limits.kept_for_all().is_empty());
         limits.keep_for_all(1);
-        assert_eq!(limits.kept_for_all().claims(JobId(2)), [claim(1)]);
-        assert_eq!(limits.kept_for_all().claims(JobId(1)), []);
+        assert_eq!(limits.kept_for_all().job_claims(JobId(2)), [claim(1)]);
+        assert_eq!(limits.kept_for_all().job_claims(JobId(1)), []);
     }
 }

@@ -34,7 +34,7 @@ pub use outage::{Outage, OutageError, OutageField, OutageHit, Outages, Which};
 pub use outcome::{EndedJob, JobOutcome};
 pub use procset::{ProcSet, ProcSetError};
 pub use resource_id::ResourceId;
-pub(crate) use shape::multiply;
+pub(crate) use shape::multiply_span;
 pub use shape::{
     Decimal, JobKind, JobPace, JobShape, PaceNumber, PowerCap, PowerSupply, PowerTerm, PowerTerms, ResizeRules,
     SPEEDUPS, ShapeTruth, SizeSet, Speedup, UNLIMITED, WorkloadShapes,

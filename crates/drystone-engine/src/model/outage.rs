@@ -1,8 +1,8 @@
 //! Outages: processors that are out for some time, as a machine's operators know them afterwards.
 //!
 //! An [`Outage`] is the actual event, its end included. The announcement to a policy is another
-//! matter: a window is announced with the end that is [expected](Outage::expected); a failure is
-//! known when it happens, and its end is unknown until it is announced.
+//! matter: a window is announced with the end that is [expected](Outage::with_expected_end); a
+//! failure is known when it happens, and its end is unknown until it is announced.
 
 use super::{Machine, ProcSet, Procs, TIME_LIMIT, Time};
 use crate::model::SharedSort;
@@ -36,7 +36,7 @@ impl OutageHit {
 
     /// The word for it in files.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn format_word(self) -> &'static str {
         match self {
             OutageHit::Drain => "drain",
             OutageHit::Requeue => "requeue",
@@ -69,33 +69,33 @@ pub struct Outage {
 impl Outage {
     /// A failure: it comes unannounced, nothing is known of its end, and jobs are requeued.
     #[must_use]
-    pub fn failure(which: Which, begin: Time, end: Option<Time>) -> Outage {
+    pub fn new_failure(which: Which, begin: Time, end: Option<Time>) -> Outage {
         Outage { which, begin, end, announced: None, expected: None, hit: OutageHit::Requeue, may_cut: false }
     }
 
     /// A maintenance window: it is announced at that time with its end. Jobs that run into it all
     /// the same are drained.
     #[must_use]
-    pub fn window(which: Which, announced: Time, begin: Time, end: Time) -> Outage {
-        let (announced, end) = (Some(announced), Some(end));
-        Outage { which, begin, end, announced, expected: end, hit: OutageHit::Drain, may_cut: false }
+    pub fn new_window(which: Which, announced: Time, begin: Time, end: Time) -> Outage {
+        let (announced_time, end) = (Some(announced), Some(end));
+        Outage { which, begin, end, announced: announced_time, expected: end, hit: OutageHit::Drain, may_cut: false }
     }
 
     /// A drain: from `begin` on no job starts there, and those that run run on.
     #[must_use]
-    pub fn drain(which: Which, begin: Time, end: Option<Time>) -> Outage {
-        Outage { hit: OutageHit::Drain, ..Outage::failure(which, begin, end) }
+    pub fn new_drain(which: Which, begin: Time, end: Option<Time>) -> Outage {
+        Outage { hit: OutageHit::Drain, ..Outage::new_failure(which, begin, end) }
     }
 
     /// Sets the end that the scheduler expects.
     #[must_use]
-    pub fn expected(self, back: Time) -> Outage {
+    pub fn with_expected_end(self, back: Time) -> Outage {
         Outage { expected: Some(back), ..self }
     }
 
     /// Sets the fate of jobs that run on its processors.
     #[must_use]
-    pub fn hitting(self, hit: OutageHit) -> Outage {
+    pub fn with_hit(self, hit: OutageHit) -> Outage {
         Outage { hit, ..self }
     }
 
@@ -110,18 +110,18 @@ impl Outage {
 
     /// Returns the time at which the scheduler learns of it.
     #[must_use]
-    pub fn known(&self) -> Time {
+    pub fn known_time(&self) -> Time {
         self.announced.filter(|_| !self.may_cut).unwrap_or(self.begin)
     }
 
     /// Returns the time at which it is over; [`Time::MAX`] for never.
     #[must_use]
-    pub fn until(&self) -> Time {
+    pub fn end_time(&self) -> Time {
         self.end.unwrap_or(Time::MAX)
     }
 
     /// Returns the mistake in it by itself, on this machine.
-    fn problem(&self, machine: Machine) -> Option<(OutageField, String)> {
+    fn find_problem(&self, machine: Machine) -> Option<(OutageField, String)> {
         let far = |time: &Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
         let times = [(OutageField::Begin, Some(self.begin)), (OutageField::End, self.end)].into_iter();
         let times = times.chain([(OutageField::Announced, self.announced), (OutageField::Expected, self.expected)]);
@@ -139,7 +139,7 @@ impl Outage {
                 format!("processors {set} are not all of the machine, whose last is {}", size - 1),
             ),
             _ if self.end.is_some_and(|end| end <= self.begin) => {
-                let end = self.until();
+                let end = self.end_time();
                 wrong(
                     OutageField::End,
                     format!("ends at {end}, but begins at {}; expected an end after it", self.begin),
@@ -174,7 +174,7 @@ pub enum OutageField {
     End,
     /// [`Outage::announced`].
     Announced,
-    /// [`Outage::expected`].
+    /// [`Outage::with_expected_end`].
     Expected,
     /// [`Outage::hit`].
     Hit,
@@ -217,22 +217,22 @@ impl Outages {
     /// Cost: O(n · m) for n outages, at most m at a time, and O(n log n).
     pub fn new(machine: Machine, outages: Vec<Outage>) -> Result<Outages, OutageError> {
         for (index, outage) in outages.iter().enumerate() {
-            if let Some((field, problem)) = outage.problem(machine) {
+            if let Some((field, problem)) = outage.find_problem(machine) {
                 return Err(OutageError { index, other: None, field, problem });
             }
         }
         let mut order: Vec<usize> = (0..outages.len()).collect();
         order.sort_shared_by_key(|&i| outages[i].begin);
-        let on = place(machine, &outages, &order)?;
+        let on = place_outages(machine, &outages, &order)?;
         let mut by_place: Vec<(Option<Outage>, ProcSet)> = outages.into_iter().map(Some).zip(on).collect();
-        let mut sorted = Outages::default();
+        let mut sorted_outages = Outages::default();
         for i in order {
             if let (Some(outage), set) = (by_place[i].0.take(), std::mem::take(&mut by_place[i].1)) {
-                sorted.list.push(outage);
-                sorted.on.push(set);
+                sorted_outages.list.push(outage);
+                sorted_outages.on.push(set);
             }
         }
-        Ok(sorted)
+        Ok(sorted_outages)
     }
 
     /// All of them, in order of their beginnings.
@@ -246,7 +246,7 @@ impl Outages {
     /// # Panics
     /// There is no such place.
     #[must_use]
-    pub fn on(&self, index: usize) -> &ProcSet {
+    pub fn processors_of(&self, index: usize) -> &ProcSet {
         &self.on[index]
     }
 
@@ -266,7 +266,7 @@ impl Outages {
     #[must_use]
     pub fn out_between(&self, from: Time, until: Time) -> f64 {
         let overlap = |outage: &Outage| {
-            let (begin, end) = (outage.begin.max(from), outage.until().min(until));
+            let (begin, end) = (outage.begin.max(from), outage.end_time().min(until));
             if end > begin { (end - begin).as_f64() * f64::from(outage.procs()) } else { 0.0 }
         };
         self.list.iter().map(overlap).sum()
@@ -274,26 +274,26 @@ impl Outages {
 }
 
 /// The processors of each outage, in the order given; `order` is that of their beginnings.
-fn place(machine: Machine, outages: &[Outage], order: &[usize]) -> Result<Vec<ProcSet>, OutageError> {
-    let mut on: Vec<ProcSet> = outages.iter().map(named).collect();
+fn place_outages(machine: Machine, outages: &[Outage], order: &[usize]) -> Result<Vec<ProcSet>, OutageError> {
+    let mut on: Vec<ProcSet> = outages.iter().map(named_processors).collect();
     // Those that have begun and are not over, first the named ones among themselves.
     let mut active: Vec<usize> = Vec::new();
     for &i in order {
         let begin = outages[i].begin;
-        active.retain(|&j| outages[j].until() > begin);
-        let taken: u64 = active.iter().map(|&j| u64::from(outages[j].procs())).sum();
-        if taken + u64::from(outages[i].procs()) > u64::from(machine.procs) {
-            let other = active.last().copied();
+        active.retain(|&j| outages[j].end_time() > begin);
+        let taken_count: u64 = active.iter().map(|&j| u64::from(outages[j].procs())).sum();
+        if taken_count + u64::from(outages[i].procs()) > u64::from(machine.procs) {
+            let last_active = active.last().copied();
             let problem = format!(
-                "takes {} processors at {begin}, when {taken} of the machine of {} are out already",
+                "takes {} processors at {begin}, when {taken_count} of the machine of {} are out already",
                 outages[i].procs(),
                 machine.procs
             );
-            return Err(OutageError { index: i, other, field: OutageField::Procs, problem });
+            return Err(OutageError { index: i, other: last_active, field: OutageField::Procs, problem });
         }
         if let Some(&j) = active.iter().find(|&&j| !on[j].is_disjoint(&on[i])) {
-            let both = on[j].intersection(&on[i]);
-            let problem = format!("takes processors {both} at {begin}, which are out already");
+            let common_procs = on[j].intersection(&on[i]);
+            let problem = format!("takes processors {common_procs} at {begin}, which are out already");
             return Err(OutageError { index: i, other: Some(j), field: OutageField::Procs, problem });
         }
         active.push(i);
@@ -306,17 +306,17 @@ fn place(machine: Machine, outages: &[Outage], order: &[usize]) -> Result<Vec<Pr
     active.clear();
     for &i in order {
         let outage = &outages[i];
-        active.retain(|&j| outages[j].until() > outage.begin);
+        active.retain(|&j| outages[j].end_time() > outage.begin);
         if let Which::Count(count) = outage.which {
             // Named ones that begin before its end also exclude it.
-            while let Some(j) = later.next_if(|&j| outages[j].begin < outage.until()) {
+            while let Some(j) = later.next_if(|&j| outages[j].begin < outage.end_time()) {
                 ahead.push(j);
             }
-            ahead.retain(|&j| outages[j].until() > outage.begin);
-            let beside = ahead.iter().filter(|&&j| outages[j].begin < outage.until());
-            let taken = ProcSet::union_of(active.iter().chain(beside).map(|&j| &on[j]));
-            let idle = ProcSet::range(0..machine.procs).difference(&taken);
-            let Some(set) = neighbours(&idle, count, drawn(outage, machine.procs)) else {
+            ahead.retain(|&j| outages[j].end_time() > outage.begin);
+            let beside = ahead.iter().filter(|&&j| outages[j].begin < outage.end_time());
+            let taken_procs = ProcSet::union_of(active.iter().chain(beside).map(|&j| &on[j]));
+            let idle = ProcSet::from_range(0..machine.procs).difference(&taken_procs);
+            let Some(set) = find_neighbours(&idle, count, draw_processor(outage, machine.procs)) else {
                 let problem = "takes processors among which named ones are lost while it lasts, and too few are left; name its own";
                 return Err(OutageError { index: i, other: None, field: OutageField::Procs, problem: problem.into() });
             };
@@ -327,7 +327,7 @@ fn place(machine: Machine, outages: &[Outage], order: &[usize]) -> Result<Vec<Pr
     Ok(on)
 }
 
-fn named(outage: &Outage) -> ProcSet {
+fn named_processors(outage: &Outage) -> ProcSet {
     match &outage.which {
         Which::Count(_) => ProcSet::new(),
         Which::Named(set) => set.clone(),
@@ -336,16 +336,17 @@ fn named(outage: &Outage) -> ProcSet {
 
 /// So many of these, from a place on and, where they end, from the beginning; `None` if there are
 /// fewer.
-fn neighbours(of: &ProcSet, count: Procs, from: Procs) -> Option<ProcSet> {
-    let behind = of.difference(&ProcSet::range(0..from)).lowest(count);
+fn find_neighbours(of: &ProcSet, count: Procs, from: Procs) -> Option<ProcSet> {
+    let behind = of.difference(&ProcSet::from_range(0..from)).lowest_procs(count);
     let missing = count - behind.len();
-    let set = behind.union(&of.difference(&behind).lowest(missing));
+    let set = behind.union(&of.difference(&behind).lowest_procs(missing));
     (set.len() == count).then_some(set)
 }
 
 /// A processor that follows from what the outage is: others beside it change nothing.
-fn drawn(outage: &Outage, procs: Procs) -> Procs {
-    let mut z = (outage.begin.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (outage.until().0 as u64).rotate_left(32);
+fn draw_processor(outage: &Outage, procs: Procs) -> Procs {
+    let mut z =
+        (outage.begin.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (outage.end_time().0 as u64).rotate_left(32);
     z = (z ^ u64::from(outage.procs())).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -357,11 +358,11 @@ mod tests {
     use super::*;
 
     fn named(procs: std::ops::Range<Procs>, begin: i64, end: i64) -> Outage {
-        Outage::failure(Which::Named(ProcSet::range(procs)), Time(begin), Some(Time(end)))
+        Outage::new_failure(Which::Named(ProcSet::from_range(procs)), Time(begin), Some(Time(end)))
     }
 
     fn count(procs: Procs, begin: i64, end: i64) -> Outage {
-        Outage::failure(Which::Count(procs), Time(begin), Some(Time(end)))
+        Outage::new_failure(Which::Count(procs), Time(begin), Some(Time(end)))
     }
 
     fn problem(procs: Procs, outages: Vec<Outage>) -> (usize, Option<usize>, OutageField, String) {
@@ -384,7 +385,7 @@ mod tests {
                 "when 5 of the machine of 8 are out",
             ),
             (vec![named(2..5, 5, 9), named(4..6, 0, 6)], 0, Some(1), OutageField::Procs, "processors 4 at 5"),
-            (vec![count(1, 0, 9).expected(Time(0))], 0, None, OutageField::Expected, "before it begins"),
+            (vec![count(1, 0, 9).with_expected_end(Time(0))], 0, None, OutageField::Expected, "before it begins"),
             (
                 vec![Outage { announced: Some(Time(1)), ..count(1, 0, 9) }],
                 0,
@@ -426,7 +427,7 @@ mod tests {
                 count(3, shift + 15, shift + 40),
             ];
             let outages = Outages::new(Machine::new(8), all).expect("possible");
-            let on: Vec<&ProcSet> = (0..3).map(|i| outages.on(i)).collect();
+            let on: Vec<&ProcSet> = (0..3).map(|i| outages.processors_of(i)).collect();
             assert_eq!(on.iter().map(|set| set.len()).collect::<Vec<_>>(), [3, 2, 3]);
             assert!(on[0].is_disjoint(on[1]) && on[1].is_disjoint(on[2]) && on[0].is_disjoint(on[2]), "{on:?}");
         }

@@ -50,7 +50,7 @@ pub struct JobOutcome {
 impl JobOutcome {
     /// Time between its first start and its end in which it was suspended.
     #[must_use]
-    pub fn suspended(&self) -> Span {
+    pub fn suspended_time(&self) -> Span {
         (self.end - self.start) - (self.ran + self.overhead - self.earlier)
     }
 }
@@ -71,20 +71,20 @@ pub struct EndedJob<'a> {
 impl EndedJob<'_> {
     /// Time not running between submit and end: for jobs never suspended, `start − submit`.
     #[must_use]
-    pub fn wait(&self) -> Span {
-        self.response() - self.outcome.ran
+    pub fn wait_time(&self) -> Span {
+        self.response_time() - self.outcome.ran
     }
 
     /// Time not running while it might have been started or gone on: the wait without the time in
     /// which it was held back.
     #[must_use]
     pub fn eligible_wait(&self) -> Span {
-        self.wait() - self.outcome.held
+        self.wait_time() - self.outcome.held
     }
 
     /// Turnaround: `end − submit`.
     #[must_use]
-    pub fn response(&self) -> Span {
+    pub fn response_time(&self) -> Span {
         self.outcome.end - self.job.submit
     }
 }

@@ -27,12 +27,12 @@ impl ProcSet {
     /// The processors of one range.
     #[inline]
     #[must_use]
-    pub fn range(range: Range<Procs>) -> ProcSet {
+    pub fn from_range(range: Range<Procs>) -> ProcSet {
         ProcSet { ranges: if range.is_empty() { Vec::new() } else { vec![range] } }
     }
 
     /// From disjoint ranges in ascending order that neither touch nor are empty.
-    pub fn ascending(ranges: Vec<Range<Procs>>) -> ProcSet {
+    pub fn from_ascending(ranges: Vec<Range<Procs>>) -> ProcSet {
         debug_assert!(ranges.is_sorted_by(|a, b| a.end < b.start) && ranges.iter().all(|r| r.start < r.end));
         ProcSet { ranges }
     }
@@ -67,25 +67,25 @@ impl ProcSet {
 
     /// The `count` lowest processors, or all if there are fewer.
     #[must_use]
-    pub fn lowest(&self, count: Procs) -> ProcSet {
-        let mut left = count;
+    pub fn lowest_procs(&self, count: Procs) -> ProcSet {
+        let mut missing_count = count;
         let mut ranges = Vec::new();
         for r in &self.ranges {
-            if left == 0 {
+            if missing_count == 0 {
                 break;
             }
-            let take = left.min(r.end - r.start);
+            let take = missing_count.min(r.end - r.start);
             ranges.push(r.start..r.start + take);
-            left -= take;
+            missing_count -= take;
         }
         ProcSet { ranges }
     }
 
     /// The `count` highest processors, or all if there are fewer.
     #[must_use]
-    pub fn highest(&self, count: Procs) -> ProcSet {
+    pub fn highest_procs(&self, count: Procs) -> ProcSet {
         let rest = self.len().saturating_sub(count);
-        self.difference(&self.lowest(rest))
+        self.difference(&self.lowest_procs(rest))
     }
 
     /// All processors of these sets. O(n log n) for n ranges in all.
@@ -136,23 +136,23 @@ impl ProcSet {
     /// The processors in either.
     #[must_use]
     pub fn union(&self, other: &ProcSet) -> ProcSet {
-        self.combine(other, |a, b| a || b)
+        self.combine_sets(other, |a, b| a || b)
     }
 
     /// The processors in both.
     #[must_use]
     pub fn intersection(&self, other: &ProcSet) -> ProcSet {
-        self.combine(other, |a, b| a && b)
+        self.combine_sets(other, |a, b| a && b)
     }
 
     /// The processors in this set but not in `other`.
     #[must_use]
     pub fn difference(&self, other: &ProcSet) -> ProcSet {
-        self.combine(other, |a, b| a && !b)
+        self.combine_sets(other, |a, b| a && !b)
     }
 
     /// Sweeps over the borders of both sets and keeps where `keep` holds.
-    fn combine(&self, other: &ProcSet, keep: impl Fn(bool, bool) -> bool) -> ProcSet {
+    fn combine_sets(&self, other: &ProcSet, keep: impl Fn(bool, bool) -> bool) -> ProcSet {
         let mut ranges: Vec<Range<Procs>> = Vec::with_capacity(self.ranges.len() + other.ranges.len());
         let (mut i, mut j) = (0, 0);
         let mut from = 0;
@@ -225,10 +225,10 @@ impl FromStr for ProcSet {
 
 impl FromIterator<Procs> for ProcSet {
     fn from_iter<I: IntoIterator<Item = Procs>>(procs: I) -> ProcSet {
-        let mut all: Vec<Procs> = procs.into_iter().collect();
-        all.sort_unstable();
+        let mut sorted_procs: Vec<Procs> = procs.into_iter().collect();
+        sorted_procs.sort_unstable();
         let mut ranges: Vec<Range<Procs>> = Vec::new();
-        for p in all {
+        for p in sorted_procs {
             match ranges.last_mut() {
                 Some(last) if last.end == p => last.end = p + 1,
                 Some(last) if last.end > p => {}
@@ -261,8 +261,8 @@ mod tests {
             prop_assert_eq!(x.len() as usize, a.len());
             for (set, expected) in [
                 (x.union(&y), &a | &b), (x.intersection(&y), &a & &b), (x.difference(&y), &a - &b),
-                (x.lowest(n), a.iter().copied().take(n as usize).collect()),
-                (x.highest(n), a.iter().rev().copied().take(n as usize).collect()),
+                (x.lowest_procs(n), a.iter().copied().take(n as usize).collect()),
+                (x.highest_procs(n), a.iter().rev().copied().take(n as usize).collect()),
                 (ProcSet::union_of([&x, &y]), &a | &b),
             ] {
                 prop_assert_eq!(members(&set), expected.clone());

@@ -16,7 +16,7 @@ pub use rules::ResizeRules;
 use serde::{Deserialize, Serialize};
 pub use series::{PowerTerm, PowerTerms};
 pub use sizes::SizeSet;
-pub(crate) use speedup::multiply;
+pub(crate) use speedup::multiply_span;
 pub use speedup::{Decimal, SPEEDUPS, Speedup};
 
 /// Kind of a job, by who chooses its size and when.
@@ -62,7 +62,7 @@ impl JobKind {
     /// Returns whether it may ask for another size while it runs.
     #[inline]
     #[must_use]
-    pub fn asks(self) -> bool {
+    pub fn can_ask(self) -> bool {
         matches!(self, JobKind::Evolving | JobKind::Adaptive)
     }
 }
@@ -98,8 +98,8 @@ pub struct JobShape {
 }
 
 /// Seconds at a size, where `base` is the time at the reference.
-fn seconds(speedup: &Speedup, base: Span, reference: Procs, size: Procs) -> Span {
-    speedup.listed(size).unwrap_or_else(|| speedup.convert(base, reference, size))
+fn seconds_at_size(speedup: &Speedup, base: Span, reference: Procs, size: Procs) -> Span {
+    speedup.listed_seconds(size).unwrap_or_else(|| speedup.convert_run(base, reference, size))
 }
 
 impl JobShape {
@@ -112,29 +112,29 @@ impl JobShape {
         if estimate == self.estimate_of_log(self.preferred) {
             return self.estimate_of_log(size);
         }
-        self.convert(estimate, self.preferred, size)
+        self.convert_time(estimate, self.preferred, size)
     }
 
     /// Returns the estimate at a size as the log and the shape say it.
     #[must_use]
     pub fn estimate_of_log(&self, size: Procs) -> Span {
-        let estimate = seconds(&self.declared, self.reference_estimate, self.reference, size);
+        let estimate = seconds_at_size(&self.declared, self.reference_estimate, self.reference, size);
         match &self.least {
             None => estimate,
-            Some((speedup, run)) => estimate.max(seconds(speedup, *run, self.reference, size)),
+            Some((speedup, run)) => estimate.max(seconds_at_size(speedup, *run, self.reference, size)),
         }
     }
 
     /// Returns a time at one size as a time at another, as far as the scheduler knows, rounded up.
     #[must_use]
-    pub fn convert(&self, time: Span, from: Procs, to: Procs) -> Span {
-        self.declared.convert(time, from, to)
+    pub fn convert_time(&self, time: Span, from: Procs, to: Procs) -> Span {
+        self.declared.convert_run(time, from, to)
     }
 
     /// Returns the time without progress at a change of size.
     #[inline]
     #[must_use]
-    pub fn cost(&self, from: Procs, to: Procs) -> Span {
+    pub fn resize_cost(&self, from: Procs, to: Procs) -> Span {
         match from.cmp(&to) {
             std::cmp::Ordering::Less => self.grow_cost,
             std::cmp::Ordering::Greater => self.shrink_cost,
@@ -169,7 +169,7 @@ impl ShapeTruth {
     /// Returns the run time at a size that no limit cuts.
     #[must_use]
     pub fn whole_run_at(&self, size: Procs) -> Span {
-        seconds(&self.speedup, self.reference_run, self.reference, size)
+        seconds_at_size(&self.speedup, self.reference_run, self.reference, size)
     }
 }
 
@@ -194,7 +194,7 @@ pub struct WorkloadShapes {
 impl WorkloadShapes {
     /// Returns the shape of the job at this place.
     #[must_use]
-    pub fn shape(&self, place: usize) -> Option<(&JobShape, &ShapeTruth)> {
+    pub fn shape_at(&self, place: usize) -> Option<(&JobShape, &ShapeTruth)> {
         let at = self.of.get(place).copied().flatten()? as usize;
         Some((self.known.get(at)?, self.truths.get(at)?))
     }
@@ -207,29 +207,29 @@ impl WorkloadShapes {
 
     /// Returns the size that the log gives the job at this place, and the run time at it; `None` of
     /// a job without a shape.
-    pub(super) fn recorded(&self, place: usize) -> Option<(Procs, Span)> {
-        let (shape, truth) = self.shape(place)?;
+    pub(super) fn recorded_at(&self, place: usize) -> Option<(Procs, Span)> {
+        let (shape, truth) = self.shape_at(place)?;
         Some((shape.reference, truth.run_at(shape.reference, shape)))
     }
 
     /// Returns those of the jobs at the places that are kept.
     #[must_use]
-    pub fn only(&self, keeps: impl Fn(usize) -> bool) -> WorkloadShapes {
-        let kept = self.of.iter().enumerate().filter(|(place, _)| keeps(*place));
-        WorkloadShapes { of: kept.map(|(_, at)| *at).collect(), ..self.clone() }
+    pub fn restrict_to(&self, keeps: impl Fn(usize) -> bool) -> WorkloadShapes {
+        let kept_shapes = self.of.iter().enumerate().filter(|(place, _)| keeps(*place));
+        WorkloadShapes { of: kept_shapes.map(|(_, at)| *at).collect(), ..self.clone() }
     }
 
     /// Returns them with times of power that are earlier by so much.
     #[must_use]
-    pub fn earlier(&self, by: Span) -> WorkloadShapes {
-        let power = self.power.as_ref().map(|power| std::sync::Arc::new(power.earlier(by)));
-        let terms = self.terms.as_ref().map(|terms| std::sync::Arc::new(terms.earlier(by)));
+    pub fn shifted_earlier(&self, by: Span) -> WorkloadShapes {
+        let power = self.power.as_ref().map(|power| std::sync::Arc::new(power.shifted_earlier(by)));
+        let terms = self.terms.as_ref().map(|terms| std::sync::Arc::new(terms.shifted_earlier(by)));
         WorkloadShapes { power, terms, ..self.clone() }
     }
 
     /// Returns those of the jobs at these places.
     #[must_use]
-    pub fn piece(&self, places: std::ops::Range<usize>) -> WorkloadShapes {
+    pub fn slice_jobs(&self, places: std::ops::Range<usize>) -> WorkloadShapes {
         let of = self.of.get(places).unwrap_or_default().to_vec();
         WorkloadShapes { of, ..self.clone() }
     }

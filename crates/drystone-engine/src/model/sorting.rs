@@ -42,12 +42,12 @@ impl<T> SharedSort<T> for [T] {
             }
             return;
         }
-        let mut wanted = sorted_positions(self.len(), &mut |a, b| compare(&self[a], &self[b]));
-        for begin in 0..wanted.len() {
+        let mut target_positions = sorted_positions(self.len(), &mut |a, b| compare(&self[a], &self[b]));
+        for begin in 0..target_positions.len() {
             // A circle of exchanges: the place `at` takes what lies at `from`.
             let mut at = begin;
             loop {
-                let from = std::mem::replace(&mut wanted[at], at);
+                let from = std::mem::replace(&mut target_positions[at], at);
                 if from == begin {
                     break;
                 }

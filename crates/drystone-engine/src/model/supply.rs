@@ -19,21 +19,21 @@ pub struct SupplyStep {
 impl SupplyStep {
     /// Returns the time at which the scheduler learns of it.
     #[must_use]
-    pub fn known(&self) -> Time {
+    pub fn known_time(&self) -> Time {
         self.announced.map_or(self.from, |announced| announced.min(self.from))
     }
 
     /// Returns the mistake that the step has on its own, if any: its field and a description.
-    pub(crate) fn problem(&self) -> Option<(SupplyField, String)> {
+    pub(crate) fn find_problem(&self) -> Option<(SupplyField, String)> {
         let far = |time: Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
         if far(self.from) && self.from > Time::MIN {
             return Some((SupplyField::From, format!("the time is beyond ±{TIME_LIMIT} s")));
         }
-        let announced = self.announced?;
-        if far(announced) {
+        let announced_time = self.announced?;
+        if far(announced_time) {
             return Some((SupplyField::Announced, format!("the time is beyond ±{TIME_LIMIT} s")));
         }
-        (announced > self.from).then(|| {
+        (announced_time > self.from).then(|| {
             let problem =
                 format!("is announced after it happens at {}; leave that empty if it was not announced", self.from);
             (SupplyField::Announced, problem)

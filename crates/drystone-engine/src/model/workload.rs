@@ -58,8 +58,8 @@ impl TimeMove {
         match self {
             TimeMove::Earlier(by) => Time(time.0.saturating_sub(by.0)),
             TimeMove::Divided { digits, decimals } => {
-                let scaled = i128::from(time.0) * 10i128.pow(decimals);
-                let quotient = scaled.div_euclid(i128::from(digits.max(1)));
+                let scaled_time = i128::from(time.0) * 10i128.pow(decimals);
+                let quotient = scaled_time.div_euclid(i128::from(digits.max(1)));
                 Time(i64::try_from(quotient).unwrap_or(if quotient < 0 { i64::MIN + 1 } else { i64::MAX }))
             }
         }
@@ -169,11 +169,12 @@ impl Workload {
             return Err(WorkloadError::TooManyJobs(jobs.len()));
         }
         let beyond = |job: &Job| match &resources {
-            None => job.unserved(),
-            Some(table) => table.problem(job.demand),
+            None => job.unserved_problem(),
+            Some(table) => table.demand_problem(job.demand),
         };
         for (job, truth) in jobs.iter().zip(&truth) {
-            if let Some(problem) = job.problem(machine).or_else(|| truth.problem()).or_else(|| beyond(job)) {
+            if let Some(problem) = job.machine_problem(machine).or_else(|| truth.run_problem()).or_else(|| beyond(job))
+            {
                 return Err(WorkloadError::BadJob { number: truth.number, problem });
             }
         }
@@ -192,7 +193,7 @@ impl Workload {
     /// other in a circle.
     ///
     /// Cost: O(c log c) for c circumstances.
-    pub fn with(mut self, circumstances: Circumstances) -> Result<Workload, WorkloadError> {
+    pub fn with_circumstances(mut self, circumstances: Circumstances) -> Result<Workload, WorkloadError> {
         circumstances.check_sized(self.machine, &self.jobs, &self.truth, self.shapes.as_deref())?;
         self.circumstances = (!circumstances.is_empty()).then(|| Box::new(circumstances));
         Ok(self)
@@ -226,7 +227,7 @@ impl Workload {
 
     /// Sets the shapes of the jobs, instead of those that they had.
     #[must_use]
-    pub fn shaped(self, shapes: Option<Arc<WorkloadShapes>>) -> Workload {
+    pub fn with_shapes(self, shapes: Option<Arc<WorkloadShapes>>) -> Workload {
         Workload { shapes, ..self }
     }
 
@@ -268,15 +269,15 @@ impl Workload {
 
     /// The first and the last submit; `None` without jobs.
     #[must_use]
-    pub fn submits(&self) -> Option<(Time, Time)> {
+    pub fn submit_range(&self) -> Option<(Time, Time)> {
         Some((self.jobs.first()?.submit, self.jobs.last()?.submit))
     }
 
     /// Offered load: processor-seconds of work per processor-second between the first and the last
     /// submit. `None` without jobs or where all arrive at once.
     #[must_use]
-    pub fn load(&self) -> Option<f64> {
-        let (first, last) = self.submits()?;
+    pub fn offered_load(&self) -> Option<f64> {
+        let (first, last) = self.submit_range()?;
         let span = (last - first).as_f64();
         let work: f64 = self.jobs.iter().zip(&self.truth).map(|(j, t)| f64::from(j.procs) * t.run.as_f64()).sum();
         (span > 0.0).then(|| work / (span * f64::from(self.machine.procs)))
@@ -294,14 +295,14 @@ impl Workload {
 
 /// Checks that the nodes are the machine, and that each job fits on them when no other runs.
 fn check_nodes(machine: Machine, table: &ResourceTable, jobs: &[Job], truth: &[Truth]) -> Result<(), WorkloadError> {
-    let Some(floor) = NodeFloor::of(table) else { return Ok(()) };
+    let Some(floor) = NodeFloor::from_table(table) else { return Ok(()) };
     if floor.procs() != machine.procs {
         return Err(WorkloadError::OtherNodes { procs: machine.procs, nodes: floor.procs() });
     }
-    let mut known: BTreeSet<(DemandId, Procs)> = BTreeSet::new();
+    let mut checked_needs: BTreeSet<(DemandId, Procs)> = BTreeSet::new();
     for (job, truth) in jobs.iter().zip(truth) {
-        if known.insert((job.demand, job.procs))
-            && let Some(problem) = floor.problem(job, table)
+        if checked_needs.insert((job.demand, job.procs))
+            && let Some(problem) = floor.find_problem(job, table)
         {
             return Err(WorkloadError::BadJob { number: truth.number, problem });
         }

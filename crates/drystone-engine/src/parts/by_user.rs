@@ -27,7 +27,7 @@ impl<T> Default for ByUser<T> {
 
 impl<T: Default> ByUser<T> {
     #[inline]
-    fn place(&self, user: i32) -> usize {
+    fn user_position(&self, user: i32) -> usize {
         match self.direct.get(user as usize) {
             Some(&place) => place as usize,
             None => self.others.get(&user).map_or(0, |&place| place as usize),
@@ -37,22 +37,22 @@ impl<T: Default> ByUser<T> {
     /// The value of a user, if there is one.
     #[inline]
     pub fn get_mut(&mut self, user: i32) -> Option<&mut T> {
-        let place = self.place(user);
+        let place = self.user_position(user);
         self.values.get_mut(place.wrapping_sub(1))
     }
 
     /// The value of a user; a new one if there is none yet.
     #[inline]
-    pub fn of(&mut self, user: i32) -> &mut T {
-        let mut place = self.place(user);
+    pub fn value_of(&mut self, user: i32) -> &mut T {
+        let mut place = self.user_position(user);
         if place == 0 {
-            place = self.add(user);
+            place = self.add_user(user);
         }
         &mut self.values[place - 1]
     }
 
     #[cold]
-    fn add(&mut self, user: i32) -> usize {
+    fn add_user(&mut self, user: i32) -> usize {
         self.values.push(T::default());
         let place = self.values.len();
         match usize::try_from(user) {
@@ -82,7 +82,7 @@ mod tests {
             let (mut fast, mut map) = (ByUser::<u32>::default(), BTreeMap::<i32, u32>::new());
             for (i, &user) in users.iter().enumerate() {
                 proptest::prop_assert_eq!(fast.get_mut(user).copied(), map.get(&user).copied());
-                *fast.of(user) += i as u32 + 1;
+                *fast.value_of(user) += i as u32 + 1;
                 *map.entry(user).or_default() += i as u32 + 1;
             }
             for &user in &users {

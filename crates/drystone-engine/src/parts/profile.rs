@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 ///
 /// | operation | cost |
 /// |---|---|
-/// | [`Profile::earliest`] | O(s) from the step at `not_before`, one pass |
-/// | [`Profile::place`] | as [`Profile::earliest`], and a move of the later steps |
-/// | [`Profile::reserve`], [`Profile::release`] | O(log s + r), and a move of the later steps when a step is inserted |
+/// | [`Profile::earliest_start`] | O(s) from the step at `not_before`, one pass |
+/// | [`Profile::place_job`] | as [`Profile::earliest_start`], and a move of the later steps |
+/// | [`Profile::reserve_procs`], [`Profile::release_procs`] | O(log s + r), and a move of the later steps when a step is inserted |
 /// | [`Profile::free_at`] | O(log s) |
-/// | [`Profile::mark`] | O(1) |
-/// | [`Profile::rollback`] | the cost of what is undone |
+/// | [`Profile::set_mark`] | O(1) |
+/// | [`Profile::roll_back_to`] | the cost of what is undone |
 ///
-/// Reservations may exceed what is free only through [`Profile::reserve`]'s own check: it panics,
-/// since a plan that oversubscribes the machine is a bug of its planner.
+/// Reservations may exceed what is free only through [`Profile::reserve_procs`]'s own check: it
+/// panics, since a plan that oversubscribes the machine is a bug of its planner.
 ///
 /// A plan of conservative backfilling, on 4 processors of which a running job holds 3 until 100:
 ///
@@ -28,19 +28,19 @@ use serde::{Deserialize, Serialize};
 /// use drystone_core::parts::Profile;
 ///
 /// let mut plan = Profile::new(Time(0), 4);
-/// plan.reserve(Time(0), Time(100), 3);
+/// plan.reserve_procs(Time(0), Time(100), 3);
 ///
 /// // The first waiting job needs the whole machine for 50 s: it starts when the running one ends.
-/// assert_eq!(plan.place(4, Span(50), Time(0)), Some(Time(100)));
+/// assert_eq!(plan.place_job(4, Span(50), Time(0)), Some(Time(100)));
 /// // The second fits beside the running job, and ends before the reservation begins.
-/// assert_eq!(plan.place(1, Span(100), Time(0)), Some(Time(0)));
+/// assert_eq!(plan.place_job(1, Span(100), Time(0)), Some(Time(0)));
 /// // A job of 101 s would delay the first: it starts behind it.
-/// assert_eq!(plan.earliest(1, Span(101), Time(0)), Some(Time(150)));
+/// assert_eq!(plan.earliest_start(1, Span(101), Time(0)), Some(Time(150)));
 ///
 /// // A trial is taken back without a copy of the plan.
-/// let before = plan.mark();
-/// plan.place(1, Span(101), Time(0));
-/// plan.rollback(before);
+/// let before = plan.set_mark();
+/// plan.place_job(1, Span(101), Time(0));
+/// plan.roll_back_to(before);
 /// assert_eq!((plan.free_at(Time(149)), plan.free_at(Time(150))), (0, 4));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ impl Profile {
 
     /// Makes this the profile of [`Profile::new`], keeping its memory. Must not be called while
     /// marks are held.
-    pub fn reset(&mut self, start: Time, free: Procs) {
+    pub fn reset_to(&mut self, start: Time, free: Procs) {
         debug_assert!(self.marks == 0, "reset of a marked profile");
         self.trail.clear();
         self.times.clear();
@@ -135,7 +135,7 @@ impl Profile {
     /// `ends`, in ascending order of time, gives its processors back. Ends at or before `now` count
     /// as free already. O(number of ends).
     pub fn reset_to_running(&mut self, now: Time, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
-        self.reset(now, free);
+        self.reset_to(now, free);
         let mut sum = free;
         for (end, procs) in ends {
             sum += procs;
@@ -154,7 +154,7 @@ impl Profile {
     /// are, none are free until enough have come back. Changes at or before `now` count already.
     /// O(number of changes).
     pub fn reset_to_changes(&mut self, now: Time, free: Procs, changes: impl IntoIterator<Item = (Time, i64)>) {
-        self.reset(now, free);
+        self.reset_to(now, free);
         let mut sum = i64::from(free);
         for (at, procs) in changes {
             sum += procs;
@@ -172,7 +172,7 @@ impl Profile {
     /// Returns the beginning of the profile.
     #[inline]
     #[must_use]
-    pub fn start(&self) -> Time {
+    pub fn start_time(&self) -> Time {
         self.times[0]
     }
 
@@ -184,7 +184,7 @@ impl Profile {
 
     /// The times at which steps begin.
     #[must_use]
-    pub fn times(&self) -> &[Time] {
+    pub fn step_times(&self) -> &[Time] {
         &self.times
     }
 
@@ -227,7 +227,7 @@ impl Profile {
     /// Returns whether `procs` processors are free during all of `[from, from + span)`; an empty
     /// span counts as an instant. Stops at the first step without them.
     #[must_use]
-    pub fn fits(&self, from: Time, span: Span, procs: Procs) -> bool {
+    pub fn fits_during(&self, from: Time, span: Span, procs: Procs) -> bool {
         let to = from.saturating_add(span.max(Span(1)));
         let mut at = self.step_at(from);
         loop {
@@ -247,14 +247,14 @@ impl Profile {
     ///
     /// The answer is `not_before`, the start of the profile, or the start of one of its steps.
     #[must_use]
-    pub fn earliest(&self, procs: Procs, span: Span, not_before: Time) -> Option<Time> {
-        self.find(procs, span, not_before).map(|found| found.2)
+    pub fn earliest_start(&self, procs: Procs, span: Span, not_before: Time) -> Option<Time> {
+        self.find_place(procs, span, not_before).map(|found| found.2)
     }
 
     /// The earliest place: the step in which it begins, the first that begins at its end or later,
     /// and its start.
     #[inline]
-    fn find(&self, procs: Procs, span: Span, not_before: Time) -> Option<(usize, usize, Time)> {
+    fn find_place(&self, procs: Procs, span: Span, not_before: Time) -> Option<(usize, usize, Time)> {
         let span = span.max(Span(1));
         let mut at = self.step_at(not_before);
         let mut start = not_before.max(self.times[0]);
@@ -282,9 +282,9 @@ impl Profile {
         }
     }
 
-    /// Finds [`Profile::earliest`] and reserves it, in one go.
-    pub fn place(&mut self, procs: Procs, span: Span, not_before: Time) -> Option<Time> {
-        let (mut from, mut to, start) = self.find(procs, span, not_before)?;
+    /// Finds [`Profile::earliest_start`] and reserves it, in one go.
+    pub fn place_job(&mut self, procs: Procs, span: Span, not_before: Time) -> Option<Time> {
+        let (mut from, mut to, start) = self.find_place(procs, span, not_before)?;
         let end = start.saturating_add(span.max(Span(1)));
         let new_to = end < Time::MAX && self.times.get(to) != Some(&end);
         if new_to {
@@ -310,8 +310,8 @@ impl Profile {
     /// If fewer are free somewhere in it, or if it begins before the profile does: a bug of the
     /// caller.
     #[inline]
-    pub fn reserve(&mut self, from: Time, to: Time, procs: Procs) {
-        self.edit(from, to, procs, true);
+    pub fn reserve_procs(&mut self, from: Time, to: Time, procs: Procs) {
+        self.apply_edit(from, to, procs, true);
     }
 
     /// Gives `procs` processors back during `[from, to)`. Nothing happens if that is empty.
@@ -320,13 +320,13 @@ impl Profile {
     /// If it begins before the profile does, or if more processors are then free than a [`Procs`]
     /// counts.
     #[inline]
-    pub fn release(&mut self, from: Time, to: Time, procs: Procs) {
-        self.edit(from, to, procs, false);
+    pub fn release_procs(&mut self, from: Time, to: Time, procs: Procs) {
+        self.apply_edit(from, to, procs, false);
     }
 
     /// Forgets everything before `now`. Must not be called while marks are held. O(steps forgotten
     /// + steps kept).
-    pub fn advance(&mut self, now: Time) {
+    pub fn advance_to(&mut self, now: Time) {
         debug_assert!(self.marks == 0, "the past of a marked profile is still needed");
         let at = self.step_at(now);
         if at > 0 {
@@ -338,32 +338,32 @@ impl Profile {
 
     /// Joins neighbouring steps with equally many free processors. Must not be called while marks
     /// are held. O(s).
-    pub fn simplify(&mut self) {
+    pub fn join_equal_steps(&mut self) {
         debug_assert!(self.marks == 0, "the steps of a marked profile are still needed");
-        let mut kept = 0;
+        let mut last_kept = 0;
         for at in 1..self.times.len() {
-            if self.free[at] != self.free[kept] {
-                kept += 1;
-                self.times[kept] = self.times[at];
-                self.free[kept] = self.free[at];
+            if self.free[at] != self.free[last_kept] {
+                last_kept += 1;
+                self.times[last_kept] = self.times[at];
+                self.free[last_kept] = self.free[at];
             }
         }
-        self.times.truncate(kept + 1);
-        self.free.truncate(kept + 1);
+        self.times.truncate(last_kept + 1);
+        self.free.truncate(last_kept + 1);
     }
 
     /// Remembers this state.
-    pub fn mark(&mut self) -> ProfileMark {
+    pub fn set_mark(&mut self) -> ProfileMark {
         self.marks += 1;
         ProfileMark { trail: self.trail.len() }
     }
 
     /// Returns to the state at `mark` and forgets the mark. Later marks must have been rolled back
     /// or dropped before.
-    pub fn rollback(&mut self, mark: ProfileMark) {
+    pub fn roll_back_to(&mut self, mark: ProfileMark) {
         while self.trail.len() > mark.trail {
             if let Some(edit) = self.trail.pop() {
-                self.undo(edit);
+                self.undo_edit(edit);
             }
         }
         self.drop_mark(mark);
@@ -385,13 +385,13 @@ impl Profile {
         self.times.partition_point(|&t| t <= time) - 1
     }
 
-    fn edit(&mut self, from: Time, to: Time, procs: Procs, reserved: bool) {
+    fn apply_edit(&mut self, from: Time, to: Time, procs: Procs, reserved: bool) {
         if from >= to || procs == 0 {
             return;
         }
         assert!(from >= self.times[0], "a change at {from} lies before the profile, which begins at {}", self.times[0]);
-        let (first, new_from) = self.border(from);
-        let (last, new_to) = if to == Time::MAX { (self.times.len(), false) } else { self.border(to) };
+        let (first, new_from) = self.insert_border(from);
+        let (last, new_to) = if to == Time::MAX { (self.times.len(), false) } else { self.insert_border(to) };
         for free in &mut self.free[first..last] {
             *free = if reserved {
                 match free.checked_sub(procs) {
@@ -413,7 +413,7 @@ impl Profile {
     }
 
     /// The step that begins at `time`, inserted if there is none.
-    fn border(&mut self, time: Time) -> (usize, bool) {
+    fn insert_border(&mut self, time: Time) -> (usize, bool) {
         let at = self.step_at(time);
         if self.times[at] == time {
             return (at, false);
@@ -423,7 +423,7 @@ impl Profile {
         (at + 1, true)
     }
 
-    fn undo(&mut self, edit: ProfileEdit) {
+    fn undo_edit(&mut self, edit: ProfileEdit) {
         let first = self.step_at(edit.from);
         let last = if edit.to == Time::MAX { self.times.len() } else { self.step_at(edit.to) };
         for free in &mut self.free[first..last] {
@@ -486,14 +486,14 @@ mod tests {
             for (op, at, span, procs) in ops {
                 let at = at.max(now);
                 match op {
-                    0..=3 => if let Some(start) = profile.earliest(procs, Span(span), Time(at)) {
+                    0..=3 => if let Some(start) = profile.earliest_start(procs, Span(span), Time(at)) {
                         let expected = (at..HORIZON).find(|&t| seconds.fits(procs, t, span));
                         prop_assert_eq!(Some(start.0), expected);
                         if start.0 + span < HORIZON {
                             if op == 0 {
-                                prop_assert_eq!(profile.place(procs, Span(span), Time(at)), Some(start));
+                                prop_assert_eq!(profile.place_job(procs, Span(span), Time(at)), Some(start));
                             } else {
-                                profile.reserve(start, start + Span(span), procs);
+                                profile.reserve_procs(start, start + Span(span), procs);
                             }
                             seconds.change(start.0, start.0 + span, -i64::from(procs));
                             held.push((start.0, start.0 + span, procs));
@@ -501,25 +501,25 @@ mod tests {
                     },
                     4 => if let Some((from, to, procs)) = held.pop() {
                         let from = from.max(now);
-                        profile.release(Time(from), Time(to), procs);
+                        profile.release_procs(Time(from), Time(to), procs);
                         seconds.change(from, to, i64::from(procs));
                     },
-                    5 => marks.push((profile.mark(), seconds.clone(), held.clone(), profile.clone())),
+                    5 => marks.push((profile.set_mark(), seconds.clone(), held.clone(), profile.clone())),
                     6 => if let Some((mark, s, h, before)) = marks.pop() {
-                        profile.rollback(mark);
+                        profile.roll_back_to(mark);
                         prop_assert!(profile.steps().eq(before.steps()), "rollback restores every step");
                         (seconds, held) = (s, h);
                     },
                     _ => if marks.is_empty() {
                         now = at.min(now + 5);
-                        profile.advance(Time(now));
-                        if span % 2 == 0 { profile.simplify(); }
+                        profile.advance_to(Time(now));
+                        if span % 2 == 0 { profile.join_equal_steps(); }
                         held.retain(|h| h.1 > now);
                     },
                 }
                 prop_assert!(same(&profile, &seconds, now));
                 let least = profile.least_free(Time(at), Span(span));
-                prop_assert_eq!(profile.fits(Time(at), Span(span), procs), least >= procs);
+                prop_assert_eq!(profile.fits_during(Time(at), Span(span), procs), least >= procs);
                 prop_assert_eq!(least,
                     (at..at + span).map(|t| seconds.0[t.min(HORIZON - 1) as usize]).min().expect("not empty"));
             }
@@ -529,16 +529,16 @@ mod tests {
     #[test]
     fn a_job_without_run_time_needs_its_instant() {
         let mut p = Profile::new(Time(0), 4);
-        p.reserve(Time(0), Time(10), 4);
-        assert_eq!(p.earliest(1, Span(0), Time(0)), Some(Time(10)));
-        assert_eq!(p.earliest(5, Span(1), Time(0)), None);
+        p.reserve_procs(Time(0), Time(10), 4);
+        assert_eq!(p.earliest_start(1, Span(0), Time(0)), Some(Time(10)));
+        assert_eq!(p.earliest_start(5, Span(1), Time(0)), None);
     }
 
     #[test]
     #[should_panic(expected = "3 processors reserved at 2 where only 2 are free")]
     fn oversubscription_is_a_bug() {
         let mut p = Profile::new(Time(0), 2);
-        p.reserve(Time(2), Time(3), 3);
+        p.reserve_procs(Time(2), Time(3), 3);
     }
 
     #[test]

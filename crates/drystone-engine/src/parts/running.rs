@@ -1,6 +1,6 @@
 //! The running jobs in the order of their predicted ends.
 
-use super::tree::{Packed, Probe, Tree, TreeItem, packed};
+use super::tree::{Packed, Probe, Tree, TreeItem, pack_key};
 use crate::model::{JobId, Procs, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -20,25 +20,25 @@ impl TreeItem for RunningJob {
     type Summary = u64;
 
     #[inline]
-    fn key(&self) -> Packed {
-        packed(self.end.0, self.id)
+    fn packed_key(&self) -> Packed {
+        pack_key(self.end.0, self.id)
     }
 
-    fn join(&self, sum: &mut u64) -> bool {
+    fn join_summary(&self, sum: &mut u64) -> bool {
         *sum += u64::from(self.procs);
         true
     }
 
-    fn merge(sum: &mut u64, child: &u64) {
+    fn merge_summary(sum: &mut u64, child: &u64) {
         *sum += child;
     }
 
-    fn leave(&self, sum: &mut u64, _: &[RunningJob]) -> bool {
+    fn leave_summary(&self, sum: &mut u64, _: &[RunningJob]) -> bool {
         *sum -= u64::from(self.procs);
         true
     }
 
-    fn part(&self, sum: &mut u64, _: &[u64]) -> bool {
+    fn part_summary(&self, sum: &mut u64, _: &[u64]) -> bool {
         *sum -= u64::from(self.procs);
         true
     }
@@ -67,7 +67,7 @@ pub struct Shadow {
 
 /// The set of running jobs, by predicted end and id.
 ///
-/// Cost for n running jobs: insert, remove and [`RunningSet::shadow`] O(log n).
+/// Cost for n running jobs: insert, remove and [`RunningSet::find_shadow`] O(log n).
 ///
 /// The reservation of EASY: a blocked job lacks 3 processors.
 ///
@@ -81,10 +81,10 @@ pub struct Shadow {
 /// }
 ///
 /// // At 50 two are free, at 80 six: three more than the job lacks.
-/// let shadow = running.shadow(3, ExtraRule::All, Time(10));
+/// let shadow = running.find_shadow(3, ExtraRule::All, Time(10));
 /// assert_eq!(shadow, Some(Shadow { time: Time(80), extra: 3 }));
 /// // The end of all of them does not suffice for 15.
-/// assert_eq!(running.shadow(15, ExtraRule::All, Time(10)), None);
+/// assert_eq!(running.find_shadow(15, ExtraRule::All, Time(10)), None);
 /// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -106,7 +106,7 @@ struct Accumulate {
 
 impl Probe<RunningJob> for Accumulate {
     #[inline]
-    fn enter(&mut self, sum: &u64) -> bool {
+    fn can_enter(&mut self, sum: &u64) -> bool {
         if self.sum + sum < self.need {
             self.sum += sum;
             return false;
@@ -115,7 +115,7 @@ impl Probe<RunningJob> for Accumulate {
     }
 
     #[inline]
-    fn take(&mut self, job: &RunningJob) -> bool {
+    fn is_match(&mut self, job: &RunningJob) -> bool {
         self.sum += u64::from(job.procs);
         self.sum >= self.need
     }
@@ -131,19 +131,19 @@ impl RunningSet {
     /// Removes a job by its predicted end; `None` if it is not there.
     #[inline]
     pub fn remove(&mut self, end: Time, id: JobId) -> Option<RunningJob> {
-        self.tree.remove(&packed(end.0, id))
+        self.tree.remove(&pack_key(end.0, id))
     }
 
     /// Gives a job another predicted end; `false` if it is not there.
     #[inline]
-    pub fn postpone(&mut self, job: RunningJob, end: Time) -> bool {
-        self.tree.replace(&job.key(), RunningJob { end, ..job }).is_some()
+    pub fn postpone_end(&mut self, job: RunningJob, end: Time) -> bool {
+        self.tree.replace_item(&job.packed_key(), RunningJob { end, ..job }).is_some()
     }
 
     /// Gives the first job, which must be there, another predicted end.
     #[inline]
     pub(crate) fn postpone_first(&mut self, first: RunningJob, end: Time) {
-        debug_assert_eq!(self.first(), Some(first));
+        debug_assert_eq!(self.first_ending(), Some(first));
         self.tree.replace_first(RunningJob { end, ..first });
     }
 
@@ -164,15 +164,15 @@ impl RunningSet {
     /// The job that is predicted to end first.
     #[inline]
     #[must_use]
-    pub fn first(&self) -> Option<RunningJob> {
-        self.tree.first().copied()
+    pub fn first_ending(&self) -> Option<RunningJob> {
+        self.tree.first_item().copied()
     }
 
     /// The job that is predicted to end last. O(log n).
     #[inline]
     #[must_use]
-    pub fn last(&self) -> Option<RunningJob> {
-        self.tree.last().copied()
+    pub fn last_ending(&self) -> Option<RunningJob> {
+        self.tree.last_item().copied()
     }
 
     /// Returns the predicted end of the job behind the first, if that is known without a search.
@@ -188,9 +188,9 @@ impl RunningSet {
     /// now, and [`Time::MIN`] where a shadow time may lie in the past.
     #[inline]
     #[must_use]
-    pub fn shadow(&self, missing: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
-        match self.tree.flat() {
-            Some(jobs) => walk(jobs.iter(), missing, extra, floor),
+    pub fn find_shadow(&self, missing: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
+        match self.tree.flat_items() {
+            Some(jobs) => walk_shadow(jobs.iter(), missing, extra, floor),
             None => self.deep_shadow(&[], missing, extra, floor),
         }
     }
@@ -199,37 +199,37 @@ impl RunningSet {
     /// O((k + 1) log n) for k of them.
     #[must_use]
     pub fn shadow_with(&self, more: &[RunningJob], missing: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
-        debug_assert!(more.is_sorted_by_key(RunningJob::key), "{more:?}");
-        let Some(jobs) = self.tree.flat() else {
+        debug_assert!(more.is_sorted_by_key(RunningJob::packed_key), "{more:?}");
+        let Some(jobs) = self.tree.flat_items() else {
             return self.deep_shadow(more, missing, extra, floor);
         };
         let (mut jobs, mut more) = (jobs.iter().peekable(), more.iter().peekable());
-        let merged = std::iter::from_fn(|| match (jobs.peek(), more.peek()) {
-            (Some(job), Some(other)) if other.key() < job.key() => more.next(),
+        let merged_ends = std::iter::from_fn(|| match (jobs.peek(), more.peek()) {
+            (Some(job), Some(other)) if other.packed_key() < job.packed_key() => more.next(),
             (None, _) => more.next(),
             _ => jobs.next(),
         });
-        walk(merged, missing, extra, floor)
+        walk_shadow(merged_ends, missing, extra, floor)
     }
 
     fn deep_shadow(&self, more: &[RunningJob], missing: Procs, extra: ExtraRule, floor: Time) -> Option<Shadow> {
         let missing = u64::from(missing);
         // What the first of the others add, and the job of the set with which that suffices: unless
         // the next one comes before.
-        let mut added = 0;
+        let mut added_procs = 0;
         let mut more_left = more;
         let (last, enough) = loop {
-            let mut walk = Accumulate { sum: added, need: missing };
-            let last = self.tree.find(None, &mut walk);
+            let mut walk = Accumulate { sum: added_procs, need: missing };
+            let last = self.tree.find_after(None, &mut walk);
             let next = more_left.first();
             match (last, next) {
                 (Some(last), None) => break (last, walk.sum),
-                (Some(last), Some(next)) if last.key() < next.key() => break (last, walk.sum),
+                (Some(last), Some(next)) if last.packed_key() < next.packed_key() => break (last, walk.sum),
                 (None, None) => return None,
                 (_, Some(next)) => {
-                    added += u64::from(next.procs);
+                    added_procs += u64::from(next.procs);
                     more_left = &more_left[1..];
-                    let sum = self.tree.before(&next.key()) + added;
+                    let sum = self.tree.summary_before(&next.packed_key()) + added_procs;
                     if sum >= missing {
                         break (*next, sum);
                     }
@@ -240,8 +240,8 @@ impl RunningSet {
         let sum = match extra {
             ExtraRule::First => enough,
             ExtraRule::All => {
-                let others = more.iter().take_while(|job| job.end <= time).map(|job| u64::from(job.procs));
-                self.sum_by(time) + others.sum::<u64>()
+                let ended_procs = more.iter().take_while(|job| job.end <= time).map(|job| u64::from(job.procs));
+                self.sum_by(time) + ended_procs.sum::<u64>()
             }
         };
         Some(Shadow { time, extra: (sum - missing) as Procs })
@@ -249,7 +249,7 @@ impl RunningSet {
 
     /// Processors of the jobs that are predicted to end by `time`. O(log n).
     fn sum_by(&self, time: Time) -> u64 {
-        self.tree.before(&packed(time.0, JobId(u32::MAX)))
+        self.tree.summary_before(&pack_key(time.0, JobId(u32::MAX)))
     }
 
     /// Processors of the jobs that are predicted to end by `time`. O(log n).
@@ -275,7 +275,7 @@ impl RunningSet {
 
 /// The shadow time by a walk over the running jobs in order.
 #[inline(always)]
-fn walk<'a>(
+fn walk_shadow<'a>(
     mut ends: impl Iterator<Item = &'a RunningJob>,
     missing: Procs,
     extra: ExtraRule,
@@ -326,13 +326,13 @@ mod tests {
             list.iter().for_each(|&j| if j.id.0 % 29 == 0 { more.push(j) } else { apart.insert(j) });
             list.sort_by_key(|j| (j.end, j.id));
             more.sort_by_key(|j| (j.end, j.id));
-            prop_assert_eq!(set.last(), list.last().copied());
+            prop_assert_eq!(set.last_ending(), list.last().copied());
             for (free, lacks, floor, all) in queries {
                 let extra = if all { ExtraRule::All } else { ExtraRule::First };
                 for floor in [Time(floor), Time::MIN] {
                     let need = free + 1 + lacks;
                     let expected = obvious(&list, free, need, extra, floor);
-                    prop_assert_eq!(set.shadow(need - free, extra, floor), expected);
+                    prop_assert_eq!(set.find_shadow(need - free, extra, floor), expected);
                     prop_assert_eq!(apart.shadow_with(&more, need - free, extra, floor), expected);
                 }
             }

@@ -35,18 +35,18 @@ pub(crate) trait TreeItem: Copy + Default {
     type Summary: Clone + Default;
 
     /// Unique within a tree.
-    fn key(&self) -> Packed;
+    fn packed_key(&self) -> Packed;
     /// Adds this item to the summary of a subtree. Returns whether that has changed: where not,
     /// larger ones around it do not, either.
-    fn join(&self, summary: &mut Self::Summary) -> bool;
+    fn join_summary(&self, summary: &mut Self::Summary) -> bool;
     /// Adds a subtree to the summary of a larger one.
-    fn merge(summary: &mut Self::Summary, child: &Self::Summary);
+    fn merge_summary(summary: &mut Self::Summary, child: &Self::Summary);
     /// Takes this item out of the summary of a leaf that now holds `rest`, all of which were
     /// joined. Returns whether the summary has changed.
-    fn leave(&self, summary: &mut Self::Summary, rest: &[Self]) -> bool;
+    fn leave_summary(&self, summary: &mut Self::Summary, rest: &[Self]) -> bool;
     /// Takes this item out of the summary of an inner node whose children now have these summaries.
     /// Returns whether it has changed.
-    fn part(&self, summary: &mut Self::Summary, children: &[Self::Summary]) -> bool;
+    fn part_summary(&self, summary: &mut Self::Summary, children: &[Self::Summary]) -> bool;
 }
 
 /// A key and the job that breaks its ties, as one number that compares fast.
@@ -56,39 +56,39 @@ pub(crate) struct Packed(i128);
 impl Packed {
     /// The key alone.
     #[inline]
-    fn major(self) -> i64 {
+    fn major_key(self) -> i64 {
         (self.0 >> 64) as i64
     }
 
     /// As `self < other`; the keys alone say so, as a rule.
     #[inline]
     fn comes_before(self, other: Packed) -> bool {
-        self.major() < other.major() || (self.major() == other.major() && self < other)
+        self.major_key() < other.major_key() || (self.major_key() == other.major_key() && self < other)
     }
 }
 
 #[inline]
-pub(crate) fn packed(key: i64, id: JobId) -> Packed {
+pub(crate) fn pack_key(key: i64, id: JobId) -> Packed {
     Packed(i128::from(key) << 64 | i128::from(id.0))
 }
 
 /// Guide of a search through a tree: the subtrees and items worth a visit.
 pub(crate) trait Probe<T: TreeItem> {
     /// May the subtree hold a match?
-    fn enter(&mut self, summary: &T::Summary) -> bool;
+    fn can_enter(&mut self, summary: &T::Summary) -> bool;
     /// Is this item what we look for?
-    fn take(&mut self, item: &T) -> bool;
+    fn is_match(&mut self, item: &T) -> bool;
 }
 
 /// Takes whatever comes first.
 struct AnyItem;
 
 impl<T: TreeItem> Probe<T> for AnyItem {
-    fn enter(&mut self, _: &T::Summary) -> bool {
+    fn can_enter(&mut self, _: &T::Summary) -> bool {
         true
     }
 
-    fn take(&mut self, _: &T) -> bool {
+    fn is_match(&mut self, _: &T) -> bool {
         true
     }
 }
@@ -111,7 +111,7 @@ pub(crate) struct Tree<T: TreeItem> {
 impl<T: TreeItem> Default for Tree<T> {
     fn default() -> Self {
         Tree {
-            flat: Box::new(Leaf::empty()),
+            flat: Box::new(Leaf::new_empty()),
             leaves: Vec::new(),
             inners: Vec::new(),
             free_leaves: Vec::new(),
@@ -137,12 +137,12 @@ impl<T: TreeItem> Tree<T> {
 
     /// The item with the smallest key. O(log n), no search.
     #[inline]
-    pub(crate) fn first(&self) -> Option<&T> {
+    pub(crate) fn first_item(&self) -> Option<&T> {
         self.first_items().first()
     }
 
     /// The item with the largest key. O(log n), no search.
-    pub(crate) fn last(&self) -> Option<&T> {
+    pub(crate) fn last_item(&self) -> Option<&T> {
         if self.height == 0 {
             return self.flat.items().last();
         }
@@ -187,21 +187,21 @@ impl<T: TreeItem> Tree<T> {
     #[inline]
     pub(crate) fn remove(&mut self, key: &Packed) -> Option<T> {
         if self.height == 0 {
-            let gone = self.flat.remove(key)?;
+            let removed_item = self.flat.remove(key)?;
             self.len -= 1;
-            return Some(gone);
+            return Some(removed_item);
         }
         self.remove_deep(key)
     }
 
     /// The way down to the leaf whose range holds `key`, and the leaf.
     #[inline]
-    fn way(&self, key: &Packed) -> (TreePath, u32) {
+    fn path_to(&self, key: &Packed) -> (TreePath, u32) {
         let mut way = [(0, 0); WAY];
         let mut node = self.root;
         for step in &mut way[..self.height as usize] {
             let inner = &self.inners[node as usize];
-            let slot = inner.slot(key);
+            let slot = inner.child_slot(key);
             *step = (node, slot as u32);
             node = inner.child[slot];
         }
@@ -212,46 +212,46 @@ impl<T: TreeItem> Tree<T> {
     /// and nothing is changed, if there is no item with this key. As cheap as half a removal and an
     /// insertion while it stays in its leaf.
     #[inline]
-    pub(crate) fn replace(&mut self, key: &Packed, item: T) -> Option<T> {
+    pub(crate) fn replace_item(&mut self, key: &Packed, item: T) -> Option<T> {
         if self.height == 0 {
-            return self.flat.replace(key, item);
+            return self.flat.replace_item(key, item);
         }
         if self.height == 1 {
             let inner = &mut self.inners[self.root as usize];
-            let slot = inner.slot(key);
-            if slot == inner.slot(&item.key()) {
+            let slot = inner.child_slot(key);
+            if slot == inner.child_slot(&item.packed_key()) {
                 let leaf = &mut self.leaves[inner.child[slot] as usize];
-                let gone = leaf.replace(key, item)?;
-                item.join(&mut inner.summary[slot]);
-                gone.leave(&mut inner.summary[slot], leaf.items());
-                return Some(gone);
+                let replaced_item = leaf.replace_item(key, item)?;
+                item.join_summary(&mut inner.summary[slot]);
+                replaced_item.leave_summary(&mut inner.summary[slot], leaf.items());
+                return Some(replaced_item);
             }
         }
-        let gone = self.remove_deep(key)?;
+        let replaced_item = self.remove_deep(key)?;
         self.insert(item);
-        Some(gone)
+        Some(replaced_item)
     }
 
-    /// [`Tree::replace`] for the first item, which must be there.
+    /// [`Tree::replace_item`] for the first item, which must be there.
     #[inline]
     pub(crate) fn replace_first(&mut self, item: T) {
         if self.height == 0 {
             return self.flat.replace_first(item);
         }
-        if let Some(first) = self.first().map(T::key) {
-            self.replace(&first, item);
+        if let Some(first) = self.first_item().map(T::packed_key) {
+            self.replace_item(&first, item);
         }
     }
 
     /// All items as one sorted array, while they are one: then searches are plain scans and need no
     /// probe.
     #[inline]
-    pub(crate) fn flat(&self) -> Option<&[T]> {
+    pub(crate) fn flat_items(&self) -> Option<&[T]> {
         (self.height == 0).then(|| self.flat.items())
     }
 
     /// The first item in key order, after `after` if given, that the probe takes.
-    pub(crate) fn find(&self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
+    pub(crate) fn find_after(&self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
         if self.height == 0 {
             return self.flat.find_from(after, probe).map(|at| self.flat.items[at]);
         }
@@ -260,7 +260,7 @@ impl<T: TreeItem> Tree<T> {
     }
 
     /// Finds an item and removes it: without a second way down.
-    pub(crate) fn take(&mut self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
+    pub(crate) fn take_after(&mut self, after: Option<Packed>, probe: &mut impl Probe<T>) -> Option<T> {
         if self.height == 0 {
             let at = self.flat.find_from(after, probe)?;
             return self.take_flat(at);
@@ -270,7 +270,7 @@ impl<T: TreeItem> Tree<T> {
         self.remove_on(&way, leaf, at)
     }
 
-    /// Removes the item at this position of [`Tree::flat`].
+    /// Removes the item at this position of [`Tree::flat_items`].
     #[inline]
     pub(crate) fn take_flat(&mut self, at: usize) -> Option<T> {
         debug_assert!(self.height == 0);
@@ -287,7 +287,7 @@ impl<T: TreeItem> Tree<T> {
         if self.height == 0 {
             return self.take_flat(0);
         }
-        self.take(None, &mut AnyItem)
+        self.take_after(None, &mut AnyItem)
     }
 
     /// All items in key order.
@@ -312,25 +312,25 @@ impl<T: TreeItem> Tree<T> {
     }
 
     /// The summary of all items below `key`. O(log n).
-    pub(crate) fn before(&self, key: &Packed) -> T::Summary {
+    pub(crate) fn summary_before(&self, key: &Packed) -> T::Summary {
         let mut sum = T::Summary::default();
         let mut node = self.root;
         for _ in 0..self.height {
             let inner = &self.inners[node as usize];
-            let slot = inner.slot(key);
-            inner.summary[..slot].iter().for_each(|child| T::merge(&mut sum, child));
+            let slot = inner.child_slot(key);
+            inner.summary[..slot].iter().for_each(|child| T::merge_summary(&mut sum, child));
             node = inner.child[slot];
         }
         let last = if self.height == 0 { self.flat.items() } else { self.leaves[node as usize].items() };
-        for item in last.iter().take_while(|item| item.key() < *key) {
-            item.join(&mut sum);
+        for item in last.iter().take_while(|item| item.packed_key() < *key) {
+            item.join_summary(&mut sum);
         }
         sum
     }
 
     /// Hands every leaf's items, in key order, to `visit` until it answers `false`. `enter` sees
     /// the summary of each whole subtree first and may consume it by answering `false`.
-    pub(crate) fn walk(&self, enter: &mut impl FnMut(&T::Summary) -> bool, visit: &mut impl FnMut(&T) -> bool) {
+    pub(crate) fn walk_leaves(&self, enter: &mut impl FnMut(&T::Summary) -> bool, visit: &mut impl FnMut(&T) -> bool) {
         if self.height == 0 {
             self.flat.items().iter().all(visit);
             return;
@@ -375,7 +375,7 @@ impl<T: TreeItem> Tree<T> {
             } else {
                 let inner = &self.inners[node as usize];
                 let summaries = inner.summary[..inner.len].get(from..).unwrap_or_default();
-                if let Some(slot) = summaries.iter().position(|s| probe.enter(s)).map(|place| from + place) {
+                if let Some(slot) = summaries.iter().position(|s| probe.can_enter(s)).map(|place| from + place) {
                     after = after.filter(|_| slot == from);
                     way[level] = (node, slot as u32);
                     (node, level) = (inner.child[slot], level + 1);
@@ -394,7 +394,7 @@ impl<T: TreeItem> Tree<T> {
     #[inline]
     fn slot_in(&self, node: u32, level: usize, after: Option<Packed>) -> usize {
         match after {
-            Some(key) if level < self.height as usize => self.inners[node as usize].slot(&key),
+            Some(key) if level < self.height as usize => self.inners[node as usize].child_slot(&key),
             _ => 0,
         }
     }
@@ -404,7 +404,7 @@ impl<T: TreeItem> Tree<T> {
     }
 
     fn summary_of(&self, node: u32, height: u32) -> T::Summary {
-        if height == 0 { self.leaves[node as usize].summary() } else { self.inners[node as usize].total() }
+        if height == 0 { self.leaves[node as usize].summary() } else { self.inners[node as usize].total_summary() }
     }
 }
 

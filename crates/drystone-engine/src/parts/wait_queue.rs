@@ -2,7 +2,7 @@
 //! backfilled.
 
 use super::profile::Profile;
-use super::tree::{Packed, Probe, Tree, TreeItem, packed};
+use super::tree::{Packed, Probe, Tree, TreeItem, pack_key};
 use crate::model::{JobId, Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::hint::select_unpredictable;
@@ -10,7 +10,7 @@ use std::hint::select_unpredictable;
 /// A waiting job as its queue sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct WaitingJob {
-    /// Its place in the queue: smallest first, ties by id. See `Order::key`.
+    /// Its place in the queue: smallest first, ties by id. See `Order::queue_key`.
     pub key: i64,
     /// Predicted run time.
     pub prediction: Span,
@@ -26,7 +26,7 @@ impl WaitingJob {
     /// Returns the job's place in its queue.
     #[inline]
     #[must_use]
-    pub fn place(&self) -> QueuePlace {
+    pub fn queue_place(&self) -> QueuePlace {
         QueuePlace { key: self.key, id: self.id }
     }
 }
@@ -57,20 +57,20 @@ impl BackfillFit {
     /// Whatever fits the free processors, however long it runs.
     #[inline]
     #[must_use]
-    pub fn anything(free: Procs) -> BackfillFit {
+    pub fn for_free_procs(free: Procs) -> BackfillFit {
         BackfillFit { free, window: Span::MAX, extra: 0 }
     }
 
     /// Returns whether a job of this size and prediction may start.
     #[inline]
     #[must_use]
-    pub fn admits(&self, procs: Procs, prediction: Span) -> bool {
+    pub fn can_start(&self, procs: Procs, prediction: Span) -> bool {
         procs <= self.free && (prediction <= self.window || procs <= self.extra)
     }
 
     /// Accounts for a job that starts: one that may outlast the window uses extra processors.
     #[inline]
-    pub fn take(&mut self, procs: Procs, longest: Span) {
+    pub fn account_start(&mut self, procs: Procs, longest: Span) {
         self.free -= procs;
         if longest > self.window {
             self.extra -= procs;
@@ -95,7 +95,7 @@ pub struct FitStairs {
 impl FitStairs {
     /// Computes the condition for a start now beside everything in this plan, on no more than
     /// `free` processors. O(steps).
-    pub fn beside(&mut self, plan: &Profile, now: Time, free: Procs) {
+    pub fn fill_beside(&mut self, plan: &Profile, now: Time, free: Procs) {
         self.free = free.min(plan.free_at(now));
         self.steps.clear();
         let mut least = self.free;
@@ -110,14 +110,14 @@ impl FitStairs {
     /// Returns whether a job of this size and prediction disturbs nothing.
     #[inline]
     #[must_use]
-    pub fn admits(&self, procs: Procs, prediction: Span) -> bool {
+    pub fn can_start(&self, procs: Procs, prediction: Span) -> bool {
         procs <= self.free && self.steps.iter().all(|&(window, left)| procs <= left || prediction <= window)
     }
 
     /// The longest prediction with which a job of this size disturbs nothing; `None` if it has to
     /// wait anyhow.
     #[must_use]
-    fn longest(&self, procs: Procs) -> Option<Span> {
+    fn longest_span(&self, procs: Procs) -> Option<Span> {
         let short = self.steps.iter().filter(|&&(_, left)| procs > left).map(|&(window, _)| window);
         (procs <= self.free).then(|| short.fold(Span::MAX, Span::min))
     }
@@ -127,7 +127,7 @@ impl FitStairs {
 /// of their own.
 const CLASSES: usize = 24;
 
-fn class(procs: Procs) -> usize {
+fn size_class(procs: Procs) -> usize {
     let log = procs.max(1).ilog2() as usize;
     (2 * log + usize::from(!procs.is_power_of_two())).min(CLASSES - 1)
 }
@@ -162,15 +162,15 @@ const FIRST: [[i16; CLASSES]; CLASSES + 1] = {
 /// The classes that hold a size up to this one.
 #[inline]
 fn classes_up_to(procs: Procs) -> &'static [i16; CLASSES] {
-    if procs == 0 { &FIRST[0] } else { &FIRST[class(procs) + 1] }
+    if procs == 0 { &FIRST[0] } else { &FIRST[size_class(procs) + 1] }
 }
 
-fn smallest(class: usize) -> Procs {
+fn smallest_in_class(class: usize) -> Procs {
     SMALLEST[class]
 }
 
-/// The shortest prediction per class of sizes, as [`coarse`] as is good for pruning: with it, both
-/// conditions of [`BackfillFit`] prune together.
+/// The shortest prediction per class of sizes, as [`coarsen_span`] as is good for pruning: with it,
+/// both conditions of [`BackfillFit`] prune together.
 #[derive(Clone)]
 pub(crate) struct Shortest {
     by_class: [i16; CLASSES],
@@ -181,24 +181,24 @@ pub(crate) struct Shortest {
     ordered: bool,
 }
 
-/// Above every [`coarse`] prediction.
+/// Above every [`coarsen_span`] prediction.
 const NONE: i16 = i16::MAX;
 
 /// Predictions above some 34 years prune as if they were no longer.
-fn capped(span: Span) -> i32 {
+fn cap_span(span: Span) -> i32 {
     span.0.clamp(0, 1 << 30) as i32
 }
 
 /// A span as its eight leading bits and their place: rising, and exact up to 255 seconds. Small
 /// summaries are searched fast.
-fn coarse(capped: i32) -> i16 {
+fn coarsen_span(capped: i32) -> i16 {
     let shift = (capped | 0xff).ilog2() - 7;
     // Shifted ones begin with 128, which is what each further shift adds.
     (shift as i16) * 128 + (capped >> shift) as i16
 }
 
 /// The shortest span with this coarse value.
-fn finest(coarse: i16) -> i32 {
+fn shortest_span_of(coarse: i16) -> i32 {
     if coarse == NONE {
         return i32::MAX;
     }
@@ -209,7 +209,7 @@ fn finest(coarse: i16) -> i32 {
 /// Returns whether this size is in the class.
 #[inline]
 fn is_in(class: usize, procs: Procs) -> bool {
-    let (least, most) = (smallest(class), SMALLEST.get(class + 1).map_or(Procs::MAX, |next| next - 1));
+    let (least, most) = (smallest_in_class(class), SMALLEST.get(class + 1).map_or(Procs::MAX, |next| next - 1));
     procs.wrapping_sub(least) <= most - least
 }
 
@@ -218,18 +218,18 @@ fn is_in(class: usize, procs: Procs) -> bool {
 /// on.
 #[inline]
 fn shortest_in(class: usize, jobs: &[WaitingJob], enough: i16) -> Option<i32> {
-    let (mut any, mut shortest) = (false, Span::MAX);
+    let (mut has_any, mut shortest) = (false, Span::MAX);
     for some in jobs.chunks(16) {
         for job in some {
             let counts = is_in(class, job.procs);
-            any |= counts;
+            has_any |= counts;
             shortest = shortest.min(select_unpredictable(counts, job.prediction, Span::MAX));
         }
-        if any && coarse(capped(shortest)) <= enough {
+        if has_any && coarsen_span(cap_span(shortest)) <= enough {
             break;
         }
     }
-    any.then(|| capped(shortest))
+    has_any.then(|| cap_span(shortest))
 }
 
 impl Default for Shortest {
@@ -242,21 +242,21 @@ impl TreeItem for WaitingJob {
     type Summary = Shortest;
 
     #[inline]
-    fn key(&self) -> Packed {
-        packed(self.key, self.id)
+    fn packed_key(&self) -> Packed {
+        pack_key(self.key, self.id)
     }
 
-    fn join(&self, s: &mut Shortest) -> bool {
-        let (min, mine) = (&mut s.by_class[class(self.procs)], coarse(capped(self.prediction)));
-        let ordered = s.ordered && self.key == self.prediction.0;
-        let changed = mine < *min || self.submit < s.earliest || ordered != s.ordered;
+    fn join_summary(&self, s: &mut Shortest) -> bool {
+        let (min, mine) = (&mut s.by_class[size_class(self.procs)], coarsen_span(cap_span(self.prediction)));
+        let is_ordered = s.ordered && self.key == self.prediction.0;
+        let has_changed = mine < *min || self.submit < s.earliest || is_ordered != s.ordered;
         *min = mine.min(*min);
         s.earliest = s.earliest.min(self.submit);
-        s.ordered = ordered;
-        changed
+        s.ordered = is_ordered;
+        has_changed
     }
 
-    fn merge(s: &mut Shortest, child: &Shortest) {
+    fn merge_summary(s: &mut Shortest, child: &Shortest) {
         for (min, c) in s.by_class.iter_mut().zip(&child.by_class) {
             *min = (*min).min(*c);
         }
@@ -264,23 +264,23 @@ impl TreeItem for WaitingJob {
         s.ordered &= child.ordered;
     }
 
-    fn leave(&self, s: &mut Shortest, rest: &[WaitingJob]) -> bool {
-        let class = class(self.procs);
+    fn leave_summary(&self, s: &mut Shortest, rest: &[WaitingJob]) -> bool {
+        let class = size_class(self.procs);
         let before = s.by_class[class];
-        if before != coarse(capped(self.prediction)) {
+        if before != coarsen_span(cap_span(self.prediction)) {
             return false;
         }
         let shortest = if s.ordered {
-            rest.iter().find(|j| is_in(class, j.procs)).map(|j| capped(j.prediction))
+            rest.iter().find(|j| is_in(class, j.procs)).map(|j| cap_span(j.prediction))
         } else {
             shortest_in(class, rest, before)
         };
-        s.by_class[class] = shortest.map_or(NONE, coarse);
+        s.by_class[class] = shortest.map_or(NONE, coarsen_span);
         s.by_class[class] != before
     }
 
-    fn part(&self, s: &mut Shortest, children: &[Shortest]) -> bool {
-        let class = class(self.procs);
+    fn part_summary(&self, s: &mut Shortest, children: &[Shortest]) -> bool {
+        let class = size_class(self.procs);
         let before = s.by_class[class];
         s.by_class[class] = children.iter().map(|c| c.by_class[class]).min().unwrap_or(NONE);
         s.by_class[class] != before
@@ -297,8 +297,8 @@ struct FitProbe<const N: usize> {
 impl<const N: usize> FitProbe<N> {
     #[inline]
     fn new(fit: BackfillFit) -> FitProbe<N> {
-        debug_assert!(class(fit.free) < N);
-        let window = if fit.window < Span::ZERO { 0 } else { coarse(capped(fit.window)) + 1 };
+        debug_assert!(size_class(fit.free) < N);
+        let window = if fit.window < Span::ZERO { 0 } else { coarsen_span(cap_span(fit.window)) + 1 };
         let (fits, narrow) = (classes_up_to(fit.free), classes_up_to(fit.extra.min(fit.free)));
         // Without branches, so that it becomes a handful of vector instructions.
         let limit = std::array::from_fn(|c| fits[c] & (window | (narrow[c] & NONE)));
@@ -314,9 +314,9 @@ struct StairsProbe<'a> {
 
 impl StairsProbe<'_> {
     fn new(stairs: &FitStairs) -> StairsProbe<'_> {
-        let limit = std::array::from_fn(|c| match stairs.longest(smallest(c)) {
+        let limit = std::array::from_fn(|c| match stairs.longest_span(smallest_in_class(c)) {
             None => 0,
-            Some(span) => coarse(capped(span)) + 1,
+            Some(span) => coarsen_span(cap_span(span)) + 1,
         });
         StairsProbe { stairs, limit }
     }
@@ -324,27 +324,27 @@ impl StairsProbe<'_> {
 
 impl Probe<WaitingJob> for StairsProbe<'_> {
     #[inline]
-    fn enter(&mut self, s: &Shortest) -> bool {
+    fn can_enter(&mut self, s: &Shortest) -> bool {
         s.by_class.iter().zip(&self.limit).fold(false, |any, (have, limit)| any | (have < limit))
     }
 
     #[inline]
-    fn take(&mut self, job: &WaitingJob) -> bool {
-        self.stairs.admits(job.procs, job.prediction)
+    fn is_match(&mut self, job: &WaitingJob) -> bool {
+        self.stairs.can_start(job.procs, job.prediction)
     }
 }
 
 impl<const N: usize> Probe<WaitingJob> for FitProbe<N> {
     #[inline]
-    fn enter(&mut self, s: &Shortest) -> bool {
+    fn can_enter(&mut self, s: &Shortest) -> bool {
         // Without branches, so that it becomes a handful of vector instructions.
         s.by_class[..N].iter().zip(&self.limit).fold(false, |any, (have, limit)| any | (have < limit))
     }
 
     #[inline]
-    fn take(&mut self, job: &WaitingJob) -> bool {
-        // As [`BackfillFit::admits`], with one branch: in the leaf of a long queue three could not
-        // be foretold.
+    fn is_match(&mut self, job: &WaitingJob) -> bool {
+        // As [`BackfillFit::can_start`], with one branch: in the leaf of a long queue three could
+        // not be foretold.
         let fit = &self.fit;
         (job.procs <= fit.free) & ((job.prediction <= fit.window) | (job.procs <= fit.extra))
     }
@@ -395,21 +395,21 @@ impl WaitQueue {
     /// Removes the job at this place; `None` if there is none.
     #[inline]
     pub fn remove(&mut self, place: QueuePlace) -> Option<WaitingJob> {
-        self.tree.remove(&packed(place.key, place.id))
+        self.tree.remove(&pack_key(place.key, place.id))
     }
 
     /// Puts a job in the place of another, or of its former self; `None`, and nothing is changed,
     /// if that is not there.
     #[inline]
-    pub fn replace(&mut self, place: QueuePlace, job: WaitingJob) -> Option<WaitingJob> {
-        self.tree.replace(&packed(place.key, place.id), job)
+    pub fn replace_job(&mut self, place: QueuePlace, job: WaitingJob) -> Option<WaitingJob> {
+        self.tree.replace_item(&pack_key(place.key, place.id), job)
     }
 
     /// The head of the queue.
     #[inline]
     #[must_use]
-    pub fn first(&self) -> Option<WaitingJob> {
-        self.tree.first().copied()
+    pub fn first_job(&self) -> Option<WaitingJob> {
+        self.tree.first_item().copied()
     }
 
     /// Number of waiting jobs.
@@ -433,14 +433,14 @@ impl WaitQueue {
         if fit.free == 0 {
             return None;
         }
-        if let Some(jobs) = self.tree.flat() {
+        if let Some(jobs) = self.tree.flat_items() {
             return next_in(jobs, after, fit).map(|at| jobs[at]);
         }
-        let after = after.map(|p| packed(p.key, p.id));
-        match class(fit.free) {
-            ..8 => self.tree.find(after, &mut FitProbe::<8>::new(fit)),
-            8..16 => self.tree.find(after, &mut FitProbe::<16>::new(fit)),
-            _ => self.tree.find(after, &mut FitProbe::<CLASSES>::new(fit)),
+        let after = after.map(|p| pack_key(p.key, p.id));
+        match size_class(fit.free) {
+            ..8 => self.tree.find_after(after, &mut FitProbe::<8>::new(fit)),
+            8..16 => self.tree.find_after(after, &mut FitProbe::<16>::new(fit)),
+            _ => self.tree.find_after(after, &mut FitProbe::<CLASSES>::new(fit)),
         }
     }
 
@@ -451,15 +451,15 @@ impl WaitQueue {
         if fit.free == 0 {
             return None;
         }
-        if let Some(jobs) = self.tree.flat() {
+        if let Some(jobs) = self.tree.flat_items() {
             let at = next_in(jobs, after, fit)?;
             return self.tree.take_flat(at);
         }
-        let after = after.map(|p| packed(p.key, p.id));
-        match class(fit.free) {
-            ..8 => self.tree.take(after, &mut FitProbe::<8>::new(fit)),
-            8..16 => self.tree.take(after, &mut FitProbe::<16>::new(fit)),
-            _ => self.tree.take(after, &mut FitProbe::<CLASSES>::new(fit)),
+        let after = after.map(|p| pack_key(p.key, p.id));
+        match size_class(fit.free) {
+            ..8 => self.tree.take_after(after, &mut FitProbe::<8>::new(fit)),
+            8..16 => self.tree.take_after(after, &mut FitProbe::<16>::new(fit)),
+            _ => self.tree.take_after(after, &mut FitProbe::<CLASSES>::new(fit)),
         }
     }
 
@@ -470,7 +470,7 @@ impl WaitQueue {
     pub fn take_all(&mut self, fit: &mut BackfillFit, mut starts: impl FnMut(&WaitingJob)) -> Procs {
         let (mut at, mut larger) = (0, Procs::MAX);
         while fit.free > 0
-            && let Some(jobs) = self.tree.flat()
+            && let Some(jobs) = self.tree.flat_items()
         {
             let BackfillFit { free, window, extra } = *fit;
             let next = jobs[at..].iter().position(|job| {
@@ -484,14 +484,14 @@ impl WaitQueue {
             let Some(next) = next else { return larger - 1 };
             at += next;
             if let Some(job) = self.tree.take_flat(at) {
-                fit.take(job.procs, job.prediction);
+                fit.account_start(job.procs, job.prediction);
                 starts(&job);
             }
         }
         let mut after = None;
         while let Some(job) = self.take_fit(after, *fit) {
-            after = Some(job.place());
-            fit.take(job.procs, job.prediction);
+            after = Some(job.queue_place());
+            fit.account_start(job.procs, job.prediction);
             starts(&job);
         }
         // Not every job was asked.
@@ -512,11 +512,11 @@ impl WaitQueue {
         if stairs.free == 0 {
             return None;
         }
-        if let Some(jobs) = self.tree.flat() {
-            let from = after.map_or(0, |p| jobs.partition_point(|j| j.key() <= packed(p.key, p.id)));
-            return jobs[from..].iter().find(|j| stairs.admits(j.procs, j.prediction)).copied();
+        if let Some(jobs) = self.tree.flat_items() {
+            let from = after.map_or(0, |p| jobs.partition_point(|j| j.packed_key() <= pack_key(p.key, p.id)));
+            return jobs[from..].iter().find(|j| stairs.can_start(j.procs, j.prediction)).copied();
         }
-        self.tree.find(after.map(|p| packed(p.key, p.id)), &mut StairsProbe::new(stairs))
+        self.tree.find_after(after.map(|p| pack_key(p.key, p.id)), &mut StairsProbe::new(stairs))
     }
 
     /// The job with the largest expansion factor (wait + prediction) / prediction at `now` among
@@ -529,19 +529,20 @@ impl WaitQueue {
     pub fn most_expanded(&self, now: Time, fit: Option<BackfillFit>) -> Option<WaitingJob> {
         let mut probe = fit.map(FitProbe::<CLASSES>::new);
         let best: std::cell::Cell<Option<WaitingJob>> = std::cell::Cell::new(None);
-        self.tree.walk(
+        self.tree.walk_leaves(
             &mut |s| {
                 let shortest = s.by_class.iter().copied().min().unwrap_or(NONE);
                 let bound = WaitingJob {
                     submit: s.earliest,
-                    prediction: Span(i64::from(finest(shortest))),
+                    prediction: Span(i64::from(shortest_span_of(shortest))),
                     id: JobId(0),
                     ..WaitingJob::default()
                 };
-                probe.as_mut().is_none_or(|p| p.enter(s)) && best.get().is_none_or(|b| more_expanded(&bound, &b, now))
+                probe.as_mut().is_none_or(|p| p.can_enter(s))
+                    && best.get().is_none_or(|b| more_expanded(&bound, &b, now))
             },
             &mut |job| {
-                if fit.is_none_or(|f| f.admits(job.procs, job.prediction))
+                if fit.is_none_or(|f| f.can_start(job.procs, job.prediction))
                     && best.get().is_none_or(|b| more_expanded(job, &b, now))
                 {
                     best.set(Some(*job));
@@ -568,8 +569,8 @@ impl WaitQueue {
 /// admits.
 #[inline]
 fn next_in(jobs: &[WaitingJob], after: Option<QueuePlace>, fit: BackfillFit) -> Option<usize> {
-    let from = after.map_or(0, |p| jobs.partition_point(|j| j.key() <= packed(p.key, p.id)));
-    jobs[from..].iter().position(|j| fit.admits(j.procs, j.prediction)).map(|at| from + at)
+    let from = after.map_or(0, |p| jobs.partition_point(|j| j.packed_key() <= pack_key(p.key, p.id)));
+    jobs[from..].iter().position(|j| fit.can_start(j.procs, j.prediction)).map(|at| from + at)
 }
 
 /// Returns whether `a` comes before `b` by expansion factor at `now`: larger first, then smaller

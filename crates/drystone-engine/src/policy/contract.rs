@@ -33,14 +33,14 @@ pub enum PolicyEvent {
     /// The time that [`Policy::next_wake`] asked for has come.
     Woken,
     /// A waiting job stops waiting, for now: it is held back, has been started by another
-    /// scheduler, or is being changed. Sent only to policies that [hear](Policy::hears) of it, like
-    /// all events below.
+    /// scheduler, or is being changed. Sent only to policies that [hear](Policy::can_hear_news) of
+    /// it, like all events below.
     Held(JobId),
     /// A job waits again, in the place that its number gives it: it was released, changed, or sent
     /// back by the machine with nothing of its progress left.
     Released(JobId),
     /// A job that the policy does not hold runs now: another scheduler started it or resumed it. It
-    /// may have run for some time ([`View::ran`]), and its predicted end may be past.
+    /// may have run for some time ([`View::run_time_so_far`]), and its predicted end may be past.
     Runs(JobId),
     /// A job that ran or was suspended has left the policy's hands without having ended. There is
     /// nothing to learn from it. Its new place follows as the next event, if any:
@@ -52,11 +52,11 @@ pub enum PolicyEvent {
         predicted_end: Time,
     },
     /// A job that the policy does not hold is suspended, and the policy is to resume it. Sent
-    /// only to policies that [resume](Policy::resumes) such jobs.
+    /// only to policies that [resume](Policy::can_resume) such jobs.
     Parked(JobId),
     /// Processors have failed, come back or been drained, or the amount of a further resource has
     /// changed, or it is known for the first time that one of these will happen: [`View::outlook`],
-    /// [`View::free`] and [`View::resources`] are new.
+    /// [`View::free_processors`] and [`View::resources`] are new.
     Capacity,
     /// A running job has another size: a change that was pending has taken effect, or an outage has
     /// taken some of its processors. Sent only to policies that [know sizes](Policy::knows_shapes),
@@ -69,8 +69,8 @@ pub enum PolicyEvent {
         /// Its predicted end now.
         predicted_end: Time,
     },
-    /// A running job asks for another size ([`View::asked`]). It runs on meanwhile. Sent only to
-    /// policies that [know sizes](Policy::knows_shapes).
+    /// A running job asks for another size ([`View::asked_size`]). It runs on meanwhile. Sent only
+    /// to policies that [know sizes](Policy::knows_shapes).
     Asks {
         /// Job concerned.
         job: JobId,
@@ -101,7 +101,7 @@ pub enum StartReason {
 pub enum Placement {
     /// On any free ones: the policy only counts.
     Any,
-    /// On the processors of [`Actions::set`].
+    /// On the processors of [`Actions::processor_set`].
     Set(u32),
 }
 
@@ -169,8 +169,8 @@ pub enum Action {
         on: Placement,
     },
     /// Change the size of a running job: at once, or at its next point ([`View::next_point`]).
-    /// Until then the change is [pending](View::pending): another one replaces it, the present size
-    /// withdraws it.
+    /// Until then the change is [pending](View::pending_size): another one replaces it, the present
+    /// size withdraws it.
     Resize {
         /// Job concerned.
         job: JobId,
@@ -233,8 +233,8 @@ pub enum Action {
         /// Its size from now on.
         procs: Procs,
     },
-    /// Change the pace of a running job at once. A job with a [pending](View::pending) change of
-    /// size keeps its pace.
+    /// Change the pace of a running job at once. A job with a [pending](View::pending_size) change
+    /// of size keeps its pace.
     SetPace {
         /// Job concerned.
         job: JobId,
@@ -285,7 +285,7 @@ impl Clone for Actions {
 impl Actions {
     /// Starts a waiting job on any free processors.
     #[inline]
-    pub fn start(&mut self, job: JobId, why: StartReason) {
+    pub fn start_job(&mut self, job: JobId, why: StartReason) {
         self.list.push(Action::Start { job, why, on: Placement::Any });
     }
 
@@ -300,7 +300,7 @@ impl Actions {
     }
 
     /// Changes the size of a running job, at its next point.
-    pub fn resize(&mut self, job: JobId, procs: Procs) {
+    pub fn resize_job(&mut self, job: JobId, procs: Procs) {
         self.list.push(Action::Resize { job, procs, at_once: false });
     }
 
@@ -320,13 +320,13 @@ impl Actions {
 
     /// Announces a planned start that is also the promise.
     #[inline]
-    pub fn reserve(&mut self, job: JobId, start: Time) {
+    pub fn reserve_start(&mut self, job: JobId, start: Time) {
         self.list.push(Action::Reserve { job, start, latest: start });
     }
 
     /// Says why a plan has changed.
     #[inline]
-    pub fn explain(&mut self, moved: Moved) {
+    pub fn explain_move(&mut self, moved: Moved) {
         self.moves.push(moved);
     }
 
@@ -353,7 +353,7 @@ impl Actions {
     /// The processors of a [`Placement::Set`].
     #[inline]
     #[must_use]
-    pub fn set(&self, index: u32) -> Option<&ProcSet> {
+    pub fn processor_set(&self, index: u32) -> Option<&ProcSet> {
         self.sets.get(index as usize)
     }
 
@@ -393,7 +393,7 @@ pub enum Requirement {
     #[default]
     Nothing,
     /// No job outlives the prediction in force. A simulation asks
-    /// [`crate::engine::Scheduler::fits`] first.
+    /// [`crate::engine::Scheduler::check_fit`] first.
     Punctual,
 }
 
@@ -437,7 +437,7 @@ pub struct Abilities {
 ///
 /// ```
 /// use drystone_core::model::JobId;
-/// use drystone_core::policy::{Actions, PolicyEvent, PolicyKind, Policy, PolicySpec, View, StartReason, register};
+/// use drystone_core::policy::{Actions, PolicyEvent, PolicyKind, Policy, PolicySpec, View, StartReason, register_policy};
 /// use serde::{Deserialize, Serialize};
 /// use std::collections::VecDeque;
 ///
@@ -457,7 +457,7 @@ pub struct Abilities {
 ///             PolicyEvent::Arrived(id) => self.queue.push_back(id),
 ///             // A job that is withdrawn must not be started later.
 ///             PolicyEvent::Cancelled(id) => self.queue.retain(|&waiting| waiting != id),
-///             // Ends and changed predictions make no difference here: `view.free()` counts what is free. Events may be added
+///             // Ends and changed predictions make no difference here: `view.free_processors()` counts what is free. Events may be added
 ///             // in later versions.
 ///             _ => {}
 ///         }
@@ -465,35 +465,35 @@ pub struct Abilities {
 ///
 ///     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
 ///         // What starts now counts at once: the view shows the machine as it was before this decision.
-///         let mut free = view.free();
+///         let mut free = view.free_processors();
 ///         while let Some(&first) = self.queue.front() {
 ///             let procs = view.job(first).procs;
 ///             if procs > free {
 ///                 break;
 ///             }
 ///             free -= procs;
-///             actions.start(first, StartReason::Head);
+///             actions.start_job(first, StartReason::Head);
 ///             self.queue.pop_front();
 ///         }
 ///     }
 ///
 ///     // It never asks to be woken, so the driver need not ask after each decision.
-///     fn wakes(&self) -> bool {
+///     fn has_wake_ups(&self) -> bool {
 ///         false
 ///     }
 /// }
 ///
 /// static MY_FCFS: PolicyKind = PolicyKind::new("my-fcfs", "strictly in the order of arrival", &|_args| Ok(Box::<Fcfs>::default()));
 ///
-/// register(&MY_FCFS)?;
+/// register_policy(&MY_FCFS)?;
 /// let spec: PolicySpec = "my-fcfs(pass=event)".parse()?;
-/// assert_eq!(spec.scheduler().policy.name(), "my-fcfs");
+/// assert_eq!(spec.build_scheduler().policy.name(), "my-fcfs");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// Before you write a loop over jobs, look into [`parts`](crate::parts): a searchable queue, the
 /// running set with its shadow time, the profile of free processors over time, orders, predictors.
-/// [`View::running`] and [`View::prediction`] are always up to date; only a policy that keeps
+/// [`View::running_jobs`] and [`View::prediction`] are always up to date; only a policy that keeps
 /// predictions in a structure of its own must listen to [`PolicyEvent::Repredicted`].
 pub trait Policy: Snapshot + Send + Sync {
     /// A name that stays the same from version to version: saved states bear it.
@@ -521,8 +521,8 @@ pub trait Policy: Snapshot + Send + Sync {
     ///
     /// The answer must hold until something else happens, though not beyond itself. [`Time::MAX`]
     /// says that nothing depends on predicted ends until a job arrives: corrections may then wait
-    /// until one does, or until the job itself ends, and [`View::running`] and the predictions of
-    /// running jobs lag behind as long. With any other answer they have them all.
+    /// until one does, or until the job itself ends, and [`View::running_jobs`] and the predictions
+    /// of running jobs lag behind as long. With any other answer they have them all.
     fn unmoved_until(&self, _now: Time) -> Time {
         Time::MIN
     }
@@ -541,7 +541,7 @@ pub trait Policy: Snapshot + Send + Sync {
 
     /// Returns whether the policy ever calls for wake-ups; asked once, before the first event. One
     /// that says no is not asked after each decision.
-    fn wakes(&self) -> bool {
+    fn has_wake_ups(&self) -> bool {
         true
     }
 
@@ -555,7 +555,7 @@ pub trait Policy: Snapshot + Send + Sync {
     /// Returns whether a job that is first in its queue and cannot start gets a reservation at its
     /// first pass. A job that starts as [`StartReason::Head`] after a wait then had its start
     /// reserved at that very pass, even where no job had one before.
-    fn reserves(&self) -> bool {
+    fn has_reservations(&self) -> bool {
         false
     }
 
@@ -568,7 +568,7 @@ pub trait Policy: Snapshot + Send + Sync {
 
     /// Returns whether it counts resources beyond processors ([`View::resources`]): it starts no
     /// job for which too little of one is free, and its plans reserve them. A policy that does not
-    /// is refused where a workload has such resources ([`crate::engine::Scheduler::fits`]).
+    /// is refused where a workload has such resources ([`crate::engine::Scheduler::check_fit`]).
     fn counts_resources(&self) -> bool {
         false
     }
@@ -576,7 +576,7 @@ pub trait Policy: Snapshot + Send + Sync {
     /// Returns whether it places jobs on nodes where the machine has such
     /// ([`FreeResources::nodes`](super::FreeResources::nodes)): each start names processors of
     /// nodes that have what the job asks for. A policy that does not is refused where a workload
-    /// has nodes ([`crate::engine::Scheduler::fits`]).
+    /// has nodes ([`crate::engine::Scheduler::check_fit`]).
     fn places_on_nodes(&self) -> bool {
         false
     }
@@ -594,20 +594,20 @@ pub trait Policy: Snapshot + Send + Sync {
     }
 
     /// Returns the policy's assumption about the jobs.
-    fn requires(&self) -> Requirement {
+    fn requirement(&self) -> Requirement {
         Requirement::Nothing
     }
 
     /// Called before the first event, and after a state was loaded, if its notes ([`Action::Note`])
     /// have a listener. Without one a policy may skip its notes.
-    fn listen(&mut self) {}
+    fn enable_notes(&mut self) {}
 
     /// Told before the first event, and after a state was loaded, how many threads it may use
     /// within a decision. What it decides must not depend on that.
-    fn employ(&mut self, _threads: u32) {}
+    fn set_threads(&mut self, _threads: u32) {}
 
-    /// Told before the first event that news may come ([`Policy::hears`]): jobs that are here
-    /// already, processors that go. A policy that says where jobs start only then has to
+    /// Told before the first event that news may come ([`Policy::can_hear_news`]): jobs that are
+    /// here already, processors that go. A policy that says where jobs start only then has to
     /// ([`Abilities::name`]) does so from now on.
     fn expect_news(&mut self) {}
 
@@ -617,13 +617,13 @@ pub trait Policy: Snapshot + Send + Sync {
     /// Returns whether it knows sizes and counts power, where it was
     /// [told](Policy::expect_shapes) of them. One that does not starts each job with its preferred
     /// size, never changes one, and is refused where power is limited
-    /// ([`crate::engine::Scheduler::fits`]).
+    /// ([`crate::engine::Scheduler::check_fit`]).
     fn knows_shapes(&self) -> bool {
         false
     }
 
     /// Returns the quantity for whose low values the policy holds jobs, if any. A workload without
-    /// this quantity is refused ([`crate::engine::Scheduler::fits`]).
+    /// this quantity is refused ([`crate::engine::Scheduler::check_fit`]).
     fn awaits_term(&self) -> Option<PowerTerm> {
         None
     }
@@ -631,18 +631,18 @@ pub trait Policy: Snapshot + Send + Sync {
     /// Returns whether it handles news: every event from [`PolicyEvent::Held`] on. A policy that
     /// does not never receives them; a session with it refuses them, and a machine whose capacity
     /// changes refuses the policy before the start.
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         false
     }
 
     /// Returns whether the policy resumes suspended jobs that it receives
     /// ([`PolicyEvent::Parked`]). A policy that does not receives none.
-    fn resumes(&self) -> bool {
-        self.needs().suspend
+    fn can_resume(&self) -> bool {
+        self.needed_abilities().suspend
     }
 
     /// Returns the abilities of the machine that it needs beyond starting jobs.
-    fn needs(&self) -> Abilities {
+    fn needed_abilities(&self) -> Abilities {
         Abilities::default()
     }
 
@@ -650,7 +650,7 @@ pub trait Policy: Snapshot + Send + Sync {
     ///
     /// # Errors
     /// The policy has no use for priorities, or was given others already.
-    fn prioritise(&mut self, _priorities: Priorities) -> Result<(), PriorityError> {
-        Err(PriorityError::unused())
+    fn set_priorities(&mut self, _priorities: Priorities) -> Result<(), PriorityError> {
+        Err(PriorityError::unused_error())
     }
 }

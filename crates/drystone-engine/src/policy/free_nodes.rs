@@ -72,8 +72,8 @@ struct HeldNodes {
 impl FreeNodes {
     /// The nodes without jobs; `None` where the table places no jobs.
     pub(crate) fn new(table: &ResourceTable) -> Option<FreeNodes> {
-        let floor = Arc::new(NodeFloor::of(table)?);
-        let (levels, procs) = (NodeLevels::empty(&floor), floor.procs() as usize);
+        let floor = Arc::new(NodeFloor::from_table(table)?);
+        let (levels, procs) = (NodeLevels::from_floor(&floor), floor.procs() as usize);
         let word = |at: usize| u64::MAX >> (64 - (procs - at * 64).min(64));
         let idle = (0..procs.div_ceil(64)).map(word).collect();
         Some(FreeNodes {
@@ -111,10 +111,10 @@ impl FreeNodes {
     }
 
     /// A job is here from now on, which is possible.
-    pub(crate) fn meet(&mut self, job: &Job, table: &ResourceTable) {
+    pub(crate) fn note_arrival(&mut self, job: &Job, table: &ResourceTable) {
         let FreeNodes { needs, floor, .. } = self;
         if let std::collections::btree_map::Entry::Vacant(place) = needs.entry((job.demand, job.procs))
-            && let Ok(need) = JobNodeNeed::of(job, table, floor)
+            && let Ok(need) = JobNodeNeed::from_job(job, table, floor)
         {
             place.insert(Arc::new(need));
         }
@@ -141,7 +141,7 @@ impl FreeNodes {
 
     /// Processors that no job has, in words of 64.
     #[inline]
-    pub fn idle(&self) -> &[u64] {
+    pub fn idle_processors(&self) -> &[u64] {
         &self.idle
     }
 
@@ -165,9 +165,9 @@ impl FreeNodes {
     }
 
     /// Returns what is free on nodes and not out, and the idle processors that are not out.
-    pub fn up(&self, outlook: Option<&Outlook>) -> (NodeLevels, Vec<u64>) {
+    pub fn up_levels(&self, outlook: Option<&Outlook>) -> (NodeLevels, Vec<u64>) {
         let (mut levels, mut idle) = (self.levels.clone(), self.idle.clone());
-        let out = outlook.into_iter().flat_map(|outlook| outlook.offline().ranges());
+        let out = outlook.into_iter().flat_map(|outlook| outlook.offline_processors().ranges());
         for processor in out.flat_map(Clone::clone) {
             let (word, bit) = (processor as usize / 64, 1_u64 << (processor % 64));
             if idle[word] & bit != 0 {
@@ -180,7 +180,7 @@ impl FreeNodes {
 
     /// Returns the number of changes so far.
     #[inline]
-    pub fn changes(&self) -> u64 {
+    pub fn change_count(&self) -> u64 {
         self.changes.forgotten + self.changes.nodes.len() as u64
     }
 
@@ -191,23 +191,23 @@ impl FreeNodes {
     }
 
     /// The nodes of a seat are about to change.
-    fn note(&mut self, seat: &NodeSeat) {
+    fn note_change(&mut self, seat: &NodeSeat) {
         if self.changes.nodes.len() > 4 * self.floor.len() + 64 {
-            self.changes.forgotten = self.changes();
+            self.changes.forgotten = self.change_count();
             self.changes.nodes.clear();
         }
         self.changes.nodes.extend(seat.on.iter().map(|on| on.0));
     }
 
     /// Returns the reason why a job can never run here; `None` if it can.
-    pub fn problem(&self, job: &Job, table: &ResourceTable) -> Option<String> {
-        if self.possible.contains(&(job.demand, job.procs)) { None } else { self.floor.problem(job, table) }
+    pub fn find_problem(&self, job: &Job, table: &ResourceTable) -> Option<String> {
+        if self.possible.contains(&(job.demand, job.procs)) { None } else { self.floor.find_problem(job, table) }
     }
 
     /// A job takes these processors and what it asks for beside them; `anyway` where it runs there
     /// already. A suspended one leaves the memory that it kept, and takes it where it goes on.
     /// Returns the reason why it cannot.
-    pub(crate) fn take(
+    pub(crate) fn take_seat(
         &mut self,
         job: &Job,
         id: JobId,
@@ -215,13 +215,13 @@ impl FreeNodes {
         table: &ResourceTable,
         anyway: bool,
     ) -> Option<String> {
-        self.meet(job, table);
+        self.note_arrival(job, table);
         let Some(need) = self.needs.get(&(job.demand, job.procs)).map(Arc::clone) else {
-            return self.floor.problem(job, table);
+            return self.floor.find_problem(job, table);
         };
-        let seat = self.floor.seat(set);
-        self.leave(id);
-        if !anyway && !self.levels.admits(&need, &seat, &self.floor) {
+        let seat = self.floor.seat_of(set);
+        self.leave_seat(id);
+        if !anyway && !self.levels.is_seat_free(&need, &seat, &self.floor) {
             return Some(format!("is placed on {set}, nodes that do not have all that it asks for"));
         }
         if !anyway {
@@ -230,30 +230,30 @@ impl FreeNodes {
             }
             self.possible.insert((job.demand, job.procs));
         }
-        self.note(&seat);
-        self.levels.change(&need, &seat, &self.floor, -1);
+        self.note_change(&seat);
+        self.levels.change_seat(&need, &seat, &self.floor, -1);
         self.apart = self.apart && (!anyway || self.is_idle(set));
-        self.mark(set, false);
+        self.mark_idle(set, false);
         self.held.insert(id, HeldNodes { on: NeedWithSeat { need, seat }, set: set.clone(), parked: false });
         None
     }
 
     /// A job leaves its nodes, if it has any.
-    pub(crate) fn leave(&mut self, id: JobId) {
+    pub(crate) fn leave_seat(&mut self, id: JobId) {
         let Some(held) = self.held.remove(&id) else { return };
-        self.note(&held.on.seat);
+        self.note_change(&held.on.seat);
         if held.parked {
             return self.levels.change_memory(&held.on.need, &held.on.seat, &self.floor, 1);
         }
-        self.levels.change(&held.on.need, &held.on.seat, &self.floor, 1);
+        self.levels.change_seat(&held.on.need, &held.on.seat, &self.floor, 1);
         self.leave_processors(&held.set);
     }
 
     /// A running job is suspended: it keeps its memory, and gives back everything else.
-    pub(crate) fn park(&mut self, id: JobId) {
+    pub(crate) fn park_job(&mut self, id: JobId) {
         let Some(mut held) = self.held.remove(&id).filter(|held| !held.parked) else { return };
-        self.note(&held.on.seat);
-        self.levels.change(&held.on.need, &held.on.seat, &self.floor, 1);
+        self.note_change(&held.on.seat);
+        self.levels.change_seat(&held.on.need, &held.on.seat, &self.floor, 1);
         self.levels.change_memory(&held.on.need, &held.on.seat, &self.floor, -1);
         self.leave_processors(&held.set);
         held.parked = true;
@@ -263,13 +263,13 @@ impl FreeNodes {
     /// A job that is not among the holders any more has left its processors.
     fn leave_processors(&mut self, set: &ProcSet) {
         if self.apart {
-            return self.mark(set, true);
+            return self.mark_idle(set, true);
         }
-        let running = || self.held.values().filter(|held| !held.parked);
-        let others = ProcSet::union_of(running().map(|held| &held.set));
-        let all: u64 = running().map(|held| u64::from(held.set.len())).sum();
-        self.mark(&set.difference(&others), true);
-        self.apart = all == u64::from(others.len());
+        let running_seats = || self.held.values().filter(|held| !held.parked);
+        let other_sets = ProcSet::union_of(running_seats().map(|held| &held.set));
+        let total_procs: u64 = running_seats().map(|held| u64::from(held.set.len())).sum();
+        self.mark_idle(&set.difference(&other_sets), true);
+        self.apart = total_procs == u64::from(other_sets.len());
     }
 
     /// Returns whether no job has any of these processors.
@@ -278,16 +278,16 @@ impl FreeNodes {
         set.ranges().iter().flat_map(Clone::clone).all(is)
     }
 
-    fn mark(&mut self, set: &ProcSet, idle: bool) {
+    fn mark_idle(&mut self, set: &ProcSet, idle: bool) {
         for range in set.ranges() {
             let (mut at, end) = (range.start as usize, range.end as usize);
             while at < end {
                 let length = (64 - at % 64).min(end - at);
-                let ones = (u64::MAX >> (64 - length)) << (at % 64);
+                let word_mask = (u64::MAX >> (64 - length)) << (at % 64);
                 if idle {
-                    self.idle[at / 64] |= ones;
+                    self.idle[at / 64] |= word_mask;
                 } else {
-                    self.idle[at / 64] &= !ones;
+                    self.idle[at / 64] &= !word_mask;
                 }
                 at += length;
             }
@@ -301,7 +301,7 @@ mod tests {
     use crate::model::{NodeClass, NodeFill, ResourceTableBuilder, Span, Time};
 
     fn set(processors: std::ops::Range<Procs>) -> ProcSet {
-        ProcSet::range(processors)
+        ProcSet::from_range(processors)
     }
 
     /// News puts a job where another is still thought to be: what they share is idle when both have
@@ -309,31 +309,31 @@ mod tests {
     #[test]
     fn a_shared_processor_is_idle_when_both_jobs_have_left() {
         let mut builder = ResourceTableBuilder::new();
-        builder.fill(NodeFill::Pack);
-        builder.class(NodeClass { nodes: vec!["n1".into(), "n2".into()], cores: 4, ..NodeClass::default() });
+        builder.set_fill(NodeFill::Pack);
+        builder.add_class(NodeClass { nodes: vec!["n1".into(), "n2".into()], cores: 4, ..NodeClass::default() });
         let table = builder.finish();
         let job = Job::new(Time(0), 3, Span(10));
         let (one, other, third) = (JobId(0), JobId(1), JobId(2));
         for (first, last, shared) in [(one, other, set(2..5)), (other, one, set(0..3))] {
             for saved in [false, true] {
                 let mut nodes = FreeNodes::new(&table).expect("nodes");
-                assert_eq!(nodes.take(&job, one, &set(0..3), &table, false), None);
-                assert_eq!(nodes.take(&job, third, &set(5..8), &table, false), None);
-                assert_eq!(nodes.take(&job, other, &set(2..5), &table, true), None);
-                assert_eq!(nodes.idle(), [0]);
+                assert_eq!(nodes.take_seat(&job, one, &set(0..3), &table, false), None);
+                assert_eq!(nodes.take_seat(&job, third, &set(5..8), &table, false), None);
+                assert_eq!(nodes.take_seat(&job, other, &set(2..5), &table, true), None);
+                assert_eq!(nodes.idle_processors(), [0]);
                 if saved {
                     let bytes = postcard::to_stdvec(&nodes).expect("saves");
                     nodes = postcard::from_bytes(&bytes).expect("loads");
                 }
-                nodes.leave(first);
+                nodes.leave_seat(first);
                 let held = shared.union(&set(5..8));
-                assert!(
-                    (0..8).all(|p| (nodes.idle()[0] >> p & 1 == 0) == held.ranges().iter().any(|r| r.contains(&p)))
-                );
-                nodes.leave(last);
-                assert_eq!(nodes.idle(), [0b1_1111]);
-                nodes.leave(third);
-                assert_eq!(nodes.idle(), [0xff]);
+                assert!((0..8).all(
+                    |p| (nodes.idle_processors()[0] >> p & 1 == 0) == held.ranges().iter().any(|r| r.contains(&p))
+                ));
+                nodes.leave_seat(last);
+                assert_eq!(nodes.idle_processors(), [0b1_1111]);
+                nodes.leave_seat(third);
+                assert_eq!(nodes.idle_processors(), [0xff]);
                 assert_eq!(nodes, FreeNodes::new(&table).expect("nodes"));
             }
         }

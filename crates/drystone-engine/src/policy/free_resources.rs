@@ -79,7 +79,7 @@ impl FreeResources {
 
     /// Takes a table of the same resources, of which there may be more in all, with the same
     /// demands and more behind them. Returns whether it is one. The present amounts stay.
-    pub(crate) fn extend(&mut self, table: Arc<ResourceTable>) -> bool {
+    pub(crate) fn extend_table(&mut self, table: Arc<ResourceTable>) -> bool {
         let (new, own) = (table.resources(), self.table.resources());
         let is_like = |(new, own): (&Resource, &Resource)| {
             (&new.name, new.unit) == (&own.name, own.unit) && new.total >= own.total
@@ -105,7 +105,7 @@ impl FreeResources {
     /// Returns the free amount of a resource, in its unit; 0 for an unknown resource.
     #[inline]
     #[must_use]
-    pub fn free(&self, id: ResourceId) -> u64 {
+    pub fn free_amount(&self, id: ResourceId) -> u64 {
         self.levels.get(id.index()).map_or(0, |&level| level.max(0) as u64)
     }
 
@@ -119,15 +119,15 @@ impl FreeResources {
     /// Returns the present amount of a resource, free or held by jobs; 0 for an unknown resource.
     #[inline]
     #[must_use]
-    pub fn supply(&self, id: ResourceId) -> u64 {
-        let total = || self.table.resource(id).map_or(0, |resource| resource.total);
+    pub fn present_amount(&self, id: ResourceId) -> u64 {
+        let total = || self.table.find_resource(id).map_or(0, |resource| resource.total);
         self.supply.get(id.index()).copied().unwrap_or_else(total)
     }
 
     /// Sets the amount of each resource from now on. Jobs keep what they hold.
     pub(crate) fn set_supply(&mut self, supply: Vec<u64>) {
         for (at, (level, &amount)) in self.levels.iter_mut().zip(&supply).enumerate() {
-            let total = || self.table.resource(ResourceId(at as u16)).map_or(0, |resource| resource.total);
+            let total = || self.table.find_resource(ResourceId(at as u16)).map_or(0, |resource| resource.total);
             let before = self.supply.get(at).copied().unwrap_or_else(total);
             *level += amount as i64 - before as i64;
         }
@@ -137,15 +137,15 @@ impl FreeResources {
     /// Returns whether all resources of a demand are free.
     #[inline]
     #[must_use]
-    pub fn admits(&self, demand: DemandId) -> bool {
-        covers(&self.levels, self.table.totals(demand))
+    pub fn has_free(&self, demand: DemandId) -> bool {
+        covers_totals(&self.levels, self.table.demand_totals(demand))
     }
 
     /// Returns the facts of a demand available to a formula.
-    pub fn facts(&self, demand: DemandId) -> BeyondProcessors {
+    pub fn demand_facts(&self, demand: DemandId) -> BeyondProcessors {
         let mut facts = BeyondProcessors::default();
-        for &(id, amount) in self.table.totals(demand) {
-            let Some(resource) = self.table.resource(id) else { continue };
+        for &(id, amount) in self.table.demand_totals(demand) {
+            let Some(resource) = self.table.find_resource(id) else { continue };
             let amount = amount as f64;
             facts.share = facts.share.max(amount / (resource.total.max(1)) as f64);
             if self.counts_gpus(resource) {
@@ -160,14 +160,15 @@ impl FreeResources {
     /// Returns whether a resource is GPUs of any type, or of one type where not all types are
     /// counted together.
     fn counts_gpus(&self, resource: &Resource) -> bool {
-        let (pool, name) = names(resource);
-        let every = || if pool.is_empty() { self.table.find("gpu") } else { self.table.find(&format!("{pool}/gpu")) };
+        let (pool, name) = split_names(resource);
+        let every =
+            || if pool.is_empty() { self.table.find_id("gpu") } else { self.table.find_id(&format!("{pool}/gpu")) };
         name == "gpu" || name.starts_with("gpu:") && every().is_none()
     }
 
     /// Amounts of a demand beside what the machine has: of GPUs, of memory, and of the resource of
     /// which it is the largest share.
-    pub fn shares(&self, demand: DemandId) -> [(u64, u64); 3] {
+    pub fn demand_shares(&self, demand: DemandId) -> [(u64, u64); 3] {
         let total = |counts: &dyn Fn(&Resource) -> bool| {
             self.table
                 .resources()
@@ -178,8 +179,8 @@ impl FreeResources {
         };
         let (gpus, memory) = (total(&|resource| self.counts_gpus(resource)), total(&is_memory));
         let mut shares = [(0, gpus), (0, memory), (0, 1)];
-        for &(id, amount) in self.table.totals(demand) {
-            let Some(resource) = self.table.resource(id) else { continue };
+        for &(id, amount) in self.table.demand_totals(demand) {
+            let Some(resource) = self.table.find_resource(id) else { continue };
             if self.counts_gpus(resource) {
                 shares[0].0 += amount;
             } else if is_memory(resource) {
@@ -195,30 +196,30 @@ impl FreeResources {
 
     /// The first resource of which too little is free for this portion of a demand, with what is
     /// asked and what is free.
-    pub(crate) fn lacks(&self, demand: DemandId, portion: Portion) -> Option<(&Resource, u64, i64)> {
-        self.parts(demand, portion).find_map(|(id, amount)| {
-            let (resource, level) = (self.table.resource(id)?, self.levels[id.index()]);
+    pub(crate) fn first_lack(&self, demand: DemandId, portion: Portion) -> Option<(&Resource, u64, i64)> {
+        self.demand_parts(demand, portion).find_map(|(id, amount)| {
+            let (resource, level) = (self.table.find_resource(id)?, self.levels[id.index()]);
             (amount as i64 > level).then_some((resource, amount, level))
         })
     }
 
-    fn parts(&self, demand: DemandId, portion: Portion) -> impl Iterator<Item = (ResourceId, u64)> + '_ {
+    fn demand_parts(&self, demand: DemandId, portion: Portion) -> impl Iterator<Item = (ResourceId, u64)> + '_ {
         let counts = move |&&(id, _): &&(ResourceId, u64)| {
-            let stays = || self.table.resource(id).is_some_and(|resource| resource.stays);
+            let stays = || self.table.find_resource(id).is_some_and(|resource| resource.stays);
             match portion {
                 Portion::Whole => true,
                 Portion::Passing => !stays(),
                 Portion::Staying => stays(),
             }
         };
-        self.table.totals(demand).iter().filter(counts).copied()
+        self.table.demand_totals(demand).iter().filter(counts).copied()
     }
 
     /// A job takes this portion of what it asks for (`sign` −1), or gives it back (+1).
-    pub(crate) fn change(&mut self, demand: DemandId, portion: Portion, sign: i64) {
+    pub(crate) fn change_demand(&mut self, demand: DemandId, portion: Portion, sign: i64) {
         let FreeResources { table, levels, .. } = self;
-        for &(id, amount) in table.totals(demand) {
-            let stays = table.resource(id).is_some_and(|resource| resource.stays);
+        for &(id, amount) in table.demand_totals(demand) {
+            let stays = table.find_resource(id).is_some_and(|resource| resource.stays);
             let counts = match portion {
                 Portion::Whole => true,
                 Portion::Passing => !stays,
@@ -233,23 +234,23 @@ impl FreeResources {
 
 /// A resource's name as that of a pool, if it is one's, and what is behind: `gpu`, `gpu:a100`,
 /// `2.pool/gpu`.
-fn names(resource: &Resource) -> (&str, &str) {
+fn split_names(resource: &Resource) -> (&str, &str) {
     resource.name.rsplit_once('/').unwrap_or(("", &resource.name))
 }
 
 fn is_memory(resource: &Resource) -> bool {
-    names(resource).1 == "mem"
+    split_names(resource).1 == "mem"
 }
 
 /// Returns whether this much is left of each resource.
 #[inline]
-pub fn covers(levels: &[i64], totals: &[(ResourceId, u64)]) -> bool {
+pub fn covers_totals(levels: &[i64], totals: &[(ResourceId, u64)]) -> bool {
     totals.iter().all(|&(id, amount)| levels[id.index()] >= amount as i64)
 }
 
 /// Takes a demand out of what is left.
 #[inline]
-pub fn deduct(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
+pub fn deduct_totals(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
     for &(id, amount) in totals {
         levels[id.index()] -= amount as i64;
     }
@@ -257,7 +258,7 @@ pub fn deduct(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
 
 /// Gives a demand back to what is left.
 #[inline]
-pub fn release(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
+pub fn release_totals(levels: &mut [i64], totals: &[(ResourceId, u64)]) {
     for &(id, amount) in totals {
         levels[id.index()] += amount as i64;
     }

@@ -77,7 +77,7 @@ impl Outlook {
     /// drained.
     #[inline]
     #[must_use]
-    pub fn offline(&self) -> &ProcSet {
+    pub fn offline_processors(&self) -> &ProcSet {
         &self.offline
     }
 
@@ -91,7 +91,7 @@ impl Outlook {
     /// Returns the announced changes of further resources, in ascending order of time.
     #[inline]
     #[must_use]
-    pub fn supply(&self) -> &[SupplyChange] {
+    pub fn supply_changes(&self) -> &[SupplyChange] {
         &self.supply
     }
 
@@ -113,13 +113,13 @@ impl Outlook {
     /// Idle processors that are out, by when they are expected back; [`Time::MAX`] for never.
     #[inline]
     #[must_use]
-    pub fn returns(&self) -> &[(Time, Procs)] {
+    pub fn expected_returns(&self) -> &[(Time, Procs)] {
         &self.returns
     }
 
     /// Idle processors that are out.
     #[inline]
-    pub fn down(&self) -> Procs {
+    pub fn down_processors(&self) -> Procs {
         self.down
     }
 
@@ -160,7 +160,7 @@ impl Outlook {
     }
 
     /// Puts all in order, when everything is known.
-    pub(crate) fn sort(&mut self) {
+    pub(crate) fn sort_all(&mut self) {
         let never = |until: Time| until == Time::MAX;
         let returns = self.returns.iter().filter(|r| never(r.0)).map(|r| r.1);
         let drains = self.drains.iter().filter(|d| never(d.until)).map(|d| d.procs);
@@ -195,7 +195,7 @@ impl Outlook {
     /// The processors that a job must not be on that starts now and runs for so long: those that
     /// are out, and those of windows that begin before its end.
     #[must_use]
-    pub fn barred(&self, now: Time, run: Span) -> ProcSet {
+    pub fn barred_processors(&self, now: Time, run: Span) -> ProcSet {
         let end = now.saturating_add(run);
         let ahead = self.windows.iter().take_while(|w| w.from < end);
         ahead.fold(self.offline.clone(), |all, window| all.union(&window.on))
@@ -203,7 +203,7 @@ impl Outlook {
 
     /// Every change of free processors ahead, in ascending order of time: from when, and how many
     /// more or, below 0, fewer. `ends` says when a running job is believed to end.
-    pub fn changes(&self, now: Time, ends: impl Fn(JobId) -> Time, all: &mut Vec<(Time, i64)>) {
+    pub fn capacity_changes(&self, now: Time, ends: impl Fn(JobId) -> Time, all: &mut Vec<(Time, i64)>) {
         all.clear();
         all.extend(self.changes_ahead(now));
         if !self.hangs_on_jobs() {
@@ -222,24 +222,24 @@ impl Outlook {
         }
         let mut sharing: Vec<_> = self.shared.iter().map(|(id, set)| (ends(*id), id, set)).collect();
         sharing.sort_shared_by_key(|&(end, id, _)| std::cmp::Reverse((end, id)));
-        let mut kept = ProcSet::new();
+        let mut kept_procs = ProcSet::new();
         for (end, _, set) in sharing {
-            add(end.max(now + Span(1)), -i64::from(set.intersection(&kept).len()));
-            kept = kept.union(set);
+            add(end.max(now + Span(1)), -i64::from(set.intersection(&kept_procs).len()));
+            kept_procs = kept_procs.union(set);
         }
         all.sort_shared_by_key(|change| change.0);
     }
 }
 
 /// Two sequences of changes, each in ascending order of time, as one.
-pub fn merged(
+pub fn merge_changes(
     one: impl Iterator<Item = (Time, i64)>,
     other: impl Iterator<Item = (Time, i64)>,
 ) -> impl Iterator<Item = (Time, i64)> {
-    let (mut one, mut other) = (one.peekable(), other.peekable());
-    std::iter::from_fn(move || match (one.peek(), other.peek()) {
-        (Some(a), Some(b)) if b.0 < a.0 => other.next(),
-        (None, _) => other.next(),
-        _ => one.next(),
+    let (mut first_changes, mut second_changes) = (one.peekable(), other.peekable());
+    std::iter::from_fn(move || match (first_changes.peek(), second_changes.peek()) {
+        (Some(a), Some(b)) if b.0 < a.0 => second_changes.next(),
+        (None, _) => second_changes.next(),
+        _ => first_changes.next(),
     })
 }

@@ -4,9 +4,9 @@ use super::{Actions, Policy, PolicyEvent, View};
 use serde::{Deserialize, Serialize};
 
 /// Starts nothing and remembers nothing: decisions come from outside, by
-/// [`Simulation::apply`](crate::engine::Simulation::apply) or
-/// [`Session::act`](crate::engine::Session::act). For learning schedulers, debuggers, and sessions
-/// that follow what another scheduler does.
+/// [`Simulation::apply_actions`](crate::engine::Simulation::apply_actions) or
+/// [`Session::apply_actions`](crate::engine::Session::apply_actions). For learning schedulers,
+/// debuggers, and sessions that follow what another scheduler does.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Outside;
 
@@ -19,11 +19,11 @@ impl Policy for Outside {
 
     fn decide(&mut self, _view: &View<'_>, _actions: &mut Actions) {}
 
-    fn wakes(&self) -> bool {
+    fn has_wake_ups(&self) -> bool {
         false
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 

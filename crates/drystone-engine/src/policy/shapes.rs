@@ -2,7 +2,7 @@
 
 use crate::model::{
     Decimal, JobId, JobShape, PaceNumber, PowerSupply, PowerTerms, Procs, ResizeRules, ShapeTruth, Span, Time,
-    WorkloadShapes, multiply,
+    WorkloadShapes, multiply_span,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ impl ShapeWorld {
     }
 
     /// A job has this shape.
-    pub(crate) fn meet(&mut self, id: JobId, shape: u32) {
+    pub(crate) fn assign_shape(&mut self, id: JobId, shape: u32) {
         self.of.insert(id, shape);
     }
 
@@ -126,7 +126,7 @@ impl ShapeWorld {
 
     /// Returns the shape of a job; `None` of one that is rigid and draws nothing.
     #[must_use]
-    pub fn shape(&self, id: JobId) -> Option<&JobShape> {
+    pub fn job_shape(&self, id: JobId) -> Option<&JobShape> {
         match self.of.get(&id) {
             Some(at) => self.known.get(*at as usize),
             None => self.learned.get(&id),
@@ -142,15 +142,15 @@ impl ShapeWorld {
     /// Returns the pace of a running or suspended job; the full one of any other.
     #[inline]
     #[must_use]
-    pub fn pace(&self, id: JobId) -> PaceNumber {
+    pub fn job_pace(&self, id: JobId) -> PaceNumber {
         self.paces.get(&id).copied().unwrap_or(0)
     }
 
     /// Returns the speed of a running or suspended job as a share of the full one.
-    pub(crate) fn speed(&self, id: JobId) -> Decimal {
-        match self.pace(id) {
+    pub(crate) fn job_speed(&self, id: JobId) -> Decimal {
+        match self.job_pace(id) {
             0 => Decimal::ONE,
-            pace => self.shape(id).map_or(Decimal::ONE, |shape| shape.pace(pace).speed),
+            pace => self.job_shape(id).map_or(Decimal::ONE, |shape| shape.numbered_pace(pace).speed),
         }
     }
 
@@ -163,7 +163,7 @@ impl ShapeWorld {
     }
 
     /// Returns the index of a job's shape.
-    pub(crate) fn index(&self, id: JobId) -> Option<usize> {
+    pub(crate) fn shape_index(&self, id: JobId) -> Option<usize> {
         self.of.get(&id).map(|at| *at as usize)
     }
 
@@ -181,15 +181,15 @@ impl ShapeWorld {
 
     /// Rules of the machine for changes of size.
     #[must_use]
-    pub fn rules(&self) -> ResizeRules {
+    pub fn resize_rules(&self) -> ResizeRules {
         self.rules
     }
 
     /// Returns the run time of a job at a size as far as the scheduler knows: the estimate, or of a
     /// clairvoyant scheduler the truth.
     pub(crate) fn known_run(&self, id: JobId, estimate: Span, size: Procs) -> Option<Span> {
-        let shape = self.shape(id)?;
-        if let Some(truth) = self.truths.as_ref().and_then(|truths| truths.get(self.index(id)?)) {
+        let shape = self.job_shape(id)?;
+        if let Some(truth) = self.truths.as_ref().and_then(|truths| truths.get(self.shape_index(id)?)) {
             return Some(truth.run_at(size, shape));
         }
         Some(shape.estimate_at(estimate, size))
@@ -198,7 +198,7 @@ impl ShapeWorld {
     /// Returns the predicted run time at a size of a waiting job, `prediction` being that at the
     /// preferred one.
     pub(crate) fn predicted_run(&self, id: JobId, estimate: Span, prediction: Span, size: Procs) -> Span {
-        let Some(shape) = self.shape(id) else { return prediction };
+        let Some(shape) = self.job_shape(id) else { return prediction };
         if size == shape.preferred {
             return prediction;
         }
@@ -207,26 +207,27 @@ impl ShapeWorld {
         }
         match self.known_run(id, estimate, shape.preferred) {
             Some(run) if run == prediction => self.known_run(id, estimate, size).unwrap_or(prediction),
-            _ => shape.convert(prediction, shape.preferred, size),
+            _ => shape.convert_time(prediction, shape.preferred, size),
         }
     }
 
     /// Returns what is predicted to be left of a running job when it changes from one size and pace
     /// to others, in seconds at the new ones.
-    pub(crate) fn converted(
+    pub(crate) fn convert_remaining(
         &self,
         id: JobId,
         (estimate, left): (Span, Span),
         from: (Procs, PaceNumber),
         to: (Procs, PaceNumber),
     ) -> Span {
-        let left = left.max(Span(1));
-        let run = |(size, pace)| Some(self.shape(id)?.pace(pace).run_time(self.known_run(id, estimate, size)?));
+        let time_left = left.max(Span(1));
+        let run =
+            |(size, pace)| Some(self.job_shape(id)?.numbered_pace(pace).run_time(self.known_run(id, estimate, size)?));
         match (run(from), run(to)) {
             (Some(at), Some(then)) if at > Span::ZERO && from != to => {
-                multiply(left, (then.0.max(0) as u128, at.0 as u128)).max(Span(1))
+                multiply_span(time_left, (then.0.max(0) as u128, at.0 as u128)).max(Span(1))
             }
-            _ => left,
+            _ => time_left,
         }
     }
 
@@ -237,9 +238,9 @@ impl ShapeWorld {
     }
 
     /// Returns the time at which a job that begins a change at `at` gives processors back.
-    pub(crate) fn release(&self, id: JobId, at: Time, from: Procs, to: Procs) -> Time {
+    pub(crate) fn release_time(&self, id: JobId, at: Time, from: Procs, to: Procs) -> Time {
         match self.rules.releases_late && to < from {
-            true => at + self.shape(id).map_or(Span::ZERO, |shape| shape.shrink_cost),
+            true => at + self.job_shape(id).map_or(Span::ZERO, |shape| shape.shrink_cost),
             false => at,
         }
     }

@@ -1,6 +1,6 @@
 //! View of a policy: the jobs announced to it, and the machine.
 
-use super::outlook::{Outlook, merged};
+use super::outlook::{Outlook, merge_changes};
 use super::{FreeNodes, FreeResources, JobNeed, SeatWish, ShapeWorld};
 use crate::model::{Job, JobId, JobWindow, Machine, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::predict::Expired;
@@ -70,7 +70,7 @@ impl JobEntry {
 
     /// Its prediction as one that has expired; `limit` is what corrections go up to first.
     #[inline]
-    pub(crate) fn expired(&self, limit: Span) -> Expired {
+    pub(crate) fn as_expired(&self, limit: Span) -> Expired {
         Expired {
             prediction: self.prediction,
             limit,
@@ -81,7 +81,7 @@ impl JobEntry {
 
     /// Corrects its prediction.
     #[inline]
-    pub(crate) fn correct(&mut self, new: Span, limit: Span) {
+    pub(crate) fn correct_prediction(&mut self, new: Span, limit: Span) {
         self.late_corrections = self.late_corrections.saturating_add(u16::from(self.prediction >= limit));
         self.corrections = self.corrections.saturating_add(1);
         self.prediction = new;
@@ -97,7 +97,7 @@ pub(crate) struct KnownEntry {
 
 /// State of the scheduler behind every [`View`]. True run times are not in it.
 ///
-/// [`View::of`] gives access to it. It has no lifetime of its own, so that an adapter to
+/// [`View::from_world`] gives access to it. It has no lifetime of its own, so that an adapter to
 /// another language can lend it for the time of a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PolicyWorld {
@@ -126,7 +126,7 @@ pub struct PolicyWorld {
 impl PolicyWorld {
     /// Returns the state of a job.
     #[inline]
-    pub(crate) fn entry(&self, id: JobId) -> &JobEntry {
+    pub(crate) fn job_entry(&self, id: JobId) -> &JobEntry {
         &self.jobs[id].entry
     }
 
@@ -140,10 +140,10 @@ impl PolicyWorld {
     pub(crate) fn meet_need(&mut self, id: JobId) {
         let PolicyWorld { resources, jobs, oldest, .. } = self;
         let Some((nodes, table)) = resources.as_mut().and_then(|resources| resources.nodes_mut()) else { return };
-        nodes.meet(&jobs[id].job, table);
+        nodes.note_arrival(&jobs[id].job, table);
         if nodes.is_crowded() {
-            let here = (oldest.0..jobs.next_id().0).filter_map(|id| jobs.get(JobId(id)));
-            nodes.forget_all_but(here.map(|known| &known.job));
+            let present_jobs = (oldest.0..jobs.next_id().0).filter_map(|id| jobs.get(JobId(id)));
+            nodes.forget_all_but(present_jobs.map(|known| &known.job));
         }
     }
 
@@ -162,7 +162,7 @@ impl PolicyWorld {
 /// policy with a [`time_limit`](super::Policy::time_limit) is given one.
 pub trait Stopwatch: fmt::Debug + Send + Sync {
     /// Starts it: a decision may take this long.
-    fn start(&mut self, limit: Duration);
+    fn start_timer(&mut self, limit: Duration);
 
     /// Returns whether the time is up. Cheap enough to be asked every few microseconds.
     fn is_up(&self) -> bool;
@@ -179,7 +179,7 @@ impl<'a> View<'a> {
     /// Returns the view of this world, without a stopwatch.
     #[inline]
     #[must_use]
-    pub fn of(world: &'a PolicyWorld) -> View<'a> {
+    pub fn from_world(world: &'a PolicyWorld) -> View<'a> {
         View { world, stopwatch: None }
     }
 
@@ -193,14 +193,14 @@ impl<'a> View<'a> {
     /// The present.
     #[inline]
     #[must_use]
-    pub fn now(&self) -> Time {
+    pub fn current_time(&self) -> Time {
         self.world.now
     }
 
     /// Returns the submit time of the first announced job; [`Time::ZERO`] before.
     #[inline]
     #[must_use]
-    pub fn origin(&self) -> Time {
+    pub fn first_submit(&self) -> Time {
         self.world.origin
     }
 
@@ -214,14 +214,14 @@ impl<'a> View<'a> {
     /// Free processors before anything that is being decided now.
     #[inline]
     #[must_use]
-    pub fn free(&self) -> Procs {
+    pub fn free_processors(&self) -> Procs {
         self.world.free.max(0) as Procs
     }
 
     /// Returns whether a job may be asked about.
     #[inline]
     #[must_use]
-    pub fn knows(&self, id: JobId) -> bool {
+    pub fn is_known(&self, id: JobId) -> bool {
         self.world.jobs.get(id).is_some()
     }
 
@@ -243,7 +243,7 @@ impl<'a> View<'a> {
     #[inline]
     #[must_use]
     pub fn prediction(&self, id: JobId) -> Span {
-        self.world.entry(id).prediction
+        self.world.job_entry(id).prediction
     }
 
     /// Returns the phase of the job.
@@ -253,7 +253,7 @@ impl<'a> View<'a> {
     #[inline]
     #[must_use]
     pub fn phase(&self, id: JobId) -> Phase {
-        self.world.entry(id).phase
+        self.world.job_entry(id).phase
     }
 
     /// Returns the predicted end of a running job; may lie in the past. For other jobs the answer
@@ -264,34 +264,34 @@ impl<'a> View<'a> {
     #[inline]
     #[must_use]
     pub fn predicted_end(&self, id: JobId) -> Time {
-        self.world.entry(id).predicted_end()
+        self.world.job_entry(id).predicted_end()
     }
 
     /// The running jobs in the order of their predicted ends, before anything that is being decided
     /// now.
     #[inline]
     #[must_use]
-    pub fn running(&self) -> &'a RunningSet {
+    pub fn running_jobs(&self) -> &'a RunningSet {
         &self.world.running
     }
 
     /// The waiting jobs in the order of their arrival. Costs O(jobs since the oldest that is here):
     /// a policy that looks at them at every pass keeps them itself.
     #[inline]
-    pub fn waiting(&self) -> impl Iterator<Item = JobId> + 'a {
+    pub fn waiting_jobs(&self) -> impl Iterator<Item = JobId> + 'a {
         self.in_phase(Phase::Waiting)
     }
 
-    /// The suspended jobs in the order of their arrival. Costs as [`View::waiting`].
+    /// The suspended jobs in the order of their arrival. Costs as [`View::waiting_jobs`].
     #[inline]
-    pub fn suspended(&self) -> impl Iterator<Item = JobId> + 'a {
+    pub fn suspended_jobs(&self) -> impl Iterator<Item = JobId> + 'a {
         self.in_phase(Phase::Suspended)
     }
 
     fn in_phase(&self, phase: Phase) -> impl Iterator<Item = JobId> + 'a {
         let world = self.world;
-        let known = (world.oldest.0..world.jobs.next_id().0).map(JobId);
-        known.filter(move |&id| world.jobs.get(id).is_some_and(|known| known.entry.phase == phase))
+        let known_ids = (world.oldest.0..world.jobs.next_id().0).map(JobId);
+        known_ids.filter(move |&id| world.jobs.get(id).is_some_and(|known| known.entry.phase == phase))
     }
 
     /// Returns the run time of the job so far, without suspensions.
@@ -299,8 +299,8 @@ impl<'a> View<'a> {
     /// # Panics
     /// As [`View::job`].
     #[must_use]
-    pub fn ran(&self, id: JobId) -> Span {
-        let e = self.world.entry(id);
+    pub fn run_time_so_far(&self, id: JobId) -> Span {
+        let e = self.world.job_entry(id);
         if e.phase == Phase::Running { e.ran + (self.world.now - e.segment) } else { e.ran }
     }
 
@@ -310,8 +310,8 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[inline]
     #[must_use]
-    pub fn waited(&self, id: JobId) -> Span {
-        (self.world.now - self.job(id).submit) - self.ran(id)
+    pub fn wait_so_far(&self, id: JobId) -> Span {
+        (self.world.now - self.job(id).submit) - self.run_time_so_far(id)
     }
 
     /// Returns the beginning of a running job's current run segment.
@@ -321,7 +321,7 @@ impl<'a> View<'a> {
     #[inline]
     #[must_use]
     pub fn segment_start(&self, id: JobId) -> Time {
-        self.world.entry(id).segment
+        self.world.job_entry(id).segment
     }
 
     /// Returns the known processors that are out or will be; `None` while all are up and nothing is
@@ -347,8 +347,8 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[inline]
     #[must_use]
-    pub fn amounts(&self, id: JobId) -> &'a [(ResourceId, u64)] {
-        self.resources().map_or(&[], |resources| resources.table().totals(self.job(id).demand))
+    pub fn demanded_amounts(&self, id: JobId) -> &'a [(ResourceId, u64)] {
+        self.resources().map_or(&[], |resources| resources.table().demand_totals(self.job(id).demand))
     }
 
     /// Returns the nodes that jobs are placed on; `None` where none are known.
@@ -365,14 +365,14 @@ impl<'a> View<'a> {
 
     /// Returns the nodes that a job asks for, without a seat; `None` where jobs are not placed on
     /// such.
-    pub fn unseated(&self, id: JobId) -> Option<NeedWithSeat> {
+    pub fn unseated_jobs(&self, id: JobId) -> Option<NeedWithSeat> {
         let need = Arc::clone(self.nodes()?.need_of(self.job(id)));
         Some(NeedWithSeat { need, seat: NodeSeat::default() })
     }
 
     /// Returns the seat that these processors are; `None` where jobs are not placed on nodes.
     pub fn seat_on(&self, set: &ProcSet) -> Option<NodeSeat> {
-        Some(self.nodes()?.floor().seat(set))
+        Some(self.nodes()?.floor().seat_of(set))
     }
 
     /// Returns the wish for a seat that a job has had; `None` where jobs are not placed on nodes.
@@ -385,11 +385,11 @@ impl<'a> View<'a> {
 
     /// Returns what a job asks of this machine.
     #[inline]
-    pub fn need(&self, id: JobId) -> JobNeed<'a> {
+    pub fn job_need(&self, id: JobId) -> JobNeed<'a> {
         let job = self.job(id);
         let mut need = JobNeed { procs: job.procs, amounts: &[], on: None };
         if let Some(resources) = self.resources() {
-            need.amounts = resources.table().totals(job.demand);
+            need.amounts = resources.table().demand_totals(job.demand);
             need.on = resources.nodes().map(|nodes| SeatWish {
                 id,
                 need: nodes.need_of(job),
@@ -403,7 +403,7 @@ impl<'a> View<'a> {
     /// The processors of a running or suspended job, where they have names.
     #[inline]
     #[must_use]
-    pub fn processors(&self, id: JobId) -> Option<&'a ProcSet> {
+    pub fn job_processors(&self, id: JobId) -> Option<&'a ProcSet> {
         self.world.named.get(&id)
     }
 
@@ -417,7 +417,7 @@ impl<'a> View<'a> {
     /// All jobs before this one are done and will not be asked for again.
     #[inline]
     #[must_use]
-    pub fn oldest(&self) -> JobId {
+    pub fn oldest_job(&self) -> JobId {
         self.world.oldest
     }
 }
@@ -428,7 +428,7 @@ impl View<'_> {
     /// of processors that go and come back. O(number of ends and of what goes and comes back), and
     /// O(n log n) while running jobs are drained.
     #[inline]
-    pub fn fill(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
+    pub fn fill_profile(&self, profile: &mut Profile, free: Procs, ends: impl Iterator<Item = (Time, Procs)>) {
         self.fill_believing(profile, free, ends, |id| self.predicted_end(id));
     }
 
@@ -442,17 +442,17 @@ impl View<'_> {
         end: impl Fn(JobId) -> Time,
     ) {
         match self.outlook() {
-            None => profile.reset_to_running(self.now(), free, ends),
-            Some(outlook) if outlook.is_settled() => profile.reset_to_running(self.now(), free, ends),
+            None => profile.reset_to_running(self.current_time(), free, ends),
+            Some(outlook) if outlook.is_settled() => profile.reset_to_running(self.current_time(), free, ends),
             Some(outlook) => {
                 let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
                 if !outlook.hangs_on_jobs() {
-                    let ahead = outlook.changes_ahead(self.now());
-                    return profile.reset_to_changes(self.now(), free, merged(ahead, ends));
+                    let ahead = outlook.changes_ahead(self.current_time());
+                    return profile.reset_to_changes(self.current_time(), free, merge_changes(ahead, ends));
                 }
                 let mut changes = Vec::new();
-                outlook.changes(self.now(), end, &mut changes);
-                profile.reset_to_changes(self.now(), free, merged(changes.into_iter(), ends));
+                outlook.capacity_changes(self.current_time(), end, &mut changes);
+                profile.reset_to_changes(self.current_time(), free, merge_changes(changes.into_iter(), ends));
             }
         }
     }

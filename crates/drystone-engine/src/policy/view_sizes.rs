@@ -14,12 +14,13 @@ impl SizeState {
 impl ShapeWorld {
     /// Returns the time at which a running job is killed, where that does not move with its size.
     /// Suspended time does not count.
-    pub(crate) fn limit(&self, id: JobId, entry: &JobEntry) -> Option<Time> {
-        if !self.rules().keeps_limits {
+    pub(crate) fn kill_time(&self, id: JobId, entry: &JobEntry) -> Option<Time> {
+        if !self.resize_rules().keeps_limits {
             return None;
         }
-        let estimate = |shape: &JobShape| shape.pace(self.pace(id)).run_time(shape.estimate_of_log(entry.procs));
-        let first = || Some(entry.first_start + estimate(self.shape(id)?));
+        let estimate =
+            |shape: &JobShape| shape.numbered_pace(self.job_pace(id)).run_time(shape.estimate_of_log(entry.procs));
+        let first = || Some(entry.first_start + estimate(self.job_shape(id)?));
         self.states.get(&id).and_then(|state| state.limit).or_else(first)
     }
 }
@@ -35,8 +36,8 @@ impl<'a> View<'a> {
 
     /// Returns the shape of a job; `None` of one that is rigid and draws nothing.
     #[must_use]
-    pub fn shape(&self, id: JobId) -> Option<&'a JobShape> {
-        self.shapes()?.shape(id)
+    pub fn job_shape(&self, id: JobId) -> Option<&'a JobShape> {
+        self.shapes()?.job_shape(id)
     }
 
     /// Returns the present size of a running or suspended job; of a waiting one the preferred.
@@ -45,8 +46,8 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[inline]
     #[must_use]
-    pub fn size(&self, id: JobId) -> Procs {
-        self.world.entry(id).procs
+    pub fn job_size(&self, id: JobId) -> Procs {
+        self.world.job_entry(id).procs
     }
 
     /// Returns the estimate of a job at a size.
@@ -56,7 +57,7 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn estimate_at(&self, id: JobId, size: Procs) -> Span {
         let estimate = self.job(id).estimate;
-        self.shape(id).map_or(estimate, |shape| shape.estimate_at(estimate, size))
+        self.job_shape(id).map_or(estimate, |shape| shape.estimate_at(estimate, size))
     }
 
     /// Returns the predicted run time of a waiting job at a size.
@@ -79,20 +80,20 @@ impl<'a> View<'a> {
         let run = self.prediction_at(id, size);
         match pace {
             0 => run,
-            _ => self.shape(id).map_or(run, |shape| shape.pace(pace).run_time(run)),
+            _ => self.job_shape(id).map_or(run, |shape| shape.numbered_pace(pace).run_time(run)),
         }
     }
 
     /// Returns the pace of a running or suspended job; the full one, 0, of any other.
     #[inline]
     #[must_use]
-    pub fn pace(&self, id: JobId) -> PaceNumber {
-        self.shapes().map_or(0, |shapes| shapes.pace(id))
+    pub fn job_pace(&self, id: JobId) -> PaceNumber {
+        self.shapes().map_or(0, |shapes| shapes.job_pace(id))
     }
 
     /// Returns the size that a running job is to have, and from when on.
     #[must_use]
-    pub fn pending(&self, id: JobId) -> Option<(Procs, Time)> {
+    pub fn pending_size(&self, id: JobId) -> Option<(Procs, Time)> {
         self.shapes()?.states.get(&id)?.pending
     }
 
@@ -109,16 +110,16 @@ impl<'a> View<'a> {
     /// # Panics
     /// As [`View::job`].
     #[must_use]
-    pub fn release(&self, id: JobId, at: Time, to: Procs) -> Time {
+    pub fn release_time(&self, id: JobId, at: Time, to: Procs) -> Time {
         let Some(shapes) = self.shapes() else { return at };
         let base = shapes.states.get(&id).and_then(|state| state.base).filter(|base| base.at == at);
-        let from = base.map_or_else(|| self.size(id), |base| base.procs);
-        shapes.release(id, at, from, to)
+        let from = base.map_or_else(|| self.job_size(id), |base| base.procs);
+        shapes.release_time(id, at, from, to)
     }
 
     /// Returns the size that a running job asks for.
     #[must_use]
-    pub fn asked(&self, id: JobId) -> Option<Procs> {
+    pub fn asked_size(&self, id: JobId) -> Option<Procs> {
         self.shapes()?.asked.get(&id).copied()
     }
 
@@ -128,8 +129,8 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[must_use]
     pub fn next_point(&self, id: JobId) -> Time {
-        let now = self.now();
-        match self.shape(id).map(|shape| shape.every) {
+        let now = self.current_time();
+        match self.job_shape(id).map(|shape| shape.every) {
             Some(every) if every > Span::ZERO => now + Span((self.segment_start(id) - now).0.rem_euclid(every.0)),
             _ => now,
         }
@@ -138,7 +139,7 @@ impl<'a> View<'a> {
     /// Returns the time without progress that a change of size costs a job.
     #[must_use]
     pub fn resize_cost(&self, id: JobId, from: Procs, to: Procs) -> Span {
-        self.shape(id).map_or(Span::ZERO, |shape| shape.cost(from, to))
+        self.job_shape(id).map_or(Span::ZERO, |shape| shape.resize_cost(from, to))
     }
 
     /// Returns the time of a running job's last start.
@@ -146,14 +147,14 @@ impl<'a> View<'a> {
     /// # Panics
     /// As [`View::job`].
     #[must_use]
-    pub fn began(&self, id: JobId) -> Time {
-        self.world.entry(id).first_start
+    pub fn last_start(&self, id: JobId) -> Time {
+        self.world.job_entry(id).first_start
     }
 
     /// Returns the beginning of a running job's present size.
     #[must_use]
     pub fn sized_at(&self, id: JobId) -> Time {
-        self.world.entry(id).segment
+        self.world.job_entry(id).segment
     }
 
     /// Returns the predicted end of a running job that changes its size then, which is now or
@@ -163,7 +164,7 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[must_use]
     pub fn end_at_size(&self, id: JobId, at: Time, to: Procs) -> Time {
-        self.end_at_shape(id, at, (to, self.pace(id)))
+        self.end_at_shape(id, at, (to, self.job_pace(id)))
     }
 
     /// Returns the predicted end of a running job that changes to a size and a pace then, which is
@@ -173,7 +174,7 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[must_use]
     pub fn end_at_shape(&self, id: JobId, at: Time, (to, pace): (Procs, PaceNumber)) -> Time {
-        let entry = self.world.entry(id);
+        let entry = self.world.job_entry(id);
         let Some(shapes) = self.shapes() else { return entry.predicted_end() };
         let state = shapes.states.get(&id);
         let base = match state.and_then(|state| state.base).filter(|base| base.at == at) {
@@ -181,17 +182,17 @@ impl<'a> View<'a> {
             None => {
                 let stall = state.map_or(Span::ZERO, |state| state.stall_left(entry, at));
                 let beyond = state.map_or(Span::ZERO, |state| state.beyond);
-                let left = (entry.predicted_end() - at) - stall + beyond;
-                SizeBase { at, procs: entry.procs, pace: shapes.pace(id), stall, left }
+                let time_left = (entry.predicted_end() - at) - stall + beyond;
+                SizeBase { at, procs: entry.procs, pace: shapes.job_pace(id), stall, left: time_left }
             }
         };
         // A job that gives processors back has paid for the change.
         let is_paid = state.is_some_and(|state| state.changes_since.is_some() && state.pending == Some((to, at)));
         let cost = if is_paid { Span::ZERO } else { self.resize_cost(id, base.procs, to) };
         let estimate = self.job(id).estimate;
-        let left = shapes.converted(id, (estimate, base.left), (base.procs, base.pace), (to, pace));
-        let end = at + base.stall + cost + left;
-        shapes.limit(id, entry).map_or(end, |limit| end.min(limit.max(at + Span(1))))
+        let converted_time = shapes.convert_remaining(id, (estimate, base.left), (base.procs, base.pace), (to, pace));
+        let end = at + base.stall + cost + converted_time;
+        shapes.kill_time(id, entry).map_or(end, |limit| end.min(limit.max(at + Span(1))))
     }
 
     /// Returns the time for which a suspended job is predicted to hold its processors after it
@@ -201,7 +202,7 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[must_use]
     pub fn rest_at_size(&self, id: JobId, to: Procs) -> Span {
-        let entry = self.world.entry(id);
+        let entry = self.world.job_entry(id);
         let whole = (entry.prediction - entry.ran).max(Span(1));
         let Some(shapes) = self.shapes().filter(|_| to != entry.procs) else { return whole };
         let state = shapes.states.get(&id);
@@ -209,8 +210,8 @@ impl<'a> View<'a> {
         let beyond = state.map_or(Span::ZERO, |state| state.beyond);
         let rest = (entry.prediction - entry.ran) - stall + beyond;
         let cost = self.resize_cost(id, entry.procs, to);
-        let (estimate, pace) = (self.job(id).estimate, shapes.pace(id));
-        let rest = stall + cost + shapes.converted(id, (estimate, rest), (entry.procs, pace), (to, pace));
+        let (estimate, pace) = (self.job(id).estimate, shapes.job_pace(id));
+        let rest = stall + cost + shapes.convert_remaining(id, (estimate, rest), (entry.procs, pace), (to, pace));
         let limit = state.and_then(|state| Some((state.limit? - state.paused?).max(Span(1))));
         limit.map_or(rest, |limit| rest.min(limit))
     }
@@ -221,11 +222,11 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[must_use]
     pub fn held_spans(&self, id: JobId) -> (HeldSpan, Option<HeldSpan>) {
-        let (now, size) = (self.now(), self.size(id));
-        match self.pending(id).filter(|(_, at)| *at > now) {
+        let (now, size) = (self.current_time(), self.job_size(id));
+        match self.pending_size(id).filter(|(_, at)| *at > now) {
             Some((to, at)) => {
                 let until = self.end_at_size(id, at, to);
-                let at = if self.gives_back(id) { at } else { self.release(id, at, to) };
+                let at = if self.gives_back(id) { at } else { self.release_time(id, at, to) };
                 let next = HeldSpan { from: at, until, procs: to };
                 (HeldSpan { from: now, until: at, procs: size.max(to) }, Some(next))
             }
@@ -239,32 +240,32 @@ impl<'a> View<'a> {
     /// Watts of each processor that a job holds at its present pace, above idle; of a job that is
     /// to start, at the full one.
     #[must_use]
-    pub fn watts(&self, id: JobId) -> i64 {
-        self.watts_at(id, self.pace(id))
+    pub fn job_watts(&self, id: JobId) -> i64 {
+        self.watts_at(id, self.job_pace(id))
     }
 
     /// Watts of each processor that a job holds at a pace, above idle.
     #[must_use]
     pub fn watts_at(&self, id: JobId, pace: PaceNumber) -> i64 {
-        self.shape(id).map_or(0, |shape| shape.pace(pace).watts.min(1 << 40) as i64)
+        self.job_shape(id).map_or(0, |shape| shape.numbered_pace(pace).watts.min(1 << 40) as i64)
     }
 
     /// Watts that running jobs draw, above idle.
     #[must_use]
-    pub fn draw(&self) -> i64 {
-        let held = |id, procs| procs + self.shapes().map_or(0, |shapes| shapes.reserve_of(id, procs));
-        self.running().iter().map(|job| self.watts(job.id) * i64::from(held(job.id, job.procs))).sum()
+    pub fn power_draw(&self) -> i64 {
+        let held_procs = |id, procs| procs + self.shapes().map_or(0, |shapes| shapes.reserve_of(id, procs));
+        self.running_jobs().iter().map(|job| self.job_watts(job.id) * i64::from(held_procs(job.id, job.procs))).sum()
     }
 
     /// Processors that are up, whether a job holds them or not.
     #[must_use]
-    pub fn up(&self) -> Procs {
+    pub fn up_processors(&self) -> Procs {
         self.machine().procs - self.outlook().map_or(0, |outlook| outlook.offline.len())
     }
 
     /// Returns whether a job runs.
     #[must_use]
-    pub fn runs(&self, id: JobId) -> bool {
+    pub fn is_running(&self, id: JobId) -> bool {
         self.phase(id) == Phase::Running
     }
 }

@@ -24,17 +24,17 @@ impl FormulaError {
     }
 
     /// The part of the formula around the problem, and the column of the caret in it.
-    fn excerpt(&self) -> (String, usize) {
+    fn render_excerpt(&self) -> (String, usize) {
         let visible = |c: char| if c.is_control() { ' ' } else { c };
-        let all: Vec<char> = self.text.chars().map(visible).collect();
-        let (from, to) = (self.at.saturating_sub(SHOWN), (self.at + SHOWN).min(all.len()));
+        let characters: Vec<char> = self.text.chars().map(visible).collect();
+        let (from, to) = (self.at.saturating_sub(SHOWN), (self.at + SHOWN).min(characters.len()));
         let (mut shown, mut caret) = (String::new(), self.at - from);
         if from > 0 {
             shown.push_str("...");
             caret += 3;
         }
-        shown.extend(&all[from.min(to)..to]);
-        if to < all.len() {
+        shown.extend(&characters[from.min(to)..to]);
+        if to < characters.len() {
             shown.push_str("...");
         }
         (shown, caret)
@@ -43,8 +43,8 @@ impl FormulaError {
 
 impl fmt::Display for FormulaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shown, caret) = self.excerpt();
-        write!(f, "character {}: {}\n  {shown}\n  {:caret$}^", self.at + 1, self.problem, "")
+        let (excerpt, caret) = self.render_excerpt();
+        write!(f, "character {}: {}\n  {excerpt}\n  {:caret$}^", self.at + 1, self.problem, "")
     }
 }
 

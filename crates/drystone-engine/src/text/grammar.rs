@@ -25,7 +25,7 @@ pub struct NamedCall {
 
 /// A text that does not follow the grammar, or says something impossible.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("policy `{}`: {problem}", shortened(.text))]
+#[error("policy `{}`: {problem}", shorten_text(.text))]
 pub struct SpecError {
     /// The text.
     pub text: String,
@@ -46,22 +46,23 @@ impl SpecError {
     pub fn position(&self) -> Option<usize> {
         // Formulas, and brackets without the other one, are pointed at in a line of their own.
         if let Some(pointer) = self.problem.lines().find(|line| line.trim() == "^") {
-            let shown = self.problem.lines().zip(self.problem.lines().skip(1)).find(|(_, below)| *below == pointer)?.0;
+            let text_line =
+                self.problem.lines().zip(self.problem.lines().skip(1)).find(|(_, below)| *below == pointer)?.0;
             let column = pointer.trim_end().chars().count() - 1;
-            let indent = shown.chars().take_while(|c| c.is_whitespace()).count();
+            let indent = text_line.chars().take_while(|c| c.is_whitespace()).count();
             // What is too long to be shown whole is not found.
-            let part = self.text.find(shown.trim())?;
+            let part = self.text.find(text_line.trim())?;
             return Some(self.text[..part].chars().count() + column.saturating_sub(indent));
         }
         // Else the first word that the problem quotes and that stands in the text.
-        let quoted = self.problem.split('`').skip(1).step_by(2);
-        let at = quoted.filter(|word| !word.is_empty()).find_map(|word| self.text.find(word))?;
+        let quotations = self.problem.split('`').skip(1).step_by(2);
+        let at = quotations.filter(|word| !word.is_empty()).find_map(|word| self.text.find(word))?;
         Some(self.text[..at].chars().count())
     }
 }
 
 /// A text that fits a line or two.
-fn shortened(text: &str) -> Cow<'_, str> {
+fn shorten_text(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LONGEST_SHOWN) {
         Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
         None => Cow::Borrowed(text),
@@ -82,24 +83,24 @@ impl NamedCall {
     /// A text that does not follow the grammar; the message says where.
     pub fn parse(text: &str) -> Result<NamedCall, SpecError> {
         let fail = |problem: String| SpecError { text: text.to_string(), problem };
-        let trimmed = text.trim();
-        if let Some((name, value)) = short(trimmed) {
+        let spec_text = text.trim();
+        if let Some((name, value)) = split_shorthand(spec_text) {
             return Ok(NamedCall {
                 name: name.to_ascii_lowercase(),
                 variant: None,
                 args: vec![(None, value.to_string())],
             });
         }
-        let (head, args) = match trimmed.find('(') {
-            None => (trimmed, None),
+        let (head, args) = match spec_text.find('(') {
+            None => (spec_text, None),
             Some(open) => {
-                let inner = trimmed[open + 1..].strip_suffix(')').ok_or_else(|| {
+                let inner = spec_text[open + 1..].strip_suffix(')').ok_or_else(|| {
                     fail(
                         "the parenthesis is not closed, or something follows it; write e.g. `easy(backfill=sjf)`"
                             .into(),
                     )
                 })?;
-                (trimmed[..open].trim_end(), Some(inner))
+                (spec_text[..open].trim_end(), Some(inner))
             }
         };
         let (name, variant) = match head.split_once('@') {
@@ -120,11 +121,11 @@ impl NamedCall {
             variant: variant.map(str::to_ascii_lowercase),
             args: Vec::new(),
         };
-        let pointed = |unpaired: Unpaired| {
-            let inner = trimmed.find('(').map_or(0, |open| trimmed[..=open].chars().count());
-            fail(FormulaError::new(trimmed, inner + unpaired.at, unpaired.problem).to_string())
+        let unpaired_error = |unpaired: Unpaired| {
+            let inner = spec_text.find('(').map_or(0, |open| spec_text[..=open].chars().count());
+            fail(FormulaError::new(spec_text, inner + unpaired.at, unpaired.problem).to_string())
         };
-        for arg in split_args(args.unwrap_or("")).map_err(pointed)? {
+        for arg in split_args(args.unwrap_or("")).map_err(unpaired_error)? {
             let (key, value) = match top_level_equals(arg) {
                 Some(at) => (Some(arg[..at].trim().to_ascii_lowercase()), arg[at + 1..].trim()),
                 None => (None, arg),
@@ -137,7 +138,7 @@ impl NamedCall {
             {
                 return Err(fail(format!("`{key}` is given twice")));
             }
-            call.args.push((key, unquoted(value).to_string()));
+            call.args.push((key, strip_quotes(value).to_string()));
         }
         Ok(call)
     }
@@ -145,7 +146,7 @@ impl NamedCall {
 
 /// `name:value`, which is short for `name(value)`: a value such as the path of a file needs no
 /// parentheses then.
-fn short(text: &str) -> Option<(&str, &str)> {
+fn split_shorthand(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(':')?;
     let (name, value) = (name.trim(), value.trim());
     let plain = !value.is_empty() && !value.contains(['(', ')', ',', '=', '"']);
@@ -154,7 +155,7 @@ fn short(text: &str) -> Option<(&str, &str)> {
 
 /// A value without the quotes around it, unless without them it would be read as another: a formula
 /// with a bracket too many keeps them, so that its own error is reported.
-fn unquoted(value: &str) -> &str {
+fn strip_quotes(value: &str) -> &str {
     let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).map(str::trim);
     // Quotes within belong to the value: without the outer ones it would be another.
     let plain = |inner: &&str| !inner.contains('"') && split_args(inner).is_ok_and(|parts| parts.len() == 1);
@@ -225,13 +226,13 @@ impl fmt::Display for NamedCall {
 /// The nearest of `names` to a mistyped one, if any is near.
 ///
 /// ```
-/// use drystone_core::text::nearest;
+/// use drystone_core::text::find_nearest;
 ///
-/// assert_eq!(nearest("avgx", ["avgX", "maxW"]), Some("avgX"));
-/// assert_eq!(nearest("queue", ["avgX", "maxW"]), None);
+/// assert_eq!(find_nearest("avgx", ["avgX", "maxW"]), Some("avgX"));
+/// assert_eq!(find_nearest("queue", ["avgX", "maxW"]), None);
 /// ```
 #[must_use]
-pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn find_nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     names
         .into_iter()
         .map(|n| (strsim::damerau_levenshtein(name, n), n))

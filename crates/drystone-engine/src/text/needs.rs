@@ -16,16 +16,16 @@ pub enum ParamCondition {
 impl ParamCondition {
     /// The other parameter.
     #[must_use]
-    pub fn key(&self) -> &'static str {
+    pub fn param_name(&self) -> &'static str {
         match self {
             ParamCondition::Is(key, _) | ParamCondition::Not(key, _) => key,
         }
     }
 
-    fn met(&self, args: &Args<'_>) -> bool {
+    fn is_met(&self, args: &Args<'_>) -> bool {
         match *self {
-            ParamCondition::Is(key, wanted) => plain(args.text(key)) == wanted,
-            ParamCondition::Not(key, other) => plain(args.text(key)) != other,
+            ParamCondition::Is(key, wanted) => simplify_number(args.text_value(key)) == wanted,
+            ParamCondition::Not(key, other) => simplify_number(args.text_value(key)) != other,
         }
     }
 }
@@ -53,20 +53,20 @@ pub struct ParamNeeds {
 impl ParamNeeds {
     /// Returns whether one of the conditions is met.
     #[must_use]
-    pub fn met(&self, args: &Args<'_>) -> bool {
-        self.any.iter().any(|condition| condition.met(args))
+    pub fn is_met(&self, args: &Args<'_>) -> bool {
+        self.any.iter().any(|condition| condition.is_met(args))
     }
 }
 
 /// `migration=no or place=contiguous`.
 impl fmt::Display for ParamNeeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told: Vec<String> = self.any.iter().map(ToString::to_string).collect();
-        f.write_str(&told.join(" or "))
+        let conditions: Vec<String> = self.any.iter().map(ToString::to_string).collect();
+        f.write_str(&conditions.join(" or "))
     }
 }
 
 /// A whole number as it is written as a rule: `1` for `01` and `+1`. Other texts as they are.
-pub fn plain(value: &str) -> Cow<'_, str> {
+pub fn simplify_number(value: &str) -> Cow<'_, str> {
     value.parse::<u64>().map_or(Cow::Borrowed(value), |number| Cow::Owned(number.to_string()))
 }

@@ -37,8 +37,8 @@ impl ParamLevel {
 ///     &[Takes::Words(&["all"]), Takes::Whole { from: 1, to: 1000 }],
 ///     "number of waiting jobs considered in one pass",
 /// );
-/// assert_eq!(DEPTH.values(), "all|a whole number from 1 to 1000");
-/// assert!(DEPTH.accepts("all") && DEPTH.accepts("1000") && !DEPTH.accepts("0"));
+/// assert_eq!(DEPTH.describe_values(), "all|a whole number from 1 to 1000");
+/// assert!(DEPTH.accepts_text("all") && DEPTH.accepts_text("1000") && !DEPTH.accepts_text("0"));
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -69,46 +69,49 @@ impl Param {
 
     /// Marks the parameter as needed to repeat published studies only.
     #[must_use]
-    pub const fn study(mut self) -> Param {
+    pub const fn for_studies(mut self) -> Param {
         self.level = ParamLevel::Study;
         self
     }
 
     /// Marks the parameter as one to tune or examine the algorithm.
     #[must_use]
-    pub const fn expert(mut self) -> Param {
+    pub const fn for_experts(mut self) -> Param {
         self.level = ParamLevel::Expert;
         self
     }
 
     /// The values it takes, for people.
     #[must_use]
-    pub fn values(&self) -> String {
+    pub fn describe_values(&self) -> String {
         self.takes.iter().map(ToString::to_string).collect::<Vec<_>>().join("|")
     }
 
     /// Returns whether it accepts this value. Some values need others beside them: only building
     /// the policy tells that.
     #[must_use]
-    pub fn accepts(&self, text: &str) -> bool {
-        self.takes.iter().any(|takes| takes.accepts(text))
+    pub fn accepts_text(&self, text: &str) -> bool {
+        self.takes.iter().any(|takes| takes.accepts_text(text))
     }
 
     /// Values to try. Each is accepted.
     #[must_use]
-    pub fn samples(&self) -> Vec<String> {
-        self.takes.iter().flat_map(Takes::samples).collect()
+    pub fn sample_values(&self) -> Vec<String> {
+        self.takes.iter().flat_map(Takes::sample_values).collect()
     }
 
     /// Returns the mistake in its declaration.
-    pub fn problem(&self) -> Option<String> {
+    pub fn find_problem(&self) -> Option<String> {
         let Param { name, default, .. } = *self;
         let plain = !name.is_empty() && name.chars().all(|c| super::is_name(c) && !c.is_ascii_uppercase());
         if !plain {
             return Some(format!("the parameter `{name}` needs a name of small letters, digits, `-`, `_`, `.` or `+`"));
         }
-        if !self.accepts(default) {
-            return Some(format!("`{name}` does not take its own default `{default}`; it takes {}", self.values()));
+        if !self.accepts_text(default) {
+            return Some(format!(
+                "`{name}` does not take its own default `{default}`; it takes {}",
+                self.describe_values()
+            ));
         }
         None
     }

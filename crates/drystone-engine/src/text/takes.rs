@@ -76,7 +76,7 @@ impl Takes {
 
     /// Returns whether a text is such a value.
     #[must_use]
-    pub fn accepts(&self, text: &str) -> bool {
+    pub fn accepts_text(&self, text: &str) -> bool {
         let whole = |from: u64, to: u64| text.parse::<u64>().is_ok_and(|n| (from..=to).contains(&n));
         match *self {
             Takes::Words(words) => words.contains(&text),
@@ -98,7 +98,7 @@ impl Takes {
 
     /// Returns the name of the type for machines.
     #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match self {
             Takes::Words(_) => "words",
             Takes::Whole { .. } => "whole",
@@ -112,8 +112,8 @@ impl Takes {
 
     /// Values to try: all words, the borders of numbers and some between. Each is accepted.
     #[must_use]
-    pub fn samples(&self) -> Vec<String> {
-        let all: Vec<String> = match *self {
+    pub fn sample_values(&self) -> Vec<String> {
+        let candidates: Vec<String> = match *self {
             Takes::Words(words) => words.iter().map(ToString::to_string).collect(),
             Takes::Whole { from, to } | Takes::Seconds { from, to } => {
                 [0, 1, 2, 4, 9, 99].iter().map(|more| from.saturating_add(*more).min(to).to_string()).collect()
@@ -127,7 +127,7 @@ impl Takes {
             Takes::Form(form) => form.samples.iter().map(ToString::to_string).collect(),
         };
         let mut seen: Vec<String> = Vec::new();
-        for value in all {
+        for value in candidates {
             if !seen.contains(&value) {
                 seen.push(value);
             }
@@ -137,7 +137,7 @@ impl Takes {
 
     /// Values just beyond what is accepted, as far as there are some of the same shape.
     #[must_use]
-    pub fn refused(&self) -> Vec<String> {
+    pub fn refused_values(&self) -> Vec<String> {
         match *self {
             Takes::Whole { from, to } | Takes::Seconds { from, to } => {
                 let below = i128::from(from) - 1;
@@ -192,12 +192,12 @@ mod tests {
     #[test]
     fn samples_are_accepted_and_what_lies_beyond_is_not() {
         for takes in ALL {
-            assert!(!takes.samples().is_empty());
-            for good in takes.samples() {
-                assert!(takes.accepts(&good), "{takes}: {good}");
+            assert!(!takes.sample_values().is_empty());
+            for good in takes.sample_values() {
+                assert!(takes.accepts_text(&good), "{takes}: {good}");
             }
-            for bad in takes.refused().iter().map(String::as_str).chain(["", "x", "1,2"]) {
-                assert!(!takes.accepts(bad), "{takes}: {bad}");
+            for bad in takes.refused_values().iter().map(String::as_str).chain(["", "x", "1,2"]) {
+                assert!(!takes.accepts_text(bad), "{takes}: {bad}");
             }
         }
     }

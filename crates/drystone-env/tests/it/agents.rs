@@ -1,6 +1,6 @@
 //! Agents that are not learned, and logs to try them on.
 
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::model::Workload;
 use drystone_env::{Agent, ObservationShape};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(crate) struct First;
 
 impl Agent for First {
-    fn act(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
+    fn choose_action(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
         seen.mask.iter().position(|can| *can)
     }
 }
@@ -21,7 +21,7 @@ pub(crate) struct Least {
 }
 
 impl Agent for Least {
-    fn act(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
+    fn choose_action(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
         let value = |row: usize| seen.jobs[row * self.width + self.feature];
         let rows = (0..seen.mask.len()).filter(|&row| seen.mask[row]);
         rows.min_by(|&a, &b| value(a).total_cmp(&value(b)))
@@ -40,5 +40,5 @@ impl Arbitrary {
 }
 
 pub(crate) fn log(procs: u32, jobs: u32, load: f64, seed: u64) -> Arc<Workload> {
-    Arc::new(generate(&Params { load: Some(load), seed, ..Params::new(procs, jobs) }).expect("a workload"))
+    Arc::new(generate_workload(&Params { load: Some(load), seed, ..Params::new(procs, jobs) }).expect("a workload"))
 }

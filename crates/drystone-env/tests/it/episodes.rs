@@ -9,9 +9,9 @@ use std::sync::Arc;
 fn played(envs: usize, threads: usize, options: &EnvOptions, steps: usize, watch: usize) -> Vec<String> {
     let workloads = [log(64, 1_200, 0.95, 8)];
     let mut all = VecEnv::new(&workloads, envs, options, threads).expect("options");
-    let mut seen = all.buffers();
-    let width = options.actions();
-    all.reset(Some(3), None, &mut seen.parts()).expect("arrays");
+    let mut seen = all.make_buffers();
+    let width = options.action_count();
+    all.reset(Some(3), None, &mut seen.borrow_arrays()).expect("arrays");
     let mut choices: Vec<Arbitrary> = (0..envs as u64).map(Arbitrary).collect();
     let mut told = Vec::new();
     for _ in 0..steps {
@@ -20,8 +20,8 @@ fn played(envs: usize, threads: usize, options: &EnvOptions, steps: usize, watch
             .zip(seen.mask.chunks(width))
             .map(|(choice, mask)| if mask.contains(&true) { choice.of(mask) as i64 } else { 0 })
             .collect();
-        all.step(&actions, &mut seen.parts()).expect("a step");
-        let rows = options.window as usize * options.observation.width();
+        all.step(&actions, &mut seen.borrow_arrays()).expect("a step");
+        let rows = options.window as usize * options.observation.row_width();
         told.push(format!(
             "{:?} {:?} {} {:?}",
             &seen.jobs[watch * rows..(watch + 1) * rows],
@@ -60,11 +60,11 @@ fn dense_rewards_sum_to_the_sparse_one() {
         let options = EnvOptions { jobs: 30, window: 8, dense, rows: Rows::Shortest, ..EnvOptions::default() };
         let workloads = [log(64, 800, 1.0, 9)];
         let mut envs = VecEnv::new(&workloads, 2, &options, 1).expect("options");
-        let mut seen = envs.buffers();
-        envs.reset(Some(5), None, &mut seen.parts()).expect("arrays");
+        let mut seen = envs.make_buffers();
+        envs.reset(Some(5), None, &mut seen.borrow_arrays()).expect("arrays");
         let (mut sums, mut done) = (vec![0.0], 0);
         while done < 4 {
-            envs.step(&[0, 0], &mut seen.parts()).expect("a step");
+            envs.step(&[0, 0], &mut seen.borrow_arrays()).expect("a step");
             *sums.last_mut().expect("one") += f64::from(seen.reward[0]);
             if seen.terminated[0] {
                 let finished = seen.finished[0].clone().expect("over");
@@ -94,16 +94,16 @@ fn observations_do_not_change_with_the_future() {
     let first = |workload: &Arc<drystone::model::Workload>, observation: &Observation| {
         let options = EnvOptions { jobs: 30, window: 8, observation: observation.clone(), ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(workload), 1, &options, 1).expect("options");
-        let mut seen = envs.buffers();
-        envs.reset(Some(5), None, &mut seen.parts()).expect("arrays");
+        let mut seen = envs.make_buffers();
+        envs.reset(Some(5), None, &mut seen.borrow_arrays()).expect("arrays");
         seen.jobs.clone()
     };
     let all =
         ["present", "wait", "prediction", "estimate", "procs", "fits", "area", "user", "clipped_wait", "clipped_procs"];
     let features: Vec<RowFeature> = all.iter().map(|word| word.parse().expect(word)).collect();
-    let honest = Observation::of(&features).expect("features");
+    let honest = Observation::from_features(&features).expect("features");
     assert_eq!(first(&workload, &honest), first(&other, &honest));
-    let oracle = Observation::of(&[RowFeature::Present, RowFeature::Run]).expect("features");
+    let oracle = Observation::from_features(&[RowFeature::Present, RowFeature::Run]).expect("features");
     assert_ne!(first(&workload, &oracle), first(&other, &oracle));
     assert!(EnvOptions { observation: oracle, ..EnvOptions::default() }.is_clairvoyant());
     assert!(!EnvOptions { observation: honest, ..EnvOptions::default() }.is_clairvoyant());
@@ -117,7 +117,7 @@ fn warm_episodes_begin_where_the_policy_left_the_machine() {
     let warm: drystone::policy::PolicySpec = "easy".parse().expect("easy");
     let mut schedule = Schedule::default();
     let simulation =
-        Simulation::new(workload.machine(), warm.scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule);
+        Simulation::new(workload.machine(), warm.build_scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule);
     simulation.expect("easy is sound");
     let options = EnvOptions {
         act: Act::StartOrWait,
@@ -129,15 +129,15 @@ fn warm_episodes_begin_where_the_policy_left_the_machine() {
         ..EnvOptions::default()
     };
     let mut envs = VecEnv::new(std::slice::from_ref(&workload), 64, &options, 1).expect("options");
-    let mut seen = envs.buffers();
-    envs.reset(Some(12), None, &mut seen.parts()).expect("arrays");
+    let mut seen = envs.make_buffers();
+    envs.reset(Some(12), None, &mut seen.borrow_arrays()).expect("arrays");
     let before = (seen.machine.clone(), seen.jobs.clone());
     // Plays each to its end to learn which jobs it had.
     let mut firsts = vec![None; 64];
     while firsts.iter().any(Option::is_none) {
         let pick = |mask: &[bool]| mask.iter().position(|can| *can).unwrap_or(0) as i64;
         let actions: Vec<i64> = seen.mask.chunks(65).map(pick).collect();
-        envs.step(&actions, &mut seen.parts()).expect("a step");
+        envs.step(&actions, &mut seen.borrow_arrays()).expect("a step");
         for (first, finished) in firsts.iter_mut().zip(&seen.finished) {
             *first = first.or(finished.as_ref().map(|finished| finished.first as usize));
         }
@@ -165,11 +165,11 @@ fn splits_keep_episodes_apart() {
         let options =
             EnvOptions { jobs: 50, window: 8, split: std::iter::once(from..to).collect(), ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(&workload), 16, &options, 1).expect("options");
-        let mut seen = envs.buffers();
-        envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
+        let mut seen = envs.make_buffers();
+        envs.reset(Some(1), None, &mut seen.borrow_arrays()).expect("arrays");
         let mut done = 0;
         while done < 100 {
-            envs.step(&[0; 16], &mut seen.parts()).expect("a step");
+            envs.step(&[0; 16], &mut seen.borrow_arrays()).expect("a step");
             for finished in seen.finished.iter().flatten() {
                 assert!((from..=to - 50).contains(&finished.first), "{finished:?}");
                 done += 1;
@@ -189,16 +189,16 @@ fn modes_of_reset() {
     let play = |autoreset: Autoreset| {
         let options = EnvOptions { jobs: 5, window: 4, autoreset, ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(&workload), 1, &options, 1).expect("options");
-        let mut seen = envs.buffers();
-        envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
+        let mut seen = envs.make_buffers();
+        envs.reset(Some(1), None, &mut seen.borrow_arrays()).expect("arrays");
         while !seen.terminated[0] {
-            envs.step(&[0], &mut seen.parts()).expect("a step");
+            envs.step(&[0], &mut seen.borrow_arrays()).expect("a step");
         }
         (envs, seen)
     };
     let (mut envs, mut seen) = play(Autoreset::NextStep);
     assert!(!seen.mask.contains(&true), "nothing can be done at the end");
-    envs.step(&[3], &mut seen.parts()).expect("the action is not taken");
+    envs.step(&[3], &mut seen.borrow_arrays()).expect("the action is not taken");
     assert!(!seen.terminated[0] && seen.reward[0] == 0.0 && seen.mask[0] && seen.finished[0].is_none());
 
     let (_, seen) = play(Autoreset::SameStep);
@@ -207,9 +207,9 @@ fn modes_of_reset() {
     assert!(seen.jobs[0] == 1.0, "the next episode has a job");
 
     let (mut envs, mut seen) = play(Autoreset::Disabled);
-    envs.step(&[0], &mut seen.parts()).expect("nothing happens");
+    envs.step(&[0], &mut seen.borrow_arrays()).expect("nothing happens");
     assert!(seen.terminated[0] && seen.reward[0] == 0.0);
-    envs.reset(None, Some(&[true]), &mut seen.parts()).expect("arrays");
+    envs.reset(None, Some(&[true]), &mut seen.borrow_arrays()).expect("arrays");
     assert!(!seen.terminated[0] && seen.mask[0]);
 }
 
@@ -218,21 +218,27 @@ fn what_is_wrong_is_said() {
     let workload = [log(64, 100, 0.9, 15)];
     let options = EnvOptions { jobs: 10, window: 4, ..EnvOptions::default() };
     let mut envs = VecEnv::new(&workload, 2, &options, 1).expect("options");
-    let mut seen = envs.buffers();
+    let mut seen = envs.make_buffers();
     let error = |result: Result<(), EnvError>| result.expect_err("refused").to_string();
-    assert_eq!(error(envs.step(&[0, 0], &mut seen.parts())), "environment 0 was never reset: call reset before step");
-    envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
-    assert_eq!(error(envs.step(&[0], &mut seen.parts())), "actions: 1 values, expected 2");
-    assert_eq!(error(envs.step(&[0, 4], &mut seen.parts())), "environment 1: 4 is no action; expected 0 to 3");
-    assert_eq!(error(envs.step(&[-1, 0], &mut seen.parts())), "environment 0: -1 is no action; expected 0 to 3");
+    assert_eq!(
+        error(envs.step(&[0, 0], &mut seen.borrow_arrays())),
+        "environment 0 was never reset: call reset before step"
+    );
+    envs.reset(Some(1), None, &mut seen.borrow_arrays()).expect("arrays");
+    assert_eq!(error(envs.step(&[0], &mut seen.borrow_arrays())), "actions: 1 values, expected 2");
+    assert_eq!(error(envs.step(&[0, 4], &mut seen.borrow_arrays())), "environment 1: 4 is no action; expected 0 to 3");
+    assert_eq!(
+        error(envs.step(&[-1, 0], &mut seen.borrow_arrays())),
+        "environment 0: -1 is no action; expected 0 to 3"
+    );
     let mut short = Vec::new();
-    let parts = EnvArrays { jobs: &mut short, ..seen.parts() };
+    let parts = EnvArrays { jobs: &mut short, ..seen.borrow_arrays() };
     let mut parts = parts;
     assert_eq!(error(envs.step(&[0, 0], &mut parts)), "jobs: 0 values, expected 48");
     // An impossible action does nothing and is counted.
     let before = seen.jobs.clone();
     let row = seen.mask[..4].iter().position(|can| !can).expect("few jobs wait") as i64;
-    envs.step(&[row, 0], &mut seen.parts()).expect("a step");
+    envs.step(&[row, 0], &mut seen.borrow_arrays()).expect("a step");
     assert_eq!(before[..24], seen.jobs[..24]);
     for (options, part) in [
         (EnvOptions { jobs: 0, ..EnvOptions::default() }, "at least 1 job"),

@@ -14,13 +14,13 @@ fn native(workload: &Workload, policy: &str) -> Schedule {
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut schedule = Schedule::default();
     let simulated =
-        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload)).run(&mut schedule);
+        Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload)).run(&mut schedule);
     simulated.expect(policy);
     schedule
 }
 
 fn learned(workload: &Workload, options: &EnvOptions, agent: Box<dyn Agent>) -> Schedule {
-    let forecast = "easy".parse::<PolicySpec>().expect("easy").scheduler().forecast;
+    let forecast = "easy".parse::<PolicySpec>().expect("easy").build_scheduler().forecast;
     let policy = LearnedPolicy::new("agent", workload, options, agent).expect("options");
     let scheduler = Scheduler { forecast, ..Scheduler::new(Box::new(policy)) };
     let mut schedule = Schedule::default();
@@ -29,7 +29,7 @@ fn learned(workload: &Workload, options: &EnvOptions, agent: Box<dyn Agent>) -> 
 }
 
 fn shortest() -> (Observation, Box<dyn Agent>) {
-    let observation = Observation::of(&[RowFeature::Prediction, RowFeature::Procs]).expect("features");
+    let observation = Observation::from_features(&[RowFeature::Prediction, RowFeature::Procs]).expect("features");
     (observation, Box::new(Least { feature: 0, width: 2 }))
 }
 
@@ -53,7 +53,7 @@ fn an_order_that_accepts_everything_is_easy_in_that_order() {
         // Accepts: the last of the two actions.
         struct Accepts;
         impl Agent for Accepts {
-            fn act(&mut self, _: drystone_env::ObservationShape<'_>) -> Option<usize> {
+            fn choose_action(&mut self, _: drystone_env::ObservationShape<'_>) -> Option<usize> {
                 Some(1)
             }
         }
@@ -78,12 +78,12 @@ fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
     let (observation, mut agent) = shortest();
     let options = EnvOptions { jobs: 600, window: 600, observation, ..EnvOptions::default() };
     let mut envs = VecEnv::new(&[Arc::clone(&workload)], 1, &options, 1).expect("options");
-    let mut seen = envs.buffers();
-    envs.reset(Some(1), None, &mut seen.parts()).expect("arrays");
+    let mut seen = envs.make_buffers();
+    envs.reset(Some(1), None, &mut seen.borrow_arrays()).expect("arrays");
     while !seen.terminated[0] {
         let shown = drystone_env::ObservationShape { jobs: &seen.jobs, machine: &seen.machine, mask: &seen.mask };
-        let action = agent.act(shown).expect("a row");
-        envs.step(&[action as i64], &mut seen.parts()).expect("a step");
+        let action = agent.choose_action(shown).expect("a row");
+        envs.step(&[action as i64], &mut seen.borrow_arrays()).expect("a step");
     }
     let finished = seen.finished[0].clone().expect("the episode is over");
     let (_, agent) = shortest();
@@ -92,7 +92,7 @@ fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
     for ((job, truth), span) in workload.jobs().iter().zip(workload.truth()).zip(&schedule.spans) {
         let (start, _) = span.expect("every job ended");
         for (sum, measure) in sums.iter_mut().zip(Measure::ALL) {
-            let value = measure.of(start - job.submit, truth.run);
+            let value = measure.value_of(start - job.submit, truth.run);
             *sum += if value.is_nan() { 0.0 } else { value };
         }
     }

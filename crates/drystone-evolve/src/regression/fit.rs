@@ -52,7 +52,7 @@ pub struct FittedFunction {
 }
 
 impl Base {
-    fn of(self, value: f64) -> f64 {
+    fn apply_to(self, value: f64) -> f64 {
         match self {
             Base::Identity => value,
             Base::Log10 => libm::log10(value),
@@ -61,7 +61,7 @@ impl Base {
         }
     }
 
-    fn text(self, variable: &str) -> String {
+    fn format_term(self, variable: &str) -> String {
         match self {
             Base::Identity => variable.to_string(),
             Base::Log10 => format!("log10(max(1,{variable}))"),
@@ -73,14 +73,14 @@ impl Base {
 
 impl FunctionForm {
     /// All 4³·3² = 576 of them.
-    pub fn all() -> impl Iterator<Item = FunctionForm> {
+    pub fn all_forms() -> impl Iterator<Item = FunctionForm> {
         let bases = (0..64).map(|n| [BASES[n / 16], BASES[n / 4 % 4], BASES[n % 4]]);
         bases.flat_map(|bases| (0..9).map(move |n| FunctionForm { bases, joins: [JOINS[n / 3], JOINS[n % 3]] }))
     }
 
     /// Returns the products of the three terms: the positions of the factors, each with true if it
     /// divides.
-    fn products(self) -> Vec<Vec<(usize, bool)>> {
+    fn list_products(self) -> Vec<Vec<(usize, bool)>> {
         let mut products = vec![vec![(0, false)]];
         for (at, join) in self.joins.into_iter().enumerate() {
             match (join, products.last_mut()) {
@@ -92,21 +92,21 @@ impl FunctionForm {
     }
 
     /// The values of its products for a job.
-    fn values(self, sample: &QueueSample) -> Vec<f64> {
+    fn product_values(self, sample: &QueueSample) -> Vec<f64> {
         let variables = [sample.run.max(1.0), sample.procs, sample.submit.max(1.0)];
         let factor = |&(at, divides): &(usize, bool)| {
-            let value = self.bases[at].of(variables[at]);
+            let value = self.bases[at].apply_to(variables[at]);
             if divides { 1.0 / value } else { value }
         };
-        self.products().iter().map(|product| product.iter().map(factor).product()).collect()
+        self.list_products().iter().map(|product| product.iter().map(factor).product()).collect()
     }
 
     /// As an order: the weights relative to the first, whose sign stays.
-    fn formula(self, weights: &[f64]) -> String {
+    fn render_formula(self, weights: &[f64]) -> String {
         let first = weights[0].abs();
         let mut text = String::new();
-        for (product, weight) in self.products().iter().zip(weights) {
-            let relative = crate::rounded(weight / first, 3);
+        for (product, weight) in self.list_products().iter().zip(weights) {
+            let relative = crate::round_digits(weight / first, 3);
             let sign = if relative < 0.0 {
                 "-"
             } else if text.is_empty() {
@@ -127,7 +127,7 @@ impl FunctionForm {
                 } else {
                     "*"
                 };
-                let _ = write!(text, "{join}{}", self.bases[variable].text(["r", "n", "s"][variable]));
+                let _ = write!(text, "{join}{}", self.bases[variable].format_term(["r", "n", "s"][variable]));
             }
         }
         text
@@ -137,12 +137,13 @@ impl FunctionForm {
 /// The weights of a form that fit the scores best; `None` if the samples do not determine them.
 ///
 /// Least squares: the sum over all samples of run time × processors × (score − value)² is smallest.
-pub fn fit(form: FunctionForm, samples: &[QueueSample]) -> Option<FittedFunction> {
-    let count = form.products().len();
+pub fn fit_form(form: FunctionForm, samples: &[QueueSample]) -> Option<FittedFunction> {
+    let count = form.list_products().len();
     // Columns brought to a like size, or the equations could not be solved: areas beside
     // logarithms.
     let mut sizes = vec![0.0_f64; count];
-    let rows: Vec<(Vec<f64>, f64, f64)> = samples.iter().map(|s| (form.values(s), s.score, s.run * s.procs)).collect();
+    let rows: Vec<(Vec<f64>, f64, f64)> =
+        samples.iter().map(|s| (form.product_values(s), s.score, s.run * s.procs)).collect();
     if rows.iter().any(|(values, ..)| values.iter().any(|value| !value.is_finite())) {
         return None;
     }
@@ -159,35 +160,35 @@ pub fn fit(form: FunctionForm, samples: &[QueueSample]) -> Option<FittedFunction
             }
         }
     }
-    let scaled = solve(matrix, right)?;
-    let weights: Vec<f64> = scaled.iter().zip(&sizes).map(|(weight, size)| weight / size).collect();
+    let scaled_weights = solve_system(matrix, right)?;
+    let weights: Vec<f64> = scaled_weights.iter().zip(&sizes).map(|(weight, size)| weight / size).collect();
     if weights.iter().any(|weight| !weight.is_finite()) || weights[0] == 0.0 {
         return None;
     }
-    let all: f64 = rows.iter().map(|row| row.2).sum();
-    let squared: f64 = rows
+    let total_weight: f64 = rows.iter().map(|row| row.2).sum();
+    let squared_error: f64 = rows
         .iter()
         .map(|(values, score, weight)| {
             let value: f64 = values.iter().zip(&weights).map(|(value, weight)| value * weight).sum();
             weight * (score - value) * (score - value)
         })
         .sum();
-    let formula = form.formula(&weights);
-    Some(FittedFunction { form, weights, error: (squared / all).sqrt(), formula })
+    let formula = form.render_formula(&weights);
+    Some(FittedFunction { form, weights, error: (squared_error / total_weight).sqrt(), formula })
 }
 
 /// All forms, best first. Some are the same function, such as `r*n` and `r/(1/n)`: of these the
-/// first in [`FunctionForm::all`] is first.
+/// first in [`FunctionForm::all_forms`] is first.
 pub fn fit_all(samples: &[QueueSample]) -> Vec<FittedFunction> {
-    let mut fits: Vec<FittedFunction> = FunctionForm::all().filter_map(|form| fit(form, samples)).collect();
+    let mut fits: Vec<FittedFunction> = FunctionForm::all_forms().filter_map(|form| fit_form(form, samples)).collect();
     // Errors of equal functions differ by rounding; scores are about 1 / 32.
-    let rounded = |fit: &FittedFunction| (fit.error * 1e12).round();
-    fits.sort_shared_by(|a, b| rounded(a).total_cmp(&rounded(b)));
+    let error_key = |fit: &FittedFunction| (fit.error * 1e12).round();
+    fits.sort_shared_by(|a, b| error_key(a).total_cmp(&error_key(b)));
     fits
 }
 
 /// Solves a small system by elimination; `None` where it has no single solution.
-fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
+fn solve_system(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
     let count = right.len();
     for at in 0..count {
         let pivot = (at..count).max_by(|&a, &b| matrix[a][at].abs().total_cmp(&matrix[b][at].abs()))?;
@@ -205,8 +206,8 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
         }
     }
     for at in (0..count).rev() {
-        let known: f64 = (at + 1..count).map(|column| matrix[at][column] * right[column]).sum();
-        right[at] = (right[at] - known) / matrix[at][at];
+        let known_sum: f64 = (at + 1..count).map(|column| matrix[at][column] * right[column]).sum();
+        right[at] = (right[at] - known_sum) / matrix[at][at];
     }
     Some(right)
 }
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn there_are_as_many_forms_as_in_the_paper() {
-        assert_eq!(FunctionForm::all().count(), 576);
+        assert_eq!(FunctionForm::all_forms().count(), 576);
     }
 
     /// A function that made the scores is found again, with its weights.

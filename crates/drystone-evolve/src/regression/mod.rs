@@ -18,11 +18,11 @@
 mod fit;
 mod trial;
 
-pub use fit::{Base, FittedFunction, FunctionForm, Join, fit, fit_all};
+pub use fit::{Base, FittedFunction, FunctionForm, Join, fit_all, fit_form};
 pub use trial::{QueueSample, QueueTrial};
 
 use drystone::draw::RandomDraw;
-use drystone::generate::{GenerateError, Params, generate};
+use drystone::generate::{GenerateError, Params, generate_workload};
 use drystone::model::{Procs, Workload};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,14 +55,14 @@ impl Default for RegressionSettings {
 ///
 /// # Errors
 /// Settings that make no workload.
-pub fn scores(
+pub fn score_tuples(
     settings: &RegressionSettings,
     stop: &AtomicBool,
     told: &mut dyn FnMut(),
 ) -> Result<Option<Vec<QueueSample>>, GenerateError> {
     let per_tuple = settings.running + settings.queue;
     let jobs = u32::try_from(per_tuple.saturating_mul(settings.tuples)).unwrap_or(u32::MAX);
-    let workload = generate(&Params { seed: settings.seed, ..Params::new(settings.procs, jobs) })?;
+    let workload = generate_workload(&Params { seed: settings.seed, ..Params::new(settings.procs, jobs) })?;
     let mut samples = Vec::new();
     for number in 0..settings.tuples {
         if stop.load(Ordering::Relaxed) {
@@ -87,9 +87,9 @@ fn of_tuple(
     let (mut sums, mut total) = (vec![0.0; order.len()], 0.0);
     for _ in 0..settings.trials {
         draw.shuffle(&mut order);
-        let result = trial.run(&order);
+        let result = trial.simulate_order(&order);
         sums[order[0]] += result;
         total += result;
     }
-    trial.samples(sums.into_iter().map(|sum| sum / total))
+    trial.scored_samples(sums.into_iter().map(|sum| sum / total))
 }

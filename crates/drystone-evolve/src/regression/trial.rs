@@ -55,19 +55,19 @@ impl QueueTrial {
 
     /// The mean bounded slowdown of the queue, started strictly in this order behind the first
     /// jobs. O(n²).
-    pub fn run(&self, order: &[usize]) -> f64 {
+    pub fn simulate_order(&self, order: &[usize]) -> f64 {
         let mut machine = TrialMachine { free: self.procs, now: self.begin, ends: Vec::new() };
-        self.first.iter().for_each(|job| _ = machine.start(job));
+        self.first.iter().for_each(|job| _ = machine.start_job(job));
         let slowdown = |job: &TrialJob, start: i64| {
             let (wait, run) = (Span(start - job.submit).as_f64(), Span(job.run).as_f64());
             ((wait + run) / run.max(SHORTEST)).max(1.0)
         };
-        let sum: f64 = order.iter().map(|&at| slowdown(&self.queue[at], machine.start(&self.queue[at]))).sum();
+        let sum: f64 = order.iter().map(|&at| slowdown(&self.queue[at], machine.start_job(&self.queue[at]))).sum();
         sum / order.len().max(1) as f64
     }
 
     /// The jobs of the queue with their scores.
-    pub(super) fn samples(&self, scores: impl Iterator<Item = f64>) -> Vec<QueueSample> {
+    pub(super) fn scored_samples(&self, scores: impl Iterator<Item = f64>) -> Vec<QueueSample> {
         let sample = |(job, score): (&TrialJob, f64)| QueueSample {
             run: job.run as f64,
             procs: f64::from(job.procs),
@@ -88,7 +88,7 @@ struct TrialMachine {
 impl TrialMachine {
     /// Starts a job as soon as it has arrived and fits; later jobs start no earlier. Returns its
     /// start.
-    fn start(&mut self, job: &TrialJob) -> i64 {
+    fn start_job(&mut self, job: &TrialJob) -> i64 {
         self.come_to(self.now.max(job.submit));
         while self.free < job.procs {
             let Some(next) = self.ends.iter().map(|end| end.0).min() else { break };
@@ -123,7 +123,7 @@ mod tests {
     fn trials_are_those_computed_by_hand() {
         let job = |procs, run| TrialJob { submit: 0, run, procs };
         let trial = QueueTrial { procs: 4, begin: 0, first: vec![job(2, 10)], queue: vec![job(4, 20), job(2, 10)] };
-        assert_eq!(trial.run(&[0, 1]), (30.0 / 20.0 + 40.0 / 10.0) / 2.0);
-        assert_eq!(trial.run(&[1, 0]), (1.0 + 30.0 / 20.0) / 2.0);
+        assert_eq!(trial.simulate_order(&[0, 1]), (30.0 / 20.0 + 40.0 / 10.0) / 2.0);
+        assert_eq!(trial.simulate_order(&[1, 0]), (1.0 + 30.0 / 20.0) / 2.0);
     }
 }

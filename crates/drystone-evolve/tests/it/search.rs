@@ -1,18 +1,19 @@
 //! A seed gives one result on any number of threads, in one go or resumed, and the result is no
 //! worse than the starting point.
 
-use drystone::generate::{Params, WorkloadLength, generate};
+use drystone::generate::{Params, WorkloadLength, generate_workload};
 use drystone::metrics::MeasureObjective;
 use drystone::model::{Span, Workload};
 use drystone::parts::formula::NAMED;
 use drystone_evolve::{
-    ChoiceGround, EvolveSearch, EvolveSettings, EvolveState, JudgedPolicy, LogWeeks, ObjectiveGuard, Template, judge,
+    ChoiceGround, EvolveSearch, EvolveSettings, EvolveState, JudgedPolicy, LogWeeks, ObjectiveGuard, Template,
+    judge_policies,
 };
 use std::sync::atomic::AtomicBool;
 
 fn workload() -> Workload {
     let length = WorkloadLength::Span(Span(6 * Span::WEEK.0));
-    generate(&Params { length, load: Some(0.9), seed: 3, ..Params::new(64, 1) }).expect("good parameters")
+    generate_workload(&Params { length, load: Some(0.9), seed: 3, ..Params::new(64, 1) }).expect("good parameters")
 }
 
 const PARTS: LogWeeks = LogWeeks { weeks: 1, count: 2 };
@@ -31,7 +32,7 @@ fn searched(ground: &ChoiceGround, threads: usize, generations: usize) -> Evolve
     let mut search = EvolveSearch::new(ground, settings(), threads, "test".to_string());
     let stop = AtomicBool::new(false);
     for _ in 0..generations {
-        search.step(&stop).expect("no failure").expect("not stopped");
+        search.breed_generation(&stop).expect("no failure").expect("not stopped");
     }
     search.state().clone()
 }
@@ -44,11 +45,11 @@ fn a_search_is_determined_by_its_seed() {
     assert_eq!(searched(&ground, 3, 3), whole);
     let before = serde_json::to_string(&searched(&ground, 2, 2)).expect("a state can be saved");
     let resumed = EvolveSearch::new(&ground, settings(), 2, "test".to_string());
-    let mut resumed = resumed.resume(&before).expect("the same search");
-    resumed.step(&AtomicBool::new(false)).expect("no failure").expect("not stopped");
+    let mut resumed = resumed.resume_from(&before).expect("the same search");
+    resumed.breed_generation(&AtomicBool::new(false)).expect("no failure").expect("not stopped");
     assert_eq!(*resumed.state(), whole);
     // What it began with is among what it keeps, or something better is.
-    let fcfs = ground.score("s", &AtomicBool::new(false)).expect("no failure").expect("not stopped");
+    let fcfs = ground.score_formula("s", &AtomicBool::new(false)).expect("no failure").expect("not stopped");
     assert!(whole.population[0].score.quality <= fcfs.quality);
     assert!(whole.population.windows(2).all(|pair| pair[0].score.excess <= pair[1].score.excess));
     assert_eq!((whole.generation, whole.random_evaluations > 0), (3, true));
@@ -59,14 +60,15 @@ fn a_search_is_determined_by_its_seed() {
 #[test]
 fn several_logs_count_alike() {
     let length = WorkloadLength::Span(Span(4 * Span::WEEK.0));
-    let other = generate(&Params { length, load: Some(0.7), seed: 8, ..Params::new(32, 1) }).expect("good parameters");
+    let other =
+        generate_workload(&Params { length, load: Some(0.7), seed: 8, ..Params::new(32, 1) }).expect("good parameters");
     let (first, guard) = (workload(), "wait_max<=0.8*easy");
     let parsed: ObjectiveGuard = guard.parse().expect(guard);
     let grounds = [ground(&first, Some(guard)), ground(&other, Some(guard))];
     let both = ground(&first, Some(guard)).with_log(&other, PARTS, Some(&parsed)).expect("long enough");
     assert_eq!(both.jobs(), grounds.iter().map(ChoiceGround::jobs).sum::<usize>());
     let score = |ground: &ChoiceGround, formula: &str| {
-        ground.score(formula, &AtomicBool::new(false)).expect("no failure").expect("not stopped")
+        ground.score_formula(formula, &AtomicBool::new(false)).expect("no failure").expect("not stopped")
     };
     let reference = [0, 1].map(|at| score(&grounds[at], "fcfs").quality);
     for formula in ["fcfs", "spf", "n*r", "-w"] {
@@ -83,7 +85,7 @@ fn a_search_that_is_stopped_changes_nothing() {
     let workload = workload();
     let ground = ground(&workload, None);
     let mut search = EvolveSearch::new(&ground, settings(), 1, "test".to_string());
-    assert!(search.step(&AtomicBool::new(true)).expect("no failure").is_err());
+    assert!(search.breed_generation(&AtomicBool::new(true)).expect("no failure").is_err());
     assert_eq!((search.state().generation, search.state().evaluations), (0, 0));
 }
 
@@ -93,10 +95,10 @@ fn a_saved_search_of_another_log_is_refused() {
     let ground = ground(&workload, None);
     let saved = serde_json::to_string(&searched(&ground, 1, 1)).expect("a state can be saved");
     let other = EvolveSearch::new(&ground, settings(), 1, "another".to_string());
-    let error = other.resume(&saved).err().expect("another search").to_string();
+    let error = other.resume_from(&saved).err().expect("another search").to_string();
     assert!(error.contains("of another search: test"), "{error}");
     let other = EvolveSearch::new(&ground, settings(), 1, "test".to_string());
-    assert!(other.resume("{").err().expect("no state").to_string().contains("unreadable"));
+    assert!(other.resume_from("{").err().expect("no state").to_string().contains("unreadable"));
 }
 
 /// With a bound that the first come, first served order keeps by definition, what is best keeps it.
@@ -118,11 +120,11 @@ fn no_named_order_is_better_on_the_chosen_weeks() {
         let ground = ground(&workload, guard);
         let settings = EvolveSettings { population: 2, start: vec!["-s".to_string()], ..settings() };
         let mut search = EvolveSearch::new(&ground, settings, 2, "test".to_string());
-        search.step(&stop).expect("no failure").expect("not stopped");
-        search.polish(&stop).expect("no failure").expect("not stopped");
+        search.breed_generation(&stop).expect("no failure").expect("not stopped");
+        search.polish_front(&stop).expect("no failure").expect("not stopped");
         let best = search.state().front.last().expect("a formula").score;
         for order in NAMED.iter().filter(|order| order.name != "site") {
-            let named = ground.score(order.name, &stop).expect("no failure").expect("not stopped");
+            let named = ground.score_formula(order.name, &stop).expect("no failure").expect("not stopped");
             assert!(best.compare(&named).is_le(), "{}: {best:?} {named:?}", order.name);
         }
     }
@@ -135,7 +137,7 @@ fn a_guard_has_a_bound_on_unseen_weeks() {
     let easy = JudgedPolicy { name: "easy".to_string(), policy: "easy".parse().expect("a policy") };
     let guard: ObjectiveGuard = "wait_max<=1.5*easy".parse().expect("a guard");
     let stop = AtomicBool::new(false);
-    let on_log = judge(&workload, Some(PARTS), (MeasureObjective::default(), Some(&guard)), &[easy], &stop);
+    let on_log = judge_policies(&workload, Some(PARTS), (MeasureObjective::default(), Some(&guard)), &[easy], &stop);
     let on_log = on_log.expect("no failure").expect("not stopped");
     let longest = on_log.verdicts[0].unseen_longest_wait;
     assert!(longest > 0.0);
@@ -149,7 +151,7 @@ fn verdicts_are_about_all_weeks() {
     let judged = |name: &str, text: &str| JudgedPolicy { name: name.to_string(), policy: text.parse().expect(text) };
     let policies = [judged("easy", "easy"), judged("again", "easy(order=s,backfill=s)"), judged("sjf", "sjf")];
     let stop = AtomicBool::new(false);
-    let on_log = judge(&workload, Some(PARTS), (MeasureObjective::default(), None), &policies, &stop);
+    let on_log = judge_policies(&workload, Some(PARTS), (MeasureObjective::default(), None), &policies, &stop);
     let on_log = on_log.expect("no failure").expect("not stopped");
     // Parts 0, 2, 4 are to choose by; two of them are simulated.
     assert_eq!(on_log.seen_weeks, 2);
@@ -163,7 +165,7 @@ fn verdicts_are_about_all_weeks() {
 #[test]
 fn a_log_that_is_too_short_is_refused() {
     let params = Params { load: Some(0.9), seed: 3, ..Params::new(64, 200) };
-    let workload = generate(&params).expect("good parameters");
+    let workload = generate_workload(&params).expect("good parameters");
     let parts = LogWeeks { weeks: 52, count: 2 };
     let error = ChoiceGround::new(&workload, parts, MeasureObjective::default(), None, Template::default()).err();
     assert!(error.expect("too short").to_string().contains("two parts of 52 weeks"));

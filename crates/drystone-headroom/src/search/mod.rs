@@ -81,86 +81,93 @@ const KEEPS: f64 = 50.0;
 /// # Errors
 /// A schedule that is infeasible.
 #[expect(clippy::disallowed_methods, reason = "the duration of the search, if limited")]
-pub fn search(
+pub fn search_schedule(
     instance: &Instance,
     begin: &TaskSchedule,
     how: &HeadroomSearch,
     told: &dyn Fn(Searching) -> bool,
 ) -> Result<BestFound, Infeasible> {
-    begin.check(instance)?;
+    begin.check_starts(instance)?;
     let since = Instant::now();
-    let released = TaskSchedule { starts: released(instance, begin) };
-    let first = instance.cost(begin);
-    if released.check(instance).is_ok() && instance.cost(&released) <= first && room_for_instants(instance, &released) {
-        let cost = instance.cost(&released);
-        return Ok(BestFound { schedule: released, cost, trials: 0, took: since.elapsed(), stopped: false });
+    let release_schedule = TaskSchedule { starts: release_starts(instance, begin) };
+    let first = instance.schedule_cost(begin);
+    if release_schedule.check_starts(instance).is_ok()
+        && instance.schedule_cost(&release_schedule) <= first
+        && room_for_instants(instance, &release_schedule)
+    {
+        let cost = instance.schedule_cost(&release_schedule);
+        return Ok(BestFound { schedule: release_schedule, cost, trials: 0, took: since.elapsed(), stopped: false });
     }
     let mut at_work = SearchAtWork::new(instance, begin, how);
     if let TimeLimit::Time(limit) = how.limit {
         let lanes = lanes::count_lanes(how.threads, at_work.waiting.list.len());
         if lanes > 1 {
             let rest = limit.saturating_sub(since.elapsed());
-            let searched = lanes::search_beside((instance, begin), how, (lanes, rest), told);
-            let (schedule, cost) = settled(instance, begin, searched.starts)?;
+            let lane_result = lanes::search_beside((instance, begin), how, (lanes, rest), told);
+            let (schedule, cost) = settle_starts(instance, begin, lane_result.starts)?;
             return Ok(BestFound {
                 schedule,
                 cost,
-                trials: searched.trials,
+                trials: lane_result.trials,
                 took: since.elapsed(),
-                stopped: searched.stopped,
+                stopped: lane_result.stopped,
             });
         }
     }
     let mut best = (first, None);
-    let (mut trials, mut kept, mut stopped) = (0, 0.0, false);
+    let (mut trials, mut kept_share, mut is_stopped) = (0, 0.0, false);
     while !at_work.waiting.list.is_empty() {
-        let done = match how.limit {
+        let progress = match how.limit {
             TimeLimit::Trials(most) => trials as f64 / most.max(1) as f64,
             TimeLimit::Time(time) => since.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
         };
-        if done >= 1.0 {
+        if progress >= 1.0 {
             break;
         }
-        if (done * KEEPS).floor() > kept {
-            kept = (done * KEEPS).floor();
+        if (progress * KEEPS).floor() > kept_share {
+            kept_share = (progress * KEEPS).floor();
             if at_work.cost < best.0 {
                 best = (at_work.cost, Some(at_work.starts.clone()));
             }
         }
-        if !told(Searching { done, best: best.0, cost: at_work.cost }) {
-            stopped = true;
+        if !told(Searching { done: progress, best: best.0, cost: at_work.cost }) {
+            is_stopped = true;
             break;
         }
-        let heat = at_work.heat * (1.0 - done);
+        let heat = at_work.heat * (1.0 - progress);
         let stride = match how.limit {
             TimeLimit::Trials(most) => STRIDE.min(most - trials),
             TimeLimit::Time(_) => STRIDE,
         };
         for _ in 0..stride {
-            at_work.trial(heat);
+            at_work.run_trial(heat);
         }
         trials += stride;
     }
     let starts = best.1.filter(|_| best.0 < at_work.cost).unwrap_or(at_work.starts);
-    let (schedule, cost) = settled(instance, begin, starts)?;
-    Ok(BestFound { schedule, cost, trials, took: since.elapsed(), stopped })
+    let (schedule, cost) = settle_starts(instance, begin, starts)?;
+    Ok(BestFound { schedule, cost, trials, took: since.elapsed(), stopped: is_stopped })
 }
 
 /// The schedule with these starts, tasks of no run time put in their places, and its cost; that of
 /// the beginning where it is not worse.
-fn settled(instance: &Instance, begin: &TaskSchedule, mut starts: Vec<i64>) -> Result<(TaskSchedule, f64), Infeasible> {
+fn settle_starts(
+    instance: &Instance,
+    begin: &TaskSchedule,
+    mut starts: Vec<i64>,
+) -> Result<(TaskSchedule, f64), Infeasible> {
     settle_instants(instance, &mut starts);
     let schedule = TaskSchedule { starts };
-    schedule.check(instance)?;
+    schedule.check_starts(instance)?;
     // Costs are summed up in another order here.
-    let (cost, first) = (instance.cost(&schedule), instance.cost(begin));
+    let (cost, first) = (instance.schedule_cost(&schedule), instance.schedule_cost(begin));
     Ok(if cost < first { (schedule, cost) } else { (begin.clone(), first) })
 }
 
 /// All tasks at their releases, but for those that stay.
-fn released(instance: &Instance, begin: &TaskSchedule) -> Vec<i64> {
-    let both = instance.tasks.iter().zip(&begin.starts);
-    both.map(|(task, &start)| if task.fixed { start } else { task.release }).collect()
+fn release_starts(instance: &Instance, begin: &TaskSchedule) -> Vec<i64> {
+    let task_starts = instance.tasks.iter().zip(&begin.starts);
+    task_starts.map(|(task, &start)| if task.fixed { start } else { task.release }).collect()
 }
 
 /// Returns whether tasks of zero run time find their processors free at their starts.
@@ -195,7 +202,7 @@ struct MovableTasks {
 const NOWHERE: u32 = u32::MAX;
 
 impl MovableTasks {
-    fn set(&mut self, task: u32, waits: bool) {
+    fn set_waiting(&mut self, task: u32, waits: bool) {
         let place = self.place[task as usize];
         if waits == (place != NOWHERE) {
             return;
@@ -256,24 +263,24 @@ const ORDERS: usize = 24;
 impl<'a> SearchAtWork<'a> {
     fn new(instance: &'a Instance, begin: &TaskSchedule, how: &HeadroomSearch) -> SearchAtWork<'a> {
         let weights: Vec<f64> = instance.tasks.iter().map(|task| task.weight.as_f64()).collect();
-        let mut waiting = MovableTasks { list: Vec::new(), place: vec![NOWHERE; begin.starts.len()] };
+        let mut waiting_tasks = MovableTasks { list: Vec::new(), place: vec![NOWHERE; begin.starts.len()] };
         let mut of_waiting = 0.0;
         for (at, (task, &start)) in instance.tasks.iter().zip(&begin.starts).enumerate() {
-            if movable(instance, at) && weights[at] > 0.0 && start > task.release + task.grace {
-                waiting.set(at as u32, true);
-                of_waiting += task.cost(start).sqrt();
+            if is_movable(instance, at) && weights[at] > 0.0 && start > task.release + task.grace {
+                waiting_tasks.set_waiting(at as u32, true);
+                of_waiting += task.delay_cost(start).sqrt();
             }
         }
-        let typical = of_waiting / waiting.list.len().max(1) as f64;
+        let typical = of_waiting / waiting_tasks.list.len().max(1) as f64;
         let heat = how.heat * typical * typical;
         SearchAtWork {
             instance,
             weights,
             starts: begin.starts.clone(),
-            cost: instance.cost(begin),
+            cost: instance.schedule_cost(begin),
             heat,
             most: how.most.max(FEWEST as u32),
-            waiting,
+            waiting: waiting_tasks,
             timeline: FreeTimeline::new(instance, &begin.starts),
             random: ChaCha8Rng::seed_from_u64(how.seed),
             ruined: FreeRoom::default(),
@@ -284,42 +291,42 @@ impl<'a> SearchAtWork<'a> {
             placed: Vec::new(),
             span: EVER,
             moved: Vec::new(),
-            round_cost: instance.cost(begin),
+            round_cost: instance.schedule_cost(begin),
         }
     }
 
     #[inline]
     fn cost_of(&self, task: u32, start: i64) -> f64 {
         let of = &self.instance.tasks[task as usize];
-        self.weights[task as usize] * of.delay(start) as f64
+        self.weights[task as usize] * of.counted_delay(start) as f64
     }
 
-    fn below(&mut self, most: usize) -> usize {
+    fn random_below(&mut self, most: usize) -> usize {
         self.random.random_range(0..most as u32) as usize
     }
 
-    fn unit(&mut self) -> f64 {
+    fn random_unit(&mut self) -> f64 {
         // Never 0.
         (f64::from(self.random.next_u32()) + 0.5) / 4_294_967_296.0
     }
 
     /// Takes some tasks out, and puts them back in some orders until the result is good enough to
     /// keep. Most of the time goes into taking them out: several orders cost little more than one.
-    fn trial(&mut self, heat: f64) {
+    fn run_trial(&mut self, heat: f64) {
         if self.waiting.list.is_empty() {
             return;
         }
-        let drawn = self.below(self.waiting.list.len());
-        let anchor = self.waiting.list[drawn];
-        let window = self.between(WINDOW.0, WINDOW.1) as i64;
+        let drawn_index = self.random_below(self.waiting.list.len());
+        let anchor = self.waiting.list[drawn_index];
+        let window = self.random_between(WINDOW.0, WINDOW.1) as i64;
         let until = self.starts[anchor as usize];
         self.take_out(anchor, until - window, until);
         let before: f64 = self.out.iter().map(|&task| self.cost_of(task, self.starts[task as usize])).sum();
-        let Some(least) = self.ruin() else { return };
+        let Some(least) = self.ruin_tasks() else { return };
         for _ in 0..ORDERS {
-            let allowed = before - heat * libm::log(self.unit());
-            if let Some(after) = self.put_back(anchor, least, allowed) {
-                self.keep();
+            let cost_limit = before - heat * libm::log(self.random_unit());
+            if let Some(after) = self.put_back(anchor, least, cost_limit) {
+                self.keep_moves();
                 self.cost += after - before;
                 return;
             }
@@ -327,16 +334,16 @@ impl<'a> SearchAtWork<'a> {
     }
 
     /// A number between two others, each factor as likely.
-    fn between(&mut self, low: f64, high: f64) -> f64 {
+    fn random_between(&mut self, low: f64, high: f64) -> f64 {
         let (low, high) = (libm::log(low), libm::log(high));
-        libm::exp(low + (high - low) * self.unit())
+        libm::exp(low + (high - low) * self.random_unit())
     }
 
     /// Chooses what is taken out.
     fn take_out(&mut self, anchor: u32, from: i64, until: i64) {
         let SearchAtWork { out, timeline, instance, starts, span, .. } = self;
         out.clear();
-        timeline.running(from, until, |task| {
+        timeline.visit_running(from, until, |task| {
             let (of, start) = (&instance.tasks[task as usize], starts[task as usize]);
             let inside = start >= span.0 && start + of.run <= span.1;
             if task != anchor && !of.fixed && inside {
@@ -344,11 +351,11 @@ impl<'a> SearchAtWork<'a> {
             }
         });
         // Some of many, the anchor always: few more often than many.
-        let most = self.between(FEWEST, f64::from(self.most)) as usize;
+        let most = self.random_between(FEWEST, f64::from(self.most)) as usize;
         let most = (most - 1).min(self.out.len());
         for at in 0..most {
-            let other = at + self.below(self.out.len() - at);
-            self.out.swap(at, other);
+            let swap_place = at + self.random_below(self.out.len() - at);
+            self.out.swap(at, swap_place);
         }
         self.out.truncate(most);
         self.out.push(anchor);
@@ -356,7 +363,7 @@ impl<'a> SearchAtWork<'a> {
 
     /// Computes the free processors without them, and the place of each if it came back alone;
     /// returns the sum of the costs.
-    fn ruin(&mut self) -> Option<f64> {
+    fn ruin_tasks(&mut self) -> Option<f64> {
         let span = |task: &u32| {
             let start = self.starts[*task as usize];
             (start, start + self.instance.tasks[*task as usize].run)
@@ -369,14 +376,14 @@ impl<'a> SearchAtWork<'a> {
         for &task in &self.out {
             let of = &self.instance.tasks[task as usize];
             let start = self.starts[task as usize];
-            self.ruined.change(start, start + of.run, i64::from(of.procs));
+            self.ruined.change_free(start, start + of.run, i64::from(of.procs));
         }
         self.alone.clear();
         let mut sum = 0.0;
         for at in 0..self.out.len() {
             let task = self.out[at];
             let of = &self.instance.tasks[task as usize];
-            let start = self.ruined.first(of.release.max(from), i64::from(of.procs), of.run)?;
+            let start = self.ruined.first_start(of.release.max(from), i64::from(of.procs), of.run)?;
             let cost = self.cost_of(task, start);
             sum += cost;
             self.alone.push((start, cost));
@@ -392,14 +399,14 @@ impl<'a> SearchAtWork<'a> {
             return None;
         }
         self.room.clone_from(&self.ruined);
-        self.arrange(anchor);
+        self.arrange_tasks(anchor);
         let (mut bound, mut cost) = (least, 0.0);
         self.placed.clear();
         for at in 0..self.order.len() {
             let out = self.order[at].1 as usize;
             let (task, (earliest, alone)) = (self.out[out], self.alone[out]);
             let of = &self.instance.tasks[task as usize];
-            let start = self.room.place(earliest, i64::from(of.procs), of.run)?;
+            let start = self.room.place_task(earliest, i64::from(of.procs), of.run)?;
             let own = self.cost_of(task, start);
             (bound, cost) = (bound + own - alone, cost + own);
             if bound > allowed {
@@ -412,10 +419,10 @@ impl<'a> SearchAtWork<'a> {
     }
 
     /// The order in which they come back, by their places among those that are out.
-    fn arrange(&mut self, anchor: u32) {
-        let kind = self.below(4);
-        let noise = if self.below(2) == 0 { 0.0 } else { 0.5 };
-        let anchor_first = self.below(2) == 0;
+    fn arrange_tasks(&mut self, anchor: u32) {
+        let kind = self.random_below(4);
+        let noise = if self.random_below(2) == 0 { 0.0 } else { 0.5 };
+        let anchor_first = self.random_below(2) == 0;
         self.order.clear();
         let first = self.out.iter().map(|&task| self.starts[task as usize]).min().unwrap_or(0);
         for at in 0..self.out.len() {
@@ -426,34 +433,34 @@ impl<'a> SearchAtWork<'a> {
                 0 => (self.starts[task as usize] - first) as f64,
                 1 => f64::from(of.procs) * of.run as f64 / weight,
                 2 => of.run as f64 / weight,
-                _ => self.unit(),
+                _ => self.random_unit(),
             };
-            let key = if noise > 0.0 { key * (1.0 + noise * (2.0 * self.unit() - 1.0)) } else { key };
+            let key = if noise > 0.0 { key * (1.0 + noise * (2.0 * self.random_unit() - 1.0)) } else { key };
             self.order.push((if anchor_first && task == anchor { -1.0 } else { key }, at as u32));
         }
         self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }
 
     /// Moves what was placed elsewhere.
-    fn keep(&mut self) {
+    fn keep_moves(&mut self) {
         for at in 0..self.placed.len() {
             let (task, start) = self.placed[at];
             let old = self.starts[task as usize];
             if start != old {
                 let of = &self.instance.tasks[task as usize];
-                self.timeline.shift(task, of, old, start);
+                self.timeline.shift_task(task, of, old, start);
                 self.starts[task as usize] = start;
                 if self.span != EVER {
                     self.moved.push(task);
                 }
                 let waits = self.weights[task as usize] > 0.0 && start > of.release + of.grace;
-                self.waiting.set(task, waits);
+                self.waiting.set_waiting(task, waits);
             }
         }
     }
 }
 
-fn movable(instance: &Instance, at: usize) -> bool {
+fn is_movable(instance: &Instance, at: usize) -> bool {
     let task = &instance.tasks[at];
     !task.fixed && task.run > 0
 }

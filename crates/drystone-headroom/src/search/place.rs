@@ -23,7 +23,7 @@ impl FreeRoom {
     /// From this time on so many are free. Times do not fall; what was before the beginning counts
     /// from there.
     #[inline]
-    pub(super) fn level(&mut self, time: i64, free: i64) {
+    pub(super) fn push_level(&mut self, time: i64, free: i64) {
         let last = self.times.len() - 1;
         if time <= self.times[last] {
             self.free[last] = free;
@@ -35,14 +35,14 @@ impl FreeRoom {
 
     /// The level that holds at this time.
     #[inline]
-    fn at(&self, time: i64) -> usize {
+    fn level_at(&self, time: i64) -> usize {
         self.times.partition_point(|&other| other <= time).saturating_sub(1)
     }
 
     /// A level begins at this time; answers which.
     #[inline]
-    fn split(&mut self, time: i64) -> usize {
-        let at = self.at(time);
+    fn split_level(&mut self, time: i64) -> usize {
+        let at = self.level_at(time);
         if self.times[at] >= time {
             return at;
         }
@@ -52,17 +52,17 @@ impl FreeRoom {
     }
 
     /// So many more are free from one time to another.
-    pub(super) fn change(&mut self, from: i64, until: i64, more: i64) {
-        let first = self.split(from);
-        let last = if until >= self.until { self.times.len() } else { self.split(until) };
+    pub(super) fn change_free(&mut self, from: i64, until: i64, more: i64) {
+        let first = self.split_level(from);
+        let last = if until >= self.until { self.times.len() } else { self.split_level(until) };
         self.free[first..last].iter_mut().for_each(|free| *free += more);
     }
 
     /// The earliest second from `from` on at which so many processors are free for so long, with
     /// the levels that hold it; `None` where there is no such place before the end.
     #[inline]
-    fn earliest(&self, from: i64, procs: i64, run: i64) -> Option<(i64, usize, usize)> {
-        let mut at = self.at(from);
+    fn find_earliest(&self, from: i64, procs: i64, run: i64) -> Option<(i64, usize, usize)> {
+        let mut at = self.level_at(from);
         let mut start = from.max(self.times[0]);
         let latest = self.until - run;
         let mut end = at;
@@ -87,15 +87,15 @@ impl FreeRoom {
     /// The earliest second from `from` on at which so many processors are free for so long; `None`
     /// where there is no such place before the end.
     #[inline]
-    pub(super) fn first(&self, from: i64, procs: i64, run: i64) -> Option<i64> {
-        self.earliest(from, procs, run).map(|found| found.0)
+    pub(super) fn first_start(&self, from: i64, procs: i64, run: i64) -> Option<i64> {
+        self.find_earliest(from, procs, run).map(|found| found.0)
     }
 
     /// Takes so many processors for so long at the earliest second from `from` on; `None` where
     /// there is no such place before the end.
     #[inline]
-    pub(super) fn place(&mut self, from: i64, procs: i64, run: i64) -> Option<i64> {
-        let (start, mut at, end) = self.earliest(from, procs, run)?;
+    pub(super) fn place_task(&mut self, from: i64, procs: i64, run: i64) -> Option<i64> {
+        let (start, mut at, end) = self.find_earliest(from, procs, run)?;
         // Levels `at` to `end` hold it.
         let mut last = end;
         if self.times.get(end).copied().unwrap_or(self.until) > start + run {
@@ -147,16 +147,16 @@ mod tests {
                 let fits =
                     |s: i64| s + run <= until && seconds[s as usize..(s + run) as usize].iter().all(|&f| f >= need);
                 let earliest = (from..until).find(|&s| fits(s));
-                assert_eq!(room.first(from, need, run), earliest);
-                assert_eq!(room.place(from, need, run), earliest);
+                assert_eq!(room.first_start(from, need, run), earliest);
+                assert_eq!(room.place_task(from, need, run), earliest);
                 if let Some(start) = earliest {
                     seconds[start as usize..(start + run) as usize].iter_mut().for_each(|free| *free -= need);
                     if draw(3) == 0 {
-                        room.change(start, start + run, need);
+                        room.change_free(start, start + run, need);
                         seconds[start as usize..(start + run) as usize].iter_mut().for_each(|free| *free += need);
                     }
                 }
-                let levels: Vec<i64> = (0..until).map(|t| room.free[room.at(t)]).collect();
+                let levels: Vec<i64> = (0..until).map(|t| room.free[room.level_at(t)]).collect();
                 assert_eq!(levels, seconds);
             }
         }

@@ -37,37 +37,37 @@ pub(super) struct FreeTimeline {
 
 impl FreeTimeline {
     pub(super) fn new(instance: &Instance, starts: &[i64]) -> FreeTimeline {
-        let both = || instance.tasks().iter().zip(starts);
-        let begin = instance.begin().min(starts.iter().copied().min().unwrap_or(0));
-        let end = both().map(|(task, &start)| start + task.run).max().unwrap_or(0).max(begin);
+        let task_starts = || instance.tasks().iter().zip(starts);
+        let begin = instance.first_release().min(starts.iter().copied().min().unwrap_or(0));
+        let end = task_starts().map(|(task, &start)| start + task.run).max().unwrap_or(0).max(begin);
         let piece = HOUR.max((end - begin) / MOST + 1);
         let pieces = usize::try_from((end - begin) / piece).unwrap_or(0) + 1;
         let longest = instance.tasks().iter().map(|task| task.run).max().unwrap_or(0);
         let mut timeline = FreeTimeline {
             begin,
             piece,
-            before: vec![instance.capacity().at(begin - 1); pieces],
+            before: vec![instance.capacity().procs_at(begin - 1); pieces],
             changes: vec![Vec::new(); pieces],
             starts: vec![Vec::new(); pieces],
             back: usize::try_from(longest / piece).unwrap_or(0).min(BACK) + 1,
         };
-        let mut level = instance.capacity().at(begin - 1);
+        let mut level = instance.capacity().procs_at(begin - 1);
         for &(time, next) in instance.capacity().steps().iter().filter(|(time, _)| (begin..=end).contains(time)) {
             timeline.insert(FreeChange { time, free: next - level, task: MACHINE });
             level = next;
         }
-        for (at, (task, &start)) in both().enumerate() {
-            timeline.add(at as u32, task, start);
+        for (at, (task, &start)) in task_starts().enumerate() {
+            timeline.add_task(at as u32, task, start);
         }
         timeline
     }
 
-    fn place(&self, time: i64) -> usize {
+    fn piece_index(&self, time: i64) -> usize {
         usize::try_from((time - self.begin).max(0) / self.piece).unwrap_or(0).min(self.before.len() - 1)
     }
 
     fn insert(&mut self, change: FreeChange) {
-        let at = self.place(change.time);
+        let at = self.piece_index(change.time);
         let list = &mut self.changes[at];
         let behind = list.partition_point(|other| other.time <= change.time);
         list.insert(behind, change);
@@ -78,63 +78,63 @@ impl FreeTimeline {
     }
 
     fn remove(&mut self, time: i64, task: u32) {
-        let at = self.place(time);
+        let at = self.piece_index(time);
         let list = &mut self.changes[at];
         if let Some(found) = list.iter().position(|change| change.time == time && change.task == task) {
             list.remove(found);
         }
     }
 
-    fn add(&mut self, id: u32, task: &HeadroomTask, start: i64) {
+    fn add_task(&mut self, id: u32, task: &HeadroomTask, start: i64) {
         if task.run == 0 {
             return;
         }
         let (end, procs) = (start + task.run, i64::from(task.procs));
         self.insert(FreeChange { time: start, free: -procs, task: id });
         self.insert(FreeChange { time: end, free: procs, task: id });
-        let (from, until) = (self.place(start), self.place(end));
+        let (from, until) = (self.piece_index(start), self.piece_index(end));
         self.before[from + 1..=until].iter_mut().for_each(|level| *level -= procs);
         self.starts[from].push((end, id));
     }
 
     /// A task starts at another time.
-    pub(super) fn shift(&mut self, id: u32, task: &HeadroomTask, old: i64, new: i64) {
+    pub(super) fn shift_task(&mut self, id: u32, task: &HeadroomTask, old: i64, new: i64) {
         let (end, procs) = (old + task.run, i64::from(task.procs));
         self.remove(old, id);
         self.remove(end, id);
-        let (from, until) = (self.place(old), self.place(end));
+        let (from, until) = (self.piece_index(old), self.piece_index(end));
         self.before[from + 1..=until].iter_mut().for_each(|level| *level += procs);
         self.starts[from].retain(|&(_, other)| other != id);
-        self.add(id, task, new);
+        self.add_task(id, task, new);
     }
 
     /// Calls `each` with tasks that start in the pieces up to that of `until` and end after `from`.
-    pub(super) fn running(&self, from: i64, until: i64, mut each: impl FnMut(u32)) {
-        let first = self.place(from).saturating_sub(self.back);
-        for list in &self.starts[first..=self.place(until)] {
+    pub(super) fn visit_running(&self, from: i64, until: i64, mut each: impl FnMut(u32)) {
+        let first = self.piece_index(from).saturating_sub(self.back);
+        for list in &self.starts[first..=self.piece_index(until)] {
             list.iter().filter(|(end, _)| *end > from).for_each(|&(_, task)| each(task));
         }
     }
 
     /// Extracts the free processors between two times.
     pub(super) fn cut_out(&self, from: i64, until: i64, room: &mut FreeRoom) {
-        let first = self.place(from);
+        let first = self.piece_index(from);
         let mut level = self.before[first];
         room.clear(from, until, level);
-        for list in &self.changes[first..=self.place(until)] {
+        for list in &self.changes[first..=self.piece_index(until)] {
             for change in list {
                 if change.time >= until {
                     break;
                 }
                 level += change.free;
-                room.level(change.time, level);
+                room.push_level(change.time, level);
             }
         }
     }
 
     /// The first second from `from` on at which so many processors are free.
     pub(super) fn first_room(&self, from: i64, procs: i64) -> Option<i64> {
-        let first = self.place(from);
+        let first = self.piece_index(from);
         let mut level = self.before[first];
         let mut since = from;
         for list in &self.changes[first..] {

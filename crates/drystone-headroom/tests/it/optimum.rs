@@ -3,7 +3,7 @@
 use crate::oracle::{Random, instance, optimum, optimum_by_starts};
 use drystone_headroom::{
     Ascent, CapacitySteps, Certificate, DelayMeasure, DelayWeight, HeadroomTask, Instance, Prices, Relaxation,
-    TaskSchedule, ascend, float_value,
+    TaskSchedule, ascend_prices, float_value,
 };
 
 const INSTANCES: u64 = 1_000;
@@ -19,16 +19,16 @@ fn no_floor_is_above_the_optimum() {
         let mut random = Random::new(seed + 1);
         let instance = instance(&mut random, seed % 4 == 3);
         let (best, schedule) = optimum(&instance);
-        assert_eq!(schedule.check(&instance), Ok(()));
-        assert!((instance.cost(&schedule) - best).abs() < 1e-6 * best.max(1.0));
+        assert_eq!(schedule.check_starts(&instance), Ok(()));
+        assert!((instance.schedule_cost(&schedule) - best).abs() < 1e-6 * best.max(1.0));
         let delta = [1, 3, 7, 60, 1000][random.below(5) as usize];
         let below = |value: f64, what: &str| {
             assert!(value <= best * (1.0 + 1e-9) + 1e-9, "{what} {value} above {best}, seed {seed}: {instance:?}");
         };
         for (at, relaxation) in [Relaxation::Seconds, Relaxation::Windows].into_iter().enumerate() {
-            let found = ascend(&instance, &schedule, &quick(relaxation, delta), &|_| true);
+            let found = ascend_prices(&instance, &schedule, &quick(relaxation, delta), &|_| true);
             below(found.value, "ascent");
-            let floor = found.certify(&instance).value();
+            let floor = found.certify_floor(&instance).floor_value();
             below(floor, "certificate");
             // With any seconds the certificate chooses thresholds of its own.
             if relaxation == Relaxation::Windows {
@@ -47,8 +47,14 @@ fn no_floor_is_above_the_optimum() {
             let scale = 10f64.powi(random.below(6) as i32 - 4);
             prices.cells.iter_mut().for_each(|price| *price = scale * (random.unit() - 0.3).max(0.0));
             below(float_value(&instance, &prices), "random prices");
-            below(Certificate::of(&instance, &prices, Relaxation::Windows).value(), "random prices, certified");
-            below(Certificate::of(&instance, &prices, Relaxation::Seconds).value(), "random prices, any seconds");
+            below(
+                Certificate::from_prices(&instance, &prices, Relaxation::Windows).floor_value(),
+                "random prices, certified",
+            );
+            below(
+                Certificate::from_prices(&instance, &prices, Relaxation::Seconds).floor_value(),
+                "random prices, any seconds",
+            );
         }
         sums += i32::from(best > 0.0);
     }
@@ -66,11 +72,11 @@ fn orders_find_what_all_starts_find() {
         let measure = DelayMeasure::ALL[random.below(3) as usize];
         let tasks = (0..4).map(|_| {
             let width = if random.below(3) == 0 { procs } else { 1 + random.below(procs) };
-            measure.task(random.below(8), width as u32, random.below(6))
+            measure.make_task(random.below(8), width as u32, random.below(6))
         });
         let tasks: Vec<HeadroomTask> = tasks.collect();
         let taken = [(random.below(10), 10 + random.below(8), 1 + random.below(procs) as u32)];
-        let instance = Instance::new(CapacitySteps::less(procs as u32, &taken), tasks).expect("possible");
+        let instance = Instance::new(CapacitySteps::with_reductions(procs as u32, &taken), tasks).expect("possible");
         let (best, _) = optimum(&instance);
         let all = optimum_by_starts(&instance, best + 1e-6);
         assert!((best - all).abs() <= 1e-6 + 1e-9, "{best} {all}: {instance:?}");
@@ -86,7 +92,7 @@ fn a_certificate_is_what_trying_every_second_gives() {
         let delta = [1, 3, 7, 60, 1000][random.below(5) as usize];
         let mut prices = Prices::zero(&instance, 60 + random.below(200), delta);
         prices.cells.iter_mut().for_each(|price| *price = (random.unit() - 0.4).max(0.0));
-        let certificate = Certificate::of(&instance, &prices, Relaxation::Windows);
+        let certificate = Certificate::from_prices(&instance, &prices, Relaxation::Windows);
         let (begin, end) = (prices.begin, prices.begin + prices.delta * prices.cells.len() as i64);
         let price = |second: i64| {
             let inside = (begin..end).contains(&second);
@@ -100,15 +106,20 @@ fn a_certificate_is_what_trying_every_second_gives() {
             }
             // Behind the last price a start one second later costs more.
             let paid = |start: i64| -> i128 {
-                weight * i128::from(task.delay(start))
+                weight * i128::from(task.counted_delay(start))
                     + (start..start + task.run).map(|second| price(second) * i128::from(task.procs)).sum::<i128>()
             };
             floor += (task.release..end.max(task.release + task.grace) + 1).map(paid).min().expect("some second");
         }
-        floor -= (begin..end).map(|second| price(second) * i128::from(instance.capacity().at(second))).sum::<i128>();
+        floor -=
+            (begin..end).map(|second| price(second) * i128::from(instance.capacity().procs_at(second))).sum::<i128>();
         assert_eq!(certificate.floor, floor.max(0), "seed {seed}");
         let float = float_value(&instance, &prices).max(0.0);
-        assert!((certificate.value() - float).abs() <= 1e-6 * float.max(1.0), "{} {float}", certificate.value());
+        assert!(
+            (certificate.floor_value() - float).abs() <= 1e-6 * float.max(1.0),
+            "{} {float}",
+            certificate.floor_value()
+        );
     }
 }
 
@@ -116,11 +127,13 @@ fn a_certificate_is_what_trying_every_second_gives() {
 #[test]
 fn the_refuted_greedy_stays_refuted() {
     let tasks =
-        [(0, 2, 3), (0, 3, 2), (3, 1, 8)].map(|(submit, procs, run)| DelayMeasure::Wait.task(submit, procs, run));
-    let instance = Instance::new(CapacitySteps::constant(3), tasks.to_vec()).expect("possible");
+        [(0, 2, 3), (0, 3, 2), (3, 1, 8)].map(|(submit, procs, run)| DelayMeasure::Wait.make_task(submit, procs, run));
+    let instance = Instance::new(CapacitySteps::from_constant(3), tasks.to_vec()).expect("possible");
     let (best, schedule) = optimum(&instance);
     assert_eq!(best, 2.0);
-    let floor = |relaxation| ascend(&instance, &schedule, &quick(relaxation, 1), &|_| true).certify(&instance).value();
+    let floor = |relaxation| {
+        ascend_prices(&instance, &schedule, &quick(relaxation, 1), &|_| true).certify_floor(&instance).floor_value()
+    };
     assert!(floor(Relaxation::Seconds) <= 2.0 && floor(Relaxation::Windows) <= 2.0);
 }
 
@@ -129,15 +142,15 @@ fn the_refuted_greedy_stays_refuted() {
 fn threads_change_nothing() {
     let mut random = Random::new(77);
     let tasks = (0..5_000)
-        .map(|at| DelayMeasure::BoundedSlowdown.task(at * 40, 1 + random.below(16) as u32, random.below(350)))
+        .map(|at| DelayMeasure::BoundedSlowdown.make_task(at * 40, 1 + random.below(16) as u32, random.below(350)))
         .collect();
-    let instance = Instance::new(CapacitySteps::constant(40), tasks).expect("possible");
+    let instance = Instance::new(CapacitySteps::from_constant(40), tasks).expect("possible");
     let schedule = TaskSchedule::in_order(&instance);
-    assert_eq!(schedule.check(&instance), Ok(()));
+    assert_eq!(schedule.check_starts(&instance), Ok(()));
     for relaxation in [Relaxation::Windows, Relaxation::Seconds] {
         let of = |threads| {
             let how = Ascent { relaxation, grids: vec![(3600, 8), (900, 8)], threads };
-            ascend(&instance, &schedule, &how, &|_| true)
+            ascend_prices(&instance, &schedule, &how, &|_| true)
         };
         let one = of(1);
         // Both grids were climbed.
@@ -154,14 +167,14 @@ fn extreme_jobs_stay_below() {
     let far = 1 << 40;
     let wide = HeadroomTask {
         weight: DelayWeight { over: 1 << 60, under: 3 },
-        ..DelayMeasure::AreaWait.task(-far, u32::MAX, far)
+        ..DelayMeasure::AreaWait.make_task(-far, u32::MAX, far)
     };
-    let instance = Instance::new(CapacitySteps::constant(u32::MAX), vec![wide, wide]).expect("possible");
+    let instance = Instance::new(CapacitySteps::from_constant(u32::MAX), vec![wide, wide]).expect("possible");
     let schedule = TaskSchedule::in_order(&instance);
-    let cost = instance.cost(&schedule);
+    let cost = instance.schedule_cost(&schedule);
     for relaxation in [Relaxation::Windows, Relaxation::Seconds] {
         let how = Ascent { relaxation, grids: vec![(1 << 20, 6)], threads: 1 };
-        let floor = ascend(&instance, &schedule, &how, &|_| true).certify(&instance).value();
+        let floor = ascend_prices(&instance, &schedule, &how, &|_| true).certify_floor(&instance).floor_value();
         assert!((0.0..=cost).contains(&floor), "{floor} {cost}");
     }
 }

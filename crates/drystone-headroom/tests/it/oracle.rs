@@ -48,7 +48,7 @@ pub(crate) fn instance(random: &mut Random, outages: bool) -> Instance {
             (from, from + 1 + random.below(40), (1 + random.below(procs)) as u32)
         })
         .collect();
-    Instance::new(CapacitySteps::less(procs as u32, &taken), tasks).expect("possible")
+    Instance::new(CapacitySteps::with_reductions(procs as u32, &taken), tasks).expect("possible")
 }
 
 /// The earliest second from the release on at which a task fits beside others, one by one.
@@ -57,7 +57,7 @@ fn earliest(instance: &Instance, task: &HeadroomTask, placed: &[(HeadroomTask, i
         (start..start + task.run).all(|second| {
             let used = placed.iter().filter(|(other, at)| (*at..at + other.run).contains(&second));
             used.map(|(other, _)| i64::from(other.procs)).sum::<i64>() + i64::from(task.procs)
-                <= instance.capacity().at(second)
+                <= instance.capacity().procs_at(second)
         })
     };
     (task.release..).find(|&start| fits(start)).expect("the machine is whole in the end")
@@ -102,7 +102,7 @@ fn orders(
             let start = earliest(instance, &of, placed);
             placed.push((of, start));
             at.push(task);
-            inner(instance, placed, at, left, cost + of.cost(start), best);
+            inner(instance, placed, at, left, cost + of.delay_cost(start), best);
             at.pop();
             placed.pop();
             left.insert(i, task);
@@ -119,15 +119,15 @@ pub(crate) fn optimum_by_starts(instance: &Instance, at_most: f64) -> f64 {
             return;
         };
         let mut start = task.release;
-        while cost + task.cost(start) < *best - 1e-9 {
+        while cost + task.delay_cost(start) < *best - 1e-9 {
             let free = (start..start + task.run).all(|second| {
                 let used = placed.iter().filter(|(other, at)| (*at..at + other.run).contains(&second));
                 used.map(|(other, _)| i64::from(other.procs)).sum::<i64>() + i64::from(task.procs)
-                    <= instance.capacity().at(second)
+                    <= instance.capacity().procs_at(second)
             });
             if free {
                 placed.push((task, start));
-                inner(instance, at + 1, placed, cost + task.cost(start), best);
+                inner(instance, at + 1, placed, cost + task.delay_cost(start), best);
                 placed.pop();
             }
             if task.weight.over == 0 && start > 400 {

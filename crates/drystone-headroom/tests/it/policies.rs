@@ -2,38 +2,41 @@
 
 use drystone::engine::Segments;
 use drystone::experiment::Experiment;
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
 use drystone::model::{Adopted, Circumstances, JobId, Machine, Outage, Outages, Span, Time, Which, Workload};
 use drystone::policy::{PolicyKind, PolicySpec};
 use drystone_headroom::{
-    Ascent, DelayMeasure, HeadroomCase, HeadroomSearch, Refused, Relaxation, TimeLimit, ascend, replay, search,
+    Ascent, DelayMeasure, HeadroomCase, HeadroomSearch, Refused, Relaxation, TimeLimit, ascend_prices, replay_rows,
+    search_schedule,
 };
 
 /// A busy workload whose jobs run no longer than their estimates.
 fn workload(seed: u64, load: f64) -> Workload {
     let params = Params { load: Some(load), seed, ..Params::new(64, 500) };
-    generate(&params).expect("possible")
+    generate_workload(&params).expect("possible")
 }
 
 fn rows(policy: &str, workload: &Workload, outages: &Outages) -> Vec<JobRow> {
     let spec: PolicySpec = policy.parse().expect("a policy");
-    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
-    let experiment = Experiment::new(&spec, workload).losing(Some(outages)).measuring(config);
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
+    let experiment = Experiment::new(&spec, workload).with_outages(Some(outages)).with_metrics(config);
     let mut measured = experiment.run(&mut ()).expect("simulates").expect("not stopped");
     measured.report.take_schedule().expect("asked for")
 }
 
 fn floors(case: &HeadroomCase, rows: &[JobRow]) -> [f64; 2] {
-    let begin = case.starts(rows).or_else(|| case.plain(rows)).expect("a schedule to begin with");
+    let begin = case.extract_starts(rows).or_else(|| case.plain_schedule(rows)).expect("a schedule to begin with");
     [Relaxation::Windows, Relaxation::Seconds].map(|relaxation| {
         let how = Ascent { relaxation, grids: vec![(3600, 60), (900, 40)], threads: 1 };
-        case.mean(ascend(&case.instance, &begin, &how, &|_| true).certify(&case.instance).value())
+        case.mean_measure(
+            ascend_prices(&case.instance, &begin, &how, &|_| true).certify_floor(&case.instance).floor_value(),
+        )
     })
 }
 
 fn kinds() -> impl Iterator<Item = &'static PolicyKind> {
-    drystone::policy::kinds().into_iter()
+    drystone::policy::policy_kinds().into_iter()
 }
 
 #[test]
@@ -45,18 +48,18 @@ fn no_policy_beats_its_floor() {
             let workload = workload(seed, load);
             let easy = rows("easy", &workload, &none);
             for measure in DelayMeasure::ALL {
-                let case =
-                    HeadroomCase::of(&workload, &easy, (&none, false), (measure, JobSelection::All)).expect("a floor");
+                let case = HeadroomCase::from_rows(&workload, &easy, (&none, false), (measure, JobSelection::All))
+                    .expect("a floor");
                 let [windows, seconds] = floors(&case, &easy);
                 assert!(windows > 0.0 && windows >= seconds * 0.8, "{windows} {seconds}");
                 let names = kinds().map(|kind| kind.name.to_string());
                 let clairvoyant = ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "perfect"];
                 for policy in names.chain(clairvoyant.map(String::from)) {
                     let rows = rows(&policy, &workload, &none);
-                    assert_eq!(case.others(&rows), 0, "{policy}");
+                    assert_eq!(case.count_differing(&rows), 0, "{policy}");
                     let suspends = rows.iter().any(|row| row.suspensions > 0);
                     let floor = if suspends { seconds } else { windows };
-                    let judged = case.judged(&rows);
+                    let judged = case.judge_schedule(&rows);
                     assert!(judged >= floor, "{policy} {judged} beats {floor} by {measure:?}");
                     compared += 1;
                 }
@@ -71,15 +74,15 @@ fn no_policy_beats_its_floor() {
 fn floors_hold_where_more_happens() {
     for seed in 1..=4 {
         let plain = workload(seed, 1.0);
-        let (first, last) = plain.submits().expect("jobs");
+        let (first, last) = plain.submit_range().expect("jobs");
         let begin = Time(first.0 + (last.0 - first.0) / 4);
         let third = |n: i64| Time(first.0 + (last.0 - first.0) * n / 9);
         let outages = Outages::new(
             Machine::new(64),
             vec![
-                Outage::failure(Which::Count(24), third(4), Some(third(5))),
-                Outage::window(Which::Count(64), third(2), third(6), Time((third(6).0 + third(7).0) / 2)),
-                Outage::drain(Which::Count(16), third(7), Some(third(8))),
+                Outage::new_failure(Which::Count(24), third(4), Some(third(5))),
+                Outage::new_window(Which::Count(64), third(2), third(6), Time((third(6).0 + third(7).0) / 2)),
+                Outage::new_drain(Which::Count(16), third(7), Some(third(8))),
             ],
         );
         let outages = outages.expect("possible");
@@ -96,26 +99,26 @@ fn floors_hold_where_more_happens() {
             }
         }
         assert!(busy > 0);
-        let workload = plain.with(known).expect("possible");
+        let workload = plain.with_circumstances(known).expect("possible");
         let easy = rows("easy", &workload, &outages);
         for measure in [DelayMeasure::Wait, DelayMeasure::BoundedSlowdown] {
-            let case =
-                HeadroomCase::of(&workload, &easy, (&outages, false), (measure, JobSelection::All)).expect("a floor");
+            let case = HeadroomCase::from_rows(&workload, &easy, (&outages, false), (measure, JobSelection::All))
+                .expect("a floor");
             let [windows, seconds] = floors(&case, &easy);
             assert!(windows > 0.0);
             for policy in ["easy", "conservative", "sjf-perfect", "fcfs", "easy++", "slack", "ss"] {
                 let rows = rows(policy, &workload, &outages);
-                assert_eq!(case.others(&rows), 0, "{policy}");
+                assert_eq!(case.count_differing(&rows), 0, "{policy}");
                 let suspends = rows.iter().any(|row| row.suspensions > 0);
-                let (judged, floor) = (case.judged(&rows), if suspends { seconds } else { windows });
+                let (judged, floor) = (case.judge_schedule(&rows), if suspends { seconds } else { windows });
                 assert!(judged >= floor, "{policy} {judged} beats {floor} by {measure:?}, seed {seed}");
             }
-            if let Some(begin) = case.starts(&easy).or_else(|| case.plain(&easy)) {
+            if let Some(begin) = case.extract_starts(&easy).or_else(|| case.plain_schedule(&easy)) {
                 let how = HeadroomSearch { limit: TimeLimit::Trials(2_000), ..HeadroomSearch::default() };
-                let found = search(&case.instance, &begin, &how, &|_| true).expect("feasible");
-                let found_rows = case.rows(&easy, &found.schedule);
-                let judged = case.judged(&found_rows);
-                assert!((judged - case.mean(found.cost)).abs() <= 1e-6 * judged.max(1.0), "{judged} {found:?}");
+                let found = search_schedule(&case.instance, &begin, &how, &|_| true).expect("feasible");
+                let found_rows = case.schedule_rows(&easy, &found.schedule);
+                let judged = case.judge_schedule(&found_rows);
+                assert!((judged - case.mean_measure(found.cost)).abs() <= 1e-6 * judged.max(1.0), "{judged} {found:?}");
                 assert!(judged >= windows);
             }
         }
@@ -131,7 +134,7 @@ fn a_replay_tells_what_the_rows_say() {
     let spec: PolicySpec = "easy".parse().expect("a policy");
     Experiment::new(&spec, &workload).run(&mut simulated).expect("simulates");
     let mut replayed = Segments::default();
-    replay(&workload, &easy, &none, &mut replayed);
+    replay_rows(&workload, &easy, &none, &mut replayed);
     let sorted = |segments: Segments| {
         let mut list: Vec<_> = segments.list.into_iter().map(|s| (s.job, s.start, s.end, s.procs)).collect();
         list.sort_unstable();
@@ -145,17 +148,17 @@ fn what_has_no_common_floor_is_refused() {
     let (none, workload) = (Outages::default(), workload(1, 0.9));
     let easy = rows("easy", &workload, &none);
     let of = |workload: &Workload, feedback, selection| {
-        HeadroomCase::of(workload, &easy, (&none, feedback), (DelayMeasure::Wait, selection)).map(|_| ())
+        HeadroomCase::from_rows(workload, &easy, (&none, feedback), (DelayMeasure::Wait, selection)).map(|_| ())
     };
     assert_eq!(of(&workload, true, JobSelection::All), Err(Refused::Feedback));
     assert_eq!(of(&workload, false, JobSelection::Tsafrir), Err(Refused::Trim(JobSelection::Tsafrir)));
     assert_eq!(of(&workload, false, JobSelection::All), Ok(()));
     // Other run times are other jobs.
-    let case =
-        HeadroomCase::of(&workload, &easy, (&none, false), (DelayMeasure::Wait, JobSelection::All)).expect("a floor");
+    let case = HeadroomCase::from_rows(&workload, &easy, (&none, false), (DelayMeasure::Wait, JobSelection::All))
+        .expect("a floor");
     let mut longer = easy.clone();
     longer[7].ran += Span(1);
     longer[7].end += Span(1);
-    assert_eq!((case.others(&longer), case.starts(&longer)), (1, None));
-    assert_eq!(case.others(&easy[1..]), easy.len());
+    assert_eq!((case.count_differing(&longer), case.extract_starts(&longer)), (1, None));
+    assert_eq!(case.count_differing(&easy[1..]), easy.len());
 }

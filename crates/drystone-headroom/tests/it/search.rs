@@ -2,7 +2,8 @@
 
 use crate::oracle::{Random, instance, optimum};
 use drystone_headroom::{
-    CapacitySteps, DelayMeasure, HeadroomSearch, HeadroomTask, Infeasible, Instance, TaskSchedule, TimeLimit, search,
+    CapacitySteps, DelayMeasure, HeadroomSearch, HeadroomTask, Infeasible, Instance, TaskSchedule, TimeLimit,
+    search_schedule,
 };
 
 fn trials(most: u64) -> HeadroomSearch {
@@ -16,10 +17,10 @@ fn small_instances_are_solved() {
         let mut random = Random::new(20_000 + seed);
         let instance = instance(&mut random, seed % 3 == 0);
         let begin = TaskSchedule::in_order(&instance);
-        assert_eq!(begin.check(&instance), Ok(()), "{instance:?}");
-        let found = search(&instance, &begin, &trials(2_000), &|_| true).expect("feasible");
-        assert_eq!(found.schedule.check(&instance), Ok(()));
-        assert!(found.cost <= instance.cost(&begin));
+        assert_eq!(begin.check_starts(&instance), Ok(()), "{instance:?}");
+        let found = search_schedule(&instance, &begin, &trials(2_000), &|_| true).expect("feasible");
+        assert_eq!(found.schedule.check_starts(&instance), Ok(()));
+        assert!(found.cost <= instance.schedule_cost(&begin));
         let (best, _) = optimum(&instance);
         assert!(found.cost >= best * (1.0 - 1e-9) - 1e-9, "{} below the optimum {best}: {instance:?}", found.cost);
         // The optimum starts jobs that run for no time where no processor is free.
@@ -34,10 +35,10 @@ fn small_instances_are_solved() {
 #[test]
 fn where_all_can_start_at_once_they_do() {
     let tasks: Vec<HeadroomTask> =
-        (0..50).map(|at| DelayMeasure::Wait.task(10 * at, 1 + (at % 4) as u32, at % 7)).collect();
-    let instance = Instance::new(CapacitySteps::constant(100), tasks).expect("possible");
+        (0..50).map(|at| DelayMeasure::Wait.make_task(10 * at, 1 + (at % 4) as u32, at % 7)).collect();
+    let instance = Instance::new(CapacitySteps::from_constant(100), tasks).expect("possible");
     let late = TaskSchedule { starts: instance.tasks().iter().map(|task| task.release + 500).collect() };
-    let found = search(&instance, &late, &trials(1), &|_| true).expect("feasible");
+    let found = search_schedule(&instance, &late, &trials(1), &|_| true).expect("feasible");
     assert_eq!(found.cost, 0.0);
 }
 
@@ -46,27 +47,27 @@ fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginni
     let mut random = Random::new(5);
     let tasks: Vec<HeadroomTask> = (0..600)
         .map(|at| {
-            let task = DelayMeasure::Wait.task(at * 60, 1 + random.below(16) as u32, random.below(3_000));
+            let task = DelayMeasure::Wait.make_task(at * 60, 1 + random.below(16) as u32, random.below(3_000));
             HeadroomTask { fixed: random.below(20) == 0, ..task }
         })
         .collect();
-    let instance = Instance::new(CapacitySteps::less(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
+    let instance = Instance::new(CapacitySteps::with_reductions(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
     let begin = TaskSchedule::in_order(&instance);
     let of = |seed, most| {
         let how = HeadroomSearch { seed, ..trials(most) };
-        search(&instance, &begin, &how, &|_| true).expect("feasible")
+        search_schedule(&instance, &begin, &how, &|_| true).expect("feasible")
     };
     let (one, again, other) = (of(1, 3_000), of(1, 3_000), of(2, 3_000));
     assert_eq!((&one.schedule, one.cost), (&again.schedule, again.cost));
     assert_ne!(one.schedule, other.schedule);
-    assert!(one.cost < 0.8 * instance.cost(&begin), "{} of {}", one.cost, instance.cost(&begin));
+    assert!(one.cost < 0.8 * instance.schedule_cost(&begin), "{} of {}", one.cost, instance.schedule_cost(&begin));
     for (at, task) in instance.tasks().iter().enumerate().filter(|(_, task)| task.fixed) {
         assert_eq!(one.schedule.starts[at], begin.starts[at], "{task:?}");
     }
     // Stopped at once it gives back the beginning.
     let how = trials(3_000);
-    let stopped = search(&instance, &begin, &how, &|_| false).expect("feasible");
-    assert!(stopped.stopped && stopped.cost == instance.cost(&begin));
+    let stopped = search_schedule(&instance, &begin, &how, &|_| false).expect("feasible");
+    assert!(stopped.stopped && stopped.cost == instance.schedule_cost(&begin));
 }
 
 /// Searches in several parts of the time at once never meet: what they find together is feasible,
@@ -77,33 +78,33 @@ fn parts_that_are_searched_at_once_fit_together() {
     let mut random = Random::new(6);
     let tasks: Vec<HeadroomTask> = (0..6_000)
         .map(|at| {
-            let task = DelayMeasure::Wait.task(at * 60, 1 + random.below(16) as u32, random.below(4_000));
+            let task = DelayMeasure::Wait.make_task(at * 60, 1 + random.below(16) as u32, random.below(4_000));
             HeadroomTask { fixed: random.below(20) == 0, ..task }
         })
         .collect();
-    let instance = Instance::new(CapacitySteps::less(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
+    let instance = Instance::new(CapacitySteps::with_reductions(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
     let begin = TaskSchedule::in_order(&instance);
     for threads in [2, 3, 7] {
         let limit = TimeLimit::Time(std::time::Duration::from_millis(900));
         let how = HeadroomSearch { limit, threads, ..HeadroomSearch::default() };
-        let best = search(&instance, &begin, &how, &|_| true).expect("feasible");
-        assert_eq!(best.schedule.check(&instance), Ok(()));
-        assert!(best.cost <= instance.cost(&begin));
+        let best = search_schedule(&instance, &begin, &how, &|_| true).expect("feasible");
+        assert_eq!(best.schedule.check_starts(&instance), Ok(()));
+        assert!(best.cost <= instance.schedule_cost(&begin));
         for (at, task) in instance.tasks().iter().enumerate().filter(|(_, task)| task.fixed) {
             assert_eq!(best.schedule.starts[at], begin.starts[at], "{task:?}");
         }
-        let stopped = search(&instance, &begin, &how, &|_| false).expect("feasible");
-        assert!(stopped.stopped && stopped.cost == instance.cost(&begin));
+        let stopped = search_schedule(&instance, &begin, &how, &|_| false).expect("feasible");
+        assert!(stopped.stopped && stopped.cost == instance.schedule_cost(&begin));
     }
 }
 
 #[test]
 fn what_is_infeasible_is_said() {
-    let tasks = vec![DelayMeasure::Wait.task(0, 3, 10); 2];
-    let instance = Instance::new(CapacitySteps::constant(4), tasks).expect("possible");
+    let tasks = vec![DelayMeasure::Wait.make_task(0, 3, 10); 2];
+    let instance = Instance::new(CapacitySteps::from_constant(4), tasks).expect("possible");
     let both = TaskSchedule { starts: vec![0, 9] };
-    assert_eq!(both.check(&instance), Err(Infeasible::TooMany { time: 9, used: 6, there: 4 }));
-    assert!(search(&instance, &both, &trials(1), &|_| true).is_err());
+    assert_eq!(both.check_starts(&instance), Err(Infeasible::TooMany { time: 9, used: 6, there: 4 }));
+    assert!(search_schedule(&instance, &both, &trials(1), &|_| true).is_err());
     let early = TaskSchedule { starts: vec![-1, 10] };
-    assert_eq!(early.check(&instance), Err(Infeasible::TooEarly { task: 0 }));
+    assert_eq!(early.check_starts(&instance), Err(Infeasible::TooEarly { task: 0 }));
 }

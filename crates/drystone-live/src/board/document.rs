@@ -201,21 +201,21 @@ struct SetSource<'a> {
 }
 
 impl LiveDocument {
-    pub(super) fn of(source: &BoardSource<'_>) -> LiveDocument {
+    pub(super) fn from_source(source: &BoardSource<'_>) -> LiveDocument {
         let BoardSource { sets, stats, config, wall, budget } = source;
         let several = sets.len() > 1;
-        let all: Vec<SetSource<'_>> = sets
+        let set_sources: Vec<SetSource<'_>> = sets
             .iter()
-            .map(|&(desk, now)| SetSource { desk, now, wall: *wall, name: several.then(|| desk.set().name()) })
+            .map(|&(desk, now)| SetSource { desk, now, wall: *wall, name: several.then(|| desk.driven_set().name()) })
             .collect();
-        let states: Vec<SetState> = all.iter().map(set_state).collect();
+        let states: Vec<SetState> = set_sources.iter().map(set_state).collect();
         let mut jobs = BTreeMap::new();
         let mut left_out = BTreeMap::new();
         let mut machine = MachineSummary { procs: 0, free: 0, offline: 0, nodes: 0, up: 0 };
         for state in &states {
             state.jobs.iter().for_each(|(&place, count)| *jobs.entry(place).or_insert(0) += count);
             state.left_out.iter().for_each(|(why, count)| *left_out.entry(why.clone()).or_insert(0) += count);
-            machine.add(&state.machine);
+            machine.add_summary(&state.machine);
         }
         let in_flight = states.iter().map(|state| state.in_flight).sum();
         LiveDocument {
@@ -223,25 +223,25 @@ impl LiveDocument {
             drystone: env!("CARGO_PKG_VERSION"),
             cluster: config.cluster.clone(),
             mode: config.mode,
-            policy: config.policy.canonical(),
+            policy: config.policy.canonical_text(),
             on_nodes: sets.first().is_some_and(|(desk, _)| desk.core().tracker().settings().on_nodes),
             instance: config.instance.clone(),
             at: *wall,
-            health: health(budget, in_flight, stats),
+            health: assess_health(budget, in_flight, stats),
             machine,
             jobs,
             left_out,
             not_foretold: states.iter().find_map(|state| state.not_foretold.clone()),
-            waiting: merged(&all, waiting, |row| (row.held.is_some(), row.submit)),
-            running: merged(&all, running, |row| (row.since.is_none(), row.since.unwrap_or(0))),
-            finished: merged(&all, finished, |row| (false, -row.ended.unwrap_or(0))),
+            waiting: merge_rows(&set_sources, waiting_rows, |row| (row.held.is_some(), row.submit)),
+            running: merge_rows(&set_sources, running_rows, |row| (row.since.is_none(), row.since.unwrap_or(0))),
+            finished: merge_rows(&set_sources, finished_rows, |row| (false, -row.ended.unwrap_or(0))),
             sets: if several { states } else { Vec::new() },
         }
     }
 }
 
 impl MachineSummary {
-    fn add(&mut self, other: &MachineSummary) {
+    fn add_summary(&mut self, other: &MachineSummary) {
         self.procs += other.procs;
         self.free += other.free;
         self.offline += other.offline;
@@ -251,7 +251,7 @@ impl MachineSummary {
 }
 
 /// Rows of all sets; those of one set stay in their order.
-fn merged<R>(
+fn merge_rows<R>(
     all: &[SetSource<'_>],
     rows: impl Fn(&SetSource<'_>) -> Vec<R>,
     order: impl Fn(&R) -> (bool, i64),
@@ -270,10 +270,10 @@ fn set_state(of: &SetSource<'_>) -> SetState {
     let mut in_flight = 0;
     for job in tracker.jobs() {
         in_flight += u64::from(job.flight.is_some());
-        *jobs.entry(place(job)).or_insert(0) += 1;
+        *jobs.entry(place_name(job)).or_insert(0) += 1;
     }
     let nodes = || tracker.mirror().nodes();
-    let (mut free, mut offline) = (core.session().free(), core.session().offline());
+    let (mut free, mut offline) = (core.session().free_processors(), core.session().offline_processors());
     if tracker.is_blind() {
         // The controller has just begun: a node that it has not heard of is not free.
         let up = || nodes().filter(|node| node.state == NodeState::Up);
@@ -281,9 +281,9 @@ fn set_state(of: &SetSource<'_>) -> SetState {
         free = free.min(up().map(|node| node.procs.saturating_sub(node.busy)).sum());
     }
     SetState {
-        name: of.desk.set().name(),
+        name: of.desk.driven_set().name(),
         stalled: of.desk.is_stalled(),
-        differences: of.desk.differences(),
+        differences: of.desk.difference_count(),
         in_flight,
         machine: MachineSummary {
             procs: tracker.layout().procs(),
@@ -294,11 +294,11 @@ fn set_state(of: &SetSource<'_>) -> SetState {
         },
         jobs,
         left_out: of.desk.left_out(),
-        not_foretold: of.desk.foretell().problem().map(str::to_string),
+        not_foretold: of.desk.forecasts().problem().map(str::to_string),
     }
 }
 
-fn place(job: &Tracked) -> &'static str {
+fn place_name(job: &Tracked) -> &'static str {
     match job.place {
         TrackedPlace::Absent => "foreign",
         TrackedPlace::Waiting => "waiting",
@@ -310,7 +310,7 @@ fn place(job: &Tracked) -> &'static str {
     }
 }
 
-fn health(budget: &Budget, in_flight: u64, stats: &Stats) -> Health {
+fn assess_health(budget: &Budget, in_flight: u64, stats: &Stats) -> Health {
     let ms = |time: std::time::Duration| time.as_secs_f64() * 1_000.0;
     let mut counters = stats.clone();
     let notes = std::mem::take(&mut counters.notes);
@@ -318,10 +318,10 @@ fn health(budget: &Budget, in_flight: u64, stats: &Stats) -> Health {
         silent: stats.silent,
         stalled: stats.stalled,
         differences: stats.differences,
-        look_ms: ms(budget.cost()),
-        period_ms: ms(budget.period()),
-        core_share: budget.cost().as_secs_f64() / budget.period().as_secs_f64(),
-        processor_s: budget.spent().as_secs_f64(),
+        look_ms: ms(budget.mean_cost()),
+        period_ms: ms(budget.look_period()),
+        core_share: budget.mean_cost().as_secs_f64() / budget.look_period().as_secs_f64(),
+        processor_s: budget.total_cost().as_secs_f64(),
         in_flight,
         counters,
         notes: notes.into_iter().rev().collect(),
@@ -329,21 +329,21 @@ fn health(budget: &Budget, in_flight: u64, stats: &Stats) -> Health {
 }
 
 /// The session's time as the machine's clock has it.
-fn at(of: &SetSource<'_>, time: Time) -> i64 {
+fn wall_time(of: &SetSource<'_>, time: Time) -> i64 {
     time.0.saturating_sub(of.now.0).saturating_add(of.wall)
 }
 
-fn start(of: &SetSource<'_>, promise: Option<AnnouncedStart>) -> Option<i64> {
-    promise.map(|promise| at(of, promise.start))
+fn announced_start(of: &SetSource<'_>, promise: Option<AnnouncedStart>) -> Option<i64> {
+    promise.map(|promise| wall_time(of, promise.start))
 }
 
-fn foretold(of: &SetSource<'_>, id: JobId) -> Option<ForetoldRow> {
-    let start = of.desk.foretell().start(id)?;
-    let moment = |time: Option<Time>| time.map(|time| at(of, time));
+fn foretell_start(of: &SetSource<'_>, id: JobId) -> Option<ForetoldRow> {
+    let start = of.desk.forecasts().job_forecast(id)?;
+    let moment = |time: Option<Time>| time.map(|time| wall_time(of, time));
     Some(ForetoldRow { p05: moment(start.early), p50: moment(start.likely), p90: moment(start.late) })
 }
 
-fn waiting(of: &SetSource<'_>) -> Vec<WaitingRow> {
+fn waiting_rows(of: &SetSource<'_>) -> Vec<WaitingRow> {
     let (tracker, view) = (of.desk.core().tracker(), of.desk.core().session().view());
     let mut jobs: Vec<&Tracked> =
         tracker.jobs().filter(|t| matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held)).collect();
@@ -353,22 +353,22 @@ fn waiting(of: &SetSource<'_>) -> Vec<WaitingRow> {
         Some(WaitingRow {
             set: of.name.clone(),
             job: t.key.name(),
-            user: tracker.users().name(job.user).to_string(),
+            user: tracker.users().name_of(job.user).to_string(),
             procs: job.procs,
             limit: job.estimate.0,
-            predicted: t.id.filter(|&id| id >= view.oldest()).map(|id| view.prediction(id).0),
-            submit: at(of, job.submit),
-            held: t.why.map(super::super::tracker::HoldReason::text),
-            foretold: t.id.and_then(|id| foretold(of, id)),
-            planned: start(of, t.story.planned),
-            promised: t.story.promised.filter(|promise| promise.latest < Time::MAX).map(|p| at(of, p.latest)),
-            wanted: t.story.wanted.map(|time| at(of, time)),
+            predicted: t.id.filter(|&id| id >= view.oldest_job()).map(|id| view.prediction(id).0),
+            submit: wall_time(of, job.submit),
+            held: t.why.map(super::super::tracker::HoldReason::reason_text),
+            foretold: t.id.and_then(|id| foretell_start(of, id)),
+            planned: announced_start(of, t.story.planned),
+            promised: t.story.promised.filter(|promise| promise.latest < Time::MAX).map(|p| wall_time(of, p.latest)),
+            wanted: t.story.wanted.map(|time| wall_time(of, time)),
         })
     };
     jobs.iter().take(ROWS).filter_map(row).collect()
 }
 
-fn running(of: &SetSource<'_>) -> Vec<RunningRow> {
+fn running_rows(of: &SetSource<'_>) -> Vec<RunningRow> {
     let (tracker, view) = (of.desk.core().tracker(), of.desk.core().session().view());
     let live =
         |t: &&Tracked| matches!(t.place, TrackedPlace::Running | TrackedPlace::Suspended | TrackedPlace::Interrupted);
@@ -376,7 +376,7 @@ fn running(of: &SetSource<'_>) -> Vec<RunningRow> {
     jobs.sort_by_key(|job| (job.story.started, job.id));
     let row = |t: &&Tracked| {
         let job = t.job.as_ref()?;
-        let job_state = tracker.mirror().fact(t.key).map(|fact| fact.state);
+        let job_state = tracker.mirror().job_fact(t.key).map(|fact| fact.state);
         let state = match (t.flight, t.place, job_state) {
             (Some(_), _, _) => "on its way",
             (None, TrackedPlace::Running, Some(JobState::Running)) => "runs",
@@ -387,35 +387,35 @@ fn running(of: &SetSource<'_>) -> Vec<RunningRow> {
         Some(RunningRow {
             set: of.name.clone(),
             job: t.key.name(),
-            user: tracker.users().name(job.user).to_string(),
+            user: tracker.users().name_of(job.user).to_string(),
             procs: job.procs,
-            since: t.story.started.or(t.story.decided).map(|time| at(of, time)),
+            since: t.story.started.or(t.story.decided).map(|time| wall_time(of, time)),
             ends: t
                 .id
-                .filter(|&id| t.place == TrackedPlace::Running && id >= view.oldest())
-                .map(|id| at(of, view.predicted_end(id))),
+                .filter(|&id| t.place == TrackedPlace::Running && id >= view.oldest_job())
+                .map(|id| wall_time(of, view.predicted_end(id))),
             state,
-            promised: start(of, t.story.promised),
-            wanted: t.story.wanted.map(|time| at(of, time)),
+            promised: announced_start(of, t.story.promised),
+            wanted: t.story.wanted.map(|time| wall_time(of, time)),
         })
     };
     jobs.iter().take(ROWS).filter_map(row).collect()
 }
 
-fn finished(of: &SetSource<'_>) -> Vec<FinishedRow> {
+fn finished_rows(of: &SetSource<'_>) -> Vec<FinishedRow> {
     let tracker = of.desk.core().tracker();
-    let recent: Vec<&crate::tracker::FinishedJob> = tracker.recent().collect();
+    let recent: Vec<&crate::tracker::FinishedJob> = tracker.recent_jobs().collect();
     let row = |job: &&crate::tracker::FinishedJob| FinishedRow {
         set: of.name.clone(),
         job: job.key.name(),
-        user: tracker.users().name(job.user).to_string(),
+        user: tracker.users().name_of(job.user).to_string(),
         procs: job.procs,
-        submit: at(of, job.submit),
-        started: job.story.started.map(|time| at(of, time)),
-        ended: job.story.ended.map(|(time, _)| at(of, time)),
+        submit: wall_time(of, job.submit),
+        started: job.story.started.map(|time| wall_time(of, time)),
+        ended: job.story.ended.map(|(time, _)| wall_time(of, time)),
         ending: job.story.ended.map(|(_, ending)| ending),
-        promised: job.story.promised.map(|promise| (at(of, promise.start), at(of, promise.at))),
-        wanted: job.story.wanted.map(|time| at(of, time)),
+        promised: job.story.promised.map(|promise| (wall_time(of, promise.start), wall_time(of, promise.at))),
+        wanted: job.story.wanted.map(|time| wall_time(of, time)),
     };
     recent.iter().rev().take(ROWS).map(row).collect()
 }

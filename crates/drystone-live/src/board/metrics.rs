@@ -7,20 +7,20 @@ const PREFIX: &str = "drystone_live";
 
 pub(super) fn before_the_first_look() -> String {
     let mut page = Page::default();
-    ready(&mut page, false);
+    write_ready(&mut page, false);
     page.text
 }
 
-fn ready(page: &mut Page, is_ready: bool) {
-    page.family(MetricType::Gauge, "ready", "1 once the cluster was looked at");
-    page.sample("ready", &[], f64::from(u8::from(is_ready)));
+fn write_ready(page: &mut Page, is_ready: bool) {
+    page.begin_family(MetricType::Gauge, "ready", "1 once the cluster was looked at");
+    page.write_sample("ready", &[], f64::from(u8::from(is_ready)));
 }
 
-pub(super) fn text(document: &LiveDocument) -> String {
+pub(super) fn render_metrics(document: &LiveDocument) -> String {
     let mut page = Page::default();
-    ready(&mut page, true);
-    gauges(document, &mut page);
-    counters(document, &mut page);
+    write_ready(&mut page, true);
+    write_gauges(document, &mut page);
+    write_counters(document, &mut page);
     page.text
 }
 
@@ -47,17 +47,17 @@ struct Page {
 
 impl Page {
     /// Begins a family of samples. Writing into a text cannot fail.
-    fn family(&mut self, kind: MetricType, name: &str, help: &str) {
+    fn begin_family(&mut self, kind: MetricType, name: &str, help: &str) {
         let kind = kind.name();
         let _ = writeln!(self.text, "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}");
     }
 
     /// A sample of the family, with its labels.
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+    fn write_sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
         let _ = write!(self.text, "{PREFIX}_{name}");
         for (at, (label, value)) in labels.iter().enumerate() {
             let open = if at == 0 { '{' } else { ',' };
-            let _ = write!(self.text, "{open}{label}=\"{}\"", escaped(value));
+            let _ = write!(self.text, "{open}{label}=\"{}\"", escape_label(value));
         }
         let close = if labels.is_empty() { "" } else { "}" };
         let _ = writeln!(self.text, "{close} {value}");
@@ -65,15 +65,15 @@ impl Page {
 }
 
 /// The value of a label as the format wants it.
-fn escaped(value: &str) -> String {
+fn escape_label(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn gauges(document: &LiveDocument, page: &mut Page) {
+fn write_gauges(document: &LiveDocument, page: &mut Page) {
     let (health, machine) = (&document.health, &document.machine);
     let mut gauge = |name: &str, help: &str, value: f64| {
-        page.family(MetricType::Gauge, name, help);
-        page.sample(name, &[], value);
+        page.begin_family(MetricType::Gauge, name, help);
+        page.write_sample(name, &[], value);
     };
     gauge(
         "driving",
@@ -110,24 +110,24 @@ fn gauges(document: &LiveDocument, page: &mut Page) {
     );
     let oldest = document.waiting.iter().filter(|job| job.held.is_none()).map(|job| document.at - job.submit).max();
     gauge("oldest_wait_seconds", "wait of the job that has waited longest", oldest.unwrap_or(0) as f64);
-    page.family(MetricType::Gauge, "jobs", "jobs by where they are");
+    page.begin_family(MetricType::Gauge, "jobs", "jobs by where they are");
     for (state, count) in &document.jobs {
-        page.sample("jobs", &[("state", *state)], *count as f64);
+        page.write_sample("jobs", &[("state", *state)], *count as f64);
     }
-    sets(document, page);
+    write_sets(document, page);
     if !document.left_out.is_empty() {
-        page.family(MetricType::Gauge, "left_to_cluster", "pending jobs that are the cluster's to start");
+        page.begin_family(MetricType::Gauge, "left_to_cluster", "pending jobs that are the cluster's to start");
     }
     for (why, count) in &document.left_out {
-        page.sample("left_to_cluster", &[("why", why.as_str())], *count as f64);
+        page.write_sample("left_to_cluster", &[("why", why.as_str())], *count as f64);
     }
-    page.family(MetricType::Gauge, "info", "version, policy and cluster of the daemon");
+    page.begin_family(MetricType::Gauge, "info", "version, policy and cluster of the daemon");
     let labels = [("version", document.drystone), ("policy", &document.policy), ("cluster", &document.cluster)];
-    page.sample("info", &labels, 1.0);
+    page.write_sample("info", &labels, 1.0);
 }
 
 /// Several sets of nodes, each with its name; all of them together are in the other metrics.
-fn sets(document: &LiveDocument, page: &mut Page) {
+fn write_sets(document: &LiveDocument, page: &mut Page) {
     type Value = fn(&SetState) -> f64;
     let values: [(&str, &str, Value); 7] = [
         ("set_stalled", "1 while released jobs of a set of nodes do not start although there is room", |set| {
@@ -143,25 +143,25 @@ fn sets(document: &LiveDocument, page: &mut Page) {
         ("set_nodes_up", "nodes of a set that are up", |set| set.machine.up as f64),
     ];
     for (name, help, value) in values.iter().filter(|_| !document.sets.is_empty()) {
-        page.family(MetricType::Gauge, name, help);
-        document.sets.iter().for_each(|set| page.sample(name, &[("set", &set.name)], value(set)));
+        page.begin_family(MetricType::Gauge, name, help);
+        document.sets.iter().for_each(|set| page.write_sample(name, &[("set", &set.name)], value(set)));
     }
     if !document.sets.is_empty() {
-        page.family(MetricType::Gauge, "set_jobs", "jobs of a set by where they are");
+        page.begin_family(MetricType::Gauge, "set_jobs", "jobs of a set by where they are");
     }
     for set in &document.sets {
         for (state, count) in &set.jobs {
-            page.sample("set_jobs", &[("set", &set.name), ("state", *state)], *count as f64);
+            page.write_sample("set_jobs", &[("set", &set.name), ("state", *state)], *count as f64);
         }
     }
 }
 
-fn counters(document: &LiveDocument, page: &mut Page) {
+fn write_counters(document: &LiveDocument, page: &mut Page) {
     let stats = &document.health.counters;
     let mut counter = |name: &str, help: &str, value: u64| {
         let name = format!("{name}_total");
-        page.family(MetricType::Counter, &name, help);
-        page.sample(&name, &[], value as f64);
+        page.begin_family(MetricType::Counter, &name, help);
+        page.write_sample(&name, &[], value as f64);
     };
     counter("looks", "looks that the cluster answered", stats.looks);
     counter("failures", "looks that came to nothing", stats.failures);
@@ -169,11 +169,11 @@ fn counters(document: &LiveDocument, page: &mut Page) {
     counter("starts", "starts that were decided, or proposed in shadow mode", stats.starts);
     counter("missed", "jobs that came and went unseen", stats.missed);
     if !stats.orders.is_empty() {
-        page.family(MetricType::Counter, "orders_total", "orders by verb and outcome");
+        page.begin_family(MetricType::Counter, "orders_total", "orders by verb and outcome");
     }
     for (name, count) in &stats.orders {
         if let Some((verb, outcome)) = name.split_once(' ') {
-            page.sample("orders_total", &[("verb", verb), ("outcome", outcome)], *count as f64);
+            page.write_sample("orders_total", &[("verb", verb), ("outcome", outcome)], *count as f64);
         }
     }
 }
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn labels_are_escaped() {
         let mut page = Page::default();
-        page.sample("jobs", &[("state", "C:\\DIR"), ("why", "said \"no\"\nat once")], 3.0);
+        page.write_sample("jobs", &[("state", "C:\\DIR"), ("why", "said \"no\"\nat once")], 3.0);
         assert_eq!(page.text, "drystone_live_jobs{state=\"C:\\\\DIR\",why=\"said \\\"no\\\"\\nat once\"} 3\n");
     }
 }

@@ -359,13 +359,13 @@ pub struct JobFact {
 
 impl JobFact {
     /// The record's name.
-    pub fn record(&self) -> RecordId {
+    pub fn record_id(&self) -> RecordId {
         let task = if let JobSlot::Task(task) = self.slot { Some(task) } else { None };
         RecordId { id: self.id, task, submit: self.submit }
     }
 
     /// The jobs it is about.
-    pub fn keys(&self) -> Vec<JobKey> {
+    pub fn job_keys(&self) -> Vec<JobKey> {
         let key = |task| JobKey { id: self.id, task, submit: self.submit };
         match &self.slot {
             JobSlot::Single => vec![key(None)],

@@ -58,7 +58,7 @@ pub enum ClusterOrder {
 
 impl ClusterOrder {
     /// Returns the job that the order concerns.
-    pub fn key(&self) -> JobKey {
+    pub fn job_key(&self) -> JobKey {
         match *self {
             ClusterOrder::Pin { key, .. } | ClusterOrder::Shrink { key, .. } => key,
             ClusterOrder::Unpin(key)
@@ -151,24 +151,24 @@ pub trait Cluster {
 
     /// Carries out orders, in their order; one outcome for each. Before each command that it sends
     /// it asks `may`, and sends no more once that says no: what is left is `Unknown`.
-    fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome>;
+    fn execute_orders(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome>;
 
     /// Writes planned starts into the comments of jobs, for people; one that cannot does nothing.
-    fn remark(&mut self, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
+    fn write_remarks(&mut self, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
         let _ = (starts, may);
     }
 
     /// Takes the hook's mark off these jobs and arrays, once everything is given back; one that
     /// cannot does nothing.
-    fn unmark(&mut self, jobs: &[JobName]) {
+    fn remove_marks(&mut self, jobs: &[JobName]) {
         let _ = jobs;
     }
 
     /// Returns the cluster's capabilities.
-    fn can(&self) -> Capabilities;
+    fn capabilities(&self) -> Capabilities;
 
     /// Returns the processor time that calls have cost the cluster and us since the last query.
-    fn cost(&mut self) -> Duration;
+    fn take_call_cost(&mut self) -> Duration;
 
     fn name(&self) -> String;
 }

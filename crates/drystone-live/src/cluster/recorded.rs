@@ -39,7 +39,7 @@ impl ReplayCluster {
     }
 
     /// Returns the time of the last look, and the hook's messages.
-    pub fn last(&self) -> Option<&(Stamp, Vec<HookMessage>)> {
+    pub fn last_look(&self) -> Option<&(Stamp, Vec<HookMessage>)> {
         self.last.as_ref()
     }
 }
@@ -57,7 +57,7 @@ impl Cluster for ReplayCluster {
         for name in &delta.nodes_gone {
             self.nodes.remove(name);
         }
-        self.records.extend(delta.changed.into_iter().map(|fact| (fact.record(), fact)));
+        self.records.extend(delta.changed.into_iter().map(|fact| (fact.record_id(), fact)));
         self.nodes.extend(delta.nodes.into_iter().map(|node| (node.name.clone(), node)));
         if let Some(licences) = delta.licences {
             self.licences = licences;
@@ -66,15 +66,15 @@ impl Cluster for ReplayCluster {
         Ok(ClusterSnapshot { time: delta.time, jobs, nodes, licences: self.licences.clone() })
     }
 
-    fn act(&mut self, orders: &[ClusterOrder], _may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
+    fn execute_orders(&mut self, orders: &[ClusterOrder], _may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
         vec![OrderOutcome::Refused("it is a recording".into()); orders.len()]
     }
 
-    fn can(&self) -> Capabilities {
+    fn capabilities(&self) -> Capabilities {
         Capabilities { suspend: true, migrate: false, pin: true, hold: true, shrink: true }
     }
 
-    fn cost(&mut self) -> Duration {
+    fn take_call_cost(&mut self) -> Duration {
         Duration::ZERO
     }
 

@@ -15,7 +15,7 @@ pub struct DrivenSet {
 
 impl DrivenSet {
     /// The only set of a daemon: it has all nodes that are looked at.
-    pub fn only(partitions: Vec<String>) -> DrivenSet {
+    pub fn single_set(partitions: Vec<String>) -> DrivenSet {
         DrivenSet { partitions, nodes: BTreeSet::new() }
     }
 
@@ -24,11 +24,11 @@ impl DrivenSet {
         self.partitions.join(",")
     }
 
-    fn has(&self, fact: &JobFact) -> bool {
+    fn owns_job(&self, fact: &JobFact) -> bool {
         self.partitions.contains(&fact.partition)
     }
 
-    fn touches(&self, fact: &JobFact) -> bool {
+    fn touches_job(&self, fact: &JobFact) -> bool {
         fact.places.iter().any(|place| self.nodes.contains(&place.node))
     }
 }
@@ -42,7 +42,7 @@ pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, snapshot: &'a ClusterSnapshot)
     let own = &sets[at];
     let mut numbers: BTreeSet<u64> = BTreeSet::new();
     let mut users: BTreeSet<&str> = BTreeSet::new();
-    for fact in snapshot.jobs.iter().filter(|fact| own.has(fact)) {
+    for fact in snapshot.jobs.iter().filter(|fact| own.owns_job(fact)) {
         let (JobDependencies::On(all) | JobDependencies::Any(all)) = &fact.depends else { continue };
         for one in all {
             if one.after == DependencyCondition::Alone {
@@ -52,14 +52,14 @@ pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, snapshot: &'a ClusterSnapshot)
             }
         }
     }
-    let of_others = |fact: &JobFact| sets.iter().any(|set| set.has(fact));
+    let of_others = |fact: &JobFact| sets.iter().any(|set| set.owns_job(fact));
     let job = |fact: &JobFact| {
-        if own.has(fact) {
+        if own.owns_job(fact) {
             return Some(fact.clone());
         }
         let is_others = of_others(fact);
-        let awaited = numbers.contains(&fact.id) || users.contains(fact.user.as_str());
-        let is_shown = own.touches(fact) || (is_others && awaited) || (!is_others && at == 0);
+        let is_awaited = numbers.contains(&fact.id) || users.contains(fact.user.as_str());
+        let is_shown = own.touches_job(fact) || (is_others && is_awaited) || (!is_others && at == 0);
         // A job that another set holds is not this one's to let go.
         let mark = if is_others { HookMark::None } else { fact.mark };
         is_shown.then(|| JobFact { mark, ..fact.clone() })
@@ -93,7 +93,7 @@ mod tests {
         for partition in ["main", "gpu", "gpu", "other", "main,gpu"] {
             cluster.submit(FakeRequest { partition: partition.into(), ..FakeRequest::new(1, 5, 9) });
         }
-        let mut snapshot = cluster.truth();
+        let mut snapshot = cluster.true_snapshot();
         let sets = [set("main", &["n1", "n2"]), set("gpu", &["n3"])];
         let views = |snapshot: &ClusterSnapshot| [0, 1].map(|at| seen_by(&sets, at, snapshot).into_owned());
         let [main, gpu] = views(&snapshot);

@@ -45,8 +45,8 @@ impl Budget {
     }
 
     /// A look has cost this much.
-    pub fn spend(&mut self, now: Duration, cost: Duration) {
-        self.earn(now);
+    pub fn spend_cost(&mut self, now: Duration, cost: Duration) {
+        self.earn_credit(now);
         self.saved -= cost.as_secs_f64();
         let (old, new) = (self.cost.as_secs_f64(), cost.as_secs_f64());
         // What has become dear counts at once, what has become cheap slowly.
@@ -68,30 +68,30 @@ impl Budget {
         (std::mem::take(&mut self.ordered.0) * times).min(longest)
     }
 
-    fn earn(&mut self, now: Duration) {
-        let passed = now.saturating_sub(self.last).as_secs_f64();
-        self.saved = (self.saved + passed * SHARE).min(SAVED.as_secs_f64());
+    fn earn_credit(&mut self, now: Duration) {
+        let elapsed_seconds = now.saturating_sub(self.last).as_secs_f64();
+        self.saved = (self.saved + elapsed_seconds * SHARE).min(SAVED.as_secs_f64());
         self.last = now;
     }
 
     /// Time from one look to the next where nothing wakes.
-    pub fn period(&self) -> Duration {
+    pub fn look_period(&self) -> Duration {
         self.cost.div_f64(ORDINARY).clamp(SHORTEST, LONGEST)
     }
 
     /// Returns whether a look caused by a wake-up may come now.
-    pub fn allows(&mut self, now: Duration) -> bool {
-        self.earn(now);
+    pub fn allows_look(&mut self, now: Duration) -> bool {
+        self.earn_credit(now);
         self.saved >= self.cost.as_secs_f64()
     }
 
     /// Returns the average cost of a look.
-    pub fn cost(&self) -> Duration {
+    pub fn mean_cost(&self) -> Duration {
         self.cost
     }
 
     /// Returns the total cost of all looks and orders.
-    pub fn spent(&self) -> Duration {
+    pub fn total_cost(&self) -> Duration {
         self.spent + self.ordered.1
     }
 
@@ -116,29 +116,32 @@ mod tests {
             let mut next = now;
             while now < Duration::from_secs(600) {
                 now += Duration::from_millis(50);
-                if now >= next || budget.allows(now) {
-                    budget.spend(now, cost);
-                    next = now + budget.period();
+                if now >= next || budget.allows_look(now) {
+                    budget.spend_cost(now, cost);
+                    next = now + budget.look_period();
                 }
             }
-            let share = (budget.spent() - SAVED).as_secs_f64() / now.as_secs_f64();
+            let share = (budget.total_cost() - SAVED).as_secs_f64() / now.as_secs_f64();
             assert!(share <= SHARE, "{cost:?}: {share}");
-            assert!(share > 0.035 || budget.period() == SHORTEST || budget.period() == LONGEST, "{cost:?}: {share}");
+            assert!(
+                share > 0.035 || budget.look_period() == SHORTEST || budget.look_period() == LONGEST,
+                "{cost:?}: {share}"
+            );
         }
     }
 
     #[test]
     fn the_period_follows_the_cost() {
         let mut budget = Budget::new(Duration::ZERO);
-        budget.spend(Duration::from_secs(1), Duration::from_millis(3));
+        budget.spend_cost(Duration::from_secs(1), Duration::from_millis(3));
         for k in 0..20 {
-            budget.spend(Duration::from_secs(2 + k), Duration::from_millis(3));
+            budget.spend_cost(Duration::from_secs(2 + k), Duration::from_millis(3));
         }
-        assert_eq!(budget.period(), SHORTEST);
-        budget.spend(Duration::from_secs(50), Duration::from_millis(80));
-        assert_eq!(budget.period(), Duration::from_secs(2));
-        budget.spend(Duration::from_secs(60), Duration::from_secs(3));
-        assert_eq!(budget.period(), LONGEST);
+        assert_eq!(budget.look_period(), SHORTEST);
+        budget.spend_cost(Duration::from_secs(50), Duration::from_millis(80));
+        assert_eq!(budget.look_period(), Duration::from_secs(2));
+        budget.spend_cost(Duration::from_secs(60), Duration::from_secs(3));
+        assert_eq!(budget.look_period(), LONGEST);
     }
 
     /// Hundreds of orders at one look delay the next by two seconds at most, and no later one.
@@ -147,17 +150,17 @@ mod tests {
         let mut budget = Budget::new(Duration::ZERO);
         let look = Duration::from_millis(8);
         for k in 0..20 {
-            budget.spend(Duration::from_secs(k), look);
+            budget.spend_cost(Duration::from_secs(k), look);
         }
-        let (period, spent) = (budget.period(), budget.spent());
+        let (period, spent) = (budget.look_period(), budget.total_cost());
         assert_eq!(budget.take_delay(), Duration::ZERO);
         budget.spend_on_orders(Duration::from_millis(100));
         budget.spend_on_orders(Duration::from_millis(50));
         assert_eq!((budget.take_delay(), budget.take_delay()), (Duration::from_millis(450), Duration::ZERO));
         budget.spend_on_orders(Duration::from_secs(3));
         assert_eq!(budget.take_delay(), Duration::from_secs(2));
-        budget.spend(Duration::from_secs(30), look);
-        assert!(budget.allows(Duration::from_secs(30)) && budget.period() == period);
-        assert_eq!(budget.spent() - spent, Duration::from_millis(3_150) + look);
+        budget.spend_cost(Duration::from_secs(30), look);
+        assert!(budget.allows_look(Duration::from_secs(30)) && budget.look_period() == period);
+        assert_eq!(budget.total_cost() - spent, Duration::from_millis(3_150) + look);
     }
 }

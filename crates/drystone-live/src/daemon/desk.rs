@@ -2,7 +2,7 @@
 //! forecasts, alarms. The connection, the heartbeat, the wake file and the ledger are there once.
 
 use super::config::DaemonConfig;
-use super::resume::{ResumeHistory, resume};
+use super::resume::{ResumeHistory, resume_daemon};
 use crate::cluster::{ClusterSnapshot, DrivenSet, JobKey, seen_by};
 use crate::core::{Core, CoreInput};
 use crate::error::LiveError;
@@ -53,7 +53,7 @@ pub(super) struct DeskBeginning {
 
 impl LiveDesk {
     /// Continues one set from its journal or starts without one.
-    pub(super) fn begin(
+    pub(super) fn begin_desk(
         config: &DaemonConfig,
         at: usize,
         snapshot: &ClusterSnapshot,
@@ -62,20 +62,20 @@ impl LiveDesk {
     ) -> Result<DeskBeginning, LiveError> {
         let set = config.sets[at].clone();
         let home = config.home.of_set(&config.sets, at);
-        home.make().map_err(LiveError::io(home.state().display()))?;
-        let settings = TrackerSettings::of(config.mode, set.partitions.clone(), config.adopt_old, &config.policy)
+        home.make_folders().map_err(LiveError::io_error(home.state_folder().display()))?;
+        let settings = TrackerSettings::for_mode(config.mode, set.partitions.clone(), config.adopt_old, &config.policy)
             .by_count(config.by_count);
         let layout = NodeLayout::new(&seen_by(&config.sets, at, snapshot).nodes).with_licences(&snapshot.licences);
         if layout.is_empty() {
             let text = format!("no node of partition {} is listed", set.name());
             return Err(crate::cluster::ClusterError::Garbled(text).into());
         }
-        let older = config.home.journals();
+        let older = config.home.list_journals();
         let ResumeHistory { core, inputs, state, heard, now, notes } =
-            resume(&home, &older, settings.clone(), layout.clone(), &config.policy, wall)?;
+            resume_daemon(&home, &older, settings.clone(), layout.clone(), &config.policy, wall)?;
         let begin = Begin {
             version: env!("CARGO_PKG_VERSION").into(),
-            policy: config.policy.canonical(),
+            policy: config.policy.canonical_text(),
             settings,
             layout,
             cluster: config.cluster.clone(),
@@ -87,11 +87,11 @@ impl LiveDesk {
         };
         let sets = config.sets.iter().enumerate().filter(|&(other, _)| other != at);
         let desk = LiveDesk {
-            journal: SegmentWriter::begin(&home.journal(), begin)?,
-            foretell: Foretell::new(&config.policy, now - wall).among(config.sets.len()),
+            journal: SegmentWriter::begin_segment(&home.journal_folder(), begin)?,
+            foretell: Foretell::new(&config.policy, now - wall).among_sets(config.sets.len()),
             remarks: Remarks::default(),
             base: (now, steady),
-            steady: core.tracker().steady(),
+            steady: core.tracker().answered_time(),
             saved: (steady, 0),
             heard,
             proposed: BTreeSet::new(),
@@ -113,12 +113,12 @@ impl LiveDesk {
     }
 
     /// The partitions and nodes.
-    pub fn set(&self) -> &DrivenSet {
+    pub fn driven_set(&self) -> &DrivenSet {
         &self.set
     }
 
     /// Forecasts of starts.
-    pub fn foretell(&self) -> &Foretell {
+    pub fn forecasts(&self) -> &Foretell {
         &self.foretell
     }
 
@@ -138,7 +138,7 @@ impl LiveDesk {
     }
 
     /// Returns the number of differences between the books and the last look.
-    pub fn differences(&self) -> u64 {
+    pub fn difference_count(&self) -> u64 {
         self.differences
     }
 }

@@ -36,11 +36,11 @@ impl PointFaults {
     }
 
     /// A point is passed. Returns whether the disk is to be full here.
-    pub fn pass(&mut self, point: &'static str) -> bool {
+    pub fn pass_point(&mut self, point: &'static str) -> bool {
         let Some((at, nth, what)) = &self.plan else { return false };
-        let passed = self.passed.entry(point).or_insert(0);
-        *passed += 1;
-        if at != point || *passed != *nth {
+        let pass_count = self.passed.entry(point).or_insert(0);
+        *pass_count += 1;
+        if at != point || *pass_count != *nth {
             return false;
         }
         match what {
@@ -54,11 +54,11 @@ impl PointFaults {
 
 fn parse(text: &str) -> Option<(String, u32, FaultEffect)> {
     let [point, nth, what] = text.split(':').collect::<Vec<_>>()[..] else { return None };
-    let what = match what {
+    let effect = match what {
         "kill" => FaultEffect::Kill,
         "stop" => FaultEffect::Stop,
         "full" => FaultEffect::Full,
         _ => return None,
     };
-    Some((point.to_string(), nth.parse().ok()?, what))
+    Some((point.to_string(), nth.parse().ok()?, effect))
 }

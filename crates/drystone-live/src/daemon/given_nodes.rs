@@ -30,13 +30,16 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Notes a running job that gives nodes, and the job that starts on them.
     fn note_giver(&mut self, at: usize, giver: JobKey, procs: u32, head: JobKey) -> Result<(), LiveError> {
         let desk = &mut self.desks[at];
-        let Some(fact) = desk.core.tracker().mirror().fact(giver) else { return Ok(()) };
-        let (nodes, each) = (fact.nodes, fact.procs / fact.nodes.max(1));
-        let nodes_left = procs / each.max(1);
-        let (name, other, count) = (giver.name(), head.name(), nodes.saturating_sub(nodes_left));
+        let Some(fact) = desk.core.tracker().mirror().job_fact(giver) else { return Ok(()) };
+        let (nodes, procs_per_node) = (fact.nodes, fact.procs / fact.nodes.max(1));
+        let nodes_left = procs / procs_per_node.max(1);
+        let (name, receiver_name, count) = (giver.name(), head.name(), nodes.saturating_sub(nodes_left));
         if self.config.mode == DaemonMode::Drive {
-            tracing::info!(job = name, nodes = count, starts = other, "gives nodes");
-            return self.note_of(at, &format!("job {name} gives {count} of its {nodes} nodes, and job {other} starts"));
+            tracing::info!(job = name, nodes = count, starts = receiver_name, "gives nodes");
+            return self.note_of(
+                at,
+                &format!("job {name} gives {count} of its {nodes} nodes, and job {receiver_name} starts"),
+            );
         }
         // A shadow proposes it at each look until the cluster has room by itself.
         if !desk.givers.insert((giver, head)) {
@@ -46,11 +49,11 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             Some(wait) => format!("in {} min at the latest, as running jobs end", (wait.0 + 59) / 60),
             None => "never on these processors".to_string(),
         };
-        tracing::info!(job = name, nodes = count, starts = other, "could give nodes");
+        tracing::info!(job = name, nodes = count, starts = receiver_name, "could give nodes");
         self.note_of(
             at,
             &format!(
-                "job {name} could give {count} of its {nodes} nodes: job {other} would start now; otherwise {otherwise}"
+                "job {name} could give {count} of its {nodes} nodes: job {receiver_name} would start now; otherwise {otherwise}"
             ),
         )
     }

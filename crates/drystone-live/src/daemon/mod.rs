@@ -14,7 +14,7 @@ pub use budget::Budget;
 pub use config::DaemonConfig;
 pub use desk::LiveDesk;
 pub use faults::{POINTS, PointFaults};
-pub use resume::{ResumeHistory, resume};
+pub use resume::{ResumeHistory, resume_daemon};
 pub use stats::{PersonNote, Stats};
 
 use crate::board::PublishedBoard;
@@ -110,41 +110,43 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// # Errors
     /// Another daemon works here, the policy cannot work on this cluster, the cluster does not
     /// answer, or a file cannot be written.
-    pub fn begin(
+    pub fn begin_daemon(
         config: DaemonConfig,
         mut cluster: C,
         clock: K,
         faults: PointFaults,
         board: Arc<PublishedBoard>,
     ) -> Result<Daemon<C, K>, LiveError> {
-        Core::suits(&config.policy, cluster.can())?;
-        config.home.make().map_err(LiveError::io(config.home.state().display()))?;
-        let lock = Lock::take(&config.home.lock(), &format!("{} ({:?})\n", config.instance, config.mode))?;
+        Core::check_policy(&config.policy, cluster.capabilities())?;
+        config.home.make_folders().map_err(LiveError::io_error(config.home.state_folder().display()))?;
+        let lock = Lock::take_lock(&config.home.lock_path(), &format!("{} ({:?})\n", config.instance, config.mode))?;
         // The hook reads one heartbeat: two that drive would take it from each other.
         let run_lock = match config.mode {
-            DaemonMode::Drive => Some(Lock::take(&config.home.run_lock(), &format!("{}\n", config.instance))?),
+            DaemonMode::Drive => Some(Lock::take_lock(&config.home.run_lock(), &format!("{}\n", config.instance))?),
             DaemonMode::Shadow => None,
         };
-        config.home.note_run().map_err(LiveError::io(config.home.state().display()))?;
+        config.home.note_run().map_err(LiveError::io_error(config.home.state_folder().display()))?;
         let snapshot = cluster.observe(&crate::cluster::Want::default())?;
-        let ledger = ActionLedger::open(config.home.ledger()).map_err(LiveError::io(config.home.ledger().display()))?;
-        let (wall, steady) = (clock.wall(), clock.steady());
-        let begun = (0..config.sets.len()).map(|at| LiveDesk::begin(&config, at, &snapshot, wall, steady));
-        let mut begun = begun.collect::<Result<Vec<_>, LiveError>>()?;
+        let ledger = ActionLedger::open(config.home.ledger_path())
+            .map_err(LiveError::io_error(config.home.ledger_path().display()))?;
+        let (wall, steady) = (clock.wall_seconds(), clock.steady_time());
+        let desk_results = (0..config.sets.len()).map(|at| LiveDesk::begin_desk(&config, at, &snapshot, wall, steady));
+        let mut desk_beginnings = desk_results.collect::<Result<Vec<_>, LiveError>>()?;
         // Where no journal says how far the wake file was read, the ledger has the words up to its
         // own position.
-        for begun in begun.iter_mut().filter(|begun| begun.desk.heard == WakePosition::default()) {
+        for begun in desk_beginnings.iter_mut().filter(|begun| begun.desk.heard == WakePosition::default()) {
             begun.desk.heard = ledger.standing().heard;
         }
-        config.home.note_partitions(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
-        config.home.note_sets(&config.sets).map_err(LiveError::io(config.home.state().display()))?;
+        config.home.note_partitions(&config.sets).map_err(LiveError::io_error(config.home.state_folder().display()))?;
+        config.home.note_sets(&config.sets).map_err(LiveError::io_error(config.home.state_folder().display()))?;
         // From where the first of them reads on; what others have read before they pass over.
-        let heard = begun.iter().map(|begun| begun.desk.heard).reduce(WakePosition::earlier).unwrap_or_default();
-        let wake =
-            Wake::open(config.home.wake(), heard, config.waker).map_err(LiveError::io(config.home.wake().display()))?;
+        let heard_position =
+            desk_beginnings.iter().map(|begun| begun.desk.heard).reduce(WakePosition::earlier_of).unwrap_or_default();
+        let wake = Wake::open(config.home.wake_path(), heard_position, config.waker)
+            .map_err(LiveError::io_error(config.home.wake_path().display()))?;
         let mut desks = Vec::new();
         let mut first = Vec::new();
-        for begun in begun {
+        for begun in desk_beginnings {
             desks.push(begun.desk);
             first.push((begun.notes, begun.inputs));
         }
@@ -186,31 +188,34 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 daemon.note_of(at, &note)?;
             }
             for input in inputs {
-                daemon.feed(at, &input)?;
+                daemon.feed_input(at, &input)?;
             }
         }
         if daemon.config.mode == DaemonMode::Drive {
             daemon.remember_ledger(&snapshot)?;
         }
         if daemon.config.mode == DaemonMode::Drive {
-            let (path, instance) = (daemon.config.home.heartbeat(), daemon.config.instance.clone());
-            let beat = Heartbeat::begin(path.clone(), instance, daemon.clock.wall());
-            daemon.heartbeat = Some(beat.map_err(LiveError::io(path.display()))?);
+            let (path, instance) = (daemon.config.home.heartbeat_path(), daemon.config.instance.clone());
+            let beat = Heartbeat::begin_beating(path.clone(), instance, daemon.clock.wall_seconds());
+            daemon.heartbeat = Some(beat.map_err(LiveError::io_error(path.display()))?);
         }
         Ok(daemon)
     }
 
     /// Restores the jobs that an earlier daemon held and suspended, where no journal has them.
     fn remember_ledger(&mut self, snapshot: &ClusterSnapshot) -> Result<(), LiveError> {
-        let garbled = self.ledger.standing().garbled.len();
+        let garbled_lines = self.ledger.standing().garbled.len();
         for at in 0..self.desks.len() {
             self.remember_set(at, snapshot)?;
         }
-        if garbled > 0 {
-            let path = self.config.home.ledger();
-            self.note(&format!("{}: lines that are not understood and left out: {garbled}", path.display()))?;
+        if garbled_lines > 0 {
+            let path = self.config.home.ledger_path();
+            self.write_note(&format!(
+                "{}: lines that are not understood and left out: {garbled_lines}",
+                path.display()
+            ))?;
         }
-        self.ledger.begin_again().map_err(LiveError::io(self.config.home.ledger().display()))
+        self.ledger.begin_again().map_err(LiveError::io_error(self.config.home.ledger_path().display()))
     }
 
     /// Restores those of one set: of several sets, jobs that are listed in its partitions.
@@ -218,26 +223,30 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let (standing, desk) = (self.ledger.standing(), &self.desks[at]);
         let several = self.desks.len() > 1;
         let own = snapshot.jobs.iter().filter(|fact| several && desk.set.partitions.contains(&fact.partition));
-        let own: BTreeSet<JobKey> = own.flat_map(JobFact::keys).collect();
-        let unknown = |key: &&JobKey| desk.core.tracker().job(**key).is_none() && (!several || own.contains(key));
+        let own: BTreeSet<JobKey> = own.flat_map(JobFact::job_keys).collect();
+        let unknown = |key: &&JobKey| desk.core.tracker().find_job(**key).is_none() && (!several || own.contains(key));
         let is_bare = |fact: &&JobFact| fact.state == JobState::Pending && fact.mark == HookMark::None;
-        let marked = snapshot.jobs.iter().filter(is_bare).flat_map(JobFact::keys).filter(|key| standing.is_ours(*key));
-        let all: BTreeSet<JobKey> = standing.held.iter().copied().chain(marked).collect();
-        let held: BTreeSet<JobKey> = all.iter().filter(unknown).copied().collect();
-        let stopped: BTreeSet<JobKey> = standing.suspended.iter().filter(unknown).copied().collect();
-        let pinned: BTreeSet<JobKey> = standing.pinned.iter().filter(unknown).copied().collect();
+        let marked_keys =
+            snapshot.jobs.iter().filter(is_bare).flat_map(JobFact::job_keys).filter(|key| standing.is_ours(*key));
+        let owned_jobs: BTreeSet<JobKey> = standing.held.iter().copied().chain(marked_keys).collect();
+        let held_jobs: BTreeSet<JobKey> = owned_jobs.iter().filter(unknown).copied().collect();
+        let stopped_jobs: BTreeSet<JobKey> = standing.suspended.iter().filter(unknown).copied().collect();
+        let pinned_jobs: BTreeSet<JobKey> = standing.pinned.iter().filter(unknown).copied().collect();
         let (users, operators, given_back) = (standing.users.clone(), standing.operators.clone(), standing.given_back);
-        if !held.is_empty() || !stopped.is_empty() || !pinned.is_empty() {
-            self.feed(at, &CoreInput::Remembered { taken: held, stopped, pinned })?;
+        if !held_jobs.is_empty() || !stopped_jobs.is_empty() || !pinned_jobs.is_empty() {
+            self.feed_input(
+                at,
+                &CoreInput::Remembered { taken: held_jobs, stopped: stopped_jobs, pinned: pinned_jobs },
+            )?;
         }
         if !users.is_empty() || !operators.is_empty() || given_back {
-            self.feed(at, &CoreInput::RememberedWords { users, operators, given_back, since: snapshot.time })?;
+            self.feed_input(at, &CoreInput::RememberedWords { users, operators, given_back, since: snapshot.time })?;
         }
         Ok(())
     }
 
     /// The core of the first set of nodes, to look at.
-    pub fn core(&self) -> &Core {
+    pub fn first_core(&self) -> &Core {
         &self.desks[0].core
     }
 
@@ -264,14 +273,14 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Works until it is stopped or must stop.
     ///
     /// # Errors
-    /// As [`Daemon::turn`]; what can be given back was.
+    /// As [`Daemon::run_turn`]; what can be given back was.
     pub fn run(&mut self, stop: &AtomicBool) -> Result<DaemonEnd, LiveError> {
         loop {
-            self.wait(stop);
+            self.wait_for_look(stop);
             if stop.load(Ordering::SeqCst) {
                 return Ok(DaemonEnd::Asked);
             }
-            if let Some(end) = self.turn()? {
+            if let Some(end) = self.run_turn()? {
                 return Ok(end);
             }
         }
@@ -279,42 +288,42 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
 
     /// Waits for the next look: until it is due, something wakes, or something is due without
     /// anything having been seen.
-    fn wait(&mut self, stop: &AtomicBool) {
-        let mut woken = false;
+    fn wait_for_look(&mut self, stop: &AtomicBool) {
+        let mut is_woken = false;
         while !stop.load(Ordering::SeqCst) {
-            let now = self.clock.steady();
+            let now = self.clock.steady_time();
             if now >= self.due || self.tick_due().is_some() {
                 return;
             }
-            if !woken && self.heard.is_some() && self.wake.is_new() && self.budget.allows(now) {
-                woken = true;
+            if !is_woken && self.heard.is_some() && self.wake.is_new() && self.budget.allows_look(now) {
+                is_woken = true;
                 self.after_end = self.wake.tells_of_ends();
                 self.due = self.due.min(now + if self.after_end { AFTER_END } else { AFTER_WAKE });
             }
             self.beat_between(now);
-            let pause = self.due.saturating_sub(self.clock.steady());
+            let pause = self.due.saturating_sub(self.clock.steady_time());
             self.clock.sleep(NAP.min(pause.max(Duration::from_millis(1))));
         }
     }
 
     /// The present, as the session of a set has it.
-    fn stamp(&self, at: usize) -> Stamp {
+    fn current_stamp(&self, at: usize) -> Stamp {
         let desk = &self.desks[at];
-        let passed = self.clock.steady().saturating_sub(desk.base.1);
-        let now = desk.base.0 + i64::try_from(passed.as_secs()).unwrap_or(0);
-        let answered = u64::try_from(self.answered.as_millis()).unwrap_or(u64::MAX);
-        Stamp { now, steady: desk.steady.saturating_add(answered) }
+        let elapsed_time = self.clock.steady_time().saturating_sub(desk.base.1);
+        let now = desk.base.0 + i64::try_from(elapsed_time.as_secs()).unwrap_or(0);
+        let answered_ms = u64::try_from(self.answered.as_millis()).unwrap_or(u64::MAX);
+        Stamp { now, steady: desk.steady.saturating_add(answered_ms) }
     }
 
     /// Returns the set for which something is due without a look, and the time of that. The last
     /// look must not be old.
     fn tick_due(&self) -> Option<(usize, Stamp)> {
         let fresh = self.heard.is_some_and(|heard| {
-            self.clock.steady().saturating_sub(heard) <= self.budget.period() + Duration::from_secs(2)
+            self.clock.steady_time().saturating_sub(heard) <= self.budget.look_period() + Duration::from_secs(2)
         });
         (0..self.desks.len()).filter(|_| fresh).find_map(|at| {
-            let stamp = self.stamp(at);
-            let due = self.desks[at].core.tick_due(stamp.time())?;
+            let stamp = self.current_stamp(at);
+            let due = self.desks[at].core.tick_due(stamp.session_time())?;
             Some((at, Stamp { now: due.0, ..stamp }))
         })
     }

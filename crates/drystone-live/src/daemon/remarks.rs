@@ -17,8 +17,8 @@ const CHANGE: i64 = 600;
 impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Writes planned starts into comments, a few at a time. Tasks of arrays have none: a comment
     /// would split each off its array.
-    pub(super) fn remark(&mut self, at: usize, now: Duration) {
-        let ahead = self.clock.wall() - self.stamp(at).now;
+    pub(super) fn write_remarks(&mut self, at: usize, now: Duration) {
+        let ahead = self.clock.wall_seconds() - self.current_stamp(at).now;
         let desk = &mut self.desks[at];
         if !self.config.comments
             || self.config.mode == DaemonMode::Shadow
@@ -29,14 +29,14 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         }
         desk.remarks.next = now + EVERY;
         let tracker = desk.core.tracker();
-        let foretold = |id| desk.foretell.start(id).and_then(|start| start.likely);
+        let foretold = |id| desk.foretell.job_forecast(id).and_then(|start| start.likely);
         let starts = &mut desk.remarks.told;
-        starts.retain(|key, _| tracker.job(*key).is_some_and(|t| t.place == TrackedPlace::Waiting));
+        starts.retain(|key, _| tracker.find_job(*key).is_some_and(|t| t.place == TrackedPlace::Waiting));
         // A job that the hook did not mark must not look as if it had.
-        let marked = |key: JobKey| tracker.mirror().fact(key).is_some_and(|fact| fact.mark == HookMark::Held);
+        let is_marked = |key: JobKey| tracker.mirror().job_fact(key).is_some_and(|fact| fact.mark == HookMark::Held);
         let waits = |t: &&Tracked| t.place == TrackedPlace::Waiting && t.flight.is_none() && t.key.task.is_none();
-        let planned = tracker.jobs().filter(waits).filter(|t| marked(t.key));
-        let mut due: Vec<(JobKey, i64)> = planned
+        let planned_jobs = tracker.jobs().filter(waits).filter(|t| is_marked(t.key));
+        let mut due: Vec<(JobKey, i64)> = planned_jobs
             .filter_map(|t| {
                 let start = t.story.planned.map(|promise| promise.start).or_else(|| t.id.and_then(foretold))?;
                 // Policies without a plan for it say so by the end of time.
@@ -54,18 +54,18 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         }
         let heartbeat = &self.heartbeat;
         let mut may = || heartbeat.as_ref().is_some_and(super::Heartbeat::is_mine);
-        let texts: Vec<(JobKey, String)> = due.iter().map(|&(key, start)| (key, moment(start))).collect();
-        self.cluster.remark(&texts, &mut may);
+        let texts: Vec<(JobKey, String)> = due.iter().map(|&(key, start)| (key, format_moment(start))).collect();
+        self.cluster.write_remarks(&texts, &mut may);
         desk.remarks.told.extend(due.into_iter().map(|(key, start)| (key, (start, now))));
     }
 }
 
 /// A moment in UTC, to the minute: `2026-11-27T15:30Z`.
-fn moment(seconds: i64) -> String {
+fn format_moment(seconds: i64) -> String {
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Days since 1 March of the year 0, in eras of 400 years.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let shifted_days = days + 719_468;
+    let (era, of_era) = (shifted_days.div_euclid(146_097), shifted_days.rem_euclid(146_097));
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * of_year + 2) / 153;
@@ -77,7 +77,7 @@ fn moment(seconds: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::moment;
+    use super::format_moment;
 
     #[test]
     fn moments_are_those_of_the_calendar() {
@@ -88,7 +88,7 @@ mod tests {
             (1_709_251_200, "2024-03-01T00:00Z"),
             (1_795_571_603, "2026-11-25T01:53Z"),
         ] {
-            assert_eq!(moment(seconds), text);
+            assert_eq!(format_moment(seconds), text);
         }
     }
 }

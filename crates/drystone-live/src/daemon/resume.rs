@@ -24,7 +24,7 @@ pub(super) struct SavedSnapshot {
 }
 
 impl SavedSnapshot {
-    pub(super) fn bytes(&self) -> Result<Vec<u8>, JournalError> {
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, JournalError> {
         let body = postcard::to_stdvec(self)?;
         let mut bytes = MAGIC.to_vec();
         bytes.extend(journal::LAYOUT.to_le_bytes());
@@ -34,7 +34,7 @@ impl SavedSnapshot {
     }
 
     /// A snapshot that is whole; anything else counts as none, for the journal has all of it.
-    fn read(path: &Path) -> Option<SavedSnapshot> {
+    fn read_snapshot(path: &Path) -> Option<SavedSnapshot> {
         let bytes = std::fs::read(path).ok()?;
         let rest = bytes.strip_prefix(MAGIC)?;
         let (layout, rest) = rest.split_first_chunk::<2>()?;
@@ -66,7 +66,7 @@ pub struct ResumeHistory {
 ///
 /// # Errors
 /// A journal that cannot be read, or that another version wrote in another layout.
-pub fn resume(
+pub fn resume_daemon(
     home: &Home,
     older: &[(Option<String>, PathBuf)],
     settings: TrackerSettings,
@@ -74,14 +74,20 @@ pub fn resume(
     policy: &PolicySpec,
     wall: i64,
 ) -> Result<ResumeHistory, LiveError> {
-    let Some(last) = journal::segments(&home.journal())?.pop() else {
-        return Ok(taught(older, None, Core::new(settings, layout, policy), WakePosition::default(), wall)?);
+    let Some(last) = journal::list_segments(&home.journal_folder())?.pop() else {
+        return Ok(learn_from_journals(
+            older,
+            None,
+            Core::new(settings, layout, policy),
+            WakePosition::default(),
+            wall,
+        )?);
     };
-    let (records, _) = journal::entries(&last.path)?;
+    let (records, _) = journal::read_entries(&last.path)?;
     let why = match records.first() {
-        Some(JournalRecord::Begin(begin)) => match differs(begin, &settings, &layout, policy) {
+        Some(JournalRecord::Begin(begin)) => match find_difference(begin, &settings, &layout, policy) {
             Some(why) => why,
-            None => match load(home, &last.path, begin, records.get(1..).unwrap_or_default()) {
+            None => match load_core(home, &last.path, begin, records.get(1..).unwrap_or_default()) {
                 Ok((core, heard)) => return Ok(goes_on(core, heard, wall)?),
                 Err(JournalError::Core(error)) => format!("the saved state cannot be read ({error})"),
                 Err(error) => return Err(error.into()),
@@ -89,26 +95,27 @@ pub fn resume(
         },
         _ => "the last segment of the journal is torn at its beginning".to_string(),
     };
-    let heard = heard(&records).unwrap_or_default();
-    let own = [(None, home.journal())];
-    Ok(taught(&own, Some(why), Core::new(settings, layout, policy), heard, wall)?)
+    let heard_position = find_heard(&records).unwrap_or_default();
+    let own = [(None, home.journal_folder())];
+    Ok(learn_from_journals(&own, Some(why), Core::new(settings, layout, policy), heard_position, wall)?)
 }
 
 /// Starts without a state, with what these journals teach; `why`: reason why there is none.
-fn taught(
+fn learn_from_journals(
     journals: &[(Option<String>, PathBuf)],
     why: Option<String>,
     core: Core,
     heard: WakePosition,
     wall: i64,
 ) -> Result<ResumeHistory, JournalError> {
-    let (jobs, taught) = past(journals)?;
+    let (jobs, taught_count) = gather_past_jobs(journals)?;
     if jobs.is_empty() && why.is_none() {
         return Ok(ResumeHistory { core, inputs: Vec::new(), state: None, heard, now: wall, notes: Vec::new() });
     }
     let why = why.unwrap_or_else(|| "this set of nodes has no journal yet".into());
-    let notes =
-        vec![format!("{why}: jobs are adopted as they are, and jobs of the journal that teach predictors: {taught}")];
+    let notes = vec![format!(
+        "{why}: jobs are adopted as they are, and jobs of the journal that teach predictors: {taught_count}"
+    )];
     let inputs = if jobs.is_empty() { Vec::new() } else { vec![CoreInput::Taught { offset: 0, jobs }] };
     let latest =
         inputs.iter().filter_map(|input| if let CoreInput::Taught { jobs, .. } = input { jobs.last() } else { None });
@@ -117,8 +124,13 @@ fn taught(
 }
 
 /// Returns the reason why a daemon cannot continue from a segment.
-fn differs(begin: &Begin, settings: &TrackerSettings, layout: &NodeLayout, policy: &PolicySpec) -> Option<String> {
-    if begin.policy != policy.canonical() {
+fn find_difference(
+    begin: &Begin,
+    settings: &TrackerSettings,
+    layout: &NodeLayout,
+    policy: &PolicySpec,
+) -> Option<String> {
+    if begin.policy != policy.canonical_text() {
         return Some(format!("the policy was {}", begin.policy));
     }
     if begin.settings.mode != settings.mode {
@@ -131,7 +143,7 @@ fn differs(begin: &Begin, settings: &TrackerSettings, layout: &NodeLayout, polic
 }
 
 /// The core at the end of a segment, and how far the wake file was read.
-fn load(
+fn load_core(
     home: &Home,
     path: &Path,
     begin: &Begin,
@@ -139,22 +151,23 @@ fn load(
 ) -> Result<(Core, WakePosition), JournalError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut core = journal::core_of(&Begin { state: None, ..begin.clone() })?;
-    let saved = SavedSnapshot::read(&home.snapshot()).filter(|snapshot| snapshot.segment == name);
-    if let Some(saved) = saved
+    let saved_snapshot =
+        SavedSnapshot::read_snapshot(&home.snapshot_path()).filter(|snapshot| snapshot.segment == name);
+    if let Some(saved) = saved_snapshot
         && core.load(&saved.state).is_ok()
     {
         let (rest, _) = journal::entries_from(path, saved.offset)?;
-        feed(&mut core, &rest)?;
-        return Ok((core, heard(&rest).unwrap_or(saved.heard)));
+        feed_records(&mut core, &rest)?;
+        return Ok((core, find_heard(&rest).unwrap_or(saved.heard)));
     }
     let mut core = journal::core_of(begin)?;
-    feed(&mut core, records)?;
-    Ok((core, heard(records).unwrap_or(begin.heard)))
+    feed_records(&mut core, records)?;
+    Ok((core, find_heard(records).unwrap_or(begin.heard)))
 }
 
 /// Returns the position up to which the wake file was read by the last of these records that says
 /// so.
-fn heard(records: &[JournalRecord]) -> Option<WakePosition> {
+fn find_heard(records: &[JournalRecord]) -> Option<WakePosition> {
     records.iter().rev().find_map(|record| match record {
         JournalRecord::In(CoreInput::Facts { heard, .. }) => Some(*heard),
         JournalRecord::Begin(begin) => Some(begin.heard),
@@ -162,10 +175,10 @@ fn heard(records: &[JournalRecord]) -> Option<WakePosition> {
     })
 }
 
-fn feed(core: &mut Core, records: &[JournalRecord]) -> Result<(), JournalError> {
+fn feed_records(core: &mut Core, records: &[JournalRecord]) -> Result<(), JournalError> {
     for record in records {
         if let JournalRecord::In(input) = record {
-            match core.take(input) {
+            match core.take_input(input) {
                 Ok(_) => {}
                 // It gave everything back then.
                 Err(CoreError::Violation(violation)) => return Err(CoreError::Violation(violation).into()),
@@ -177,19 +190,19 @@ fn feed(core: &mut Core, records: &[JournalRecord]) -> Result<(), JournalError> 
 }
 
 fn goes_on(core: Core, heard: WakePosition, wall: i64) -> Result<ResumeHistory, CoreError> {
-    let now = core.session().view().now().0.max(wall);
-    let steady = core.tracker().steady();
+    let now = core.session().view().current_time().0.max(wall);
+    let steady = core.tracker().answered_time();
     let state = Some(core.save()?);
     let inputs = vec![CoreInput::Restarted(Stamp { now, steady })];
     Ok(ResumeHistory { core, inputs, state, heard, now, notes: Vec::new() })
 }
 
 /// The last jobs of journals, in the order of their ends, and how many there are.
-fn past(journals: &[(Option<String>, PathBuf)]) -> Result<(Vec<ExportedJob>, usize), JournalError> {
+fn gather_past_jobs(journals: &[(Option<String>, PathBuf)]) -> Result<(Vec<ExportedJob>, usize), JournalError> {
     let mut jobs = Vec::new();
     for (_, folder) in journals {
-        if !journal::segments(folder)?.is_empty() {
-            jobs.extend(journal::past(folder)?);
+        if !journal::list_segments(folder)?.is_empty() {
+            jobs.extend(journal::read_past_jobs(folder)?);
         }
     }
     jobs.retain(|job| job.start.is_some());

@@ -40,14 +40,14 @@ pub struct Stats {
 }
 
 impl Stats {
-    pub(super) fn note(&mut self, at: i64, text: &str) {
+    pub(super) fn note_text(&mut self, at: i64, text: &str) {
         if self.notes.len() == NOTES {
             self.notes.pop_front();
         }
         self.notes.push_back(PersonNote { at, text: text.to_string() });
     }
 
-    pub(super) fn order(&mut self, verb: &str, outcome: &str) {
+    pub(super) fn count_order(&mut self, verb: &str, outcome: &str) {
         *self.orders.entry(format!("{verb} {outcome}")).or_insert(0) += 1;
     }
 }

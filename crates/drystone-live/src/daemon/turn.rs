@@ -36,8 +36,8 @@ const NO_SPACE: &str = "no space left for the journal";
 /// Numbers of the jobs that are held as by their users, and bear no mark of the hook.
 fn unmarked_holds(delta: &Delta) -> BTreeSet<u64> {
     let pending = delta.changed.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
-    let unmarked = pending.filter(|fact| fact.reason == PendingReason::UserHold && fact.mark == HookMark::None);
-    unmarked.map(|fact| fact.id).collect()
+    let unmarked_jobs = pending.filter(|fact| fact.reason == PendingReason::UserHold && fact.mark == HookMark::None);
+    unmarked_jobs.map(|fact| fact.id).collect()
 }
 
 impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
@@ -45,7 +45,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     ///
     /// # Errors
     /// The error, with that of the hand-back if it also failed.
-    pub fn turn(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
+    pub fn run_turn(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
         let end = match self.try_turn() {
             Ok(end) => return Ok(end),
             Err(LiveError::Core(CoreError::Violation(violation))) => DaemonEnd::Violation(violation.to_string()),
@@ -56,7 +56,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let (why, mode) = (why.clone(), self.config.mode);
         tracing::error!(why, "cannot go on");
         // On a full disk this fails as well.
-        let _ = self.note(&format!("cannot go on: {why}"));
+        let _ = self.write_note(&format!("cannot go on: {why}"));
         if mode == DaemonMode::Drive {
             self.give_back(&HandBackOptions::default())?;
         }
@@ -68,50 +68,50 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             return Ok(Some(DaemonEnd::Fenced));
         }
         if let Some((at, stamp)) = self.tick_due() {
-            let output = self.feed(at, &CoreInput::Tick(stamp))?;
+            let output = self.feed_input(at, &CoreInput::Tick(stamp))?;
             return self.carry_out(at, &output);
         }
         self.due = Duration::MAX;
-        let begun = self.clock.steady();
-        let end = self.look();
-        let now = self.clock.steady();
-        let took = now.saturating_sub(begun);
+        let begin_time = self.clock.steady_time();
+        let end = self.look_at_cluster();
+        let now = self.clock.steady_time();
+        let took = now.saturating_sub(begin_time);
         if took >= LONG {
-            let answer = self.heard.map_or(took, |heard| heard.saturating_sub(begun));
+            let answer = self.heard.map_or(took, |heard| heard.saturating_sub(begin_time));
             tracing::warn!(seconds = took.as_secs_f64(), answer = answer.as_secs_f64(), "a look took long");
         }
         let own = processor_time();
-        let looked = std::mem::take(&mut self.looked) + self.cluster.cost();
-        let spent = looked + own.saturating_sub(std::mem::replace(&mut self.charged, own));
-        self.budget.spend(now, spent);
+        let look_cost = std::mem::take(&mut self.looked) + self.cluster.take_call_cost();
+        let total_cost = look_cost + own.saturating_sub(std::mem::replace(&mut self.charged, own));
+        self.budget.spend_cost(now, total_cost);
         let delay = self.budget.take_delay();
         if !self.stats.silent {
             // One that came while nodes cleaned up is repeated once.
             let is_early = std::mem::take(&mut self.after_end) && self.leaves;
             let soon = if self.soon { SOON } else { Duration::MAX };
             let soon = if is_early { AFTER_WAKE } else { soon };
-            let soon = if self.budget.allows(now) { soon } else { Duration::MAX };
-            self.due = self.due.min(now + self.budget.period().min(soon).max(delay));
+            let soon = if self.budget.allows_look(now) { soon } else { Duration::MAX };
+            self.due = self.due.min(now + self.budget.look_period().min(soon).max(delay));
         }
-        self.publish(now);
-        let duration = self.clock.steady().saturating_sub(now);
+        self.publish_state(now);
+        let duration = self.clock.steady_time().saturating_sub(now);
         if duration >= LONG {
             tracing::warn!(seconds = duration.as_secs_f64(), "telling people took long");
         }
         self.beat_between(now + duration);
         if matches!(end, Ok(None)) {
-            (0..self.desks.len()).for_each(|at| self.remark(at, now));
+            (0..self.desks.len()).for_each(|at| self.write_remarks(at, now));
         }
         end
     }
 
     /// Looks, and does what follows.
-    fn look(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
-        let lines = self.wake.read().map_err(LiveError::io(self.config.home.wake().display()))?;
+    fn look_at_cluster(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
+        let lines = self.wake.read_lines().map_err(LiveError::io_error(self.config.home.wake_path().display()))?;
         let messages: Vec<(WakePosition, HookMessage)> =
             lines.iter().filter_map(|(behind, line)| Some((*behind, HookMessage::parse(line)?))).collect();
         self.note_users(&messages)?;
-        let places = self.desks.iter().flat_map(|desk| desk.core.tracker().wants().places);
+        let places = self.desks.iter().flat_map(|desk| desk.core.tracker().wanted_details().places);
         let snapshot = match self.cluster.observe(&Want { places: places.collect() }) {
             Ok(snapshot) => snapshot,
             Err(error @ ClusterError::Broken(_)) => return Err(error.into()),
@@ -120,22 +120,22 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 return Ok(None);
             }
         };
-        self.hears();
+        self.note_answer();
         self.leaves = snapshot.jobs.iter().any(|fact| fact.leaving);
         // What follows may take long on a busy machine.
-        self.beat_between(self.clock.steady());
+        self.beat_between(self.clock.steady_time());
         self.count_missed(&snapshot);
         self.note_new_nodes(&snapshot)?;
-        let mut all = std::mem::take(&mut self.unheard);
-        all.extend(messages);
+        let mut all_messages = std::mem::take(&mut self.unheard);
+        all_messages.extend(messages);
         let mut end = None;
         self.soon = false;
         for at in 0..self.desks.len() {
             if end.is_none() {
-                end = self.look_at_set(at, &snapshot, &all)?;
+                end = self.look_at_set(at, &snapshot, &all_messages)?;
             }
         }
-        if end.is_none() && !self.beat()? {
+        if end.is_none() && !self.send_beat()? {
             end = Some(DaemonEnd::Fenced);
         }
         self.save_if_due()?;
@@ -149,21 +149,22 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         snapshot: &ClusterSnapshot,
         messages: &[(WakePosition, HookMessage)],
     ) -> Result<Option<DaemonEnd>, LiveError> {
-        let (stamp, core) = (self.stamp(at), &self.desks[at].core);
-        let delta = core.tracker().mirror().diff(&seen_by(&self.config.sets, at, snapshot));
+        let (stamp, core) = (self.current_stamp(at), &self.desks[at].core);
+        let delta = core.tracker().mirror().diff_snapshot(&seen_by(&self.config.sets, at, snapshot));
         let tracker = core.tracker();
-        let is_due = core.deadline().is_some_and(|due| due <= stamp.time());
+        let is_due = core.next_deadline().is_some_and(|due| due <= stamp.session_time());
         let is_due = is_due || tracker.is_waiting() || tracker.is_undecided() || !tracker.has_begun();
         let mut end = None;
-        let (has_heard, heard) = (self.desks[at].heard, self.wake.position());
+        let (has_heard, heard_position) = (self.desks[at].heard, self.wake.position());
         let messages = messages.iter().filter(|(behind, _)| !behind.is_within(has_heard)).map(|&(_, message)| message);
         let messages: Vec<HookMessage> = messages.collect();
-        self.desks[at].heard = heard;
+        self.desks[at].heard = heard_position;
         if !delta.is_empty() || !messages.is_empty() || is_due {
             self.note_marks(&delta)?;
-            let held = unmarked_holds(&delta);
-            let output = self.feed(at, &CoreInput::Facts { stamp, delta, told: messages, heard })?;
-            self.note_holds(at, &held)?;
+            let held_jobs = unmarked_holds(&delta);
+            let output =
+                self.feed_input(at, &CoreInput::Facts { stamp, delta, told: messages, heard: heard_position })?;
+            self.note_holds(at, &held_jobs)?;
             end = self.carry_out(at, &output)?;
         }
         self.watch_for_a_stall(at)?;
@@ -178,10 +179,10 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             return Ok(());
         }
         let desk = &mut self.desks[at];
-        let stalled = desk.core.tracker().stalls_for().unwrap_or(0);
-        let was = std::mem::replace(&mut desk.stalled, stalled >= STALL.0);
+        let stall_seconds = desk.core.tracker().stalls_for().unwrap_or(0);
+        let was = std::mem::replace(&mut desk.stalled, stall_seconds >= STALL.0);
         self.stats.stalled = self.desks.iter().any(|desk| desk.stalled);
-        if stalled < STALL.0 {
+        if stall_seconds < STALL.0 {
             return Ok(());
         }
         let way = self.desks[at].core.tracker().first_in_the_way();
@@ -190,8 +191,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             format!("; job {0}{aside} waits for room before them: `scontrol hold {0}` lets them pass", key.name())
         });
         let stall =
-            format!("released jobs have not started for {} s although processors are idle{way}", stalled / 1_000);
-        if stalled >= STALL.1 {
+            format!("released jobs have not started for {} s although processors are idle{way}", stall_seconds / 1_000);
+        if stall_seconds >= STALL.1 {
             return Err(LiveError::Doubt(stall));
         }
         if !was {
@@ -207,11 +208,12 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             return Ok(());
         }
         let desk = &mut self.desks[at];
-        let new = desk.core.tracker().hopeless().into_iter().find(|(key, _)| !desk.hopeless.contains(key));
+        let new = desk.core.tracker().hopeless_jobs().into_iter().find(|(key, _)| !desk.hopeless.contains(key));
         let Some((key, why)) = new else { return Ok(()) };
         desk.hopeless.insert(key);
-        tracing::warn!(job = key.name(), why = why.text(), "cannot start");
-        let text = format!("job {} cannot start: {}; it is tried again after growing pauses", key.name(), why.text());
+        tracing::warn!(job = key.name(), why = why.reason_text(), "cannot start");
+        let text =
+            format!("job {} cannot start: {}; it is tried again after growing pauses", key.name(), why.reason_text());
         self.note_of(at, &text)
     }
 
@@ -228,14 +230,14 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 (JobName { id: fact.id, task: None }, JobKey { id: fact.id, task: None, submit: fact.submit });
             match fact.mark {
                 HookMark::Held => (!standing.marked.contains(&key)).then_some(LedgerLine::Marked(key)),
-                HookMark::User => (!standing.users.knows(fact.id)).then_some(LedgerLine::UserHold(name)),
+                HookMark::User => (!standing.users.knows_job(fact.id)).then_some(LedgerLine::UserHold(name)),
                 HookMark::None => None,
             }
         };
         let mut entries: Vec<LedgerLine> = pending.filter_map(entry).collect();
         // The tasks of an array have one line.
         entries.dedup();
-        self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
+        self.ledger.add_entries(&entries).map_err(LiveError::io_error(NO_SPACE))
     }
 
     /// Notes users' holds from before the daemon came, of which no hook told.
@@ -244,10 +246,10 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             return Ok(());
         }
         let (standing, tracker) = (self.ledger.standing(), self.desks[at].core.tracker());
-        let is_theirs = |key: &JobKey| tracker.job(*key).is_some_and(|tracked| tracked.user_hold);
+        let is_theirs = |key: &JobKey| tracker.find_job(*key).is_some_and(|tracked| tracked.user_hold);
         let mut entries = Vec::new();
-        for &id in held.iter().filter(|&&id| !standing.users.knows(id)) {
-            let keys: Vec<JobKey> = tracker.mirror().of_array(id).flat_map(JobFact::keys).collect();
+        for &id in held.iter().filter(|&&id| !standing.users.knows_job(id)) {
+            let keys: Vec<JobKey> = tracker.mirror().of_array(id).flat_map(JobFact::job_keys).collect();
             if keys.iter().all(is_theirs) {
                 entries.push(LedgerLine::UserHold(JobName { id, task: None }));
             } else {
@@ -255,7 +257,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 entries.extend(user_keys.map(|key| LedgerLine::UserHold(JobName { id, task: key.task })));
             }
         }
-        self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
+        self.ledger.add_entries(&entries).map_err(LiveError::io_error(NO_SPACE))
     }
 
     /// Notes what the hook said in the ledger, where a hand-back needs it.
@@ -270,7 +272,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         // Jobs whose marks were overwritten before the first look at them, and that looked like
         // held by their users.
         let misread = messages.iter().filter_map(|(_, line)| match *line {
-            HookMessage::Overwritten(name) if standing.users.knows(name.id) && !has_word(name) => {
+            HookMessage::Overwritten(name) if standing.users.knows_job(name.id) && !has_word(name) => {
                 Some(LedgerLine::UserRelease(name))
             }
             _ => None,
@@ -287,7 +289,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             }))
             .chain((!messages.is_empty()).then(|| LedgerLine::Heard(self.wake.position())))
             .collect();
-        self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
+        self.ledger.add_entries(&entries).map_err(LiveError::io_error(NO_SPACE))
     }
 
     /// The cluster does not answer: nothing is concluded, nothing decided, and no clock of an order
@@ -297,21 +299,21 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         self.stats.failures += 1;
         if !self.stats.silent {
             tracing::warn!(%error, "the cluster does not answer");
-            self.note(&error.to_string())?;
+            self.write_note(&error.to_string())?;
         }
         self.stats.silent = true;
         self.heard = None;
-        self.due = self.clock.steady() + self.backoff;
+        self.due = self.clock.steady_time() + self.backoff;
         self.backoff = (self.backoff * 2).min(BACKOFF.1);
         Ok(())
     }
 
     /// It answers.
-    fn hears(&mut self) {
+    fn note_answer(&mut self) {
         if self.stats.silent {
             tracing::info!("the cluster answers again");
         }
-        let now = self.clock.steady();
+        let now = self.clock.steady_time();
         // From one answer to the next, as long as none is missing between them.
         self.answered += self.heard.map_or(Duration::from_millis(1), |heard| now.saturating_sub(heard));
         (self.heard, self.backoff, self.stats.silent) = (Some(now), BACKOFF.0, false);
@@ -319,17 +321,17 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     /// Journals what goes in, and takes it in.
-    pub(super) fn feed(&mut self, at: usize, input: &CoreInput) -> Result<CoreOutput, LiveError> {
-        self.write(at, &JournalRecord::In(input.clone()))?;
-        self.pass("facts")?;
-        let begun = self.clock.steady();
-        let output = self.desks[at].core.take(input)?;
-        let took = self.clock.steady().saturating_sub(begun);
+    pub(super) fn feed_input(&mut self, at: usize, input: &CoreInput) -> Result<CoreOutput, LiveError> {
+        self.write_record(at, &JournalRecord::In(input.clone()))?;
+        self.pass_point("facts")?;
+        let begin_time = self.clock.steady_time();
+        let output = self.desks[at].core.take_input(input)?;
+        let took = self.clock.steady_time().saturating_sub(begin_time);
         if took >= LONG {
-            let waiting = self.desks[at].core.session().view().waiting().count();
-            tracing::warn!(seconds = took.as_secs_f64(), waiting, "a decision took long");
+            let waiting_count = self.desks[at].core.session().view().waiting_jobs().count();
+            tracing::warn!(seconds = took.as_secs_f64(), waiting_count, "a decision took long");
         }
-        self.pass("decided")?;
+        self.pass_point("decided")?;
         Ok(output)
     }
 
@@ -338,11 +340,11 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         if output.is_empty() {
             return Ok(None);
         }
-        self.count(at, output);
+        self.count_output(at, output);
         if self.config.mode == DaemonMode::Drive && !output.orders.is_empty() {
             self.note_ledger(output)?;
         }
-        self.write(at, &JournalRecord::Out(output.clone()))?;
+        self.write_record(at, &JournalRecord::Out(output.clone()))?;
         self.note_given_nodes(at, output)?;
         if let Some(doubt) = &output.doubt {
             self.desks[at].journal.sync()?;
@@ -352,39 +354,39 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             return Ok(None);
         }
         self.desks[at].journal.sync()?;
-        self.pass("intents")?;
-        let Some(outcomes) = self.order(&output.orders) else { return Ok(Some(DaemonEnd::Fenced)) };
-        self.pass("orders")?;
+        self.pass_point("intents")?;
+        let Some(outcomes) = self.send_orders(&output.orders) else { return Ok(Some(DaemonEnd::Fenced)) };
+        self.pass_point("orders")?;
         for (order, outcome) in output.orders.iter().zip(&outcomes) {
             self.hear_outcome(order, outcome);
         }
-        self.feed(at, &CoreInput::Outcomes(outcomes))?;
-        self.pass("outcomes")?;
+        self.feed_input(at, &CoreInput::Outcomes(outcomes))?;
+        self.pass_point("outcomes")?;
         self.soon = true;
         Ok(None)
     }
 
     /// Orders, as long as the fence stands; `None` where it has fallen.
-    fn order(&mut self, orders: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
-        self.looked += self.cluster.cost();
-        let (heartbeat, faults, clock, beaten) = (&self.heartbeat, &mut self.faults, &self.clock, &mut self.beaten);
-        let mut fenced = false;
+    fn send_orders(&mut self, orders: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
+        self.looked += self.cluster.take_call_cost();
+        let (heartbeat, faults, clock, last_beat) = (&self.heartbeat, &mut self.faults, &self.clock, &mut self.beaten);
+        let mut is_fenced = false;
         let mut may = || {
-            faults.pass("pins");
+            faults.pass_point("pins");
             let is_mine = heartbeat.as_ref().is_some_and(super::Heartbeat::is_mine);
-            fenced |= !is_mine;
-            faults.pass("fence");
+            is_fenced |= !is_mine;
+            faults.pass_point("fence");
             // Many commands take their time; the cluster has answered.
-            let now = clock.steady();
-            if is_mine && now.saturating_sub(*beaten) >= BEAT {
-                *beaten = now;
-                let _ = heartbeat.as_ref().map(|heartbeat| heartbeat.beat(clock.wall()));
+            let now = clock.steady_time();
+            if is_mine && now.saturating_sub(*last_beat) >= BEAT {
+                *last_beat = now;
+                let _ = heartbeat.as_ref().map(|heartbeat| heartbeat.beat(clock.wall_seconds()));
             }
             is_mine
         };
-        let outcomes = self.cluster.act(orders, &mut may);
-        self.budget.spend_on_orders(self.cluster.cost());
-        (!fenced).then_some(outcomes)
+        let outcomes = self.cluster.execute_orders(orders, &mut may);
+        self.budget.spend_on_orders(self.cluster.take_call_cost());
+        (!is_fenced).then_some(outcomes)
     }
 
     /// Notes what a hand-back must know of these orders. If its user has held a job and we hold it
@@ -403,22 +405,23 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             LedgerLine::Pinned(key) => !standing.pinned.contains(key),
             _ => true,
         };
-        let is_user_held =
-            |key| self.desks.iter().any(|desk| desk.core.tracker().job(key).is_some_and(|tracked| tracked.user_hold));
-        let is_said_held = |key| standing.users.holds(key) || standing.operators.holds(key);
-        let released = |order: &ClusterOrder| match *order {
+        let is_user_held = |key| {
+            self.desks.iter().any(|desk| desk.core.tracker().find_job(key).is_some_and(|tracked| tracked.user_hold))
+        };
+        let is_said_held = |key| standing.users.is_held(key) || standing.operators.is_held(key);
+        let release_line = |order: &ClusterOrder| match *order {
             ClusterOrder::Hold(key) if is_said_held(key) && !is_user_held(key) => {
                 Some(LedgerLine::OperatorRelease(JobName { id: key.id, task: key.task }))
             }
             _ => None,
         };
         let entries = output.orders.iter().filter_map(entry).filter(new);
-        let entries: Vec<LedgerLine> = entries.chain(output.orders.iter().filter_map(released)).collect();
-        self.pass("ledger")?;
-        self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
+        let entries: Vec<LedgerLine> = entries.chain(output.orders.iter().filter_map(release_line)).collect();
+        self.pass_point("ledger")?;
+        self.ledger.add_entries(&entries).map_err(LiveError::io_error(NO_SPACE))
     }
 
-    fn count(&mut self, at: usize, output: &CoreOutput) {
+    fn count_output(&mut self, at: usize, output: &CoreOutput) {
         self.stats.decisions += u64::from(!output.decided.is_empty());
         for decided in &output.decided {
             if let (Action::Start { why, .. }, Some(key)) = (decided.action, decided.key) {
@@ -434,13 +437,13 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     fn hear_outcome(&mut self, order: &ClusterOrder, outcome: &OrderOutcome) {
-        let (verb, job) = (order.verb(), order.key().name());
+        let (verb, job) = (order.verb(), order.job_key().name());
         let word = match outcome {
             OrderOutcome::Done => "done",
             OrderOutcome::Refused(why) => {
                 tracing::warn!(job, verb, why, "refused");
-                let at = self.clock.wall();
-                self.stats.note(at, &format!("{verb} of job {job} was refused: {why}"));
+                let at = self.clock.wall_seconds();
+                self.stats.note_text(at, &format!("{verb} of job {job} was refused: {why}"));
                 "refused"
             }
             OrderOutcome::Unknown => {
@@ -449,7 +452,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             }
         };
         tracing::debug!(job, verb, outcome = word, "order");
-        self.stats.order(verb, word);
+        self.stats.count_order(verb, word);
     }
 
     /// Beats between two looks that are far apart and within a long one, as long as the cluster
@@ -459,7 +462,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             return;
         }
         self.beaten = now;
-        let wall = self.clock.wall();
+        let wall = self.clock.wall_seconds();
         if let Some(heartbeat) = &self.heartbeat {
             let _ = heartbeat.beat(wall);
         }
@@ -467,37 +470,37 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
 
     /// Beats, once a look was answered and a decision came. Returns whether this daemon still
     /// drives.
-    fn beat(&mut self) -> Result<bool, LiveError> {
-        self.beaten = self.clock.steady();
-        let wall = self.clock.wall();
+    fn send_beat(&mut self) -> Result<bool, LiveError> {
+        self.beaten = self.clock.steady_time();
+        let wall = self.clock.wall_seconds();
         let Some(heartbeat) = &self.heartbeat else { return Ok(true) };
-        let is_mine = heartbeat.beat(wall).map_err(LiveError::io(self.config.home.heartbeat().display()))?;
-        self.pass("beat")?;
+        let is_mine = heartbeat.beat(wall).map_err(LiveError::io_error(self.config.home.heartbeat_path().display()))?;
+        self.pass_point("beat")?;
         Ok(is_mine)
     }
 
     /// Writes something for people.
-    pub(super) fn note(&mut self, text: &str) -> Result<(), LiveError> {
-        let wall = self.clock.wall();
-        self.stats.note(wall, text);
-        self.write(0, &JournalRecord::Note { at: self.stamp(0).now, text: text.to_string() })
+    pub(super) fn write_note(&mut self, text: &str) -> Result<(), LiveError> {
+        let wall = self.clock.wall_seconds();
+        self.stats.note_text(wall, text);
+        self.write_record(0, &JournalRecord::Note { at: self.current_stamp(0).now, text: text.to_string() })
     }
 
     /// Writes something of one set for people.
     pub(super) fn note_of(&mut self, at: usize, text: &str) -> Result<(), LiveError> {
-        let wall = self.clock.wall();
+        let wall = self.clock.wall_seconds();
         let several = self.desks.len() > 1;
         let note = if several { format!("{}: {text}", self.desks[at].set.name()) } else { text.to_string() };
-        self.stats.note(wall, &note);
-        self.write(at, &JournalRecord::Note { at: self.stamp(at).now, text: text.to_string() })
+        self.stats.note_text(wall, &note);
+        self.write_record(at, &JournalRecord::Note { at: self.current_stamp(at).now, text: text.to_string() })
     }
 
-    fn write(&mut self, at: usize, record: &JournalRecord) -> Result<(), LiveError> {
-        Ok(self.desks[at].journal.write(record)?)
+    fn write_record(&mut self, at: usize, record: &JournalRecord) -> Result<(), LiveError> {
+        Ok(self.desks[at].journal.write_record(record)?)
     }
 
-    fn pass(&mut self, point: &'static str) -> Result<(), LiveError> {
-        if self.faults.pass(point) {
+    fn pass_point(&mut self, point: &'static str) -> Result<(), LiveError> {
+        if self.faults.pass_point(point) {
             let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
             return Err(LiveError::Journal(JournalError::Io {
                 path: self.desks[0].journal.path().to_path_buf(),
@@ -508,26 +511,26 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     fn save_if_due(&mut self) -> Result<(), LiveError> {
-        let mut saved = false;
+        let mut has_saved = false;
         for at in 0..self.desks.len() {
-            saved |= self.save_set(at)?;
+            has_saved |= self.save_set(at)?;
         }
-        if !saved {
+        if !has_saved {
             return Ok(());
         }
         let trackers = || self.desks.iter().map(|desk| desk.core.tracker());
-        let live = |key: &crate::cluster::JobKey| trackers().any(|tracker| tracker.job(*key).is_some());
+        let live = |key: &crate::cluster::JobKey| trackers().any(|tracker| tracker.find_job(*key).is_some());
         let numbers: BTreeSet<u64> = trackers().flat_map(|tracker| tracker.jobs().map(|job| job.key.id)).collect();
         // What is not forgotten is only too much.
-        let result = self.ledger.forget(live, |number| numbers.contains(&number));
-        let path = self.config.home.ledger();
+        let result = self.ledger.forget_jobs(live, |number| numbers.contains(&number));
+        let path = self.config.home.ledger_path();
         self.does_without(&path, &result);
         Ok(())
     }
 
     /// Saves the state of one set, if that is due.
     fn save_set(&mut self, at: usize) -> Result<bool, LiveError> {
-        let (now, desk) = (self.clock.steady(), &mut self.desks[at]);
+        let (now, desk) = (self.clock.steady_time(), &mut self.desks[at]);
         if desk.journal.records() - desk.saved.1 < SAVE.0 && now.saturating_sub(desk.saved.0) < SAVE.1 {
             return Ok(false);
         }
@@ -543,8 +546,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 heard: desk.heard,
                 state,
             };
-            let (bytes, path) = (snapshot.bytes()?, desk.home.snapshot());
-            self.pass("snapshot")?;
+            let (bytes, path) = (snapshot.to_bytes()?, desk.home.snapshot_path());
+            self.pass_point("snapshot")?;
             // Without it a restart reads more of the journal.
             let result = write_whole(&path, &bytes, true);
             if !self.does_without(&path, &result) {
@@ -552,24 +555,24 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 desk.saved = (now, desk.journal.records());
                 return Ok(false);
             }
-            self.pass("saved")?;
+            self.pass_point("saved")?;
         }
         let desk = &mut self.desks[at];
         let tracker = desk.core.tracker();
-        desk.proposed.retain(|key| tracker.job(*key).is_some());
-        desk.hopeless.retain(|key| tracker.job(*key).is_some());
-        desk.givers.retain(|(key, _)| tracker.job(*key).is_some());
+        desk.proposed.retain(|key| tracker.find_job(*key).is_some());
+        desk.hopeless.retain(|key| tracker.find_job(*key).is_some());
+        desk.givers.retain(|(key, _)| tracker.find_job(*key).is_some());
         desk.saved = (now, desk.journal.records());
         Ok(true)
     }
 
     /// Goes on in a new segment.
     fn begin_segment(&mut self, at: usize, state: Vec<u8>) -> Result<(), LiveError> {
-        let (wall, now) = (self.clock.wall(), self.stamp(at).now);
+        let (wall, now) = (self.clock.wall_seconds(), self.current_stamp(at).now);
         let (config, desk) = (&self.config, &mut self.desks[at]);
         let begin = Begin {
             version: env!("CARGO_PKG_VERSION").into(),
-            policy: config.policy.canonical(),
+            policy: config.policy.canonical_text(),
             settings: desk.core.tracker().settings().clone(),
             layout: desk.core.tracker().layout().clone(),
             cluster: config.cluster.clone(),
@@ -579,8 +582,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             heard: desk.heard,
             state: Some(state),
         };
-        desk.journal = SegmentWriter::begin(desk.journal.folder(), begin)?;
-        self.pass("segment")
+        desk.journal = SegmentWriter::begin_segment(desk.journal.folder(), begin)?;
+        self.pass_point("segment")
     }
 
     /// Says once of each node that has come to a driven partition that no job of the policy starts
@@ -589,7 +592,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let new = snapshot.nodes.iter().map(|node| &node.name).filter(|name| !self.known_nodes.contains(*name));
         for name in new.cloned().collect::<Vec<String>>() {
             tracing::warn!(node = name, "is new, and not used before the daemon is started again");
-            self.note(&format!("node {name} is new: start the daemon again to use it"))?;
+            self.write_note(&format!("node {name} is new: start the daemon again to use it"))?;
             self.known_nodes.insert(name);
         }
         Ok(())
@@ -601,36 +604,36 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let numbers: BTreeSet<u64> = snapshot.jobs.iter().map(|fact| fact.number).collect();
         let Some(&last) = numbers.last() else { return };
         if let Some(highest) = self.highest.filter(|&highest| highest < last) {
-            let listed = numbers.range(highest + 1..).count() as u64;
-            self.stats.missed += (last - highest).saturating_sub(listed);
+            let listed_count = numbers.range(highest + 1..).count() as u64;
+            self.stats.missed += (last - highest).saturating_sub(listed_count);
         }
         self.highest = Some(self.highest.map_or(last, |highest| highest.max(last)));
     }
 
     /// Tells people, now and then.
-    fn publish(&mut self, now: Duration) {
+    fn publish_state(&mut self, now: Duration) {
         let every = if self.board.is_watched() { TELL } else { TELL_NOBODY };
         if self.told.is_some_and(|last| now.saturating_sub(last) < every) {
             return;
         }
         self.told = Some(now);
         for desk in &mut self.desks {
-            desk.differences = crate::board::differences(&desk.core).len() as u64;
+            desk.differences = crate::board::list_differences(&desk.core).len() as u64;
             // Looks are not charged with it.
-            self.charged += desk.foretell.look(desk.core.session(), now);
+            self.charged += desk.foretell.update_forecasts(desk.core.session(), now);
         }
         self.stats.differences = self.desks.iter().map(|desk| desk.differences).sum();
         let sets = self.desks.iter().enumerate();
-        let text = self.board.publish(&crate::board::BoardSource {
-            sets: sets.map(|(at, desk)| (desk, self.stamp(at).time())).collect(),
+        let text = self.board.publish_document(&crate::board::BoardSource {
+            sets: sets.map(|(at, desk)| (desk, self.current_stamp(at).session_time())).collect(),
             stats: &self.stats,
             budget: &self.budget,
             config: &self.config,
-            wall: self.clock.wall(),
+            wall: self.clock.wall_seconds(),
         });
         if self.written.is_none_or(|written| now.saturating_sub(written) >= TELL_NOBODY) {
             self.written = Some(now);
-            let path = self.config.home.status();
+            let path = self.config.home.status_path();
             let result = write_whole(&path, text.as_bytes(), false);
             self.does_without(&path, &result);
         }
@@ -639,20 +642,21 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Says once that a file cannot be written that no job depends on. The daemon goes on: journal,
     /// ledger and heartbeat protect the jobs. Returns whether the file is written.
     fn does_without(&mut self, path: &Path, result: &io::Result<()>) -> bool {
-        let wall = self.clock.wall();
+        let wall = self.clock.wall_seconds();
         let name = path.display();
         match result {
             Ok(()) => {
                 if self.unwritten.remove(path) {
                     tracing::info!(path = %name, "is written again");
-                    self.stats.note(wall, &format!("{name} is written again"));
+                    self.stats.note_text(wall, &format!("{name} is written again"));
                 }
                 true
             }
             Err(error) => {
                 if self.unwritten.insert(path.to_path_buf()) {
                     tracing::warn!(path = %name, %error, "cannot be written, and is done without");
-                    self.stats.note(wall, &format!("{name} cannot be written: {error}; jobs go on, make room there"));
+                    self.stats
+                        .note_text(wall, &format!("{name} cannot be written: {error}; jobs go on, make room there"));
                 }
                 false
             }

@@ -1,7 +1,7 @@
 //! A journal as a workload: what the site's jobs were, and what the cluster did with them. For a
 //! policy that places jobs on nodes it has the nodes, and what each job asked of them.
 
-use super::read::whole;
+use super::read::read_journal;
 use super::{JournalError, JournalRecord};
 use crate::cluster::{Ending, JobFact, JobKey, JobState};
 use crate::core::CoreInput;
@@ -31,12 +31,12 @@ struct Gathering {
 ///
 /// # Errors
 /// It cannot be read, or there is none.
-pub fn past(folder: &Path) -> Result<Vec<ExportedJob>, JournalError> {
-    Ok(in_order(gather(folder)?.past))
+pub fn read_past_jobs(folder: &Path) -> Result<Vec<ExportedJob>, JournalError> {
+    Ok(in_order(gather_jobs(folder)?.past))
 }
 
-fn gather(folder: &Path) -> Result<Gathering, JournalError> {
-    let mut all = Gathering {
+fn gather_jobs(folder: &Path) -> Result<Gathering, JournalError> {
+    let mut gathering = Gathering {
         layout: NodeLayout::default(),
         mirror: Mirror::default(),
         first: BTreeMap::new(),
@@ -45,30 +45,30 @@ fn gather(folder: &Path) -> Result<Gathering, JournalError> {
         cluster: String::new(),
         by_count: false,
     };
-    for (_, records) in whole(folder)? {
+    for (_, records) in read_journal(folder)? {
         for record in records {
             match record {
                 JournalRecord::Begin(begin) => {
                     // A state that continues from the last segment already has its mirror; one
                     // without repeats everything.
                     if begin.state.is_none() {
-                        all.mirror = Mirror::default();
+                        gathering.mirror = Mirror::default();
                     }
-                    (all.layout, all.cluster) = (begin.layout.clone(), begin.cluster.clone());
+                    (gathering.layout, gathering.cluster) = (begin.layout.clone(), begin.cluster.clone());
                     let could = |policy: PolicySpec| on_nodes(&policy, false).on_nodes;
-                    all.by_count = !begin.settings.on_nodes && begin.policy.parse().is_ok_and(could);
+                    gathering.by_count = !begin.settings.on_nodes && begin.policy.parse().is_ok_and(could);
                 }
                 JournalRecord::In(CoreInput::Facts { delta, .. }) => {
-                    all.layout.raise_licences(delta.licences.iter().flatten());
-                    for key in all.mirror.apply(&delta) {
-                        all.look_at(key);
+                    gathering.layout.raise_licences(delta.licences.iter().flatten());
+                    for key in gathering.mirror.apply(&delta) {
+                        gathering.look_at(key);
                     }
                 }
                 _ => {}
             }
         }
     }
-    Ok(all)
+    Ok(gathering)
 }
 
 fn in_order(past: BTreeMap<JobKey, ExportedJob>) -> Vec<ExportedJob> {
@@ -79,12 +79,12 @@ fn in_order(past: BTreeMap<JobKey, ExportedJob>) -> Vec<ExportedJob> {
 
 /// Settings of a shadow under a policy.
 fn on_nodes(policy: &PolicySpec, by_count: bool) -> TrackerSettings {
-    TrackerSettings::of(DaemonMode::Shadow, Vec::new(), true, policy).by_count(by_count)
+    TrackerSettings::for_mode(DaemonMode::Shadow, Vec::new(), true, policy).by_count(by_count)
 }
 
 impl Gathering {
     fn look_at(&mut self, key: JobKey) {
-        let Some(fact) = self.mirror.fact(key) else { return };
+        let Some(fact) = self.mirror.job_fact(key) else { return };
         let earliest = self.first.entry((key.id, key.task)).or_insert((key.submit, fact.restarts));
         if fact.restarts <= earliest.1 && earliest.0 != key.submit {
             // The number was given to another job.
@@ -109,7 +109,7 @@ impl Gathering {
 
     fn past_of(&self, key: JobKey, fact: &JobFact, ending: Ending, submit: i64) -> Option<ExportedJob> {
         let did_run = !fact.places.is_empty() || fact.ran > 0;
-        let procs = if fact.places.is_empty() { fact.procs } else { self.layout.held(&fact.places, fact.procs) };
+        let procs = if fact.places.is_empty() { fact.procs } else { self.layout.held_procs(&fact.places, fact.procs) };
         if procs == 0 || procs > self.layout.procs() {
             return None;
         }
@@ -136,22 +136,22 @@ impl Gathering {
 ///
 /// # Errors
 /// It cannot be read, or holds no job that ran.
-pub fn workload(folder: &Path) -> Result<(Workload, Vec<Span>), JournalError> {
+pub fn read_workload(folder: &Path) -> Result<(Workload, Vec<Span>), JournalError> {
     let (plain, waits, _) = workload_for(folder, None)?;
     Ok((plain, waits))
 }
 
-/// As [`workload`]; the third answer is the same workload for a policy, where that places jobs on
-/// nodes: with these, and what each job asked of them. The nodes are those of the last daemon, and
-/// the policy counts processors if that one was to.
+/// As [`read_workload`]; the third answer is the same workload for a policy, where that places jobs
+/// on nodes: with these, and what each job asked of them. The nodes are those of the last daemon,
+/// and the policy counts processors if that one was to.
 ///
 /// # Errors
-/// Those of [`workload`].
+/// Those of [`read_workload`].
 pub fn workload_for(
     folder: &Path,
     policy: Option<&PolicySpec>,
 ) -> Result<(Workload, Vec<Span>, Option<Workload>), JournalError> {
-    let Gathering { layout, past, asked: requests, cluster, by_count, .. } = gather(folder)?;
+    let Gathering { layout, past, asked: requests, cluster, by_count, .. } = gather_jobs(folder)?;
     let jobs = in_order(past);
     let ran: Vec<&ExportedJob> = jobs.iter().filter(|job| job.start.is_some()).collect();
     let settings = policy.map(|policy| on_nodes(policy, by_count)).filter(|settings| settings.on_nodes);
@@ -168,9 +168,9 @@ pub fn workload_for(
         }
         let limit = past.limit.unwrap_or(365 * 86_400);
         let mut job = Job::new(Time(past.submit - origin), past.procs, Span(limit));
-        job.user = users.number(&past.user);
-        job.group = groups.number(&past.group);
-        job.queue = queues.number(&past.queue);
+        job.user = users.assign_number(&past.user);
+        job.group = groups.assign_number(&past.group);
+        job.queue = queues.assign_number(&past.queue);
         // Tasks of an array have one number together: each gets the next that is free.
         let mut number = i64::try_from(past.key.id).unwrap_or(i64::MAX);
         if past.key.task.is_some() || numbers.contains(&number) {
@@ -195,18 +195,20 @@ pub fn workload_for(
         ..Provenance::default()
     };
     let machine = Machine::new(layout.procs());
-    let mut placed = None;
-    if let Some(table) = tracker.and_then(|mut tracker| tracker.grown_resources().or_else(|| tracker.resources())) {
-        let floor = NodeFloor::of(&table);
+    let mut placed_workload = None;
+    if let Some(table) = tracker.and_then(|mut tracker| tracker.grown_resources().or_else(|| tracker.resource_table()))
+    {
+        let floor = NodeFloor::from_table(&table);
         let mut list = list.clone();
         for (job, demand) in list.iter_mut().zip(demands) {
             job.demand = demand;
             // It ran, on nodes that are others now.
-            if floor.as_ref().is_some_and(|floor| floor.problem(job, &table).is_some()) {
+            if floor.as_ref().is_some_and(|floor| floor.find_problem(job, &table).is_some()) {
                 job.demand = DemandId::NONE;
             }
         }
-        placed = Some(Workload::with_resources(machine, Some(table), list, truth.clone(), provenance.clone())?);
+        placed_workload =
+            Some(Workload::with_resources(machine, Some(table), list, truth.clone(), provenance.clone())?);
     }
-    Ok((Workload::new(machine, list, truth, provenance)?, waits, placed))
+    Ok((Workload::new(machine, list, truth, provenance)?, waits, placed_workload))
 }

@@ -9,7 +9,7 @@ const MAGIC: &[u8; 8] = b"DRYLIVE\n";
 const MOST: usize = 1 << 30;
 
 /// Returns the bytes before the first record.
-pub(super) fn head() -> Vec<u8> {
+pub(super) fn file_head() -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION").as_bytes();
     let mut bytes = MAGIC.to_vec();
     bytes.extend(LAYOUT.to_le_bytes());
@@ -39,7 +39,7 @@ pub(super) fn skip_head(bytes: &[u8], path: &Path) -> Result<Option<usize>, Jour
 }
 
 /// A record in its frame.
-pub(super) fn framed(record: &JournalRecord) -> Result<Vec<u8>, JournalError> {
+pub(super) fn frame_record(record: &JournalRecord) -> Result<Vec<u8>, JournalError> {
     let body = postcard::to_stdvec(record)?;
     let mut bytes = Vec::with_capacity(body.len() + 8);
     bytes.extend((body.len() as u32).to_le_bytes());
@@ -54,13 +54,13 @@ pub(super) fn framed(record: &JournalRecord) -> Result<Vec<u8>, JournalError> {
 /// # Errors
 /// It is whole, and not a record of this version.
 pub(super) fn next(bytes: &[u8], path: &Path) -> Result<Option<(JournalRecord, usize)>, JournalError> {
-    let Some(body) = whole(bytes) else { return Ok(None) };
+    let Some(body) = whole_payload(bytes) else { return Ok(None) };
     let record = postcard::from_bytes(body).map_err(|_| JournalError::OtherRecord(path.to_path_buf()))?;
     Ok(Some((record, body.len() + 8)))
 }
 
 /// Returns the payload of the frame at the head of these bytes, if it is whole.
-fn whole(bytes: &[u8]) -> Option<&[u8]> {
+fn whole_payload(bytes: &[u8]) -> Option<&[u8]> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;
     let length = u32::from_le_bytes(*length) as usize;
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn torn_is_not_foreign() {
         let path = Path::new("x.journal");
-        let sound = framed(&JournalRecord::Note { at: 7, text: "hello".into() }).expect("framed");
+        let sound = frame_record(&JournalRecord::Note { at: 7, text: "hello".into() }).expect("framed");
         assert!(
             matches!(next(&sound, path), Ok(Some((JournalRecord::Note { at: 7, .. }, length))) if length == sound.len())
         );

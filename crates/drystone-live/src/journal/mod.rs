@@ -12,12 +12,12 @@ mod replay;
 mod shadow;
 mod write;
 
-pub use export::{past, workload, workload_for};
+pub use export::{read_past_jobs, read_workload, workload_for};
 pub(crate) use read::entries_from;
-pub use read::{DiskSegment, entries, segments, whole};
+pub use read::{DiskSegment, list_segments, read_entries, read_journal};
 pub(crate) use replay::core_of;
-pub use replay::{JournalReplay, Mismatch, replay};
-pub use shadow::{Shadowed, shadow};
+pub use replay::{JournalReplay, Mismatch, replay_journal};
+pub use shadow::{Shadowed, shadow_journal};
 pub use write::SegmentWriter;
 
 use crate::core::{CoreInput, CoreOutput};
@@ -116,7 +116,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> JournalError {
+    pub(crate) fn io_error(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> JournalError {
         let path = path.into();
         |error| JournalError::Io { path, error }
     }

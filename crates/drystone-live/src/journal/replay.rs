@@ -1,6 +1,6 @@
 //! Going over a journal again: the same must come out, bit for bit.
 
-use super::read::whole;
+use super::read::read_journal;
 use super::{Begin, JournalError, JournalRecord};
 use crate::core::{Core, CoreError, CoreInput, CoreOutput};
 use drystone::policy::PolicySpec;
@@ -35,26 +35,31 @@ pub struct JournalReplay {
 ///
 /// # Errors
 /// It cannot be read, or its policy is not known here.
-pub fn replay(folder: &Path) -> Result<JournalReplay, JournalError> {
+pub fn replay_journal(folder: &Path) -> Result<JournalReplay, JournalError> {
     let mut outcome = JournalReplay::default();
-    for (segment, records) in whole(folder)? {
+    for (segment, records) in read_journal(folder)? {
         let Some((JournalRecord::Begin(begin), rest)) = records.split_first() else { continue };
         outcome.segments += 1;
         let mut core = core_of(begin)?;
         for (at, record) in rest.iter().enumerate() {
             let JournalRecord::In(input) = record else { continue };
             outcome.inputs += 1;
-            let replayed = take(&mut core, input)?;
-            outcome.decided += replayed.decided.len();
-            outcome.orders += replayed.orders.len();
-            let recorded = match rest.get(at + 1) {
+            let replay_output = retake_input(&mut core, input)?;
+            outcome.decided += replay_output.decided.len();
+            outcome.orders += replay_output.orders.len();
+            let recorded_output = match rest.get(at + 1) {
                 Some(JournalRecord::Out(output)) => output.clone(),
                 // The daemon was killed before it wrote what came out.
                 None => break,
                 Some(_) => CoreOutput::default(),
             };
-            if postcard::to_stdvec(&recorded)? != postcard::to_stdvec(&replayed)? {
-                outcome.mismatch = Some(Mismatch { segment: segment.number, record: at + 1, recorded, replayed });
+            if postcard::to_stdvec(&recorded_output)? != postcard::to_stdvec(&replay_output)? {
+                outcome.mismatch = Some(Mismatch {
+                    segment: segment.number,
+                    record: at + 1,
+                    recorded: recorded_output,
+                    replayed: replay_output,
+                });
                 return Ok(outcome);
             }
         }
@@ -63,8 +68,8 @@ pub fn replay(folder: &Path) -> Result<JournalReplay, JournalError> {
 }
 
 /// Takes something in again. Where the daemon had to give everything back then, so it has now.
-fn take(core: &mut Core, input: &CoreInput) -> Result<CoreOutput, JournalError> {
-    match core.take(input) {
+fn retake_input(core: &mut Core, input: &CoreInput) -> Result<CoreOutput, JournalError> {
+    match core.take_input(input) {
         Ok(output) => Ok(output),
         Err(CoreError::Violation(violation)) => {
             Ok(CoreOutput { doubt: Some(CoreError::Violation(violation).to_string()), ..CoreOutput::default() })

@@ -1,6 +1,6 @@
 //! A recording, looked at by a shadow under another policy.
 
-use super::read::whole;
+use super::read::read_journal;
 use super::{JournalError, JournalRecord};
 use crate::cluster::recorded::{Look, ReplayCluster};
 use crate::cluster::{Cluster, Want};
@@ -27,11 +27,11 @@ pub struct Shadowed {
 ///
 /// # Errors
 /// The journal cannot be read.
-pub fn shadow(folder: &Path, policy: &PolicySpec, by_count: bool) -> Result<Shadowed, JournalError> {
+pub fn shadow_journal(folder: &Path, policy: &PolicySpec, by_count: bool) -> Result<Shadowed, JournalError> {
     let mut looks = Vec::new();
     let mut layout = NodeLayout::default();
     let mut partitions = Vec::new();
-    for (_, records) in whole(folder)? {
+    for (_, records) in read_journal(folder)? {
         for record in records {
             match record {
                 JournalRecord::Begin(begin) => (layout, partitions) = (begin.layout, begin.settings.partitions),
@@ -42,20 +42,20 @@ pub fn shadow(folder: &Path, policy: &PolicySpec, by_count: bool) -> Result<Shad
             }
         }
     }
-    let settings = TrackerSettings::of(DaemonMode::Shadow, partitions, true, policy).by_count(by_count);
+    let settings = TrackerSettings::for_mode(DaemonMode::Shadow, partitions, true, policy).by_count(by_count);
     let mut core = Core::new(settings, layout, policy);
     let mut cluster = ReplayCluster::new(looks);
     let mut outcome = Shadowed::default();
     let mut gains = BTreeMap::new();
     while let Ok(snapshot) = cluster.observe(&Want::default()) {
-        let Some((stamp, messages)) = cluster.last().cloned() else { break };
+        let Some((stamp, messages)) = cluster.last_look().cloned() else { break };
         while let Some(due) = core.tick_due(Time(stamp.now)) {
-            core.take(&CoreInput::Tick(Stamp { now: due.0, ..stamp }))?;
+            core.take_input(&CoreInput::Tick(Stamp { now: due.0, ..stamp }))?;
         }
-        let delta = core.tracker().mirror().diff(&snapshot);
-        core.take(&CoreInput::Facts { stamp, delta, told: messages, heard: WakePosition::default() })?;
+        let delta = core.tracker().mirror().diff_snapshot(&snapshot);
+        core.take_input(&CoreInput::Facts { stamp, delta, told: messages, heard: WakePosition::default() })?;
         outcome.looks += 1;
-        for job in core.tracker().recent() {
+        for job in core.tracker().recent_jobs() {
             if let (Some(started), Some(wanted)) = (job.story.started, job.story.wanted)
                 && started >= wanted
             {

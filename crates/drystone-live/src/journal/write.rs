@@ -25,20 +25,24 @@ impl SegmentWriter {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn begin(folder: &Path, begin: Begin) -> Result<SegmentWriter, JournalError> {
-        let number = read::segments(folder)?.last().map_or(0, |segment| segment.number) + 1;
-        let path = folder.join(read::name(number));
-        let file =
-            File::options().create_new(true).append(true).mode(PRIVATE).open(&path).map_err(JournalError::io(&path))?;
+    pub fn begin_segment(folder: &Path, begin: Begin) -> Result<SegmentWriter, JournalError> {
+        let number = read::list_segments(folder)?.last().map_or(0, |segment| segment.number) + 1;
+        let path = folder.join(read::segment_name(number));
+        let file = File::options()
+            .create_new(true)
+            .append(true)
+            .mode(PRIVATE)
+            .open(&path)
+            .map_err(JournalError::io_error(&path))?;
         let mut writer = SegmentWriter { folder: folder.to_path_buf(), path, file, length: 0, records: 0 };
-        writer.put(&frame::head())?;
-        writer.write(&JournalRecord::Begin(Box::new(begin)))?;
+        writer.put_bytes(&frame::file_head())?;
+        writer.write_record(&JournalRecord::Begin(Box::new(begin)))?;
         writer.sync()?;
         Ok(writer)
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
-        self.file.write_all(bytes).map_err(JournalError::io(&self.path))?;
+    fn put_bytes(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
+        self.file.write_all(bytes).map_err(JournalError::io_error(&self.path))?;
         self.length += bytes.len() as u64;
         Ok(())
     }
@@ -47,9 +51,9 @@ impl SegmentWriter {
     ///
     /// # Errors
     /// It cannot be written: nothing may be ordered any more.
-    pub fn write(&mut self, record: &JournalRecord) -> Result<(), JournalError> {
-        let bytes = frame::framed(record)?;
-        self.put(&bytes)?;
+    pub fn write_record(&mut self, record: &JournalRecord) -> Result<(), JournalError> {
+        let bytes = frame::frame_record(record)?;
+        self.put_bytes(&bytes)?;
         self.records += 1;
         Ok(())
     }
@@ -59,7 +63,7 @@ impl SegmentWriter {
     /// # Errors
     /// It is not: nothing may be ordered any more.
     pub fn sync(&mut self) -> Result<(), JournalError> {
-        self.file.sync_data().map_err(JournalError::io(&self.path))
+        self.file.sync_data().map_err(JournalError::io_error(&self.path))
     }
 
     /// The segment's file.

@@ -30,7 +30,7 @@ pub enum Beat {
 
 impl Beat {
     /// Reads a heartbeat.
-    pub fn read(path: &Path) -> Beat {
+    pub fn read_beat(path: &Path) -> Beat {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Beat::Missing,
@@ -59,21 +59,22 @@ impl Heartbeat {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn begin(path: PathBuf, instance: String, second: i64) -> io::Result<Heartbeat> {
-        let fence = fence(&path);
+    pub fn begin_beating(path: PathBuf, instance: String, second: i64) -> io::Result<Heartbeat> {
+        let fence = fence_path(&path);
         let began = std::fs::read(&fence).ok();
         let beat = Heartbeat { path, fence, began, instance };
-        beat.write(second)?;
+        beat.write_beat(second)?;
         Ok(beat)
     }
 
-    fn write(&self, second: i64) -> io::Result<()> {
+    fn write_beat(&self, second: i64) -> io::Result<()> {
         write_shared(&self.path, format!("{second} {}\n", self.instance).as_bytes(), false)
     }
 
     /// Returns whether this daemon still drives, according to the files.
     pub fn is_mine(&self) -> bool {
-        self.is_unfenced() && matches!(Beat::read(&self.path), Beat::At { instance, .. } if instance == self.instance)
+        self.is_unfenced()
+            && matches!(Beat::read_beat(&self.path), Beat::At { instance, .. } if instance == self.instance)
     }
 
     fn is_unfenced(&self) -> bool {
@@ -88,7 +89,7 @@ impl Heartbeat {
         if !self.is_mine() {
             return Ok(false);
         }
-        self.write(second)?;
+        self.write_beat(second)?;
         if self.is_unfenced() {
             return Ok(true);
         }
@@ -102,12 +103,12 @@ impl Heartbeat {
     /// # Errors
     /// It cannot be written.
     pub fn give_back(path: &Path, token: &str) -> io::Result<()> {
-        write_shared(&fence(path), token.as_bytes(), true)?;
+        write_shared(&fence_path(path), token.as_bytes(), true)?;
         write_shared(path, b"0\n", true)
     }
 }
 
-fn fence(path: &Path) -> PathBuf {
+fn fence_path(path: &Path) -> PathBuf {
     path.with_file_name("fence")
 }
 
@@ -119,29 +120,29 @@ mod tests {
     fn a_hand_back_wins_whenever_the_daemon_sleeps() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("heartbeat");
-        assert_eq!(Beat::read(&path), Beat::Missing);
-        let heartbeat = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
+        assert_eq!(Beat::read_beat(&path), Beat::Missing);
+        let heartbeat = Heartbeat::begin_beating(path.clone(), "a".into(), 7).expect("written");
         assert!(heartbeat.beat(8).expect("written"));
-        assert_eq!(Beat::read(&path), Beat::At { second: 8, instance: "a".into() });
+        assert_eq!(Beat::read_beat(&path), Beat::At { second: 8, instance: "a".into() });
         Heartbeat::give_back(&path, "token").expect("written");
         assert!(!heartbeat.is_mine() && !heartbeat.beat(9).expect("looked"));
-        assert_eq!(Beat::read(&path), Beat::Off);
+        assert_eq!(Beat::read_beat(&path), Beat::Off);
         // Asleep between its look and its writing.
-        heartbeat.write(10).expect("written");
+        heartbeat.write_beat(10).expect("written");
         assert!(!heartbeat.is_mine());
-        let next = Heartbeat::begin(path.clone(), "b".into(), 11).expect("written");
+        let next = Heartbeat::begin_beating(path.clone(), "b".into(), 11).expect("written");
         assert!(next.is_mine() && !heartbeat.is_mine());
         std::fs::write(&path, "x").expect("written");
-        assert_eq!((Beat::read(&path), next.is_mine()), (Beat::Garbled, false));
+        assert_eq!((Beat::read_beat(&path), next.is_mine()), (Beat::Garbled, false));
     }
 
     #[test]
     fn a_hand_back_while_it_writes_is_seen_after_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("heartbeat");
-        let heartbeat = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
+        let heartbeat = Heartbeat::begin_beating(path.clone(), "a".into(), 7).expect("written");
         // The fence falls, and its zero is overwritten by the daemon that was asleep.
-        write_shared(&fence(&path), b"token", false).expect("written");
+        write_shared(&fence_path(&path), b"token", false).expect("written");
         assert!(!heartbeat.beat(8).expect("looked"));
     }
 }

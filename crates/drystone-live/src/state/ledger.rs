@@ -36,7 +36,7 @@ pub enum LedgerLine {
 }
 
 impl LedgerLine {
-    fn line(&self) -> String {
+    fn format_line(&self) -> String {
         match self {
             LedgerLine::Held(key) => format!("held {key}\n"),
             LedgerLine::Marked(key) => format!("marked {key}\n"),
@@ -101,15 +101,15 @@ pub struct LedgerStanding {
 
 impl LedgerStanding {
     /// Takes a line in.
-    pub fn note(&mut self, entry: LedgerLine) {
+    pub fn note_entry(&mut self, entry: LedgerLine) {
         match entry {
             LedgerLine::Held(key) => drop(self.held.insert(key)),
             LedgerLine::Marked(key) => drop(self.marked.insert(key)),
             LedgerLine::Overwritten(name) => drop(self.overwritten.insert(name)),
             LedgerLine::Suspended(key) => drop(self.suspended.insert(key)),
             LedgerLine::Pinned(key) => drop(self.pinned.insert(key)),
-            LedgerLine::UserHold(name) => self.users.note(name, true),
-            LedgerLine::UserRelease(name) => self.users.note(name, false),
+            LedgerLine::UserHold(name) => self.users.note_hold(name, true),
+            LedgerLine::UserRelease(name) => self.users.note_hold(name, false),
             LedgerLine::OperatorHold(name) => self.note_operator(name, true),
             LedgerLine::OperatorRelease(name) => self.note_operator(name, false),
             LedgerLine::Heard(position) => self.heard = position,
@@ -130,8 +130,8 @@ impl LedgerStanding {
     }
 
     fn note_operator(&mut self, name: JobName, holds: bool) {
-        self.users.note(name, holds);
-        self.operators.note(name, holds);
+        self.users.note_hold(name, holds);
+        self.operators.note_hold(name, holds);
     }
 
     /// Returns whether a job is held for the daemon, by the daemon or by the hook.
@@ -141,11 +141,11 @@ impl LedgerStanding {
         self.held.contains(&key) || is_hooked || is_overwritten(None) || is_overwritten(key.task)
     }
 
-    fn lines(&self) -> String {
-        let held = self.held.iter().map(|&key| LedgerLine::Held(key));
-        let marked = self.marked.iter().map(|&key| LedgerLine::Marked(key));
-        let suspended = self.suspended.iter().map(|&key| LedgerLine::Suspended(key));
-        let pinned = self.pinned.iter().map(|&key| LedgerLine::Pinned(key));
+    fn format_lines(&self) -> String {
+        let held_lines = self.held.iter().map(|&key| LedgerLine::Held(key));
+        let marked_lines = self.marked.iter().map(|&key| LedgerLine::Marked(key));
+        let suspended_lines = self.suspended.iter().map(|&key| LedgerLine::Suspended(key));
+        let pinned_lines = self.pinned.iter().map(|&key| LedgerLine::Pinned(key));
         let operators = self
             .operators
             .iter()
@@ -157,10 +157,17 @@ impl LedgerStanding {
         // What users have said since counts, so that theirs come last.
         let users = operators.chain(users);
         let back = self.given_back.then_some(LedgerLine::GivenBack);
-        let heard = (self.heard != WakePosition::default()).then_some(LedgerLine::Heard(self.heard));
+        let heard_line = (self.heard != WakePosition::default()).then_some(LedgerLine::Heard(self.heard));
         let overwritten = self.overwritten.iter().map(|&name| LedgerLine::Overwritten(name));
-        let held = held.chain(marked).chain(overwritten);
-        users.chain(heard).chain(back).chain(held).chain(suspended).chain(pinned).map(|entry| entry.line()).collect()
+        let hold_lines = held_lines.chain(marked_lines).chain(overwritten);
+        users
+            .chain(heard_line)
+            .chain(back)
+            .chain(hold_lines)
+            .chain(suspended_lines)
+            .chain(pinned_lines)
+            .map(|entry| entry.format_line())
+            .collect()
     }
 }
 
@@ -178,9 +185,9 @@ impl ActionLedger {
     /// # Errors
     /// It cannot be read or written.
     pub fn open(path: PathBuf) -> io::Result<ActionLedger> {
-        let standing = ActionLedger::read(&path)?;
+        let standing = ActionLedger::read_ledger(&path)?;
         let mut ledger = ActionLedger { path, standing, lines: 0 };
-        ledger.rewrite()?;
+        ledger.rewrite_file()?;
         Ok(ledger)
     }
 
@@ -188,7 +195,7 @@ impl ActionLedger {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn read(path: &std::path::Path) -> io::Result<LedgerStanding> {
+    pub fn read_ledger(path: &std::path::Path) -> io::Result<LedgerStanding> {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -199,7 +206,7 @@ impl ActionLedger {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         for (at, line) in whole.lines().enumerate() {
             match LedgerLine::parse(line) {
-                Some(entry) => standing.note(entry),
+                Some(entry) => standing.note_entry(entry),
                 None => standing.garbled.push(at + 1),
             }
         }
@@ -215,15 +222,15 @@ impl ActionLedger {
     ///
     /// # Errors
     /// They cannot be written: what they are about must not be ordered.
-    pub fn add(&mut self, entries: &[LedgerLine]) -> io::Result<()> {
+    pub fn add_entries(&mut self, entries: &[LedgerLine]) -> io::Result<()> {
         if entries.is_empty() {
             return Ok(());
         }
-        let text: String = entries.iter().map(LedgerLine::line).collect();
+        let text: String = entries.iter().map(LedgerLine::format_line).collect();
         let mut file = File::options().append(true).create(true).mode(PRIVATE).open(&self.path)?;
         file.write_all(text.as_bytes())?;
         file.sync_data()?;
-        entries.iter().for_each(|&entry| self.standing.note(entry));
+        entries.iter().for_each(|&entry| self.standing.note_entry(entry));
         self.lines += entries.len();
         Ok(())
     }
@@ -238,7 +245,7 @@ impl ActionLedger {
         }
         self.standing.given_back = false;
         self.standing.garbled.clear();
-        self.rewrite()
+        self.rewrite_file()
     }
 
     /// Reduces a ledger to what remains after a hand-back: the holds of users.
@@ -248,10 +255,10 @@ impl ActionLedger {
     pub fn give_back(path: &std::path::Path, standing: &LedgerStanding) -> io::Result<()> {
         let operators = standing.operators.iter().filter(|(_, holds)| *holds);
         let operators = operators.map(|(name, _)| LedgerLine::OperatorHold(name));
-        let users = standing.users.iter().filter(|(name, holds)| *holds || standing.operators.knows(name.id));
+        let users = standing.users.iter().filter(|(name, holds)| *holds || standing.operators.knows_job(name.id));
         let users = users.map(|(n, holds)| if holds { LedgerLine::UserHold(n) } else { LedgerLine::UserRelease(n) });
         let last = [LedgerLine::Heard(standing.heard), LedgerLine::GivenBack];
-        let text: String = operators.chain(users).chain(last).map(|entry| entry.line()).collect();
+        let text: String = operators.chain(users).chain(last).map(|entry| entry.format_line()).collect();
         write_whole(path, text.as_bytes(), true)
     }
 
@@ -260,7 +267,7 @@ impl ActionLedger {
     ///
     /// # Errors
     /// It cannot be written; the old one stays.
-    pub fn forget(&mut self, live: impl Fn(&JobKey) -> bool, numbered: impl Fn(u64) -> bool) -> io::Result<()> {
+    pub fn forget_jobs(&mut self, live: impl Fn(&JobKey) -> bool, numbered: impl Fn(u64) -> bool) -> io::Result<()> {
         let size =
             |s: &LedgerStanding| s.held.len() + s.marked.len() + s.suspended.len() + s.pinned.len() + s.users.len();
         if self.lines < 1_000 && size(&self.standing) < 1_000 {
@@ -273,11 +280,11 @@ impl ActionLedger {
         self.standing.pinned.retain(&live);
         self.standing.users.retain(|name| numbered(name.id));
         self.standing.operators.retain(|name| numbered(name.id));
-        self.rewrite()
+        self.rewrite_file()
     }
 
-    fn rewrite(&mut self) -> io::Result<()> {
-        write_whole(&self.path, self.standing.lines().as_bytes(), true)?;
+    fn rewrite_file(&mut self) -> io::Result<()> {
+        write_whole(&self.path, self.standing.format_lines().as_bytes(), true)?;
         self.lines = 0;
         Ok(())
     }
@@ -296,14 +303,14 @@ mod tests {
         let task = JobName { id: 5, task: Some(2) };
         let mut ledger = ActionLedger::open(path.clone()).expect("begun");
         ledger
-            .add(&[
+            .add_entries(&[
                 LedgerLine::Held(key),
                 LedgerLine::UserHold(name(4)),
                 LedgerLine::UserRelease(name(4)),
                 LedgerLine::UserHold(task),
             ])
             .expect("written");
-        let standing = ActionLedger::read(&path).expect("read");
+        let standing = ActionLedger::read_ledger(&path).expect("read");
         let words: Vec<(JobName, bool)> = standing.users.iter().collect();
         assert_eq!((&standing.held, words), (&[key].into(), vec![(name(4), false), (task, true)]));
         assert_eq!(standing, *ledger.standing());
@@ -311,8 +318,8 @@ mod tests {
         text.push_str("suspended 2");
         std::fs::write(&path, &text).expect("written");
         let mut ledger = ActionLedger::open(path.clone()).expect("opened");
-        ledger.add(&[LedgerLine::Suspended(key)]).expect("written");
-        assert_eq!(ActionLedger::read(&path).expect("read").suspended, [key].into());
+        ledger.add_entries(&[LedgerLine::Suspended(key)]).expect("written");
+        assert_eq!(ActionLedger::read_ledger(&path).expect("read").suspended, [key].into());
     }
 
     #[test]
@@ -322,16 +329,16 @@ mod tests {
         let key = JobKey { id: 21, task: None, submit: 7 };
         std::fs::write(&path, b"held 21@7\nuser-hold 4\n\xff\xfe held\nuser-hold 5_2\nuser-release 4\n")
             .expect("written");
-        let standing = ActionLedger::read(&path).expect("read");
+        let standing = ActionLedger::read_ledger(&path).expect("read");
         assert_eq!((&standing.held, &standing.garbled), (&[key].into(), &vec![3]));
         ActionLedger::give_back(&path, &standing).expect("written");
-        let standing = ActionLedger::read(&path).expect("read");
+        let standing = ActionLedger::read_ledger(&path).expect("read");
         assert!(standing.given_back && standing.held.is_empty());
         assert_eq!(standing.users.iter().collect::<Vec<_>>(), [(JobName { id: 5, task: Some(2) }, true)]);
         let mut ledger = ActionLedger::open(path.clone()).expect("opened");
         ledger.begin_again().expect("written");
-        ledger.add(&[LedgerLine::Held(key)]).expect("written");
-        let again = ActionLedger::read(&path).expect("read");
+        ledger.add_entries(&[LedgerLine::Held(key)]).expect("written");
+        let again = ActionLedger::read_ledger(&path).expect("read");
         assert!(!again.given_back && again.held.contains(&key) && again.users.len() == 1);
     }
 
@@ -344,20 +351,20 @@ mod tests {
         let mut ledger = ActionLedger::open(path.clone()).expect("begun");
         let lines =
             [LedgerLine::OperatorHold(held_name), LedgerLine::UserRelease(held_name), LedgerLine::OperatorHold(freed)];
-        ledger.add(&lines).expect("written");
-        ledger.add(&[LedgerLine::OperatorRelease(freed)]).expect("written");
+        ledger.add_entries(&lines).expect("written");
+        ledger.add_entries(&[LedgerLine::OperatorRelease(freed)]).expect("written");
         let check = |standing: &LedgerStanding| {
             let key = |name: JobName| JobKey { id: name.id, task: name.task, submit: 7 };
-            let words = |name| (standing.users.on(key(name)), standing.operators.holds(key(name)));
+            let words = |name| (standing.users.last_word(key(name)), standing.operators.is_held(key(name)));
             assert_eq!(words(held_name), (Some(false), true));
-            assert!(!standing.users.holds(key(freed)) && !standing.operators.holds(key(freed)));
+            assert!(!standing.users.is_held(key(freed)) && !standing.operators.is_held(key(freed)));
         };
-        check(&ActionLedger::read(&path).expect("read"));
+        check(&ActionLedger::read_ledger(&path).expect("read"));
         // Opening writes what is known once more.
         drop(ActionLedger::open(path.clone()).expect("opened"));
-        let standing = ActionLedger::read(&path).expect("read");
+        let standing = ActionLedger::read_ledger(&path).expect("read");
         check(&standing);
         ActionLedger::give_back(&path, &standing).expect("written");
-        check(&ActionLedger::read(&path).expect("read"));
+        check(&ActionLedger::read_ledger(&path).expect("read"));
     }
 }

@@ -25,7 +25,7 @@ impl Lock {
     ///
     /// # Errors
     /// Another process, which is named, has it; or it cannot be opened.
-    pub fn take(path: &Path, who: &str) -> Result<Lock, LockError> {
+    pub fn take_lock(path: &Path, who: &str) -> Result<Lock, LockError> {
         let mut file = File::options().create(true).read(true).write(true).truncate(false).open(path)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -44,7 +44,7 @@ impl Lock {
     }
 
     /// The process that has the lock; `None` where none has it.
-    pub fn holder(path: &Path) -> Option<String> {
+    pub fn find_holder(path: &Path) -> Option<String> {
         let mut file = File::options().read(true).open(path).ok()?;
         match file.try_lock_shared() {
             Ok(()) => None,

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const SETS: &str = "sets";
 
 /// The folder of a set: its partitions, whatever characters their names have.
-fn folder(name: &str) -> String {
+fn set_folder(name: &str) -> String {
     let safe = |c: char| match c {
         ',' => '+',
         c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') => c,
@@ -47,7 +47,7 @@ impl Home {
         if sets.len() < 2 {
             return self.clone();
         }
-        Home { state: self.state.join(SETS).join(folder(&sets[at].name())), run: self.run.clone() }
+        Home { state: self.state.join(SETS).join(set_folder(&sets[at].name())), run: self.run.clone() }
     }
 
     /// Notes the names of several sets of nodes, for commands that receive the state folder only;
@@ -78,59 +78,59 @@ impl Home {
     }
 
     /// Returns the driven partitions of the last daemon; empty where it noted none.
-    pub fn partitions(&self) -> Vec<String> {
+    pub fn read_partitions(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.state.join("partitions")).unwrap_or_default();
         text.lines().filter(|line| !line.is_empty()).map(str::to_string).collect()
     }
 
     /// Returns the journals of the last daemon, one for each set of nodes, with the set's name
     /// where there are several.
-    pub fn journals(&self) -> Vec<(Option<String>, PathBuf)> {
+    pub fn list_journals(&self) -> Vec<(Option<String>, PathBuf)> {
         let text = std::fs::read_to_string(self.state.join("node-sets")).unwrap_or_default();
-        let of = |name: &str| (Some(name.to_string()), self.state.join(SETS).join(folder(name)).join("journal"));
+        let of = |name: &str| (Some(name.to_string()), self.state.join(SETS).join(set_folder(name)).join("journal"));
         let sets: Vec<(Option<String>, PathBuf)> = text.lines().filter(|line| !line.is_empty()).map(of).collect();
-        if sets.is_empty() { vec![(None, self.journal())] } else { sets }
+        if sets.is_empty() { vec![(None, self.journal_folder())] } else { sets }
     }
 
     /// Makes the folders where they are missing, and closes what shows jobs to others.
     ///
     /// # Errors
     /// They cannot be made.
-    pub fn make(&self) -> io::Result<()> {
-        std::fs::create_dir_all(self.journal())?;
+    pub fn make_folders(&self) -> io::Result<()> {
+        std::fs::create_dir_all(self.journal_folder())?;
         // Segments and lines of an earlier version could be read by all.
-        close_to_others(&self.journal());
-        close_to_others(&self.ledger());
+        close_to_others(&self.journal_folder());
+        close_to_others(&self.ledger_path());
         std::fs::create_dir_all(&self.run)
     }
 
     /// The folder of what has to stay.
-    pub fn state(&self) -> &Path {
+    pub fn state_folder(&self) -> &Path {
         &self.state
     }
 
     /// The folder of what the hook knows.
-    pub fn run(&self) -> &Path {
+    pub fn run_folder(&self) -> &Path {
         &self.run
     }
 
     /// The folder of the journal.
-    pub fn journal(&self) -> PathBuf {
+    pub fn journal_folder(&self) -> PathBuf {
         self.state.join("journal")
     }
 
     /// The last saved state.
-    pub fn snapshot(&self) -> PathBuf {
+    pub fn snapshot_path(&self) -> PathBuf {
         self.state.join("snapshot")
     }
 
     /// Returns the file that hand-back reads.
-    pub fn ledger(&self) -> PathBuf {
+    pub fn ledger_path(&self) -> PathBuf {
         self.state.join("ledger")
     }
 
     /// Returns the lock of the state folder.
-    pub fn lock(&self) -> PathBuf {
+    pub fn lock_path(&self) -> PathBuf {
         self.state.join("lock")
     }
 
@@ -170,12 +170,12 @@ impl Home {
     }
 
     /// Returns the file that `status` reads.
-    pub fn status(&self) -> PathBuf {
+    pub fn status_path(&self) -> PathBuf {
         self.state.join("status.json")
     }
 
     /// The daemon's heartbeat.
-    pub fn heartbeat(&self) -> PathBuf {
+    pub fn heartbeat_path(&self) -> PathBuf {
         self.run.join("heartbeat")
     }
 
@@ -185,7 +185,7 @@ impl Home {
     }
 
     /// Returns the file in which the hook reports events.
-    pub fn wake(&self) -> PathBuf {
+    pub fn wake_path(&self) -> PathBuf {
         self.run.join("wake")
     }
 }

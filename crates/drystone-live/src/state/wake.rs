@@ -68,7 +68,7 @@ impl Wake {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn read(&mut self) -> io::Result<Vec<(WakePosition, String)>> {
+    pub fn read_lines(&mut self) -> io::Result<Vec<(WakePosition, String)>> {
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -158,8 +158,9 @@ mod tests {
     fn lines_are_read_once_and_whole() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("wake");
-        let read =
-            |wake: &mut Wake| -> Vec<String> { wake.read().expect("read").into_iter().map(|(_, line)| line).collect() };
+        let read = |wake: &mut Wake| -> Vec<String> {
+            wake.read_lines().expect("read").into_iter().map(|(_, line)| line).collect()
+        };
         let mut wake = Wake::open(path.clone(), WakePosition::default(), None).expect("made");
         let add = |text: &str| {
             File::options()
@@ -209,7 +210,7 @@ mod tests {
         let path = folder.path().join("wake");
         std::fs::write(&path, b"hold \xff\xfe\nhold 5\nho").expect("written");
         let mut wake = Wake::open(path.clone(), WakePosition::default(), None).expect("opened");
-        let lines = wake.read().expect("read");
+        let lines = wake.read_lines().expect("read");
         assert_eq!(lines.iter().map(|(behind, _)| behind.offset).collect::<Vec<_>>(), [8, 15]);
         assert_eq!((lines[1].1.as_str(), wake.position().offset), ("hold 5", 15));
     }

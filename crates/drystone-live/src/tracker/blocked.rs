@@ -74,11 +74,11 @@ impl ShapeBlock {
 }
 
 /// Returns the pause after so many vain tries; each doubles it.
-pub(super) fn grown((first, most): (i64, i64), failures: u32) -> i64 {
+pub(super) fn compute_pause((first, most): (i64, i64), failures: u32) -> i64 {
     first.saturating_mul(1 << failures.min(6)).min(most)
 }
 
-fn shape(t: &Tracked, fact: &JobFact) -> BlockedShape {
+fn blocked_shape(t: &Tracked, fact: &JobFact) -> BlockedShape {
     BlockedShape {
         user: fact.user.clone(),
         partition: fact.partition.clone(),
@@ -98,11 +98,11 @@ impl Tracker {
     /// Returns the reason why jobs of this shape are held back now, and the end of that. The block
     /// of a hopeless shape ends at a time at which nodes have room, once for all its jobs: O(nodes)
     /// at a look.
-    pub(super) fn block(&mut self, t: &Tracked, fact: &JobFact) -> Option<(HoldReason, Time)> {
+    pub(super) fn block_shape(&mut self, t: &Tracked, fact: &JobFact) -> Option<(HoldReason, Time)> {
         if self.blocks.is_empty() {
             return None;
         }
-        let (now, shape) = (self.stamp.time(), shape(t, fact));
+        let (now, shape) = (self.stamp.session_time(), blocked_shape(t, fact));
         let block = self.blocks.get(&shape)?;
         if block.until > now {
             return Some((block.why, block.until));
@@ -120,8 +120,8 @@ impl Tracker {
         if !block.is_hopeless() || block.open == Some(now) || is_over || self.settings.names {
             return None;
         }
-        let (mut room, mut nodes) = (self.room(), self.kept_nodes());
-        let has_room = matches!(self.find(t, fact, &mut room, nodes.as_mut()), Found::Anywhere | Found::On(_));
+        let (mut room, mut nodes) = (self.current_room(), self.kept_nodes());
+        let has_room = matches!(self.find_room(t, fact, &mut room, nodes.as_mut()), Found::Anywhere | Found::On(_));
         let block = self.blocks.get_mut(&shape)?;
         if has_room {
             block.open = Some(now);
@@ -136,10 +136,10 @@ impl Tracker {
     /// Returns whether it is time to try a job beside the policy, of which the cluster said that it
     /// cannot start; the next of its shape has to wait.
     pub(super) fn is_to_be_probed(&mut self, t: &Tracked, fact: &JobFact) -> bool {
-        let now = self.stamp.time();
-        match self.blocks.get_mut(&shape(t, fact)) {
+        let now = self.stamp.session_time();
+        match self.blocks.get_mut(&blocked_shape(t, fact)) {
             Some(block) if block.is_impossible() && block.until <= now => {
-                block.until = Time(now.0 + grown(IMPOSSIBLE, block.failures));
+                block.until = Time(now.0 + compute_pause(IMPOSSIBLE, block.failures));
                 true
             }
             _ => false,
@@ -149,7 +149,7 @@ impl Tracker {
     /// The cluster only lacks room for a job that it could not start before: jobs of its shape wait
     /// for the policy again.
     pub(super) fn can_start(&mut self, t: &Tracked, fact: &JobFact) {
-        let shape = shape(t, fact);
+        let shape = blocked_shape(t, fact);
         if self.blocks.remove(&shape).is_some() {
             self.look_again_at(&[shape].into());
         }
@@ -158,8 +158,8 @@ impl Tracker {
     /// Returns whether a released job of this shape failed to start a short time ago. That a
     /// further one found no room says nothing of those on their way.
     pub(super) fn has_failed(&self, t: &Tracked, fact: &JobFact) -> bool {
-        let block = self.blocks.get(&shape(t, fact));
-        block.is_some_and(|block| !block.ends_early && block.until > self.stamp.time())
+        let block = self.blocks.get(&blocked_shape(t, fact));
+        block.is_some_and(|block| !block.ends_early && block.until > self.stamp.session_time())
     }
 
     /// Holds back jobs of this shape: one was released and did not start, for this reason.
@@ -173,9 +173,9 @@ impl Tracker {
         if why == HoldReason::Retry {
             self.vain_since.get_or_insert(self.stamp.steady);
         }
-        let shape = shape(t, fact);
+        let shape = blocked_shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
-        let pause = grown(pauses, failures);
+        let pause = compute_pause(pauses, failures);
         let until = Time(self.stamp.now + pause);
         let block = ShapeBlock { why, until, failures: failures + 1, ends_early: false, paused: until, open: None };
         self.blocks.insert(shape.clone(), block);
@@ -185,12 +185,12 @@ impl Tracker {
     /// Holds back jobs of this shape: no node has room, though the policy, which counts processors
     /// only, saw some. Without a pause it would decide the same at every look.
     pub(super) fn is_crowded_out(&mut self, t: &Tracked, fact: &JobFact) {
-        let shape = shape(t, fact);
+        let shape = blocked_shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
-        let (why, pause, failures) = if !self.empty_room().take(&self.need(t, fact, false)) {
-            (HoldReason::Unsatisfiable, grown(IMPOSSIBLE, failures), failures + 1)
+        let (why, pause, failures) = if !self.empty_room().take_room(&self.compute_need(t, fact, false)) {
+            (HoldReason::Unsatisfiable, compute_pause(IMPOSSIBLE, failures), failures + 1)
         } else if self.settings.names {
-            (HoldReason::Retry, grown(CHOSEN, failures), failures + 1)
+            (HoldReason::Retry, compute_pause(CHOSEN, failures), failures + 1)
         } else {
             (HoldReason::Retry, CROWDED, failures)
         };
@@ -201,18 +201,19 @@ impl Tracker {
     /// and each try would take the room of a job that can start. They are tried again as that one
     /// is: as many as jobs end. Once a look for each shape: O(jobs).
     pub(super) fn limit_alike(&mut self, t: &Tracked, fact: &JobFact, until: Time) {
-        let limited = shape(t, fact);
-        if !self.limited_shapes.insert((fact.account.clone(), limited.clone())) {
+        let limited_shape = blocked_shape(t, fact);
+        if !self.limited_shapes.insert((fact.account.clone(), limited_shape.clone())) {
             return;
         }
         let is_waiting =
             |t: &Tracked| t.flight.is_none() && matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
         let is_alike = |t: &Tracked| {
-            let fact = self.mirror.fact(t.key).filter(|other| other.user == fact.user && other.account == fact.account);
-            fact.is_some_and(|fact| fact.state == JobState::Pending && shape(t, fact) == limited)
+            let fact =
+                self.mirror.job_fact(t.key).filter(|other| other.user == fact.user && other.account == fact.account);
+            fact.is_some_and(|fact| fact.state == JobState::Pending && blocked_shape(t, fact) == limited_shape)
         };
-        let tried = self.jobs.values().filter(|t| is_waiting(t) && t.retry.is_none() && is_alike(t));
-        for key in tried.map(|t| t.key).collect::<Vec<JobKey>>() {
+        let tried_jobs = self.jobs.values().filter(|t| is_waiting(t) && t.retry.is_none() && is_alike(t));
+        for key in tried_jobs.map(|t| t.key).collect::<Vec<JobKey>>() {
             if let Some(t) = self.jobs.get_mut(&key) {
                 t.retry = Some(Retry::OnEnd(until));
             }
@@ -223,7 +224,7 @@ impl Tracker {
 
     /// Holds back jobs of this shape: nodes that they would take are kept for another.
     pub(super) fn gives_way(&mut self, t: &Tracked, fact: &JobFact) {
-        let shape = shape(t, fact);
+        let shape = blocked_shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
         self.block_early(shape, HoldReason::Kept, CROWDED, failures);
     }
@@ -242,26 +243,26 @@ impl Tracker {
 
     /// Lets the policy decide again for all that nothing was released of in vain.
     pub(super) fn lift_early(&mut self) {
-        let now = self.stamp.time();
+        let now = self.stamp.session_time();
         let early =
             self.blocks.iter().filter(|(_, b)| b.ends_early && b.until > now && b.why != HoldReason::Unsatisfiable);
-        let lifted: BTreeSet<BlockedShape> = early.map(|(shape, _)| shape.clone()).collect();
-        for shape in &lifted {
+        let lifted_shapes: BTreeSet<BlockedShape> = early.map(|(shape, _)| shape.clone()).collect();
+        for shape in &lifted_shapes {
             self.blocks.remove(shape);
         }
-        self.look_again_at(&lifted);
+        self.look_again_at(&lifted_shapes);
     }
 
     /// A node is back: jobs go on waiting for the policy that the cluster did not start because of
     /// nodes that were out.
     pub(super) fn lift_nodes_out(&mut self) {
-        let now = self.stamp.time();
+        let now = self.stamp.session_time();
         let out = self.blocks.iter().filter(|(_, block)| block.why == HoldReason::NodesOut && block.until > now);
-        let lifted: BTreeSet<BlockedShape> = out.map(|(shape, _)| shape.clone()).collect();
-        for shape in &lifted {
+        let lifted_shapes: BTreeSet<BlockedShape> = out.map(|(shape, _)| shape.clone()).collect();
+        for shape in &lifted_shapes {
             self.blocks.remove(shape);
         }
-        self.look_again_at(&lifted);
+        self.look_again_at(&lifted_shapes);
     }
 
     /// A job of this shape runs: what stopped others is over.
@@ -270,7 +271,7 @@ impl Tracker {
         if self.blocks.is_empty() {
             return;
         }
-        let shape = shape(t, fact);
+        let shape = blocked_shape(t, fact);
         if self.blocks.remove(&shape).is_some() {
             self.look_again_at(&[shape].into());
         }
@@ -279,48 +280,48 @@ impl Tracker {
     /// Nodes or orders in flight have changed, by the end of a job where `ended`: jobs that found
     /// no room go on waiting for the policy if they find some now.
     pub(super) fn room_came(&mut self, ended: bool) {
-        let now = self.stamp.time();
+        let now = self.stamp.session_time();
         let early = |block: &ShapeBlock| block.ends_early && block.until > now;
-        let mut lifted: BTreeSet<BlockedShape> = BTreeSet::new();
+        let mut lifted_shapes: BTreeSet<BlockedShape> = BTreeSet::new();
         if self.settings.names {
             let soon = self.blocks.iter().filter(|(_, block)| early(block) && block.failures <= CHOSEN_AGAIN);
-            lifted.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
+            lifted_shapes.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
         } else if self.blocks.values().any(early) {
             let held_jobs = self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none());
             let mut waits: BTreeMap<BlockedShape, (&Tracked, &JobFact, bool)> = BTreeMap::new();
             for t in held_jobs
                 .filter(|t| matches!(t.why, Some(HoldReason::Retry | HoldReason::Unsatisfiable | HoldReason::Kept)))
             {
-                let Some(fact) = self.mirror.fact(t.key) else { continue };
-                let shape = shape(t, fact);
+                let Some(fact) = self.mirror.job_fact(t.key) else { continue };
+                let shape = blocked_shape(t, fact);
                 if self.blocks.get(&shape).is_some_and(early) {
                     // What one needs in one piece, all of its shape do.
-                    let one = waits.entry(shape).or_insert((t, fact, false));
-                    one.2 |= t.narrow;
+                    let shape_entry = waits.entry(shape).or_insert((t, fact, false));
+                    shape_entry.2 |= t.narrow;
                     if self.is_ahead(t.key) {
-                        (one.0, one.1) = (t, fact);
+                        (shape_entry.0, shape_entry.1) = (t, fact);
                     }
                 }
             }
-            let (room, nodes) = (self.room(), self.kept_nodes());
+            let (room, nodes) = (self.current_room(), self.kept_nodes());
             let fits = |t: &Tracked, fact: &JobFact, narrow: bool| {
                 let t = Tracked { narrow, ..t.clone() };
-                let spot = self.find(&t, fact, &mut room.clone(), nodes.clone().as_mut());
+                let spot = self.find_room(&t, fact, &mut room.clone(), nodes.clone().as_mut());
                 matches!(spot, Found::Anywhere | Found::On(_))
             };
             let free = waits.into_iter().filter(|(_, (t, fact, narrow))| fits(t, fact, *narrow));
-            lifted.extend(free.map(|(shape, _)| shape));
+            lifted_shapes.extend(free.map(|(shape, _)| shape));
         }
-        for shape in &lifted {
+        for shape in &lifted_shapes {
             self.blocks.remove(shape);
         }
-        self.look_again_at(&lifted);
+        self.look_again_at(&lifted_shapes);
         self.blocks.retain(|_, block| block.until.0 + FORGET > now.0);
     }
 
     /// Pending jobs that no node can hold, or that the cluster did not start again and again, the
     /// first of each shape, with the reason.
-    pub fn hopeless(&self) -> Vec<(JobKey, HoldReason)> {
+    pub fn hopeless_jobs(&self) -> Vec<(JobKey, HoldReason)> {
         let is_hopeless = |block: &ShapeBlock| {
             block.why == HoldReason::Unsatisfiable || (!block.ends_early && block.failures >= HOPELESS)
         };
@@ -330,8 +331,8 @@ impl Tracker {
         let mut shapes = BTreeSet::new();
         let mut jobs = Vec::new();
         for t in self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none()) {
-            let Some(fact) = self.mirror.fact(t.key) else { continue };
-            let shape = shape(t, fact);
+            let Some(fact) = self.mirror.job_fact(t.key) else { continue };
+            let shape = blocked_shape(t, fact);
             if let Some(block) = self.blocks.get(&shape).filter(|block| is_hopeless(block))
                 && t.why == Some(block.why)
                 && shapes.insert(shape)
@@ -346,11 +347,12 @@ impl Tracker {
     /// started, though a job waits that fits the idle processors; `None` without such a stall.
     pub fn stalls_for(&self) -> Option<u64> {
         let since = self.vain_since?;
-        let mut room = self.room();
+        let mut room = self.current_room();
         let fits = self.jobs.values().any(|t| {
             let is_kept = matches!(t.why, Some(HoldReason::Retry)) || t.why.is_none();
             let pending = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held) && is_kept;
-            pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(&self.need(t, fact, false)))
+            pending
+                && self.mirror.job_fact(t.key).is_some_and(|fact| room.take_room(&self.compute_need(t, fact, false)))
         });
         fits.then(|| self.stamp.steady.saturating_sub(since))
     }
@@ -360,12 +362,12 @@ impl Tracker {
     pub fn first_in_the_way(&self) -> Option<(JobKey, bool)> {
         let waits = |fact: &JobFact| fact.state == JobState::Pending && !fact.held;
         let absent = self.jobs.values().filter(|t| t.place == TrackedPlace::Absent && t.flight.is_none());
-        let flying = self.jobs.values().filter(|t| t.flies(Flying::Launching));
-        let first = |t: &&Tracked| self.mirror.fact(t.key).map(|fact| (fact.submit, t.key));
+        let flying = self.jobs.values().filter(|t| t.is_flying(Flying::Launching));
+        let first = |t: &&Tracked| self.mirror.job_fact(t.key).map(|fact| (fact.submit, t.key));
         let is_room =
-            |t: &&Tracked| self.mirror.fact(t.key).is_some_and(|f| waits(f) && f.reason == PendingReason::Room);
+            |t: &&Tracked| self.mirror.job_fact(t.key).is_some_and(|f| waits(f) && f.reason == PendingReason::Room);
         let first_absent = absent.filter(is_room).min_by_key(first).map(|t| (t.key, true));
-        let is_there = |t: &&Tracked| self.mirror.fact(t.key).is_some_and(waits);
+        let is_there = |t: &&Tracked| self.mirror.job_fact(t.key).is_some_and(waits);
         first_absent.or_else(|| flying.filter(is_there).min_by_key(first).map(|t| (t.key, false)))
     }
 
@@ -382,8 +384,8 @@ impl Tracker {
             .filter(pending)
             .filter(|t| {
                 self.mirror
-                    .fact(t.key)
-                    .is_some_and(|fact| fact.state == JobState::Pending && wanted.contains(&shape(t, fact)))
+                    .job_fact(t.key)
+                    .is_some_and(|fact| fact.state == JobState::Pending && wanted.contains(&blocked_shape(t, fact)))
             })
             .map(|t| t.key)
             .collect();

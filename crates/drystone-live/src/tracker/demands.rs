@@ -33,27 +33,28 @@ impl Demands {
     pub(super) fn new(layout: &NodeLayout, settings: &TrackerSettings) -> Demands {
         let mut builder = ResourceTableBuilder::new();
         if settings.counts {
-            let memory = layout.memory().map(|mb| Resource::new("mem", ResourceUnit::Kilobytes, mb.saturating_mul(KB)));
+            let memory =
+                layout.total_memory().map(|mb| Resource::new("mem", ResourceUnit::Kilobytes, mb.saturating_mul(KB)));
             let devices =
-                layout.devices().into_iter().map(|(name, count)| Resource::new(name, ResourceUnit::Count, count));
+                layout.total_devices().into_iter().map(|(name, count)| Resource::new(name, ResourceUnit::Count, count));
             let licences = layout.licences().iter();
             let licences =
                 licences.map(|(name, &total)| Resource::new(format!("{LICENCE}{name}"), ResourceUnit::Count, total));
             for resource in memory.into_iter().chain(devices).chain(licences) {
                 // A name that is none is not counted, and its jobs are left to the cluster.
-                let _ = builder.resource(resource);
+                let _ = builder.add_resource(resource);
             }
         }
         if settings.on_nodes {
-            builder.fill(NodeFill::Pack);
-            classes(layout, settings.counts).into_iter().for_each(|class| builder.class(class));
+            builder.set_fill(NodeFill::Pack);
+            node_classes(layout, settings.counts).into_iter().for_each(|class| builder.add_class(class));
         }
         // The empty demand is number 0.
-        let _ = builder.intern(Demand::default());
+        let _ = builder.intern_demand(Demand::default());
         Demands { table: builder.table().clone(), known: BTreeMap::new(), new: Vec::new(), has_grown: false }
     }
 
-    fn number(&mut self, demand: Demand) -> DemandId {
+    fn demand_number(&mut self, demand: Demand) -> DemandId {
         if let Some(&id) = self.known.get(&demand) {
             return id;
         }
@@ -69,14 +70,14 @@ impl Demands {
 
     /// Takes the new demands into the table, all of a look at once: each time costs a copy of the
     /// table. Returns whether there were any.
-    fn grow(&mut self) -> bool {
+    fn grow_table(&mut self) -> bool {
         if self.new.is_empty() && !std::mem::take(&mut self.has_grown) {
             return false;
         }
         self.has_grown = false;
         let mut builder = ResourceTableBuilder::from(&self.table);
         for demand in self.new.drain(..) {
-            let number = builder.intern(demand.clone());
+            let number = builder.intern_demand(demand.clone());
             debug_assert_eq!(number.ok(), self.known.get(&demand).copied());
         }
         self.table = builder.table().clone();
@@ -84,12 +85,12 @@ impl Demands {
     }
 
     /// Returns the number of a licence among the resources; `None` where it is not counted.
-    pub(super) fn licence(&self, name: &str) -> Option<ResourceId> {
-        self.table.find(&format!("{LICENCE}{name}"))
+    pub(super) fn licence_number(&self, name: &str) -> Option<ResourceId> {
+        self.table.find_id(&format!("{LICENCE}{name}"))
     }
 
     /// Returns the counted licences: number, name, and how many there are in all.
-    pub(super) fn licences(&self) -> impl Iterator<Item = (ResourceId, &str, u64)> {
+    pub(super) fn counted_licences(&self) -> impl Iterator<Item = (ResourceId, &str, u64)> {
         (0..)
             .map(ResourceId)
             .zip(self.table.resources())
@@ -97,8 +98,8 @@ impl Demands {
     }
 
     /// Raises the total of a resource, if this amount is larger.
-    pub(super) fn raise(&mut self, id: ResourceId, total: u64) {
-        let is_more = self.table.resource(id).is_some_and(|resource| resource.total < total);
+    pub(super) fn raise_total(&mut self, id: ResourceId, total: u64) {
+        let is_more = self.table.find_resource(id).is_some_and(|resource| resource.total < total);
         let step = SupplyStep { resource: id, from: Time::MIN, amount: total, announced: None };
         if let (true, Ok(table)) = (is_more, self.table.with_supply(&[step])) {
             (self.table, self.has_grown) = (table, true);
@@ -107,14 +108,14 @@ impl Demands {
 }
 
 /// Nodes that follow each other and are alike: processors keep their numbers.
-fn classes(layout: &NodeLayout, counts: bool) -> Vec<NodeClass> {
+fn node_classes(layout: &NodeLayout, counts: bool) -> Vec<NodeClass> {
     let mut classes: Vec<NodeClass> = Vec::new();
-    for ((name, range), amounts) in layout.nodes().zip(layout.amounts()) {
+    for ((name, range), amounts) in layout.nodes().zip(layout.node_amounts()) {
         let (features, weight) = (amounts.features.clone(), amounts.weight);
         let mut class = NodeClass { cores: range.end - range.start, features, weight, ..NodeClass::default() };
         if counts {
             class.memory_kb = amounts.memory.unwrap_or(0).saturating_mul(KB);
-            class.devices = devices(&amounts.devices);
+            class.devices = list_devices(&amounts.devices);
         }
         match classes.last_mut().filter(|last| is_like(last, &class)) {
             Some(last) => last.nodes.push(name.to_string()),
@@ -130,56 +131,57 @@ fn is_like(one: &NodeClass, other: &NodeClass) -> bool {
 }
 
 /// Devices by name and type. Those with a type are among those of the name alone.
-fn devices(of: &BTreeMap<String, u32>) -> Vec<(String, String, u32)> {
-    let mut all = Vec::new();
+fn list_devices(of: &BTreeMap<String, u32>) -> Vec<(String, String, u32)> {
+    let mut device_entries = Vec::new();
     for (name, &count) in of {
-        let (name, kind) = split(name);
-        let typed: u32 = match kind {
+        let (name, kind) = split_device(name);
+        let typed_count: u32 = match kind {
             "" => of
                 .iter()
-                .filter(|(other, _)| matches!(split(other), (own, kind) if own == name && !kind.is_empty()))
+                .filter(|(other, _)| matches!(split_device(other), (own, kind) if own == name && !kind.is_empty()))
                 .map(|(_, count)| count)
                 .sum(),
             _ => 0,
         };
-        if count > typed {
-            all.push((name.to_string(), kind.to_string(), count - typed));
+        if count > typed_count {
+            device_entries.push((name.to_string(), kind.to_string(), count - typed_count));
         }
     }
-    all
+    device_entries
 }
 
 /// Name and type of a device, as `gpu:a100`.
-fn split(device: &str) -> (&str, &str) {
+fn split_device(device: &str) -> (&str, &str) {
     device.split_once(':').unwrap_or((device, ""))
 }
 
 /// Names of a list of hosts; none where it is no such list.
-pub(super) fn hosts(list: &str) -> Vec<String> {
+pub(super) fn parse_hosts(list: &str) -> Vec<String> {
     if list.is_empty() { Vec::new() } else { drystone_slurm::conf::expand_hostlist(list).unwrap_or_default() }
 }
 
 impl Tracker {
     /// Returns whether the devices that a job asks for are counted: then the policy starts it.
     pub(super) fn counts_devices(&self, fact: &JobFact) -> bool {
-        let counted = |(name, _): &(String, u32)| self.demands.table.find(name).is_some();
-        !fact.devices.is_empty() && fact.devices.iter().all(counted)
+        let is_counted = |(name, _): &(String, u32)| self.demands.table.find_id(name).is_some();
+        !fact.devices.is_empty() && fact.devices.iter().all(is_counted)
     }
 
     /// Returns the demand of a job beyond processors.
     pub(super) fn demand_of(&mut self, t: &Tracked, fact: &JobFact) -> DemandId {
-        let find = |name: &str| self.demands.table.find(name);
+        let find = |name: &str| self.demands.table.find_id(name);
         let memory = find("mem").zip(fact.memory.map(|mb| mb.saturating_mul(KB)));
         let devices = fact.devices.iter().filter_map(|(name, count)| Some((find(name)?, u64::from(*count))));
         let licences = fact.licences.iter();
-        let licences = licences.filter_map(|(name, count)| Some((self.demands.licence(name)?, u64::from(*count))));
+        let licences =
+            licences.filter_map(|(name, count)| Some((self.demands.licence_number(name)?, u64::from(*count))));
         let totals = memory.into_iter().chain(devices).chain(licences);
         let totals: Vec<(ResourceId, u64)> = totals.filter(|&(_, n)| n > 0).collect();
         let shape = self.settings.on_nodes.then(|| self.shape_of(t, fact));
         if totals.is_empty() && shape.is_none() {
             return DemandId::NONE;
         }
-        self.demands.number(Demand { shape, ..Demand::of(totals) })
+        self.demands.demand_number(Demand { shape, ..Demand::from_totals(totals) })
     }
 
     /// Returns the demand of a job of a journal, as its user submitted it.
@@ -193,27 +195,29 @@ impl Tracker {
     /// on each; one where it is narrow or its devices fit on one; otherwise pieces wherever there
     /// is room.
     fn shape_of(&self, t: &Tracked, fact: &JobFact) -> NodeShape {
-        let nodes = self.need(t, fact, t.narrow).nodes();
+        let nodes = self.compute_need(t, fact, t.narrow).least_nodes();
         // A job of others may run here with devices that none of our nodes has.
-        let is_known = |(name, _): &&(String, u32)| self.demands.table.find(name).is_some();
-        let counted: BTreeMap<String, u32> = fact.devices.iter().filter(is_known).cloned().collect();
-        let on_one =
-            |at: &NodeAmounts| counted.iter().all(|(name, count)| at.devices.get(name).is_some_and(|all| all >= count));
-        let together = t.narrow || (!counted.is_empty() && self.layout.amounts().iter().any(on_one));
-        let each = if nodes > 1 || together { nodes } else { 0 };
+        let is_known = |(name, _): &&(String, u32)| self.demands.table.find_id(name).is_some();
+        let counted_devices: BTreeMap<String, u32> = fact.devices.iter().filter(is_known).cloned().collect();
+        let on_one = |at: &NodeAmounts| {
+            counted_devices.iter().all(|(name, count)| at.devices.get(name).is_some_and(|all| all >= count))
+        };
+        let together = t.narrow || (!counted_devices.is_empty() && self.layout.node_amounts().iter().any(on_one));
+        let node_count = if nodes > 1 || together { nodes } else { 0 };
         let kb = fact.memory.unwrap_or(0).saturating_mul(KB);
         // Rounded down: what is asked for in all is never more than asked for.
-        let memory = match each {
+        let memory = match node_count {
             _ if kb == 0 || !self.settings.counts => NodeMemory::None,
             0 => NodeMemory::PerCore(kb / u64::from(fact.procs.max(1))),
             each => NodeMemory::PerNode(kb / u64::from(each)),
         };
         let device = |(name, kind, count): (String, String, u32)| {
-            let (count, per) = if each > 0 { (count.div_ceil(each), DevicePer::Node) } else { (count, DevicePer::Job) };
+            let (count, per) =
+                if node_count > 0 { (count.div_ceil(node_count), DevicePer::Node) } else { (count, DevicePer::Job) };
             DeviceDemand { name, kind, count, per, cores_each: 0 }
         };
-        let devices = devices(&counted).into_iter().map(device).collect();
-        let shape = NodeShape { nodes: (each, each), memory, devices, ..NodeShape::default() };
+        let devices = list_devices(&counted_devices).into_iter().map(device).collect();
+        let shape = NodeShape { nodes: (node_count, node_count), memory, devices, ..NodeShape::default() };
         // One that runs has what it was given.
         if fact.state != JobState::Pending {
             return NodeShape { cores_per_task: fact.together, ..shape };
@@ -223,7 +227,7 @@ impl Tracker {
             nodes: if exclusive { (nodes, nodes) } else { shape.nodes },
             cores_per_task: fact.together,
             only: self.named_nodes(t, fact),
-            excluded: hosts(&fact.request.excluded),
+            excluded: parse_hosts(&fact.request.excluded),
             features: if self.knows_features(fact) { fact.request.features.clone() } else { String::new() },
             exclusive,
             ..shape
@@ -236,9 +240,9 @@ impl Tracker {
         if !self.settings.on_nodes || !t.user_nodes {
             return Vec::new();
         }
-        let named = hosts(&fact.request.named);
-        let are_ours = named.iter().all(|name| self.layout.range(name).is_some());
-        if named.len() >= fact.nodes.max(1) as usize && are_ours { named } else { Vec::new() }
+        let requested_hosts = parse_hosts(&fact.request.named);
+        let are_ours = requested_hosts.iter().all(|name| self.layout.node_range(name).is_some());
+        if requested_hosts.len() >= fact.nodes.max(1) as usize && are_ours { requested_hosts } else { Vec::new() }
     }
 
     /// Returns whether the policy knows which nodes have the features that a job asks for: all of
@@ -246,24 +250,25 @@ impl Tracker {
     /// on several nodes.
     pub(super) fn knows_features(&self, fact: &JobFact) -> bool {
         let text = &fact.request.features;
-        let (any, all) = (text.contains('|'), text.contains(['&', ',']));
+        let (has_any, has_all) = (text.contains('|'), text.contains(['&', ',']));
         let same = text.contains('[') && fact.nodes > 1;
-        if !self.settings.on_nodes || text.is_empty() || text.contains('*') || (any && all) || same {
+        if !self.settings.on_nodes || text.is_empty() || text.contains('*') || (has_any && has_all) || same {
             return false;
         }
-        let is_known = |name: &str| self.layout.amounts().iter().any(|at| at.features.iter().any(|own| own == name));
+        let is_known =
+            |name: &str| self.layout.node_amounts().iter().any(|at| at.features.iter().any(|own| own == name));
         text.split(['&', '|', ',', '(', ')', '[', ']']).map(str::trim).filter(|name| !name.is_empty()).all(is_known)
     }
 
     /// The table of resources and nodes, if any is counted.
-    pub(crate) fn resources(&self) -> Option<Arc<ResourceTable>> {
+    pub(crate) fn resource_table(&self) -> Option<Arc<ResourceTable>> {
         let table = &self.demands.table;
-        (table.counts() || table.fill().is_some()).then(|| Arc::new(table.clone()))
+        (table.has_resources() || table.node_fill().is_some()).then(|| Arc::new(table.clone()))
     }
 
     /// The table, where demands have come into it since this was asked last.
     pub(crate) fn grown_resources(&mut self) -> Option<Arc<ResourceTable>> {
-        if self.demands.grow() { self.resources() } else { None }
+        if self.demands.grow_table() { self.resource_table() } else { None }
     }
 }
 
@@ -293,7 +298,7 @@ mod tests {
         };
         let nodes = [node("n1", 8, 16_000, &[]), node("n2", 8, 16_000, &[]), node("g1", 32, 64_000, &gpus)];
         let policy: PolicySpec = "easy".parse().expect("a policy");
-        let settings = TrackerSettings::of(DaemonMode::Drive, vec!["main".into()], true, &policy);
+        let settings = TrackerSettings::for_mode(DaemonMode::Drive, vec!["main".into()], true, &policy);
         Tracker::new(settings, NodeLayout::new(&nodes))
     }
 
@@ -301,18 +306,18 @@ mod tests {
         let mut cluster = FakeCluster::new(3, 8);
         cluster.submit(FakeRequest::new(procs, 10, 20));
         let devices = devices.iter().map(|&(name, count)| (name.to_string(), count)).collect();
-        JobFact { nodes, memory: Some(memory), devices, ..cluster.truth().jobs.remove(0) }
+        JobFact { nodes, memory: Some(memory), devices, ..cluster.true_snapshot().jobs.remove(0) }
     }
 
     #[test]
     fn nodes_that_are_alike_are_a_class_and_typed_devices_count_once() {
         let tracker = tracker();
-        let table = tracker.resources().expect("a table");
-        let classes: Vec<_> = table.classes().iter().map(|class| (class.nodes.join(","), class.cores)).collect();
+        let table = tracker.resource_table().expect("a table");
+        let classes: Vec<_> = table.node_classes().iter().map(|class| (class.nodes.join(","), class.cores)).collect();
         assert_eq!(classes, [("n1,n2".to_string(), 8), ("g1".to_string(), 32)]);
-        assert_eq!((table.classes()[0].memory_kb, table.classes()[1].memory_kb), (16_000 * KB, 64_000 * KB));
+        assert_eq!((table.node_classes()[0].memory_kb, table.node_classes()[1].memory_kb), (16_000 * KB, 64_000 * KB));
         let gpus = [("gpu".to_string(), String::new(), 2), ("gpu".to_string(), "a100".to_string(), 4)];
-        assert_eq!(table.classes()[1].devices, gpus);
+        assert_eq!(table.node_classes()[1].devices, gpus);
     }
 
     #[test]
@@ -321,7 +326,7 @@ mod tests {
         let tracked = |narrow| Tracked { narrow, ..Tracked::new(JobKey { id: 1, task: None, submit: 0 }) };
         let mut shape = |fact: &JobFact, narrow| {
             let id = tracker.demand_of(&tracked(narrow), fact);
-            tracker.grown_resources().and_then(|table| table.shape(id).cloned()).expect("a shape")
+            tracker.grown_resources().and_then(|table| table.node_shape(id).cloned()).expect("a shape")
         };
         // Anywhere, a third of its memory with each processor: 1,000 MB are no multiple of three.
         let anywhere = shape(&fact(3, 1, 1_000, &[]), false);
@@ -354,7 +359,7 @@ mod tests {
             let fact = JobFact { request: request.clone(), ..fact(procs, nodes, 0, &[]) };
             let is_known = tracker.knows_features(&fact);
             let id = tracker.demand_of(&t, &fact);
-            let shape = tracker.grown_resources().and_then(|table| table.shape(id).cloned());
+            let shape = tracker.grown_resources().and_then(|table| table.node_shape(id).cloned());
             (is_known, shape.unwrap_or_default())
         };
         let of = |named: &str, excluded: &str, features: &str, exclusive| NodeRequest {

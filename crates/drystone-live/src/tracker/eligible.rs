@@ -17,9 +17,9 @@ impl Tracker {
         {
             reasons.push(format!("jobs of partition {}", fact.partition));
         }
-        let (counted, has_licences) = (self.counts_devices(fact), self.counts_licences(fact));
+        let (has_devices, has_licences) = (self.counts_devices(fact), self.counts_licences(fact));
         let asks = fact.asks.iter().filter(|&&ask| match ask {
-            UnmodelledRequest::Devices => !counted,
+            UnmodelledRequest::Devices => !has_devices,
             UnmodelledRequest::Licences => !has_licences,
             UnmodelledRequest::Features => !self.knows_features(fact),
             _ => true,
@@ -48,7 +48,7 @@ impl Tracker {
     /// Returns whether a hold that looks like an administrator's is one. The cluster calls every
     /// job of priority 0 so whose own reason it has lost: the hook tells of operators' holds.
     pub(super) fn is_administrators(&self, tracked: &Tracked, fact: &JobFact) -> bool {
-        let is_kept = self.operator_words.holds(tracked.key);
+        let is_kept = self.operator_words.is_held(tracked.key);
         !tracked.orphaned && (is_kept || !Tracker::is_ours(tracked, fact))
     }
 
@@ -67,7 +67,7 @@ impl Tracker {
         if driving && tracked.user_hold {
             return Some(HoldReason::User);
         }
-        match self.depends(tracked.key, fact) {
+        match self.dependency_state(tracked.key, fact) {
             ConditionState::No => {
                 self.depending.insert(tracked.key);
                 return Some(if is_in_vain(&fact.depends) { HoldReason::InVain } else { HoldReason::Dependency });
@@ -82,7 +82,7 @@ impl Tracker {
             }
         }
         if let Some(begin) =
-            fact.start.map(|start| Time(start + self.offset)).filter(|&begin| begin > self.stamp.time())
+            fact.start.map(|start| Time(start + self.offset)).filter(|&begin| begin > self.stamp.session_time())
         {
             self.timers.insert((begin, tracked.key));
             return Some(HoldReason::Begin);
@@ -95,14 +95,14 @@ impl Tracker {
         }
         if let Some(retry) = tracked.retry {
             let (Retry::At(time) | Retry::OnEnd(time)) = retry;
-            if time > self.stamp.time() {
+            if time > self.stamp.session_time() {
                 self.timers.insert((time, tracked.key));
                 return Some(if matches!(retry, Retry::At(_)) { HoldReason::Retry } else { HoldReason::Limit });
             }
             tracked.retry = None;
             self.limited.remove(&tracked.key);
         }
-        if driving && let Some((why, until)) = self.block(tracked, fact) {
+        if driving && let Some((why, until)) = self.block_shape(tracked, fact) {
             self.timers.insert((until, tracked.key));
             return Some(why);
         }
@@ -111,35 +111,35 @@ impl Tracker {
 
     /// Returns whether a job's dependencies are fulfilled, according to the cluster or to the other
     /// jobs that it shows.
-    fn depends(&self, key: JobKey, fact: &JobFact) -> ConditionState {
+    fn dependency_state(&self, key: JobKey, fact: &JobFact) -> ConditionState {
         match &fact.depends {
             JobDependencies::No if fact.reason == PendingReason::Dependency => ConditionState::No,
             JobDependencies::No => ConditionState::Yes,
             // The cluster alone knows: it is let go and held again as often as that is in vain.
             JobDependencies::Else => ConditionState::Perhaps,
             JobDependencies::On(all) => {
-                all.iter().map(|one| self.holds(one, key, fact)).max().unwrap_or(ConditionState::Yes)
+                all.iter().map(|one| self.condition_state(one, key, fact)).max().unwrap_or(ConditionState::Yes)
             }
             JobDependencies::Any(all) => {
-                all.iter().map(|one| self.holds(one, key, fact)).min().unwrap_or(ConditionState::Yes)
+                all.iter().map(|one| self.condition_state(one, key, fact)).min().unwrap_or(ConditionState::Yes)
             }
         }
     }
 
-    fn holds(&self, one: &StartCondition, key: JobKey, fact: &JobFact) -> ConditionState {
+    fn condition_state(&self, one: &StartCondition, key: JobKey, fact: &JobFact) -> ConditionState {
         let task = match one.after {
             DependencyCondition::Never => return ConditionState::No,
             DependencyCondition::Alone => return self.is_alone(key, fact),
             DependencyCondition::SameTask => key.task,
             _ => one.task,
         };
-        let mut all = self.mirror.of_array(one.id).filter(|other| match (task, &other.slot) {
+        let mut siblings = self.mirror.of_array(one.id).filter(|other| match (task, &other.slot) {
             (None, _) => true,
             (Some(task), JobSlot::Task(own)) => task == *own,
             (Some(task), JobSlot::Folded(ranges)) => ranges.iter().any(|range| (range.0..=range.1).contains(&task)),
             (Some(_), JobSlot::Single) => false,
         });
-        if all.clone().next().is_none() {
+        if siblings.clone().next().is_none() {
             // Of jobs that are not listed any more the cluster itself has to tell.
             return ConditionState::Perhaps;
         }
@@ -151,15 +151,15 @@ impl Tracker {
             (DependencyCondition::Failure, JobState::Ended(ending)) => ending != Ending::Completed,
             _ => false,
         };
-        if !all.clone().all(did) {
+        if !siblings.clone().all(did) {
             return ConditionState::No;
         }
         if one.delay == 0 {
             return ConditionState::Yes;
         }
-        let last = all.try_fold(i64::MIN, |last, other| Some(last.max(other.start?)));
+        let last = siblings.try_fold(i64::MIN, |last, other| Some(last.max(other.start?)));
         match last.map(|last| Time(last.saturating_add(one.delay).saturating_add(self.offset))) {
-            Some(time) if time > self.stamp.time() => ConditionState::Later(time),
+            Some(time) if time > self.stamp.session_time() => ConditionState::Later(time),
             Some(_) => ConditionState::Yes,
             None => ConditionState::Perhaps,
         }

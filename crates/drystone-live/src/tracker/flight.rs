@@ -1,7 +1,7 @@
 //! Orders in flight, not seen yet: acknowledged, timed out, undone. The cluster's view decides,
 //! never the order.
 
-use super::blocked::{IMPOSSIBLE, grown};
+use super::blocked::{IMPOSSIBLE, compute_pause};
 use super::settle::FORGOTTEN;
 use super::{Flying, LookResult, PATIENCE, Retry, Tracked, TrackedPlace, Tracker, TrackerNews};
 use crate::cluster::{ClusterOrder, JobFact, JobKey, JobState, PendingReason};
@@ -31,15 +31,15 @@ impl Tracker {
         let flies = match flight.what {
             Flying::Planned => fact.state == JobState::Pending && fact.held,
             Flying::PlannedResume => fact.state == JobState::Suspended,
-            Flying::Launching => self.launching(t, fact, turn),
-            Flying::Holding => self.holding(t, fact, turn),
-            Flying::Stopping => self.stopping(t, fact, turn),
-            Flying::Resuming => self.resuming(t, fact, turn),
-            Flying::Taking => self.taking(t, fact, turn),
+            Flying::Launching => self.advance_launch(t, fact, turn),
+            Flying::Holding => self.advance_hold(t, fact, turn),
+            Flying::Stopping => self.advance_stop(t, fact, turn),
+            Flying::Resuming => self.advance_resume(t, fact, turn),
+            Flying::Taking => self.advance_take(t, fact, turn),
             Flying::LettingGo => self.letting_go(t, fact, turn),
-            Flying::Shrinking => self.shrinking(t, fact),
-            Flying::Killing => self.killing(t, fact, turn),
-            Flying::Probing => self.probing(t, fact, turn),
+            Flying::Shrinking => self.is_shrinking(t, fact),
+            Flying::Killing => self.advance_kill(t, fact, turn),
+            Flying::Probing => self.advance_probe(t, fact, turn),
         };
         if !flies {
             t.flight = None;
@@ -52,7 +52,7 @@ impl Tracker {
         t.flight.is_some_and(|flight| self.stamp.steady.saturating_sub(flight.since) >= PATIENCE)
     }
 
-    fn launching(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+    fn advance_launch(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         match fact.state {
             JobState::Running => {
                 self.did_start(t, fact);
@@ -61,7 +61,10 @@ impl Tracker {
                 if let (Some(decided), Some(since)) = (t.story.decided, since)
                     && (since.0 - decided.0).abs() > LATE
                 {
-                    turn.tell(t.id, TrackerNews::Started { key: t.key, since: since.min(self.stamp.time()) });
+                    turn.add_news(
+                        t.id,
+                        TrackerNews::Started { key: t.key, since: since.min(self.stamp.session_time()) },
+                    );
                 }
                 false
             }
@@ -99,8 +102,8 @@ impl Tracker {
             | PendingReason::Begin
             | PendingReason::Throttle => true,
             PendingReason::Room => {
-                let passed = t.flight.map_or(0, |flight| self.stamp.steady.saturating_sub(flight.since));
-                passed >= ROOM_PATIENCE || self.has_failed(t, fact)
+                let elapsed_time = t.flight.map_or(0, |flight| self.stamp.steady.saturating_sub(flight.since));
+                elapsed_time >= ROOM_PATIENCE || self.has_failed(t, fact)
             }
             _ => self.is_late(t) || self.has_failed(t, fact),
         }
@@ -112,22 +115,22 @@ impl Tracker {
     /// second time on the pauses grow. The hook reports users' holds, and an administrator's has a
     /// reason of its own.
     fn is_held_again(&mut self, t: &mut Tracked, fact: &JobFact) {
-        let forgotten = matches!(fact.reason, PendingReason::UserHold | PendingReason::None | PendingReason::Other);
-        let Some(flight) = t.flight.filter(|_| forgotten && !t.user_hold) else { return };
+        let is_forgotten = matches!(fact.reason, PendingReason::UserHold | PendingReason::None | PendingReason::Other);
+        let Some(flight) = t.flight.filter(|_| is_forgotten && !t.user_hold) else { return };
         if flight.doubtful && !flight.seen {
             return;
         }
         let times = t.vain;
         t.vain = t.vain.saturating_add(1);
         if flight.seen || times > 0 {
-            self.wait_for_nodes(t, grown((FORGOTTEN, IMPOSSIBLE.1), times));
+            self.wait_for_nodes(t, compute_pause((FORGOTTEN, IMPOSSIBLE.1), times));
         }
     }
 
     /// Holds a released job again, and says when it is tried next.
     fn gives_up(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
         self.note_failure(t, fact);
-        self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
+        self.issue_order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
     }
 
     /// Says when a released job is tried next that will not start now.
@@ -152,9 +155,11 @@ impl Tracker {
             }
             _ => {
                 // There was room, but in too many pieces.
-                t.narrow |= fact.reason == PendingReason::Room && self.room().idle() >= fact.procs;
+                t.narrow |= fact.reason == PendingReason::Room && self.current_room().idle_procs() >= fact.procs;
                 if !self.has_failed(t, fact) {
-                    if fact.reason == PendingReason::Room && !self.room().take(&self.need(t, fact, t.narrow)) {
+                    if fact.reason == PendingReason::Room
+                        && !self.current_room().take_room(&self.compute_need(t, fact, t.narrow))
+                    {
                         // Another took the room, or it was in pieces: nodes show when that ends.
                         self.is_crowded_out(t, fact);
                     } else {
@@ -174,7 +179,7 @@ impl Tracker {
         self.again = true;
     }
 
-    fn holding(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+    fn advance_hold(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         match fact.state {
             // It has started after all.
             JobState::Running | JobState::Suspended | JobState::Ended(_) => {
@@ -187,14 +192,14 @@ impl Tracker {
             }
             JobState::Pending => {
                 if self.is_late(t) {
-                    self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
+                    self.issue_order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
                 }
                 true
             }
         }
     }
 
-    fn stopping(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+    fn advance_stop(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         match fact.state {
             JobState::Suspended => {
                 t.stopped = true;
@@ -212,7 +217,7 @@ impl Tracker {
                         turn.doubt.get_or_insert_with(|| format!("job {} cannot be suspended", t.key.name()));
                         return false;
                     }
-                    self.order(t, Flying::Stopping, ClusterOrder::Suspend(t.key), turn);
+                    self.issue_order(t, Flying::Stopping, ClusterOrder::Suspend(t.key), turn);
                 }
                 true
             }
@@ -220,7 +225,7 @@ impl Tracker {
         }
     }
 
-    fn resuming(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+    fn advance_resume(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         if fact.state != JobState::Suspended {
             t.stopped = false;
             return false;
@@ -233,18 +238,18 @@ impl Tracker {
             return false;
         }
         if self.is_late(t) {
-            self.order(t, Flying::Resuming, ClusterOrder::Resume(t.key), turn);
+            self.issue_order(t, Flying::Resuming, ClusterOrder::Resume(t.key), turn);
         }
         true
     }
 
-    fn taking(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+    fn advance_take(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         if fact.state != JobState::Pending {
             t.taken = false;
             return false;
         }
         if !fact.held && self.is_late(t) {
-            self.order(t, Flying::Taking, ClusterOrder::Hold(t.key), turn);
+            self.issue_order(t, Flying::Taking, ClusterOrder::Hold(t.key), turn);
         }
         !fact.held
     }
@@ -260,23 +265,23 @@ impl Tracker {
             match &mut t.flight {
                 // The word of a hold that this look shows may come with the next.
                 Some(flight) if !flight.seen => flight.seen = true,
-                _ => self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn),
+                _ => self.issue_order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn),
             }
         }
         true
     }
 
-    fn killing(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+    fn advance_kill(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         let over = matches!(fact.state, JobState::Ended(_) | JobState::Pending);
         if !over && !fact.leaving && self.is_late(t) {
-            self.order(t, Flying::Killing, ClusterOrder::Cancel(t.key), turn);
+            self.issue_order(t, Flying::Killing, ClusterOrder::Cancel(t.key), turn);
         }
         !over
     }
 
     /// A job that could not start was released beside the policy: it takes no room in a plan
     /// meanwhile. It waits for the policy again once the cluster only lacks room for it.
-    fn probing(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
+    fn advance_probe(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
         match fact.state {
             JobState::Running => {
                 self.did_start(t, fact);
@@ -289,7 +294,7 @@ impl Tracker {
                     _ if !self.is_late(t) => return true,
                     _ => {}
                 }
-                self.order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
+                self.issue_order(t, Flying::Holding, ClusterOrder::Hold(t.key), turn);
                 true
             }
             JobState::Pending if fact.reason.sets_aside() => {
@@ -304,52 +309,53 @@ impl Tracker {
     /// Starts and resumes that waited for suspensions and for nodes of other jobs, once all of
     /// these are seen.
     pub(super) fn begin_planned(&mut self, turn: &mut LookResult) {
-        let is = |key: JobKey, what| self.jobs.get(&key).is_some_and(|t| t.flies(what));
+        let is = |key: JobKey, what| self.jobs.get(&key).is_some_and(|t| t.is_flying(what));
         if self.flying.iter().any(|&key| is(key, Flying::Stopping) || is(key, Flying::Shrinking)) {
             return;
         }
         let flying = self.flying.iter().copied();
-        let mut planned: Vec<JobKey> =
+        let mut planned_jobs: Vec<JobKey> =
             flying.filter(|&key| is(key, Flying::Planned) || is(key, Flying::PlannedResume)).collect();
         // In the order in which the session knows them, which is that of their arrival.
-        planned.sort_by_key(|key| self.jobs.get(key).and_then(|t| t.id));
-        if planned.is_empty() {
+        planned_jobs.sort_by_key(|key| self.jobs.get(key).and_then(|t| t.id));
+        if planned_jobs.is_empty() {
             return;
         }
-        let mut room = self.room();
-        for key in planned {
+        let mut room = self.current_room();
+        for key in planned_jobs {
             let Some(mut t) = self.jobs.remove(&key) else { continue };
-            if t.flies(Flying::Planned) {
-                if self.mirror.fact(key).is_some_and(|fact| room.take(&self.need(&t, fact, t.narrow))) {
-                    self.order(&mut t, Flying::Launching, ClusterOrder::Release(key), turn);
+            if t.is_flying(Flying::Planned) {
+                if self.mirror.job_fact(key).is_some_and(|fact| room.take_room(&self.compute_need(&t, fact, t.narrow)))
+                {
+                    self.issue_order(&mut t, Flying::Launching, ClusterOrder::Release(key), turn);
                 } else {
                     // What was to leave its processors has not.
-                    turn.tell(t.id, TrackerNews::Requeued(key));
+                    turn.add_news(t.id, TrackerNews::Requeued(key));
                     (t.flight, t.place, self.again) = (None, TrackedPlace::Waiting, true);
                 }
             } else {
-                self.resume(&mut t, turn);
+                self.resume_job(&mut t, turn);
             }
-            self.keep(t, true);
+            self.keep_job(t, true);
         }
     }
 
     /// Orders a suspended job to resume, if there is room where it was. The cluster itself would
     /// not look.
-    pub(super) fn resume(&mut self, t: &mut Tracked, turn: &mut LookResult) {
-        if self.mirror.fact(t.key).is_some_and(|fact| fact.state == JobState::Running) {
+    pub(super) fn resume_job(&mut self, t: &mut Tracked, turn: &mut LookResult) {
+        if self.mirror.job_fact(t.key).is_some_and(|fact| fact.state == JobState::Running) {
             // It has not stopped as ordered, or was resumed by another.
             (t.flight, t.stopped) = (None, false);
             return;
         }
-        let fits = self.mirror.fact(t.key).is_some_and(|fact| {
-            let counts = self.layout.counts(&fact.places, fact.procs);
-            self.room().fits_on(&counts)
+        let fits = self.mirror.job_fact(t.key).is_some_and(|fact| {
+            let counts = self.layout.node_counts(&fact.places, fact.procs);
+            self.current_room().fits_on(&counts)
         });
         if fits {
-            self.order(t, Flying::Resuming, ClusterOrder::Resume(t.key), turn);
+            self.issue_order(t, Flying::Resuming, ClusterOrder::Resume(t.key), turn);
         } else {
-            turn.tell(t.id, TrackerNews::StaysSuspended(t.key));
+            turn.add_news(t.id, TrackerNews::StaysSuspended(t.key));
             (t.flight, t.place, self.again) = (None, TrackedPlace::Suspended, true);
         }
     }

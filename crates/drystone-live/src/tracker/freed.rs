@@ -31,7 +31,7 @@ impl Tracker {
     /// Notes the users and classes of jobs whose end a look showed.
     pub(super) fn note_ends(&mut self, turn: &LookResult) {
         let now = self.stamp.steady;
-        for fact in list_ends(turn).iter().filter_map(|key| self.mirror.fact(*key)) {
+        for fact in list_ends(turn).iter().filter_map(|key| self.mirror.job_fact(*key)) {
             self.last_ends.of_users.insert(fact.user.clone(), now);
             self.last_ends.of_classes.insert(fact.class.clone(), now);
         }
@@ -39,23 +39,23 @@ impl Tracker {
 
     /// Returns jobs that a limit stopped, of users and classes of which a job has just ended.
     pub(super) fn list_freed_of_limits(&mut self, turn: &LookResult) -> Vec<JobKey> {
-        let ended = list_ends(turn);
-        if ended.is_empty() {
+        let ended_jobs = list_ends(turn);
+        if ended_jobs.is_empty() {
             return Vec::new();
         }
         self.shorten_limit_pauses();
-        let owners: BTreeSet<(String, String)> = ended
+        let owners: BTreeSet<(String, String)> = ended_jobs
             .iter()
-            .filter_map(|key| self.mirror.fact(*key))
+            .filter_map(|key| self.mirror.job_fact(*key))
             .map(|fact| (fact.user.clone(), fact.class.clone()))
             .collect();
         let suits = |key: &JobKey| {
-            self.mirror.fact(*key).is_some_and(|fact| {
+            self.mirror.job_fact(*key).is_some_and(|fact| {
                 owners.iter().any(|(user, class)| *user == fact.user || (!class.is_empty() && *class == fact.class))
             })
         };
         // As many as have ended: of a hundred more the same limit would stop all but these.
-        let jobs: Vec<JobKey> = self.limited.iter().filter(|key| suits(key)).take(ended.len()).copied().collect();
+        let jobs: Vec<JobKey> = self.limited.iter().filter(|key| suits(key)).take(ended_jobs.len()).copied().collect();
         for key in &jobs {
             self.limited.remove(key);
             if let Some(tracked) = self.jobs.get_mut(key) {
@@ -71,9 +71,9 @@ impl Tracker {
         if self.vain.is_empty() {
             return Vec::new();
         }
-        let ended = list_ends(turn);
+        let ended_jobs = list_ends(turn);
         let mut room: BTreeMap<String, usize> = BTreeMap::new();
-        for fact in ended.iter().filter_map(|key| self.mirror.fact(*key)) {
+        for fact in ended_jobs.iter().filter_map(|key| self.mirror.job_fact(*key)) {
             *room.entry(fact.user.clone()).or_default() += TRIED_PER_END;
         }
         let (jobs, flying) = (&self.jobs, &self.flying);
@@ -84,21 +84,21 @@ impl Tracker {
         if !room.is_empty() {
             self.shorten_pauses(&room);
         }
-        let mut all: Vec<JobKey> = self.vain.difference(&self.flying).copied().collect();
-        all.sort_by_key(|key| (self.jobs.get(key).map_or(0, |t| t.vain), *key));
-        all.retain(|key| {
-            let user = self.mirror.fact(*key).map(|fact| fact.user.as_str());
+        let mut candidates: Vec<JobKey> = self.vain.difference(&self.flying).copied().collect();
+        candidates.sort_by_key(|key| (self.jobs.get(key).map_or(0, |t| t.vain), *key));
+        candidates.retain(|key| {
+            let user = self.mirror.job_fact(*key).map(|fact| fact.user.as_str());
             let Some(rest) = user.and_then(|user| room.get_mut(user)).filter(|rest| **rest > 0) else { return false };
             *rest -= 1;
             true
         });
-        for key in &all {
+        for key in &candidates {
             self.vain.remove(key);
             if let Some(tracked) = self.jobs.get_mut(key) {
                 tracked.retry = None;
             }
         }
-        all
+        candidates
     }
 
     /// Shortens the pause of jobs that a limit stopped and that are still on their way back, where
@@ -106,7 +106,7 @@ impl Tracker {
     fn shorten_limit_pauses(&mut self) {
         let soon = Time(self.stamp.now + DEPENDS.0);
         for key in &self.flying {
-            let Some(fact) = self.mirror.fact(*key) else { continue };
+            let Some(fact) = self.mirror.job_fact(*key) else { continue };
             let is_theirs = self.last_ends.has_end_since(fact, self.stamp.steady);
             let Some(tracked) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
             if let Some(Retry::OnEnd(time)) = &mut tracked.retry {
@@ -120,7 +120,7 @@ impl Tracker {
     fn shorten_pauses(&mut self, users: &BTreeMap<String, usize>) {
         let soon = Time(self.stamp.now + DEPENDS.0);
         for key in self.vain.intersection(&self.flying) {
-            let is_theirs = self.mirror.fact(*key).is_some_and(|fact| users.contains_key(&fact.user));
+            let is_theirs = self.mirror.job_fact(*key).is_some_and(|fact| users.contains_key(&fact.user));
             let Some(tracked) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
             tracked.vain = 0;
             if let Some(Retry::At(time)) = &mut tracked.retry {

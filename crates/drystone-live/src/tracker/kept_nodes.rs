@@ -47,7 +47,7 @@ impl Tracker {
     /// job in flight.
     pub(super) fn kept_nodes(&self) -> Option<KeptNodes> {
         let t = self.jobs.get(&self.ahead?.key).filter(|t| t.flight.is_none())?;
-        self.kept_for(t, self.mirror.fact(t.key)?)
+        self.kept_for(t, self.mirror.job_fact(t.key)?)
     }
 
     /// Returns whether nodes are kept for this job.
@@ -58,17 +58,17 @@ impl Tracker {
     /// A reservation for a job: at the first time at which nodes have room for it, when every job
     /// takes all the time it may. `None` where nodes that are out do not allow any.
     pub(super) fn kept_for(&self, t: &Tracked, fact: &JobFact) -> Option<KeptNodes> {
-        let (now, need) = (self.stamp.time(), self.need(t, fact, t.narrow));
+        let (now, need) = (self.stamp.session_time(), self.compute_need(t, fact, t.narrow));
         let mut times: Vec<Time> = self.mirror.records().filter_map(|fact| self.ends_by(fact)).collect();
-        let flying = self.flying.iter().filter_map(|&key| self.mirror.fact(key));
+        let flying = self.flying.iter().filter_map(|&key| self.mirror.job_fact(key));
         times.extend(flying.map(|fact| self.would_end(fact)));
         times.push(now);
         times.sort_unstable();
         times.dedup();
-        let first = times.partition_point(|&time| self.room_at(time).place(&need).is_none());
+        let first = times.partition_point(|&time| self.room_at(time).find_place(&need).is_none());
         let at = *times.get(first)?;
         let mut beside = self.room_at(at);
-        beside.take(&need).then_some(KeptNodes { at, beside })
+        beside.take_room(&need).then_some(KeptNodes { at, beside })
     }
 
     /// Latest end of a running job.
@@ -91,37 +91,39 @@ impl Tracker {
         let mut room = self.idle_room();
         for fact in self.mirror.records() {
             if self.ends_by(fact).is_some_and(|end| end <= time) {
-                room.give_back(&self.need_anywhere(fact, false), &self.layout.counts(&fact.places, fact.procs));
+                room.give_back(&self.need_anywhere(fact, false), &self.layout.node_counts(&fact.places, fact.procs));
             }
         }
         // A job that ended between the looks at jobs and at nodes would give its room back twice.
-        room = room.least(&self.empty_room());
+        room = room.common_room(&self.empty_room());
         for key in &self.flying {
-            let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
-            if t.flies(Flying::Launching) && self.would_end(fact) > time {
-                room.owe(&self.need(t, fact, t.narrow));
+            let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.job_fact(*key)) else { continue };
+            if t.is_flying(Flying::Launching) && self.would_end(fact) > time {
+                room.owe_room(&self.compute_need(t, fact, t.narrow));
             }
         }
         room
     }
 
     /// Looks for room for a job beside what is kept, and takes it.
-    pub(super) fn find(
+    pub(super) fn find_room(
         &self,
         t: &Tracked,
         fact: &JobFact,
         room: &mut IdleRoom,
         reserve: Option<&mut KeptNodes>,
     ) -> Found {
-        let need = self.need(t, fact, t.narrow);
-        let Some(on) = room.place(&need) else { return Found::Crowded };
+        let need = self.compute_need(t, fact, t.narrow);
+        let Some(on) = room.find_place(&need) else { return Found::Crowded };
         let Some(reserve) = reserve.filter(|reserve| !self.is_ahead(t.key) && self.would_end(fact) > reserve.at) else {
             room.take_at(&need, &on);
             return Found::Anywhere;
         };
-        let both = room.least(&reserve.beside);
-        let elsewhere = room.allows_more(&both, &need);
-        let Some(on) = both.place(&need).filter(|_| !(elsewhere && t.user_nodes)) else { return Found::Kept };
+        let shared_room = room.common_room(&reserve.beside);
+        let elsewhere = room.allows_more(&shared_room, &need);
+        let Some(on) = shared_room.find_place(&need).filter(|_| !(elsewhere && t.user_nodes)) else {
+            return Found::Kept;
+        };
         room.take_at(&need, &on);
         reserve.beside.take_at(&need, &on);
         if elsewhere { Found::On(on.into_iter().map(|(at, _)| at).collect()) } else { Found::Anywhere }
@@ -130,13 +132,16 @@ impl Tracker {
     /// A start that the policy decided finds no room: the job is the one that nodes are kept for,
     /// unless another is, or the policy only moved it ahead of others. Returns whether it is now.
     pub(super) fn comes_first(&mut self, t: &Tracked, cause: Cause) -> bool {
-        if self.settings.places() || !matches!(cause, Cause::Head | Cause::Planned) || self.is_ahead(t.key) {
+        if self.settings.decides_nodes() || !matches!(cause, Cause::Head | Cause::Planned) || self.is_ahead(t.key) {
             return false;
         }
         // A job that is held back was not compared with this one.
-        let other = self.ahead.and_then(|ahead| self.jobs.get(&ahead.key));
-        let stays = other.is_some_and(|other| other.place != TrackedPlace::Waiting && is_first(other));
-        let fits = self.mirror.fact(t.key).is_some_and(|fact| self.empty_room().take(&self.need(t, fact, false)));
+        let job_ahead = self.ahead.and_then(|ahead| self.jobs.get(&ahead.key));
+        let stays = job_ahead.is_some_and(|other| other.place != TrackedPlace::Waiting && is_first(other));
+        let fits = self
+            .mirror
+            .job_fact(t.key)
+            .is_some_and(|fact| self.empty_room().take_room(&self.compute_need(t, fact, false)));
         if stays || !fits {
             return false;
         }
@@ -149,7 +154,9 @@ impl Tracker {
     pub(super) fn forget_ahead(&mut self) {
         let Some(ahead) = self.ahead else { return };
         let t = self.jobs.get(&ahead.key);
-        if t.is_some_and(is_first) && self.mirror.fact(ahead.key).is_some_and(|fact| fact.state == JobState::Pending) {
+        if t.is_some_and(is_first)
+            && self.mirror.job_fact(ahead.key).is_some_and(|fact| fact.state == JobState::Pending)
+        {
             return;
         }
         self.ahead = None;
@@ -164,7 +171,7 @@ impl Tracker {
         }
         ahead.start = Some(reserve.at);
         let t = self.jobs.get_mut(&ahead.key)?;
-        t.note(AnnouncedStart { at: self.stamp.time(), start: reserve.at, latest: Time::MAX });
+        t.note_promise(AnnouncedStart { at: self.stamp.session_time(), start: reserve.at, latest: Time::MAX });
         Some((t.id?, reserve.at))
     }
 }
@@ -173,7 +180,7 @@ impl Tracker {
 /// does not start is held again, and must find them then.
 fn is_first(t: &Tracked) -> bool {
     if t.flight.is_some() {
-        return t.flies(Flying::Launching) || t.flies(Flying::Holding);
+        return t.is_flying(Flying::Launching) || t.is_flying(Flying::Holding);
     }
     match t.place {
         TrackedPlace::Waiting => true,
@@ -185,6 +192,9 @@ fn is_first(t: &Tracked) -> bool {
 impl IdleRoom {
     /// Returns whether a job fits on a node here more than in a smaller room.
     fn allows_more(&self, smaller: &IdleRoom, need: &NodeNeed) -> bool {
-        (0..self.len()).any(|at| self.fit(at, need) >= need.piece() && self.fit(at, need) > smaller.fit(at, need))
+        (0..self.len()).any(|at| {
+            self.fitting_procs(at, need) >= need.piece_procs()
+                && self.fitting_procs(at, need) > smaller.fitting_procs(at, need)
+        })
     }
 }

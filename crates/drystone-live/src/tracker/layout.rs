@@ -75,21 +75,21 @@ impl NodeLayout {
     }
 
     /// Memory of all nodes in MB; `None` where memory is not counted.
-    pub fn memory(&self) -> Option<u64> {
+    pub fn total_memory(&self) -> Option<u64> {
         self.amounts.iter().map(|node| node.memory).sum()
     }
 
     /// Devices of all nodes, by name: `gpu`, `gpu:a100`.
-    pub fn devices(&self) -> BTreeMap<String, u64> {
-        let mut all = BTreeMap::new();
+    pub fn total_devices(&self) -> BTreeMap<String, u64> {
+        let mut totals = BTreeMap::new();
         for (name, &count) in self.amounts.iter().flat_map(|node| &node.devices) {
-            *all.entry(name.clone()).or_default() += u64::from(count);
+            *totals.entry(name.clone()).or_default() += u64::from(count);
         }
-        all
+        totals
     }
 
     /// Memory and devices of each node, in order.
-    pub fn amounts(&self) -> &[NodeAmounts] {
+    pub fn node_amounts(&self) -> &[NodeAmounts] {
         &self.amounts
     }
 
@@ -113,29 +113,29 @@ impl NodeLayout {
     }
 
     /// The numbers of a node.
-    pub fn range(&self, node: &str) -> Option<Range<u32>> {
+    pub fn node_range(&self, node: &str) -> Option<Range<u32>> {
         self.at.get(node).map(|&at| self.nodes[at].1.clone())
     }
 
-    pub fn split(&self, set: &ProcSet) -> Vec<(&str, u32)> {
-        let on = |range: &Range<u32>| set.intersection(&ProcSet::range(range.clone())).len();
+    pub fn split_by_node(&self, set: &ProcSet) -> Vec<(&str, u32)> {
+        let on = |range: &Range<u32>| set.intersection(&ProcSet::from_range(range.clone())).len();
         self.nodes().map(|(name, range)| (name, on(range))).filter(|&(_, procs)| procs > 0).collect()
     }
 
     /// Processors of a set, by place of the node.
     pub fn split_at(&self, set: &ProcSet) -> BTreeMap<usize, u32> {
-        let on = |range: &Range<u32>| set.intersection(&ProcSet::range(range.clone())).len();
+        let on = |range: &Range<u32>| set.intersection(&ProcSet::from_range(range.clone())).len();
         self.nodes().enumerate().map(|(at, (_, range))| (at, on(range))).filter(|&(_, procs)| procs > 0).collect()
     }
 
-    /// As [`NodeLayout::counts`], by place of the node.
+    /// As [`NodeLayout::node_counts`], by place of the node.
     pub fn counts_at(&self, places: &[NodeShare], procs: u32) -> BTreeMap<usize, u32> {
-        self.counts(places, procs).into_iter().filter(|&(_, procs)| procs > 0).collect()
+        self.node_counts(places, procs).into_iter().filter(|&(_, procs)| procs > 0).collect()
     }
 
     /// Returns the number of processors that a job of `procs` has on each of our nodes; unknown
     /// shares are spread evenly, at least one per node.
-    pub fn counts(&self, places: &[NodeShare], procs: u32) -> Vec<(usize, u32)> {
+    pub fn node_counts(&self, places: &[NodeShare], procs: u32) -> Vec<(usize, u32)> {
         let stated_procs: u32 = places.iter().filter_map(|place| place.procs).sum();
         let unknown = places.iter().filter(|place| place.procs.is_none()).count() as u32;
         let mut remainder = procs.saturating_sub(stated_procs);
@@ -163,18 +163,18 @@ impl NodeLayout {
     }
 
     /// Returns the number of our processors that such a job holds.
-    pub fn held(&self, places: &[NodeShare], procs: u32) -> u32 {
-        self.counts(places, procs).iter().map(|&(_, count)| count).sum()
+    pub fn held_procs(&self, places: &[NodeShare], procs: u32) -> u32 {
+        self.node_counts(places, procs).iter().map(|&(_, count)| count).sum()
     }
 
     /// Numbers for a job on these nodes: the lowest of each that no other job has; where others
     /// have too many, any of the node's.
-    pub fn numbers(&self, places: &[NodeShare], procs: u32, busy: &ProcSet) -> ProcSet {
+    pub fn choose_numbers(&self, places: &[NodeShare], procs: u32, busy: &ProcSet) -> ProcSet {
         let mut set = ProcSet::new();
-        for (at, count) in self.counts(places, procs) {
-            let all = ProcSet::range(self.nodes[at].1.clone());
-            let idle = all.difference(busy).lowest(count);
-            let more = all.difference(&idle).lowest(count - idle.len());
+        for (at, count) in self.node_counts(places, procs) {
+            let node_set = ProcSet::from_range(self.nodes[at].1.clone());
+            let idle = node_set.difference(busy).lowest_procs(count);
+            let more = node_set.difference(&idle).lowest_procs(count - idle.len());
             set = set.union(&idle).union(&more);
         }
         set
@@ -209,27 +209,30 @@ mod tests {
     #[test]
     fn each_node_owns_a_range() {
         let layout = layout();
-        assert_eq!((layout.procs(), layout.range("n3"), layout.range("n9")), (16, Some(8..16), None));
-        let set = ProcSet::range(2..9);
-        assert_eq!(layout.split(&set), [("n1", 2), ("n2", 4), ("n3", 1)]);
+        assert_eq!((layout.procs(), layout.node_range("n3"), layout.node_range("n9")), (16, Some(8..16), None));
+        let set = ProcSet::from_range(2..9);
+        assert_eq!(layout.split_by_node(&set), [("n1", 2), ("n2", 4), ("n3", 1)]);
     }
 
     #[test]
     fn numbers_are_the_lowest_that_no_other_has() {
         let layout = layout();
-        let busy = ProcSet::range(0..2);
-        assert_eq!(layout.numbers(&[on("n1", Some(2))], 2, &busy).to_string(), "2-3");
+        let busy = ProcSet::from_range(0..2);
+        assert_eq!(layout.choose_numbers(&[on("n1", Some(2))], 2, &busy).to_string(), "2-3");
         // One too many on n1: it shares a number there and takes none of another node.
-        assert_eq!(layout.numbers(&[on("n1", Some(3))], 3, &busy).to_string(), "0,2-3");
-        assert_eq!(layout.numbers(&[on("n1", None), on("n2", None)], 6, &ProcSet::new()).to_string(), "0-2,4-6");
-        assert_eq!(layout.numbers(&[on("n1", Some(1)), on("n2", None)], 4, &ProcSet::new()).to_string(), "0,4-6");
+        assert_eq!(layout.choose_numbers(&[on("n1", Some(3))], 3, &busy).to_string(), "0,2-3");
+        assert_eq!(layout.choose_numbers(&[on("n1", None), on("n2", None)], 6, &ProcSet::new()).to_string(), "0-2,4-6");
+        assert_eq!(
+            layout.choose_numbers(&[on("n1", Some(1)), on("n2", None)], 4, &ProcSet::new()).to_string(),
+            "0,4-6"
+        );
     }
 
     #[test]
     fn a_job_on_nodes_of_others_holds_its_share_of_ours() {
         let layout = layout();
-        assert_eq!(layout.held(&[on("x1", None), on("n1", None)], 6), 3);
-        assert_eq!(layout.held(&[on("x1", Some(5)), on("n1", None)], 6), 1);
-        assert_eq!(layout.held(&[on("x1", None)], 6), 0);
+        assert_eq!(layout.held_procs(&[on("x1", None), on("n1", None)], 6), 3);
+        assert_eq!(layout.held_procs(&[on("x1", Some(5)), on("n1", None)], 6), 1);
+        assert_eq!(layout.held_procs(&[on("x1", None)], 6), 0);
     }
 }

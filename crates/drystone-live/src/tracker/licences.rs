@@ -11,42 +11,42 @@ use std::collections::BTreeMap;
 impl Tracker {
     /// Returns whether the licences that a job asks for are counted: then the policy starts it.
     pub(super) fn counts_licences(&self, fact: &JobFact) -> bool {
-        !fact.licences.is_empty() && fact.licences.iter().all(|(name, _)| self.demands.licence(name).is_some())
+        !fact.licences.is_empty() && fact.licences.iter().all(|(name, _)| self.demands.licence_number(name).is_some())
     }
 
     /// Tells the session how many licences there are, where that has changed.
     pub(super) fn look_at_licences(&mut self, turn: &mut LookResult) {
-        let here = self.licences_here();
-        if here == self.licences {
+        let present_licences = self.licences_here();
+        if present_licences == self.licences {
             return;
         }
         for licence in self.mirror.licences() {
-            if let Some(id) = self.demands.licence(&licence.name) {
-                self.demands.raise(id, licence.total);
+            if let Some(id) = self.demands.licence_number(&licence.name) {
+                self.demands.raise_total(id, licence.total);
             }
         }
-        self.licences.clone_from(&here);
-        turn.news.push((None, TrackerNews::Supply(here)));
+        self.licences.clone_from(&present_licences);
+        turn.news.push((None, TrackerNews::Supply(present_licences)));
     }
 
     /// Returns how many there are of each licence that is counted: those that are free, and those
     /// of the jobs that the session knows to run.
     fn licences_here(&self) -> Vec<(ResourceId, u64)> {
-        let mut here: BTreeMap<&str, u64> = BTreeMap::new();
-        if self.demands.licences().next().is_none() {
+        let mut present_counts: BTreeMap<&str, u64> = BTreeMap::new();
+        if self.demands.counted_licences().next().is_none() {
             return Vec::new();
         }
         for tracked in self.jobs.values().filter(|tracked| tracked.place == TrackedPlace::Running) {
-            let fact = self.mirror.fact(tracked.key).filter(|fact| fact.state == JobState::Running);
+            let fact = self.mirror.job_fact(tracked.key).filter(|fact| fact.state == JobState::Running);
             for (name, count) in fact.into_iter().flat_map(|fact| &fact.licences) {
-                *here.entry(name).or_default() += u64::from(*count);
+                *present_counts.entry(name).or_default() += u64::from(*count);
             }
         }
         let mut of = |(id, name, _)| {
-            let held = here.remove(name).unwrap_or(0);
-            let known = self.mirror.licences().iter().find(|licence| licence.name == name);
-            (id, known.map_or(0, |licence| licence.total.min(licence.free.saturating_add(held))))
+            let held_count = present_counts.remove(name).unwrap_or(0);
+            let seen_licence = self.mirror.licences().iter().find(|licence| licence.name == name);
+            (id, seen_licence.map_or(0, |licence| licence.total.min(licence.free.saturating_add(held_count))))
         };
-        self.demands.licences().map(&mut of).collect()
+        self.demands.counted_licences().map(&mut of).collect()
     }
 }

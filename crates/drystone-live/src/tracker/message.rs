@@ -14,7 +14,7 @@ pub struct WakePosition {
 
 impl WakePosition {
     /// Returns the earlier of two positions, or that of no file if they are in different ones.
-    pub fn earlier(self, other: WakePosition) -> WakePosition {
+    pub fn earlier_of(self, other: WakePosition) -> WakePosition {
         if self.file == other.file {
             WakePosition { offset: self.offset.min(other.offset), ..self }
         } else {

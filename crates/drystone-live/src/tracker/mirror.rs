@@ -40,20 +40,20 @@ pub struct Mirror {
 
 impl Mirror {
     /// Returns the differences in this snapshot.
-    pub fn diff(&self, snapshot: &ClusterSnapshot) -> Delta {
+    pub fn diff_snapshot(&self, snapshot: &ClusterSnapshot) -> Delta {
         let mut delta = Delta { time: snapshot.time, ..Delta::default() };
-        let mut listed = BTreeSet::new();
+        let mut listed_records = BTreeSet::new();
         for fact in &snapshot.jobs {
-            let record = fact.record();
+            let record = fact.record_id();
             // A record that is listed twice counts as it was listed first.
-            if listed.insert(record) && self.records.get(&record) != Some(fact) {
+            if listed_records.insert(record) && self.records.get(&record) != Some(fact) {
                 delta.changed.push(fact.clone());
             }
         }
-        delta.gone = self.records.keys().filter(|record| !listed.contains(record)).copied().collect();
-        let there: BTreeSet<&str> = snapshot.nodes.iter().map(|node| node.name.as_str()).collect();
+        delta.gone = self.records.keys().filter(|record| !listed_records.contains(record)).copied().collect();
+        let node_names: BTreeSet<&str> = snapshot.nodes.iter().map(|node| node.name.as_str()).collect();
         delta.nodes = snapshot.nodes.iter().filter(|node| self.nodes.get(&node.name) != Some(node)).cloned().collect();
-        delta.nodes_gone = self.nodes.keys().filter(|name| !there.contains(name.as_str())).cloned().collect();
+        delta.nodes_gone = self.nodes.keys().filter(|name| !node_names.contains(name.as_str())).cloned().collect();
         delta.licences = (self.licences != snapshot.licences).then(|| snapshot.licences.clone());
         delta
     }
@@ -61,13 +61,13 @@ impl Mirror {
     /// Takes the difference in. Returns the jobs that it is about, in order.
     pub(crate) fn apply(&mut self, delta: &Delta) -> BTreeSet<JobKey> {
         let mut about = BTreeSet::new();
-        let mut note = |fact: &JobFact| about.extend(fact.keys());
+        let mut note = |fact: &JobFact| about.extend(fact.job_keys());
         for record in &delta.gone {
             self.records.remove(record).iter().for_each(&mut note);
         }
         for fact in &delta.changed {
             note(fact);
-            self.records.insert(fact.record(), fact.clone()).iter().for_each(&mut note);
+            self.records.insert(fact.record_id(), fact.clone()).iter().for_each(&mut note);
         }
         for name in &delta.nodes_gone {
             self.nodes.remove(name);
@@ -81,11 +81,11 @@ impl Mirror {
         about
     }
 
-    pub fn fact(&self, key: JobKey) -> Option<&JobFact> {
+    pub fn job_fact(&self, key: JobKey) -> Option<&JobFact> {
         let own = self.records.get(&RecordId { id: key.id, task: key.task, submit: key.submit });
         own.filter(|fact| fact.is_about(key)).or_else(|| {
-            let folded = self.records.get(&RecordId { id: key.id, task: None, submit: key.submit });
-            folded.filter(|fact| fact.is_about(key))
+            let folded_fact = self.records.get(&RecordId { id: key.id, task: None, submit: key.submit });
+            folded_fact.filter(|fact| fact.is_about(key))
         })
     }
 
@@ -94,8 +94,8 @@ impl Mirror {
     }
 
     /// The jobs that a user means: a job, every task of an array, or one task.
-    pub(crate) fn named(&self, name: JobName) -> impl Iterator<Item = JobKey> {
-        let keys = self.of_array(name.id).flat_map(JobFact::keys);
+    pub(crate) fn named_jobs(&self, name: JobName) -> impl Iterator<Item = JobKey> {
+        let keys = self.of_array(name.id).flat_map(JobFact::job_keys);
         keys.filter(move |key| name.task.is_none() || key.task == name.task)
     }
 
@@ -115,7 +115,7 @@ impl Mirror {
         &self.licences
     }
 
-    pub fn node(&self, name: &str) -> Option<&NodeFact> {
+    pub fn node_fact(&self, name: &str) -> Option<&NodeFact> {
         self.nodes.get(name)
     }
 }

@@ -29,7 +29,7 @@ pub use message::{HookMessage, WakePosition};
 pub use mirror::{Delta, Mirror};
 pub use names::NumberedNames;
 pub use news::{Stamp, TrackerNews};
-pub(crate) use settle::how;
+pub(crate) use settle::classify_ending;
 pub use tracked::{AnnouncedStart, Flight, Flying, HoldReason, Retry, Tracked, TrackedPlace, TrackedStory};
 pub use words::HoldWords;
 
@@ -78,9 +78,14 @@ pub struct TrackerSettings {
 }
 
 impl TrackerSettings {
-    pub fn of(mode: DaemonMode, partitions: Vec<String>, adopt_old: bool, policy: &PolicySpec) -> TrackerSettings {
-        let policy = policy.scheduler().policy;
-        let needs = policy.needs();
+    pub fn for_mode(
+        mode: DaemonMode,
+        partitions: Vec<String>,
+        adopt_old: bool,
+        policy: &PolicySpec,
+    ) -> TrackerSettings {
+        let policy = policy.build_scheduler().policy;
+        let needs = policy.needed_abilities();
         // A job that Slurm suspends keeps its devices as well as its memory.
         let counts = policy.counts_resources() && !needs.suspend && !needs.resize;
         let (names, suspends, shrinks) = (needs.name, needs.suspend, needs.resize);
@@ -95,7 +100,7 @@ impl TrackerSettings {
     }
 
     /// Returns whether the policy decides on which nodes a job starts.
-    fn places(&self) -> bool {
+    fn decides_nodes(&self) -> bool {
         self.names || self.on_nodes
     }
 }
@@ -116,7 +121,7 @@ pub struct LookResult {
 }
 
 impl LookResult {
-    fn tell(&mut self, id: Option<JobId>, news: TrackerNews) {
+    fn add_news(&mut self, id: Option<JobId>, news: TrackerNews) {
         self.news.push((id, news));
     }
 }
@@ -205,9 +210,9 @@ pub struct Tracker {
 impl Tracker {
     /// A tracker of a cluster with these processors.
     pub fn new(settings: TrackerSettings, layout: NodeLayout) -> Tracker {
-        let named = settings.places();
+        let has_node_choice = settings.decides_nodes();
         let demands = demands::Demands::new(&layout, &settings);
-        let licences = demands.licences().map(|(id, _, total)| (id, total)).collect();
+        let licences = demands.counted_licences().map(|(id, _, total)| (id, total)).collect();
         Tracker {
             demands,
             settings,
@@ -242,7 +247,7 @@ impl Tracker {
             stamp: Stamp::default(),
             losses: Vec::new(),
             licences,
-            named,
+            named: has_node_choice,
             again: false,
             retake: true,
             begun: false,
@@ -252,7 +257,7 @@ impl Tracker {
 
     /// Takes over the jobs that an earlier daemon held and suspended, where nothing else of it is
     /// left. Call it before the first look.
-    pub fn remember(&mut self, holds: BTreeSet<JobKey>, stopped: BTreeSet<JobKey>, pinned: BTreeSet<JobKey>) {
+    pub fn remember_jobs(&mut self, holds: BTreeSet<JobKey>, stopped: BTreeSet<JobKey>, pinned: BTreeSet<JobKey>) {
         (self.taken, self.stopped, self.bound) = (holds, stopped, pinned);
     }
 
@@ -266,19 +271,19 @@ impl Tracker {
     /// Returns whether a hold of released jobs of this name is one that the daemon has ordered, or
     /// an earlier one, of which the ledger alone is left.
     pub fn is_own_hold(&self, name: JobName) -> bool {
-        let is_own = |t: &Tracked| t.flies(Flying::Holding) || t.flies(Flying::Taking);
+        let is_own = |t: &Tracked| t.is_flying(Flying::Holding) || t.is_flying(Flying::Taking);
         let is_known = |key: &JobKey| self.jobs.get(key).is_some_and(is_own) || self.taken.contains(key);
-        self.mirror.named(name).any(|key| is_known(&key))
+        self.mirror.named_jobs(name).any(|key| is_known(&key))
     }
 
     /// Returns whether a word of the hook is known on a job, an array or a task of it.
     pub fn has_word_on(&self, id: u64) -> bool {
-        self.user_words.knows(id)
+        self.user_words.knows_job(id)
     }
 
     /// The daemon has been away: it is not known whether what was ordered last was carried out, and
     /// what is pending unheld is no operator's wish.
-    pub fn restarted(&mut self, stamp: Stamp) {
+    pub fn note_restart(&mut self, stamp: Stamp) {
         self.stamp = stamp;
         self.retake = true;
         for key in &self.flying {
@@ -290,52 +295,52 @@ impl Tracker {
     }
 
     /// Takes in what was seen, and what the hook said meanwhile.
-    pub fn observe(&mut self, stamp: Stamp, delta: &Delta, messages: &[HookMessage]) -> LookResult {
+    pub fn take_observation(&mut self, stamp: Stamp, delta: &Delta, messages: &[HookMessage]) -> LookResult {
         let mut turn = LookResult::default();
         let flew = self.flying.clone();
         self.limited_shapes.clear();
         self.stamp = stamp;
         self.offset = stamp.now - delta.time;
         let is_back = |node: &NodeFact| {
-            let was = self.mirror.node(&node.name).is_some_and(|old| old.state != NodeState::Up);
+            let was = self.mirror.node_fact(&node.name).is_some_and(|old| old.state != NodeState::Up);
             node.state == NodeState::Up && was
         };
         let nodes_came = delta.nodes.iter().any(is_back);
         let mut keys = self.mirror.apply(delta);
         self.note_throttles(&keys);
         keys.extend(self.flying.iter().copied());
-        keys.extend(self.due());
+        keys.extend(self.take_due_jobs());
         if !delta.is_empty() {
             // What one of them waits for may have come.
             keys.extend(self.depending.iter().copied());
         }
         // What is said of a number is said of the job that has it now.
-        let moved = self.take_requeues(&keys);
+        let moved_jobs = self.take_requeues(&keys);
         keys.extend(self.recall_users());
         keys.extend(self.take_told(messages));
         let mut arrays = BTreeSet::new();
         for key in keys {
-            if !moved.contains(&key) {
-                self.advance(key, &mut turn, &mut arrays);
+            if !moved_jobs.contains(&key) {
+                self.advance_job(key, &mut turn, &mut arrays);
             }
         }
         self.note_ends(&turn);
-        let freed: Vec<JobKey> =
+        let freed_jobs: Vec<JobKey> =
             self.list_freed_of_limits(&turn).into_iter().chain(self.list_freed_of_others(&turn)).collect();
-        for key in freed {
-            self.advance(key, &mut turn, &mut arrays);
+        for key in freed_jobs {
+            self.advance_job(key, &mut turn, &mut arrays);
         }
         if nodes_came {
             self.lift_nodes_out();
         }
         self.forget_ahead();
-        let ended = turn.news.iter().any(|(_, news)| matches!(news, TrackerNews::Ended { .. }));
-        if ended || !delta.nodes.is_empty() || self.flying != flew {
-            self.room_came(ended);
+        let has_ends = turn.news.iter().any(|(_, news)| matches!(news, TrackerNews::Ended { .. }));
+        if has_ends || !delta.nodes.is_empty() || self.flying != flew {
+            self.room_came(has_ends);
         }
         // Looking at one never marks itself: this comes to an end.
         while let Some(key) = self.recheck.pop_first() {
-            self.advance(key, &mut turn, &mut arrays);
+            self.advance_job(key, &mut turn, &mut arrays);
         }
         for id in arrays {
             self.advance_array(id, &mut turn);
@@ -348,35 +353,35 @@ impl Tracker {
     }
 
     /// It is later, and nothing was seen.
-    pub(crate) fn ticks(&mut self, stamp: Stamp) {
+    pub(crate) fn note_tick(&mut self, stamp: Stamp) {
         self.stamp = stamp;
     }
 
     /// Takes in what came of orders.
-    pub fn ordered(&mut self, orders: &[ClusterOrder], outcomes: &[OrderOutcome]) {
+    pub fn note_orders(&mut self, orders: &[ClusterOrder], outcomes: &[OrderOutcome]) {
         for (order, outcome) in orders.iter().zip(outcomes) {
             if *outcome == OrderOutcome::Done {
                 continue;
             }
             // What is refused or unknown is looked at: what the cluster shows decides.
-            if let Some(flight) = self.jobs.get_mut(&order.key()).and_then(|tracked| tracked.flight.as_mut()) {
+            if let Some(flight) = self.jobs.get_mut(&order.job_key()).and_then(|tracked| tracked.flight.as_mut()) {
                 flight.doubtful = true;
             }
         }
     }
 
     /// Returns the details wanted of the next look.
-    pub fn wants(&self) -> Want {
+    pub fn wanted_details(&self) -> Want {
         let unclear = |fact: &&JobFact| fact.places.len() > 1 && fact.places.iter().any(|place| place.procs.is_none());
         if !self.named {
             return Want::default();
         }
-        let running = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Running);
-        Want { places: running.filter(unclear).flat_map(JobFact::keys).collect() }
+        let running_facts = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Running);
+        Want { places: running_facts.filter(unclear).flat_map(JobFact::job_keys).collect() }
     }
 
     /// Returns the next time at which something is due without a look: a begin time, a retry.
-    pub fn deadline(&self) -> Option<Time> {
+    pub fn next_deadline(&self) -> Option<Time> {
         self.timers.first().map(|&(time, _)| time)
     }
 
@@ -388,10 +393,11 @@ impl Tracker {
     /// Returns whether orders must not be given now: the controller has not heard of more than half
     /// of the nodes.
     pub fn is_blind(&self) -> bool {
-        let all = self.layout.len();
-        let unknown =
-            |name: &str| self.mirror.node(name).is_none_or(|node| node.state == crate::cluster::NodeState::Unknown);
-        self.layout.nodes().filter(|(name, _)| unknown(name)).count() * 2 > all
+        let node_count = self.layout.len();
+        let unknown = |name: &str| {
+            self.mirror.node_fact(name).is_none_or(|node| node.state == crate::cluster::NodeState::Unknown)
+        };
+        self.layout.nodes().filter(|(name, _)| unknown(name)).count() * 2 > node_count
     }
 
     /// A decision is due at the next look, whether anything happens or not.
@@ -415,7 +421,7 @@ impl Tracker {
     }
 
     /// Returns the time during which the cluster answered, up to the last look.
-    pub fn steady(&self) -> u64 {
+    pub fn answered_time(&self) -> u64 {
         self.stamp.steady
     }
 
@@ -438,17 +444,17 @@ impl Tracker {
         self.jobs.values()
     }
 
-    pub fn job(&self, key: JobKey) -> Option<&Tracked> {
+    pub fn find_job(&self, key: JobKey) -> Option<&Tracked> {
         self.jobs.get(&key)
     }
 
     /// The job with this number of the session.
-    pub fn key(&self, id: JobId) -> Option<JobKey> {
+    pub fn find_key(&self, id: JobId) -> Option<JobKey> {
         self.ids.get(&id).copied()
     }
 
     /// Jobs that are over, the last ones.
-    pub fn recent(&self) -> impl Iterator<Item = &FinishedJob> {
+    pub fn recent_jobs(&self) -> impl Iterator<Item = &FinishedJob> {
         self.recent.iter()
     }
 
@@ -462,7 +468,7 @@ impl Tracker {
     }
 
     /// Returns the offset between the cluster's time and the session's.
-    pub fn offset(&self) -> i64 {
+    pub fn clock_offset(&self) -> i64 {
         self.offset
     }
 
@@ -472,14 +478,14 @@ impl Tracker {
         let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Pending);
         for fact in pending {
             for why in self.foreign_reasons(fact, false) {
-                *counts.entry(why).or_insert(0) += fact.keys().len();
+                *counts.entry(why).or_insert(0) += fact.job_keys().len();
             }
         }
         counts
     }
 
     /// Says that the session has this job under this number.
-    pub(crate) fn numbered(&mut self, key: JobKey, id: JobId) {
+    pub(crate) fn note_number(&mut self, key: JobKey, id: JobId) {
         if let Some(tracked) = self.jobs.get_mut(&key) {
             tracked.id = Some(id);
             self.ids.insert(id, key);
@@ -487,14 +493,14 @@ impl Tracker {
     }
 
     /// Says that the session cannot have this job: it is the cluster's to start.
-    pub(crate) fn impossible(&mut self, key: JobKey) {
+    pub(crate) fn note_impossible(&mut self, key: JobKey) {
         if let Some(tracked) = self.jobs.get_mut(&key) {
             (tracked.foreign, tracked.place, tracked.job) = (true, TrackedPlace::Absent, None);
         }
     }
 
     /// Timers that have come.
-    fn due(&mut self) -> Vec<JobKey> {
+    fn take_due_jobs(&mut self) -> Vec<JobKey> {
         let later = self.timers.split_off(&(Time(self.stamp.now + 1), JobKey { id: 0, task: None, submit: i64::MIN }));
         std::mem::replace(&mut self.timers, later).into_iter().map(|(_, key)| key).collect()
     }
@@ -525,24 +531,24 @@ impl Tracker {
                     continue;
                 }
             };
-            let about: Vec<JobKey> = self.mirror.named(name).collect();
+            let about: Vec<JobKey> = self.mirror.named_jobs(name).collect();
             if !about.is_empty() {
-                self.user_words.note(name, holds);
+                self.user_words.note_hold(name, holds);
                 if is_operators {
-                    self.operator_words.note(name, true);
+                    self.operator_words.note_hold(name, true);
                 }
             }
             for key in about {
-                let fact = self.mirror.fact(key).cloned();
-                let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
-                tracked.user_hold = holds;
+                let fact = self.mirror.job_fact(key).cloned();
+                let mut entry = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
+                entry.user_hold = holds;
                 // Its owner lets a job go that was requeued and held: it waits for the policy.
                 // So does one that the cluster set aside.
                 let frees = |reason: PendingReason| {
                     matches!(reason, PendingReason::RequeuedHeld | PendingReason::LaunchFailed) || reason.sets_aside()
                 };
-                tracked.freed = !holds && fact.is_some_and(|fact| frees(fact.reason));
-                self.jobs.insert(key, tracked);
+                entry.freed = !holds && fact.is_some_and(|fact| frees(fact.reason));
+                self.jobs.insert(key, entry);
                 keys.push(key);
             }
         }
@@ -551,14 +557,14 @@ impl Tracker {
 
     /// The hook held these jobs, whose comments no longer say so.
     fn take_overwritten(&mut self, name: JobName) -> Vec<JobKey> {
-        let about: Vec<JobKey> = self.mirror.named(name).collect();
+        let about: Vec<JobKey> = self.mirror.named_jobs(name).collect();
         for &key in &about {
-            let fact = self.mirror.fact(key).cloned();
-            let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
-            tracked.taken = true;
+            let fact = self.mirror.job_fact(key).cloned();
+            let mut entry = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
+            entry.taken = true;
             // Without the mark it looked like its user's hold.
-            tracked.user_hold = self.user_words.holds(key);
-            self.jobs.insert(key, tracked);
+            entry.user_hold = self.user_words.is_held(key);
+            self.jobs.insert(key, entry);
         }
         about
     }
@@ -578,30 +584,30 @@ impl Tracker {
         // The hook holds again from the first heartbeat on, and jobs may come before the first
         // look.
         let old = |fact: &&JobFact| given_back.is_some_and(|since| fact.mark != HookMark::Held || fact.submit < since);
-        let held: Vec<JobKey> = pending
+        let held_keys: Vec<JobKey> = pending
             .filter(|fact| fact.reason == PendingReason::UserHold)
-            .flat_map(|fact| fact.keys().into_iter().map(move |key| (fact, key)))
-            .filter(|(fact, key)| old(fact) || self.user_words.holds(*key))
+            .flat_map(|fact| fact.job_keys().into_iter().map(move |key| (fact, key)))
+            .filter(|(fact, key)| old(fact) || self.user_words.is_held(*key))
             .map(|(_, key)| key)
             .collect();
-        for &key in &held {
-            let fact = self.mirror.fact(key).cloned();
-            let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
-            tracked.user_hold = true;
-            self.jobs.insert(key, tracked);
+        for &key in &held_keys {
+            let fact = self.mirror.job_fact(key).cloned();
+            let mut entry = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
+            entry.user_hold = true;
+            self.jobs.insert(key, entry);
         }
-        held
+        held_keys
     }
 
     /// A job that has a new submit time and more restarts is the old one, requeued, and one with an
     /// earlier submit time is what a killed controller remembers of it: it keeps its place. Returns
     /// the old keys.
     fn take_requeues(&mut self, keys: &BTreeSet<JobKey>) -> BTreeSet<JobKey> {
-        let mut moved = BTreeSet::new();
+        let mut moved_jobs = BTreeSet::new();
         for &key in keys {
-            let Some(fact) = self.mirror.fact(key) else { continue };
+            let Some(fact) = self.mirror.job_fact(key) else { continue };
             let Some(&old) = self.alive.get(&(key.id, key.task)) else { continue };
-            if old == key || self.mirror.fact(old).is_some() {
+            if old == key || self.mirror.job_fact(old).is_some() {
                 continue;
             }
             let restarts = fact.restarts;
@@ -620,7 +626,7 @@ impl Tracker {
             tracked.key = key;
             (tracked.restarts, tracked.freed) = (restarts, false);
             let ends = [Flying::Launching, Flying::Stopping, Flying::Shrinking, Flying::Resuming, Flying::Probing];
-            if ends.into_iter().any(|what| tracked.flies(what)) {
+            if ends.into_iter().any(|what| tracked.is_flying(what)) {
                 tracked.flight = None;
             }
             if let Some(id) = tracked.id {
@@ -634,31 +640,31 @@ impl Tracker {
             self.depending.remove(&old);
             self.alive.insert((key.id, key.task), key);
             self.jobs.insert(key, tracked);
-            moved.insert(old);
+            moved_jobs.insert(old);
         }
-        moved
+        moved_jobs
     }
 
     /// Brings one job up to date.
-    fn advance(&mut self, key: JobKey, turn: &mut LookResult, arrays: &mut BTreeSet<u64>) {
-        let fact = self.mirror.fact(key).cloned();
-        let mut tracked = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
-        if self.still_flies(&mut tracked, fact.as_ref(), turn) {
-            self.jobs.insert(key, tracked);
+    fn advance_job(&mut self, key: JobKey, turn: &mut LookResult, arrays: &mut BTreeSet<u64>) {
+        let fact = self.mirror.job_fact(key).cloned();
+        let mut entry = self.jobs.remove(&key).unwrap_or_else(|| self.first_seen(key, fact.as_ref()));
+        if self.still_flies(&mut entry, fact.as_ref(), turn) {
+            self.jobs.insert(key, entry);
             return;
         }
         self.flying.remove(&key);
         let pending = fact.as_ref().is_some_and(|fact| fact.state == crate::cluster::JobState::Pending);
         if self.throttles.contains_key(&key.id) && key.task.is_some() {
             arrays.insert(key.id);
-            if pending && matches!(tracked.place, TrackedPlace::Absent | TrackedPlace::Waiting | TrackedPlace::Held) {
+            if pending && matches!(entry.place, TrackedPlace::Absent | TrackedPlace::Waiting | TrackedPlace::Held) {
                 // Which of them may run is known when all have been looked at.
-                self.jobs.insert(key, tracked);
+                self.jobs.insert(key, entry);
                 return;
             }
         }
-        self.settle(&mut tracked, fact.as_ref(), false, turn);
-        self.keep(tracked, fact.is_some());
+        self.settle_job(&mut entry, fact.as_ref(), false, turn);
+        self.keep_job(entry, fact.is_some());
     }
 
     /// Offers as many tasks of a throttled array as may run, the lowest first.
@@ -672,7 +678,7 @@ impl Tracker {
         };
         let mut room = (throttle as usize).saturating_sub(tasks.iter().filter(|key| runs(key)).count());
         for key in tasks {
-            let Some(fact) = self.mirror.fact(key).cloned() else { continue };
+            let Some(fact) = self.mirror.job_fact(key).cloned() else { continue };
             let pending = fact.state == crate::cluster::JobState::Pending;
             let Some(tracked) = self.jobs.get(&key) else { continue };
             if !pending
@@ -682,33 +688,33 @@ impl Tracker {
                 continue;
             }
             let Some(mut tracked) = self.jobs.remove(&key) else { continue };
-            self.settle(&mut tracked, Some(&fact), room == 0, turn);
+            self.settle_job(&mut tracked, Some(&fact), room == 0, turn);
             room -= usize::from(tracked.place == TrackedPlace::Waiting);
-            self.keep(tracked, true);
+            self.keep_job(tracked, true);
         }
     }
 
     fn first_seen(&mut self, key: JobKey, fact: Option<&JobFact>) -> Tracked {
-        let mut tracked = Tracked::new(key);
-        tracked.story.seen = Some(self.stamp.time());
-        tracked.taken = self.taken.remove(&key);
-        tracked.stopped = self.stopped.remove(&key);
-        tracked.pinned = self.bound.remove(&key);
+        let mut entry = Tracked::new(key);
+        entry.story.seen = Some(self.stamp.session_time());
+        entry.taken = self.taken.remove(&key);
+        entry.stopped = self.stopped.remove(&key);
+        entry.pinned = self.bound.remove(&key);
         if let Some(fact) = fact {
-            tracked.restarts = fact.restarts;
+            entry.restarts = fact.restarts;
             // The mark is a comment, which an administrator may overwrite.
-            tracked.taken |= fact.mark != HookMark::None;
-            tracked.user_hold = self.user_words.on(key).unwrap_or(fact.mark == HookMark::User);
+            entry.taken |= fact.mark != HookMark::None;
+            entry.user_hold = self.user_words.last_word(key).unwrap_or(fact.mark == HookMark::User);
             // A policy on nodes knows those that a job excludes.
             let excludes = !self.settings.on_nodes && !fact.request.excluded.is_empty();
-            tracked.user_nodes = (fact.pinned || excludes) && !tracked.pinned;
+            entry.user_nodes = (fact.pinned || excludes) && !entry.pinned;
         }
         self.alive.insert((key.id, key.task), key);
-        tracked
+        entry
     }
 
     /// Puts a job back, unless it is over and not listed any more.
-    fn keep(&mut self, tracked: Tracked, listed: bool) {
+    fn keep_job(&mut self, tracked: Tracked, listed: bool) {
         let key = tracked.key;
         if tracked.flight.is_some() {
             self.flying.insert(key);
@@ -730,8 +736,8 @@ impl Tracker {
                 self.ids.remove(&id);
             }
             if self.mirror.of_array(key.id).next().is_none() {
-                self.user_words.forget(key.id);
-                self.operator_words.forget(key.id);
+                self.user_words.forget_job(key.id);
+                self.operator_words.forget_job(key.id);
             }
             return;
         }

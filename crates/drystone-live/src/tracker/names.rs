@@ -12,7 +12,7 @@ pub struct NumberedNames {
 
 impl NumberedNames {
     /// The number of a name; a new one gets the next.
-    pub fn number(&mut self, name: &str) -> i32 {
+    pub fn assign_number(&mut self, name: &str) -> i32 {
         if let Some(&number) = self.numbers.get(name) {
             return number;
         }
@@ -23,7 +23,7 @@ impl NumberedNames {
     }
 
     /// The name of a number; empty where there is none.
-    pub fn name(&self, number: i32) -> &str {
+    pub fn name_of(&self, number: i32) -> &str {
         let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
         at.and_then(|at| self.names.get(at)).map_or("", String::as_str)
     }

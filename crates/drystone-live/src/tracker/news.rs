@@ -17,7 +17,7 @@ pub struct Stamp {
 
 impl Stamp {
     /// The session's time.
-    pub fn time(&self) -> Time {
+    pub fn session_time(&self) -> Time {
         Time(self.now)
     }
 }
@@ -99,11 +99,11 @@ pub enum TrackerNews {
 
 impl TrackerNews {
     /// Returns the job that has moved, if that is the event.
-    pub(crate) fn placed(&self) -> Option<JobKey> {
+    pub(crate) fn placed_job(&self) -> Option<JobKey> {
         if let TrackerNews::Placed(key) = *self { Some(key) } else { None }
     }
 
-    pub fn key(&self) -> Option<JobKey> {
+    pub fn job_key(&self) -> Option<JobKey> {
         match *self {
             TrackerNews::Arrive { key, .. }
             | TrackerNews::AdoptRunning { key, .. }

@@ -13,15 +13,18 @@ impl Tracker {
             // The controller has just begun, and says nothing of use.
             return;
         }
-        let losses: Vec<CapacityLoss> =
-            self.layout.nodes().flat_map(|(name, range)| self.losses_of(name, ProcSet::range(range.clone()))).collect();
+        let losses: Vec<CapacityLoss> = self
+            .layout
+            .nodes()
+            .flat_map(|(name, range)| self.losses_of(name, ProcSet::from_range(range.clone())))
+            .collect();
         if losses == self.losses {
             return;
         }
         if !self.named {
-            let running: Vec<_> =
+            let placement_news: Vec<_> =
                 self.name_all().into_iter().map(|key| (self.jobs[&key].id, TrackerNews::Placed(key))).collect();
-            turn.news.extend(running);
+            turn.news.extend(placement_news);
         }
         self.losses.clone_from(&losses);
         turn.news.push((None, TrackerNews::Losses(losses)));
@@ -29,8 +32,8 @@ impl Tracker {
 
     /// Returns when a node is out: now, and in the windows of reservations.
     fn losses_of(&self, name: &str, on: ProcSet) -> Vec<CapacityLoss> {
-        let now = self.stamp.time();
-        let node = self.mirror.node(name);
+        let now = self.stamp.session_time();
+        let node = self.mirror.node_fact(name);
         let mut losses = Vec::new();
         let windows = node.into_iter().flat_map(|node| &node.windows);
         let windows = windows.map(|&(from, until)| (Time(from + self.offset), Time(until + self.offset)));
@@ -62,8 +65,8 @@ impl Tracker {
     /// From now on it matters where jobs run. Returns those that do.
     pub(crate) fn name_all(&mut self) -> Vec<JobKey> {
         self.named = true;
-        let running = self.jobs.values().filter(|t| t.place == TrackedPlace::Running && t.flight.is_none());
-        running.map(|t| t.key).collect()
+        let running_jobs = self.jobs.values().filter(|t| t.place == TrackedPlace::Running && t.flight.is_none());
+        running_jobs.map(|t| t.key).collect()
     }
 }
 

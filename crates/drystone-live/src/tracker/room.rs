@@ -1,6 +1,6 @@
 //! Room on the nodes now, as the cluster shows it.
 
-use super::demands::hosts;
+use super::demands::parse_hosts;
 use super::{Flying, Tracked, TrackedPlace, Tracker};
 use crate::cluster::{JobFact, JobKey, JobState, NodeState};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub(super) struct NodeNeed {
 impl Tracker {
     /// Returns the needs of a job; one that could not start in pieces needs as few nodes as can
     /// hold it.
-    pub(super) fn need(&self, t: &Tracked, fact: &JobFact, narrow: bool) -> NodeNeed {
+    pub(super) fn compute_need(&self, t: &Tracked, fact: &JobFact, narrow: bool) -> NodeNeed {
         NodeNeed { may: self.may_have(t, fact), ..self.need_anywhere(fact, narrow) }
     }
 
@@ -74,29 +74,29 @@ impl Tracker {
     /// Returns the nodes that a job may have by what it names and excludes; empty for all. Features
     /// are the policy's alone.
     fn may_have(&self, t: &Tracked, fact: &JobFact) -> Vec<bool> {
-        let (named, excluded) = (self.named_nodes(t, fact), hosts(&fact.request.excluded));
-        if named.is_empty() && excluded.is_empty() {
+        let (named_hosts, excluded_hosts) = (self.named_nodes(t, fact), parse_hosts(&fact.request.excluded));
+        if named_hosts.is_empty() && excluded_hosts.is_empty() {
             return Vec::new();
         }
         let is_in = |list: &[String], name: &str| list.iter().any(|own| own == name);
-        let may = |name: &str| (named.is_empty() || is_in(&named, name)) && !is_in(&excluded, name);
+        let may = |name: &str| (named_hosts.is_empty() || is_in(&named_hosts, name)) && !is_in(&excluded_hosts, name);
         self.layout.nodes().map(|(name, _)| may(name)).collect()
     }
 }
 
 impl NodeNeed {
     /// Least number of its nodes.
-    pub(super) fn nodes(&self) -> u32 {
+    pub(super) fn least_nodes(&self) -> u32 {
         self.nodes
     }
 
     /// Number of its processors that have to be on one node together.
-    pub(super) fn piece(&self) -> u32 {
+    pub(super) fn piece_procs(&self) -> u32 {
         self.together
     }
 
     /// Returns the number of its processors whose memory fits into this much.
-    fn fit(&self, free: u64) -> u32 {
+    fn fitting_procs(&self, free: u64) -> u32 {
         if self.memory == 0 || free == u64::MAX {
             return u32::MAX;
         }
@@ -112,27 +112,27 @@ impl NodeNeed {
 }
 
 /// Returns whether a piece fits on as many nodes as the job wants.
-fn spreads(fit: &[u32], need: &NodeNeed) -> bool {
+fn fits_spread(fit: &[u32], need: &NodeNeed) -> bool {
     fit.iter().filter(|&&procs| procs >= need.together).count() >= need.nodes as usize
 }
 
 impl IdleRoom {
     /// Takes what a job needs, if it fits. A job fits where its pieces do, the fullest nodes last.
-    pub(super) fn take(&mut self, need: &NodeNeed) -> bool {
-        let Some(on) = self.place(need) else { return false };
+    pub(super) fn take_room(&mut self, need: &NodeNeed) -> bool {
+        let Some(on) = self.find_place(need) else { return false };
         self.take_at(need, &on);
         true
     }
 
     /// Returns the nodes that a job fits on, each with the number of its processors there.
-    pub(super) fn place(&self, need: &NodeNeed) -> Option<Vec<(usize, u32)>> {
+    pub(super) fn find_place(&self, need: &NodeNeed) -> Option<Vec<(usize, u32)>> {
         let total: u32 = self.idle.iter().sum();
         if total < need.procs + self.owed {
             return None;
         }
         let piece = need.together;
         // What fits on each node, by processors and by memory.
-        let fit: Vec<u32> = (0..self.idle.len()).map(|at| self.fit(at, need)).collect();
+        let fit: Vec<u32> = (0..self.idle.len()).map(|at| self.fitting_procs(at, need)).collect();
         let mut order: Vec<usize> = (0..fit.len()).filter(|&at| fit[at] >= piece).collect();
         // Few nodes: the emptiest first; where one alone is enough, the fullest that is.
         order.sort_by_key(|&at| (std::cmp::Reverse(fit[at]), at));
@@ -151,7 +151,7 @@ impl IdleRoom {
                 }
             }
         }
-        if remainder > 0 || (need.nodes > 1 && shares.len() < need.nodes as usize && !spreads(&fit, need)) {
+        if remainder > 0 || (need.nodes > 1 && shares.len() < need.nodes as usize && !fits_spread(&fit, need)) {
             return None;
         }
         Some(shares)
@@ -186,7 +186,7 @@ impl IdleRoom {
     }
 
     /// Returns the room that is in both of two.
-    pub(super) fn least(&self, other: &IdleRoom) -> IdleRoom {
+    pub(super) fn common_room(&self, other: &IdleRoom) -> IdleRoom {
         let mut least = self.clone();
         for at in 0..self.idle.len() {
             least.idle[at] = self.idle[at].min(other.idle[at]);
@@ -205,17 +205,17 @@ impl IdleRoom {
     }
 
     /// Returns the number of a job's processors that a node has room for.
-    pub(super) fn fit(&self, at: usize, need: &NodeNeed) -> u32 {
+    pub(super) fn fitting_procs(&self, at: usize, need: &NodeNeed) -> u32 {
         if need.may.get(at) == Some(&false) {
             return 0;
         }
         let has = |(name, count): &(String, u32)| self.devices[at].get(name).is_some_and(|free| free >= count);
-        if need.devices.iter().all(has) { self.idle[at].min(need.fit(self.memory[at])) } else { 0 }
+        if need.devices.iter().all(has) { self.idle[at].min(need.fitting_procs(self.memory[at])) } else { 0 }
     }
 
     /// Takes what is left of a job in flight, wherever that is.
-    pub(super) fn owe(&mut self, need: &NodeNeed) {
-        if !self.take(need) {
+    pub(super) fn owe_room(&mut self, need: &NodeNeed) {
+        if !self.take_room(need) {
             self.owed += need.procs;
         }
     }
@@ -225,13 +225,13 @@ impl IdleRoom {
         counts.iter().all(|&(at, procs)| self.idle[at] >= procs)
     }
 
-    pub(super) fn idle(&self) -> u32 {
+    pub(super) fn idle_procs(&self) -> u32 {
         self.idle.iter().sum()
     }
 
     /// Returns whether each of these nodes has the memory for this many of a job's processors.
     pub(super) fn has_memory(&self, need: &NodeNeed, counts: &[(usize, u32)]) -> bool {
-        counts.iter().all(|&(at, procs)| procs == 0 || need.fit(self.memory[at]) >= procs)
+        counts.iter().all(|&(at, procs)| procs == 0 || need.fitting_procs(self.memory[at]) >= procs)
     }
 
     /// Takes them.
@@ -245,12 +245,12 @@ impl IdleRoom {
 impl Tracker {
     /// Returns the room of all nodes without any job, those that are out included.
     pub(super) fn empty_room(&self) -> IdleRoom {
-        let of = |name: &str| self.mirror.node(name);
+        let of = |name: &str| self.mirror.node_fact(name);
         let nodes = || self.layout.nodes();
         let memory = nodes().map(|(name, _)| of(name).and_then(|node| node.whole_memory).unwrap_or(u64::MAX));
         let devices = nodes().map(|(name, _)| {
-            let all = of(name).into_iter().flat_map(|node| &node.devices);
-            all.map(|one| (one.name.clone(), one.all)).collect()
+            let node_devices = of(name).into_iter().flat_map(|node| &node.devices);
+            node_devices.map(|one| (one.name.clone(), one.all)).collect()
         });
         IdleRoom {
             idle: nodes().map(|(_, range)| range.end - range.start).collect(),
@@ -263,7 +263,7 @@ impl Tracker {
 
     /// Returns the idle room as the cluster shows it.
     pub(super) fn idle_room(&self) -> IdleRoom {
-        let up = |name: &str| self.mirror.node(name).filter(|node| node.state == NodeState::Up);
+        let up = |name: &str| self.mirror.node_fact(name).filter(|node| node.state == NodeState::Up);
         let idle = self
             .layout
             .nodes()
@@ -271,10 +271,10 @@ impl Tracker {
         let free = self
             .layout
             .nodes()
-            .map(|(name, _)| self.mirror.node(name).and_then(|node| node.memory).unwrap_or(u64::MAX));
+            .map(|(name, _)| self.mirror.node_fact(name).and_then(|node| node.memory).unwrap_or(u64::MAX));
         let devices = self.layout.nodes().map(|(name, _)| {
-            let all = self.mirror.node(name).into_iter().flat_map(|node| &node.devices);
-            all.map(|one| (one.name.clone(), one.all.saturating_sub(one.busy))).collect()
+            let node_devices = self.mirror.node_fact(name).into_iter().flat_map(|node| &node.devices);
+            node_devices.map(|one| (one.name.clone(), one.all.saturating_sub(one.busy))).collect()
         });
         let out = self.layout.nodes().map(|(name, _)| up(name).is_none());
         let (idle, memory, devices) = (idle.collect(), free.collect(), devices.collect());
@@ -285,32 +285,32 @@ impl Tracker {
     /// moment before its nodes: a job in flight that starts in between is pending and has its
     /// processors. It must not take room twice.
     fn begun_meanwhile(&self) -> u32 {
-        let is_launched = |key: &JobKey| self.jobs.get(key).is_some_and(|t| t.flies(Flying::Launching));
+        let is_launched = |key: &JobKey| self.jobs.get(key).is_some_and(|t| t.is_flying(Flying::Launching));
         if !self.flying.iter().any(is_launched) {
             return 0;
         }
-        let nodes = self.layout.nodes().filter_map(|(name, _)| self.mirror.node(name));
+        let nodes = self.layout.nodes().filter_map(|(name, _)| self.mirror.node_fact(name));
         let busy: u32 = nodes.filter(|node| node.state == NodeState::Up).map(|node| node.busy).sum();
         let has = |fact: &&JobFact| matches!(fact.state, JobState::Running | JobState::Suspended);
-        let of = |fact: &JobFact| self.layout.held(&fact.places, fact.procs);
+        let of = |fact: &JobFact| self.layout.held_procs(&fact.places, fact.procs);
         busy.saturating_sub(self.mirror.records().filter(has).map(of).sum())
     }
 
     /// Returns the idle room as the cluster shows it, less the needs of jobs in flight.
-    pub(super) fn room(&self) -> IdleRoom {
+    pub(super) fn current_room(&self) -> IdleRoom {
         let mut room = self.idle_room();
-        let mut begun = self.begun_meanwhile();
+        let mut begun_procs = self.begun_meanwhile();
         for key in &self.flying {
-            let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.fact(*key)) else { continue };
+            let (Some(t), Some(fact)) = (self.jobs.get(key), self.mirror.job_fact(*key)) else { continue };
             let is_known = t.place != TrackedPlace::Held;
-            if is_known && (t.flies(Flying::Launching) || t.flies(Flying::Holding)) {
-                if fact.procs <= begun {
-                    begun -= fact.procs;
+            if is_known && (t.is_flying(Flying::Launching) || t.is_flying(Flying::Holding)) {
+                if fact.procs <= begun_procs {
+                    begun_procs -= fact.procs;
                 } else {
-                    room.owe(&self.need(t, fact, t.narrow));
+                    room.owe_room(&self.compute_need(t, fact, t.narrow));
                 }
-            } else if t.flies(Flying::Resuming) {
-                room.take_on(&self.layout.counts(&fact.places, fact.procs));
+            } else if t.is_flying(Flying::Resuming) {
+                room.take_on(&self.layout.node_counts(&fact.places, fact.procs));
             }
         }
         room

@@ -31,8 +31,14 @@ enum ClusterTarget {
 
 impl Tracker {
     /// Tells the session whatever brings it from where it has a job to where the cluster has it.
-    pub(super) fn settle(&mut self, t: &mut Tracked, fact: Option<&JobFact>, throttled: bool, turn: &mut LookResult) {
-        let target = self.target(t, fact, throttled, turn);
+    pub(super) fn settle_job(
+        &mut self,
+        t: &mut Tracked,
+        fact: Option<&JobFact>,
+        throttled: bool,
+        turn: &mut LookResult,
+    ) {
+        let target = self.cluster_target(t, fact, throttled, turn);
         if t.place == TrackedPlace::Done && !matches!(target, ClusterTarget::Over(_) | ClusterTarget::Gone) {
             // The cluster has forgotten that it is over.
             if let Some(id) = t.id.take() {
@@ -56,15 +62,15 @@ impl Tracker {
     /// A job that is requeued while it is suspended comes back held, as if an administrator held
     /// it.
     fn note_orphan(t: &mut Tracked, fact: &JobFact) {
-        let stopped = matches!(t.place, TrackedPlace::Suspended | TrackedPlace::Interrupted) || t.stopped;
+        let is_stopped = matches!(t.place, TrackedPlace::Suspended | TrackedPlace::Interrupted) || t.stopped;
         if fact.state != JobState::Pending {
             t.orphaned = false;
-        } else if stopped && fact.reason == PendingReason::AdminHold {
+        } else if is_stopped && fact.reason == PendingReason::AdminHold {
             t.orphaned = true;
         }
     }
 
-    fn target(
+    fn cluster_target(
         &mut self,
         t: &mut Tracked,
         fact: Option<&JobFact>,
@@ -95,20 +101,21 @@ impl Tracker {
             t.foreign = true;
         }
         // The hook kept its owner's release from the cluster: the hold is ours since.
-        let is_freed = fact.held && fact.reason == PendingReason::UserHold && self.user_words.on(t.key) == Some(false);
+        let is_freed =
+            fact.held && fact.reason == PendingReason::UserHold && self.user_words.last_word(t.key) == Some(false);
         t.taken |= driving && is_freed;
         if self.is_foreign(t, fact) {
             // It may have become so in flight, and the nodes that we chose may not hold it now.
             if driving && std::mem::take(&mut t.pinned) {
                 turn.orders.push(ClusterOrder::Unpin(t.key));
             }
-            let ours = fact.held && Tracker::is_ours(t, fact);
+            let is_ours = fact.held && Tracker::is_ours(t, fact);
             // What the cluster has set aside, and what an administrator holds, is theirs.
             let set_aside = fact.reason == PendingReason::Unsatisfiable && !t.freed;
             let admins = fact.reason == PendingReason::AdminHold && self.is_administrators(t, fact);
-            if driving && ours && !t.user_hold && !set_aside && !admins {
+            if driving && is_ours && !t.user_hold && !set_aside && !admins {
                 if t.taken {
-                    self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
+                    self.issue_order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
                 } else {
                     // It had been let go. The words of the hook are read before a look, so that the
                     // word of a hold which this look shows may come with the next.
@@ -122,11 +129,11 @@ impl Tracker {
             // An authorised user has released it.
             t.user_hold = false;
             let name = JobName { id: t.key.id, task: t.key.task };
-            if self.user_words.on(t.key).unwrap_or(fact.mark == HookMark::User) {
-                self.user_words.note(name, false);
+            if self.user_words.last_word(t.key).unwrap_or(fact.mark == HookMark::User) {
+                self.user_words.note_hold(name, false);
             }
-            if self.operator_words.holds(t.key) {
-                self.operator_words.note(name, false);
+            if self.operator_words.is_held(t.key) {
+                self.operator_words.note_hold(name, false);
             }
         }
         if driving && !fact.held {
@@ -139,7 +146,7 @@ impl Tracker {
                 return ClusterTarget::Held(HoldReason::LetGo);
             }
             t.taken = true;
-            self.order(t, Flying::Taking, ClusterOrder::Hold(t.key), turn);
+            self.issue_order(t, Flying::Taking, ClusterOrder::Hold(t.key), turn);
             return ClusterTarget::Held(HoldReason::Taking);
         }
         let why = self.why_not(t, fact, throttled);
@@ -147,13 +154,13 @@ impl Tracker {
             && matches!(why, Some(HoldReason::PartitionClosed | HoldReason::Unsatisfiable))
             && self.is_to_be_probed(t, fact)
         {
-            self.order(t, Flying::Probing, ClusterOrder::Release(t.key), turn);
+            self.issue_order(t, Flying::Probing, ClusterOrder::Release(t.key), turn);
         }
         why.map_or(ClusterTarget::Waiting, ClusterTarget::Held)
     }
 
     /// Orders something and remembers that it is on its way.
-    pub(super) fn order(&mut self, t: &mut Tracked, what: Flying, order: ClusterOrder, turn: &mut LookResult) {
+    pub(super) fn issue_order(&mut self, t: &mut Tracked, what: Flying, order: ClusterOrder, turn: &mut LookResult) {
         let tries = t.flight.filter(|flight| flight.what == what).map_or(0, |flight| flight.tries) + 1;
         t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries, seen: false });
         self.flying.insert(t.key);
@@ -165,20 +172,20 @@ impl Tracker {
         match t.place {
             TrackedPlace::Absent | TrackedPlace::Done => {}
             TrackedPlace::Waiting | TrackedPlace::Held | TrackedPlace::Suspended | TrackedPlace::Interrupted => {
-                turn.tell(t.id, TrackerNews::Cancelled(key))
+                turn.add_news(t.id, TrackerNews::Cancelled(key))
             }
             // It is not known how long it ran, or whether it did.
-            TrackedPlace::Running => turn.tell(t.id, TrackerNews::Ended { key, how: How::NotStarted, ran: None }),
+            TrackedPlace::Running => turn.add_news(t.id, TrackerNews::Ended { key, how: How::NotStarted, ran: None }),
         }
-        self.finish(t, None);
+        self.finish_job(t, None);
     }
 
     fn settle_absent(&mut self, t: &mut Tracked, turn: &mut LookResult) {
         let key = t.key;
         match t.place {
             TrackedPlace::Absent | TrackedPlace::Done => return,
-            TrackedPlace::Running => turn.tell(t.id, TrackerNews::Ended { key, how: How::NotStarted, ran: None }),
-            _ => turn.tell(t.id, TrackerNews::Cancelled(key)),
+            TrackedPlace::Running => turn.add_news(t.id, TrackerNews::Ended { key, how: How::NotStarted, ran: None }),
+            _ => turn.add_news(t.id, TrackerNews::Cancelled(key)),
         }
         if let Some(id) = t.id.take() {
             self.ids.remove(&id);
@@ -189,15 +196,15 @@ impl Tracker {
     fn settle_over(&mut self, t: &mut Tracked, fact: &JobFact, ending: Ending, turn: &mut LookResult) {
         let key = t.key;
         let ran = Span(fact.ran.max(0));
-        let over = TrackerNews::Ended { key, how: how(ending), ran: Some(ran) };
+        let over = TrackerNews::Ended { key, how: classify_ending(ending), ran: Some(ran) };
         let did_run = !fact.places.is_empty() || ran > Span::ZERO;
         match t.place {
             TrackedPlace::Absent | TrackedPlace::Done => {}
             TrackedPlace::Waiting | TrackedPlace::Held if did_run => {
-                turn.tell(t.id, TrackerNews::Started { key, since: self.since(fact) });
-                turn.tell(t.id, over);
+                turn.add_news(t.id, TrackerNews::Started { key, since: self.running_since(fact) });
+                turn.add_news(t.id, over);
             }
-            TrackedPlace::Running => turn.tell(
+            TrackedPlace::Running => turn.add_news(
                 t.id,
                 if did_run { over } else { TrackerNews::Ended { key, how: How::NotStarted, ran: Some(Span::ZERO) } },
             ),
@@ -205,20 +212,20 @@ impl Tracker {
                 if !matches!(ending, Ending::Cancelled | Ending::Removed) =>
             {
                 // It has gone on meanwhile.
-                turn.tell(t.id, TrackerNews::Continued(key));
-                turn.tell(t.id, over);
+                turn.add_news(t.id, TrackerNews::Continued(key));
+                turn.add_news(t.id, over);
             }
-            _ => turn.tell(t.id, TrackerNews::Cancelled(key)),
+            _ => turn.add_news(t.id, TrackerNews::Cancelled(key)),
         }
         if did_run {
-            t.story.started = Some(self.since(fact));
+            t.story.started = Some(self.running_since(fact));
         }
-        self.finish(t, Some(ending));
+        self.finish_job(t, Some(ending));
     }
 
-    fn finish(&mut self, t: &mut Tracked, ending: Option<Ending>) {
+    fn finish_job(&mut self, t: &mut Tracked, ending: Option<Ending>) {
         if !matches!(t.place, TrackedPlace::Done | TrackedPlace::Absent) {
-            t.story.ended = Some((self.stamp.time(), ending.unwrap_or(Ending::Cancelled)));
+            t.story.ended = Some((self.stamp.session_time(), ending.unwrap_or(Ending::Cancelled)));
             self.remember_finished(t);
         }
         (t.place, t.flight, t.why, t.retry) = (TrackedPlace::Done, None, None, None);
@@ -229,26 +236,26 @@ impl Tracker {
         let key = t.key;
         let is_forgotten = t.place == TrackedPlace::Running && t.story.started.is_some() && fact.restarts == t.restarts;
         let why = if is_forgotten && why.is_none() { self.wait_for_nodes(t, FORGOTTEN) } else { why };
-        let held = why.is_some();
+        let is_held = why.is_some();
         match t.place {
             TrackedPlace::Absent | TrackedPlace::Done => {
                 let job = self.job_of(t, fact, fact.procs);
                 t.job = Some(job.clone());
-                turn.tell(t.id, TrackerNews::Arrive { key, job, held });
+                turn.add_news(t.id, TrackerNews::Arrive { key, job, held: is_held });
             }
             TrackedPlace::Waiting | TrackedPlace::Held => {
-                if t.place == TrackedPlace::Waiting && held {
-                    turn.tell(t.id, TrackerNews::Held(key));
+                if t.place == TrackedPlace::Waiting && is_held {
+                    turn.add_news(t.id, TrackerNews::Held(key));
                 }
-                self.update(t, fact, fact.procs, turn);
-                if t.place == TrackedPlace::Held && !held {
-                    turn.tell(t.id, TrackerNews::Released(key));
+                self.update_job(t, fact, fact.procs, turn);
+                if t.place == TrackedPlace::Held && !is_held {
+                    turn.add_news(t.id, TrackerNews::Released(key));
                 }
             }
             TrackedPlace::Running | TrackedPlace::Suspended | TrackedPlace::Interrupted => {
-                turn.tell(t.id, TrackerNews::Requeued(key));
-                if held {
-                    turn.tell(t.id, TrackerNews::Held(key));
+                turn.add_news(t.id, TrackerNews::Requeued(key));
+                if is_held {
+                    turn.add_news(t.id, TrackerNews::Held(key));
                 }
                 if self.settings.shrinks
                     && let Some(job) = &mut t.job
@@ -257,11 +264,11 @@ impl Tracker {
                     // to hear of this one.
                     job.procs = 0;
                 }
-                self.update(t, fact, fact.procs, turn);
+                self.update_job(t, fact, fact.procs, turn);
                 (t.stopped, t.story.decided, t.story.started) = (false, None, None);
             }
         }
-        (t.place, t.why) = (if held { TrackedPlace::Held } else { TrackedPlace::Waiting }, why);
+        (t.place, t.why) = (if is_held { TrackedPlace::Held } else { TrackedPlace::Waiting }, why);
     }
 
     /// A controller that was killed has forgotten a start: the job may run still. It is not
@@ -284,25 +291,25 @@ impl Tracker {
             return;
         }
         let procs = self.held_by(fact);
-        let since = self.since(fact);
+        let since = self.running_since(fact);
         match t.place {
             TrackedPlace::Absent | TrackedPlace::Done => {
                 let job = self.job_of(t, fact, procs);
                 t.job = Some(job.clone());
-                turn.tell(t.id, TrackerNews::AdoptRunning { key, job, since });
+                turn.add_news(t.id, TrackerNews::AdoptRunning { key, job, since });
             }
             TrackedPlace::Waiting | TrackedPlace::Held => {
-                self.update(t, fact, procs, turn);
-                turn.tell(t.id, TrackerNews::Started { key, since });
+                self.update_job(t, fact, procs, turn);
+                turn.add_news(t.id, TrackerNews::Started { key, since });
             }
             TrackedPlace::Suspended | TrackedPlace::Interrupted => {
-                turn.tell(t.id, TrackerNews::Continued(key));
-                self.update(t, fact, procs, turn);
+                turn.add_news(t.id, TrackerNews::Continued(key));
+                self.update_job(t, fact, procs, turn);
             }
-            TrackedPlace::Running => self.update(t, fact, procs, turn),
+            TrackedPlace::Running => self.update_job(t, fact, procs, turn),
         }
         if self.named {
-            turn.tell(t.id, TrackerNews::Placed(key));
+            turn.add_news(t.id, TrackerNews::Placed(key));
         }
         (t.place, t.why, t.stopped, t.retry, t.freed) = (TrackedPlace::Running, None, false, None, false);
         t.story.started = Some(since);
@@ -311,11 +318,11 @@ impl Tracker {
     /// A job that is being cleaned up gives its nodes back one by one.
     fn give_nodes_back(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
         let had = t.job.as_ref().map_or(0, |job| job.procs);
-        let has = if fact.places.is_empty() { had } else { self.layout.held(&fact.places, fact.procs) };
+        let has = if fact.places.is_empty() { had } else { self.layout.held_procs(&fact.places, fact.procs) };
         if has > 0 && has < had {
-            self.update(t, fact, has, turn);
+            self.update_job(t, fact, has, turn);
             if self.named {
-                turn.tell(t.id, TrackerNews::Placed(t.key));
+                turn.add_news(t.id, TrackerNews::Placed(t.key));
             }
         }
     }
@@ -328,14 +335,14 @@ impl Tracker {
             (TrackedPlace::Absent | TrackedPlace::Done, true) => {
                 let job = self.job_of(t, fact, procs);
                 t.job = Some(job.clone());
-                turn.tell(t.id, TrackerNews::AdoptSuspended { key, job, ran: Span(fact.ran.max(0)) });
+                turn.add_news(t.id, TrackerNews::AdoptSuspended { key, job, ran: Span(fact.ran.max(0)) });
             }
-            (TrackedPlace::Running, true) => turn.tell(t.id, TrackerNews::StaysSuspended(key)),
+            (TrackedPlace::Running, true) => turn.add_news(t.id, TrackerNews::StaysSuspended(key)),
             (_, _) => {
                 if t.place != TrackedPlace::Running {
                     self.settle_running(t, fact, turn);
                 }
-                turn.tell(t.id, TrackerNews::Interrupted(key));
+                turn.add_news(t.id, TrackerNews::Interrupted(key));
             }
         }
         t.place = if ours { TrackedPlace::Suspended } else { TrackedPlace::Interrupted };
@@ -343,22 +350,22 @@ impl Tracker {
     }
 
     /// Tells of a job that is another one now.
-    fn update(&mut self, t: &mut Tracked, fact: &JobFact, procs: u32, turn: &mut LookResult) {
+    fn update_job(&mut self, t: &mut Tracked, fact: &JobFact, procs: u32, turn: &mut LookResult) {
         let job = self.job_of(t, fact, procs);
         if t.job.as_ref() != Some(&job) {
             t.job = Some(job.clone());
-            turn.tell(t.id, TrackerNews::Updated { key: t.key, job });
+            turn.add_news(t.id, TrackerNews::Updated { key: t.key, job });
         }
     }
 
     /// Returns the session's description of a job. The submit time stays fixed once reported.
     fn job_of(&mut self, t: &Tracked, fact: &JobFact, procs: u32) -> Job {
-        let submit = Time(fact.submit + self.offset).min(self.stamp.time());
+        let submit = Time(fact.submit + self.offset).min(self.stamp.session_time());
         let submit = t.job.as_ref().map_or(submit, |job| job.submit);
         let mut job = Job::new(submit, procs.max(1), Span(fact.limit.unwrap_or(UNLIMITED)));
-        job.user = self.users.number(&fact.user);
-        job.group = self.groups.number(&fact.group);
-        job.queue = self.queues.number(if fact.class.is_empty() { &fact.partition } else { &fact.class });
+        job.user = self.users.assign_number(&fact.user);
+        job.group = self.groups.assign_number(&fact.group);
+        job.queue = self.queues.assign_number(if fact.class.is_empty() { &fact.partition } else { &fact.class });
         job.priority = fact.priority;
         job.demand = self.demand_of(t, fact);
         job.partition =
@@ -370,29 +377,29 @@ impl Tracker {
     pub(crate) fn job_of_past(&mut self, past: &ExportedJob, offset: i64) -> Job {
         let limit = past.limit.unwrap_or(UNLIMITED);
         let mut job = Job::new(Time(past.submit + offset), past.procs.max(1), Span(limit));
-        job.user = self.users.number(&past.user);
-        job.group = self.groups.number(&past.group);
-        job.queue = self.queues.number(&past.queue);
+        job.user = self.users.assign_number(&past.user);
+        job.group = self.groups.assign_number(&past.group);
+        job.queue = self.queues.assign_number(&past.queue);
         job
     }
 
-    fn since(&self, fact: &JobFact) -> Time {
-        fact.start.map_or(self.stamp.time(), |start| Time(start + self.offset).min(self.stamp.time()))
+    fn running_since(&self, fact: &JobFact) -> Time {
+        fact.start.map_or(self.stamp.session_time(), |start| Time(start + self.offset).min(self.stamp.session_time()))
     }
 
     /// Returns the number of our processors that a running job holds.
     fn held_by(&self, fact: &JobFact) -> u32 {
         if fact.places.is_empty() {
             // Its nodes are not said yet.
-            let here = self.settings.partitions.contains(&fact.partition);
-            return if here { fact.procs } else { 0 };
+            let is_driven = self.settings.partitions.contains(&fact.partition);
+            return if is_driven { fact.procs } else { 0 };
         }
-        self.layout.held(&fact.places, fact.procs)
+        self.layout.held_procs(&fact.places, fact.procs)
     }
 }
 
 /// Returns the meaning of an end for the run time.
-pub(crate) fn how(ending: Ending) -> How {
+pub(crate) fn classify_ending(ending: Ending) -> How {
     match ending {
         Ending::Completed | Ending::Failed | Ending::OutOfMemory => How::Completed,
         Ending::AtLimit => How::AtLimit,

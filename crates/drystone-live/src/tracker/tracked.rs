@@ -57,7 +57,7 @@ pub enum HoldReason {
 }
 
 impl HoldReason {
-    pub fn text(self) -> &'static str {
+    pub fn reason_text(self) -> &'static str {
         match self {
             HoldReason::User => "held by its user",
             HoldReason::Admin => "held by an administrator",
@@ -239,7 +239,7 @@ impl Tracked {
     }
 
     /// Returns whether this order is in flight.
-    pub fn flies(&self, what: Flying) -> bool {
+    pub fn is_flying(&self, what: Flying) -> bool {
         self.flight.is_some_and(|flight| flight.what == what)
     }
 }

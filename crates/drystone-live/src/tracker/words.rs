@@ -10,15 +10,15 @@ pub struct HoldWords(BTreeMap<JobName, bool>);
 
 impl HoldWords {
     /// Notes the last word on a hold. What is said of an array is said of all its tasks.
-    pub fn note(&mut self, name: JobName, holds: bool) {
+    pub fn note_hold(&mut self, name: JobName, holds: bool) {
         if name.task.is_none() {
-            self.forget(name.id);
+            self.forget_job(name.id);
         }
         self.0.insert(name, holds);
     }
 
     /// Forgets a job, or an array with its tasks.
-    pub fn forget(&mut self, id: u64) {
+    pub fn forget_job(&mut self, id: u64) {
         let names: Vec<JobName> = self.0.range(names_of(id)).map(|(&name, _)| name).collect();
         for name in names {
             self.0.remove(&name);
@@ -26,18 +26,18 @@ impl HoldWords {
     }
 
     /// Returns the last word on the hold of a job, where there is one.
-    pub fn on(&self, key: JobKey) -> Option<bool> {
+    pub fn last_word(&self, key: JobKey) -> Option<bool> {
         let of = |task| self.0.get(&JobName { id: key.id, task }).copied();
         of(key.task).or_else(|| of(None))
     }
 
     /// Returns whether a job is held by the last word on it.
-    pub fn holds(&self, key: JobKey) -> bool {
-        self.on(key) == Some(true)
+    pub fn is_held(&self, key: JobKey) -> bool {
+        self.last_word(key) == Some(true)
     }
 
     /// Returns whether any word on a job, an array or one of its tasks is known.
-    pub fn knows(&self, id: u64) -> bool {
+    pub fn knows_job(&self, id: u64) -> bool {
         self.0.range(names_of(id)).next().is_some()
     }
 
@@ -79,16 +79,19 @@ mod tests {
         let (array, task) = (JobName { id: 5, task: None }, JobName { id: 5, task: Some(2) });
         let key = |task| JobKey { id: 5, task: Some(task), submit: 7 };
         let mut words = HoldWords::default();
-        words.note(task, true);
-        assert_eq!((words.on(key(2)), words.on(key(3))), (Some(true), None));
-        words.note(array, false);
-        assert_eq!((words.on(key(2)), words.on(key(3)), words.len()), (Some(false), Some(false), 1));
+        words.note_hold(task, true);
+        assert_eq!((words.last_word(key(2)), words.last_word(key(3))), (Some(true), None));
+        words.note_hold(array, false);
+        assert_eq!((words.last_word(key(2)), words.last_word(key(3)), words.len()), (Some(false), Some(false), 1));
         let mut older = HoldWords::default();
-        older.note(array, true);
-        older.note(task, true);
+        older.note_hold(array, true);
+        older.note_hold(task, true);
         words.add_older(older);
-        assert_eq!((words.on(key(2)), words.on(key(3)), words.knows(5)), (Some(true), Some(false), true));
-        words.forget(5);
-        assert!(words.is_empty() && !words.knows(5));
+        assert_eq!(
+            (words.last_word(key(2)), words.last_word(key(3)), words.knows_job(5)),
+            (Some(true), Some(false), true)
+        );
+        words.forget_job(5);
+        assert!(words.is_empty() && !words.knows_job(5));
     }
 }

@@ -32,12 +32,12 @@ impl Events {
     pub(super) fn new(mut board: BoardWatch) -> Events {
         // The present one comes at once.
         board.mark_changed();
-        Events { next: Box::pin(step(board)) }
+        Events { next: Box::pin(next_event(board)) }
     }
 }
 
 /// The next event; `None` where there will be none.
-async fn step(mut board: BoardWatch) -> Option<(Bytes, BoardWatch)> {
+async fn next_event(mut board: BoardWatch) -> Option<(Bytes, BoardWatch)> {
     match tokio::time::timeout(ALIVE, board.changed()).await {
         Err(_) => Some((Bytes::from_static(b": alive\n\n"), board)),
         Ok(Err(_)) => None,
@@ -58,7 +58,7 @@ impl Body for EventBody {
             EventBody::Whole(bytes) => Poll::Ready(bytes.take().filter(|b| !b.is_empty()).map(|b| Ok(Frame::data(b)))),
             EventBody::Events(events) => {
                 let Some((bytes, board)) = ready!(events.next.as_mut().poll(context)) else { return Poll::Ready(None) };
-                events.next = Box::pin(step(board));
+                events.next = Box::pin(next_event(board));
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
         }

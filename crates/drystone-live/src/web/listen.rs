@@ -32,7 +32,7 @@ pub enum ListenError {
 }
 
 impl ListenError {
-    pub(super) fn runtime(error: io::Error) -> ListenError {
+    pub(super) fn runtime_error(error: io::Error) -> ListenError {
         ListenError::Io("HTTP".into(), error)
     }
 }
@@ -143,7 +143,7 @@ impl Accepts {
         matches!(self, Accepts::Tcp(_, false))
     }
 
-    pub(super) fn listener(self) -> io::Result<Listener> {
+    pub(super) fn into_listener(self) -> io::Result<Listener> {
         match self {
             Accepts::Tcp(listener, _) => tokio::net::TcpListener::from_std(listener).map(Listener::Tcp),
             Accepts::Unix(listener, _) => tokio::net::UnixListener::from_std(listener).map(Listener::Unix),

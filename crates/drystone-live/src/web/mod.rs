@@ -47,8 +47,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 ///
 /// # Errors
 /// It cannot listen there.
-pub fn serve(listen: &Listen, board: &PublishedBoard) -> Result<Option<String>, ListenError> {
-    spawn_server(listen, |local| WebSite { board: board.watch(), local })
+pub fn serve_board(listen: &Listen, board: &PublishedBoard) -> Result<Option<String>, ListenError> {
+    spawn_server(listen, |local| WebSite { board: board.watch_document(), local })
 }
 
 /// Response to a request, as soon as it is there.
@@ -56,7 +56,7 @@ type NextAnswer = Pin<Box<dyn Future<Output = Response<EventBody>> + Send>>;
 
 /// A source of responses.
 trait Answers: Send + Sync + 'static {
-    fn answer(&self, request: &Request<Incoming>) -> NextAnswer;
+    fn answer_request(&self, request: &Request<Incoming>) -> NextAnswer;
 }
 
 /// Serves what `site` makes in a thread of its own. It learns whether only requests for loopback
@@ -65,9 +65,10 @@ fn spawn_server<S: Answers>(listen: &Listen, site: impl FnOnce(bool) -> S) -> Re
     let Some(accepts) = listen.open()? else { return Ok(None) };
     let address = accepts.address();
     let site = Arc::new(site(accepts.is_local()));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ListenError::runtime)?;
-    let serve = move || runtime.block_on(accept(accepts, site));
-    std::thread::Builder::new().name("http".into()).spawn(serve).map_err(ListenError::runtime)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ListenError::runtime_error)?;
+    let serve = move || runtime.block_on(accept_connections(accepts, site));
+    std::thread::Builder::new().name("http".into()).spawn(serve).map_err(ListenError::runtime_error)?;
     Ok(Some(address))
 }
 
@@ -77,8 +78,8 @@ struct WebSite {
     local: bool,
 }
 
-async fn accept<S: Answers>(accepts: Accepts, site: Arc<S>) {
-    let Ok(listener) = accepts.listener() else { return };
+async fn accept_connections<S: Answers>(accepts: Accepts, site: Arc<S>) {
+    let Ok(listener) = accepts.into_listener() else { return };
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
@@ -90,7 +91,7 @@ async fn accept<S: Answers>(accepts: Accepts, site: Arc<S>) {
         let site = Arc::clone(&site);
         tokio::spawn(async move {
             let service = service_fn(move |request| {
-                let answer = site.answer(&request);
+                let answer = site.answer_request(&request);
                 async move { Ok::<_, Infallible>(answer.await) }
             });
             let mut http = hyper::server::conn::http1::Builder::new();
@@ -111,9 +112,9 @@ async fn accept<S: Answers>(accepts: Accepts, site: Arc<S>) {
 
 /// The response to a request that changes something, or that is meant for another machine where
 /// only this one is to be served.
-fn refuse(request: &Request<Incoming>, local: bool) -> Option<Response<EventBody>> {
+fn refuse_request(request: &Request<Incoming>, local: bool) -> Option<Response<EventBody>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Some(text(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "nothing can be changed here\n"));
+        return Some(text_response(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "nothing can be changed here\n"));
     }
     let is_foreign = local && !request.headers().get(HOST).is_none_or(is_loopback);
     // Pages of other sites may link here, but not begin work by what they embed.
@@ -121,31 +122,38 @@ fn refuse(request: &Request<Incoming>, local: bool) -> Option<Response<EventBody
     let is_embedded = site.is_some_and(|site| site == "cross-site" || site == "same-site")
         && destination.is_none_or(|destination| destination != "document");
     (is_foreign || local && is_embedded)
-        .then(|| text(StatusCode::FORBIDDEN, "text/plain", "this is for the machine itself\n"))
+        .then(|| text_response(StatusCode::FORBIDDEN, "text/plain", "this is for the machine itself\n"))
 }
 
 impl Answers for WebSite {
-    fn answer(&self, request: &Request<Incoming>) -> NextAnswer {
-        Box::pin(ready(refuse(request, self.local).unwrap_or_else(|| self.published(request))))
+    fn answer_request(&self, request: &Request<Incoming>) -> NextAnswer {
+        Box::pin(ready(refuse_request(request, self.local).unwrap_or_else(|| self.published_response(request))))
     }
 }
 
 impl WebSite {
-    fn published(&self, request: &Request<Incoming>) -> Response<EventBody> {
-        let published = Arc::clone(&self.board.borrow());
+    fn published_response(&self, request: &Request<Incoming>) -> Response<EventBody> {
+        let document = Arc::clone(&self.board.borrow());
         match request.uri().path() {
-            "/" => text(StatusCode::OK, "text/html; charset=utf-8", PAGE),
-            "/page.js" => text(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT),
-            "/page.css" => text(StatusCode::OK, "text/css; charset=utf-8", STYLE),
-            "/live.json" if published.json.is_empty() => {
-                text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "the cluster was not looked at yet: try again\n")
+            "/" => text_response(StatusCode::OK, "text/html; charset=utf-8", PAGE),
+            "/page.js" => text_response(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT),
+            "/page.css" => text_response(StatusCode::OK, "text/css; charset=utf-8", STYLE),
+            "/live.json" if document.json.is_empty() => text_response(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "text/plain",
+                "the cluster was not looked at yet: try again\n",
+            ),
+            "/live.json" => text_response(StatusCode::OK, "application/json", document.json.clone()),
+            "/metrics" => {
+                text_response(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", document.metrics.clone())
             }
-            "/live.json" => text(StatusCode::OK, "application/json", published.json.clone()),
-            "/metrics" => text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", published.metrics.clone()),
-            "/events" if request.method() == Method::GET => {
-                finish(StatusCode::OK, "text/event-stream", POLICY, EventBody::Events(Events::new(self.board.clone())))
-            }
-            _ => text(StatusCode::NOT_FOUND, "text/plain", "there are /, /live.json, /events and /metrics\n"),
+            "/events" if request.method() == Method::GET => finish_response(
+                StatusCode::OK,
+                "text/event-stream",
+                POLICY,
+                EventBody::Events(Events::new(self.board.clone())),
+            ),
+            _ => text_response(StatusCode::NOT_FOUND, "text/plain", "there are /, /live.json, /events and /metrics\n"),
         }
     }
 }
@@ -165,11 +173,16 @@ fn is_loopback(host: &HeaderValue) -> bool {
         || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<EventBody> {
-    finish(status, kind, POLICY, EventBody::Whole(Some(body.into())))
+fn text_response(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<EventBody> {
+    finish_response(status, kind, POLICY, EventBody::Whole(Some(body.into())))
 }
 
-fn finish(status: StatusCode, kind: &'static str, policy: &'static str, body: EventBody) -> Response<EventBody> {
+fn finish_response(
+    status: StatusCode,
+    kind: &'static str,
+    policy: &'static str,
+    body: EventBody,
+) -> Response<EventBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -1,7 +1,7 @@
 //! Pages that are made when they are asked for.
 
 use super::events::EventBody;
-use super::{Answers, NextAnswer, finish, refuse, spawn_server};
+use super::{Answers, NextAnswer, finish_response, refuse_request, spawn_server};
 use super::{Listen, ListenError};
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -41,8 +41,8 @@ struct PageServer {
 }
 
 impl Answers for PageServer {
-    fn answer(&self, request: &Request<Incoming>) -> NextAnswer {
-        if let Some(refusal) = refuse(request, self.local) {
+    fn answer_request(&self, request: &Request<Incoming>) -> NextAnswer {
+        if let Some(refusal) = refuse_request(request, self.local) {
             return Box::pin(ready(refusal));
         }
         let uri = request.uri();
@@ -55,7 +55,7 @@ impl Answers for PageServer {
                 Err(_) => (500, Bytes::from_static(b"<!doctype html><title>Error</title>The page could not be made.")),
             };
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            finish(status, "text/html; charset=utf-8", POLICY, EventBody::Whole(Some(body)))
+            finish_response(status, "text/html; charset=utf-8", POLICY, EventBody::Whole(Some(body)))
         })
     }
 }

@@ -41,8 +41,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.limit_wait(context, written)
+        let write_result = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.limit_wait(context, write_result)
     }
 
     fn poll_write_vectored(
@@ -50,8 +50,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.limit_wait(context, written)
+        let write_result = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.limit_wait(context, write_result)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -86,15 +86,15 @@ struct Chaos {
 
 impl Chaos {
     fn new(policy: &str, faults: SeededFaults) -> Chaos {
-        let cluster = FakeCluster::new(2, 4).shrinking().with(faults);
+        let cluster = FakeCluster::new(2, 4).with_shrinking().with_faults(faults);
         let world = World::new(cluster, policy, DaemonMode::Drive);
         Chaos { world, kept: BTreeMap::new(), suspended: BTreeSet::new(), never: BTreeSet::new(), kills: 0 }
     }
 
     fn one_of(&self, which: usize, state: JobState) -> Option<JobKey> {
-        let truth = self.world.cluster.truth();
+        let truth = self.world.cluster.true_snapshot();
         let there: Vec<JobKey> =
-            truth.jobs.iter().filter(|job| job.state == state).flat_map(|job| job.keys()).collect();
+            truth.jobs.iter().filter(|job| job.state == state).flat_map(|job| job.job_keys()).collect();
         (!there.is_empty()).then(|| there[which % there.len()])
     }
 
@@ -166,10 +166,10 @@ impl Chaos {
         }
         for look in 0..3_000 {
             self.world.turn(1_000);
-            let truth = self.world.cluster.truth();
+            let truth = self.world.cluster.true_snapshot();
             for job in &truth.jobs {
-                let key = job.keys()[0];
-                let tracked = self.world.core.tracker().job(key);
+                let key = job.job_keys()[0];
+                let tracked = self.world.core.tracker().find_job(key);
                 if job.state == JobState::Pending && tracked.is_some_and(|job| job.user_hold) {
                     self.world.told.push(HookMessage::Release(JobName { id: key.id, task: key.task }));
                 }
@@ -192,8 +192,8 @@ impl Chaos {
             }
         }
         let live = |job: &&drystone_live::cluster::JobFact| !matches!(job.state, JobState::Ended(_));
-        let truth = self.world.cluster.truth();
-        let tracked = |job: &drystone_live::cluster::JobFact| self.world.core.tracker().job(job.keys()[0]);
+        let truth = self.world.cluster.true_snapshot();
+        let tracked = |job: &drystone_live::cluster::JobFact| self.world.core.tracker().find_job(job.job_keys()[0]);
         let stuck_jobs: Vec<String> = truth
             .jobs
             .iter()
@@ -209,17 +209,20 @@ impl Chaos {
             })
             .collect();
         let session = self.world.core.session();
-        let (wrong, free) = (self.world.differences(), session.free());
+        let (wrong, free) = (self.world.differences(), session.free_processors());
         let last: Vec<_> =
             self.world.journal.iter().rev().map(|(_, out)| out).filter(|out| !out.is_empty()).take(2).collect();
-        panic!("{}: for ever: {stuck_jobs:?}; {free} free, {wrong:?}, last {last:?}", self.world.policy.canonical());
+        panic!(
+            "{}: for ever: {stuck_jobs:?}; {free} free, {wrong:?}, last {last:?}",
+            self.world.policy.canonical_text()
+        );
     }
 
     fn describe(&self) -> String {
         let view = self.world.core.session().view();
         let line = |job: &drystone_live::cluster::JobFact| {
-            let tracked = self.world.core.tracker().job(job.keys()[0]);
-            let on = tracked.and_then(|job| job.id).and_then(|id| view.processors(id)).map(ToString::to_string);
+            let tracked = self.world.core.tracker().find_job(job.job_keys()[0]);
+            let on = tracked.and_then(|job| job.id).and_then(|id| view.job_processors(id)).map(ToString::to_string);
             let places: Vec<String> = job.places.iter().map(|p| format!("{}:{:?}", p.node, p.procs)).collect();
             format!(
                 "\n{} {:?} {} {places:?} | {:?} {on:?}",
@@ -231,7 +234,7 @@ impl Chaos {
         };
         self.world
             .cluster
-            .truth()
+            .true_snapshot()
             .jobs
             .iter()
             .filter(|job| !matches!(job.state, JobState::Ended(_)))
@@ -244,11 +247,11 @@ impl Chaos {
         if self.kills > 0 {
             return;
         }
-        let mut starts: Vec<JobKey> = self.world.cluster.record().starts.iter().map(|(key, _)| *key).collect();
+        let mut starts: Vec<JobKey> = self.world.cluster.event_record().starts.iter().map(|(key, _)| *key).collect();
         let all = starts.len();
         starts.sort_unstable();
         starts.dedup();
-        assert_eq!(starts.len(), all, "{}", self.world.policy.canonical());
+        assert_eq!(starts.len(), all, "{}", self.world.policy.canonical_text());
     }
 }
 
@@ -300,8 +303,12 @@ fn a_quiet_day() {
         chaos.finish();
         chaos.no_start_twice();
         let completed = |job: &drystone_live::cluster::JobFact| job.state == JobState::Ended(Ending::Completed);
-        assert_eq!(chaos.world.cluster.truth().jobs.iter().filter(|job| completed(job)).count(), 20, "{policy}");
-        assert_eq!(chaos.world.cluster.record().oversubscribed, 0, "{policy}");
+        assert_eq!(
+            chaos.world.cluster.true_snapshot().jobs.iter().filter(|job| completed(job)).count(),
+            20,
+            "{policy}"
+        );
+        assert_eq!(chaos.world.cluster.event_record().oversubscribed, 0, "{policy}");
         chaos.world.restart();
     }
 }

@@ -21,10 +21,10 @@ fn a_run_replays_to_the_same() {
         site.finish(&mut daemon);
         assert_eq!(daemon.stats().differences, 0, "{policy}");
         drop(daemon);
-        let replayed = journal::replay(&site.home().journal()).expect("replays");
+        let replayed = journal::replay_journal(&site.home().journal_folder()).expect("replays");
         assert_eq!(replayed.mismatch, None, "{policy}");
         assert!(replayed.orders >= 40, "{policy}: {replayed:?}");
-        let (workload, waits) = journal::workload(&site.home().journal()).expect("a workload");
+        let (workload, waits) = journal::read_workload(&site.home().journal_folder()).expect("a workload");
         assert_eq!((workload.len(), waits.len()), (40, 40), "{policy}");
         let runs: i64 = workload.truth().iter().map(|truth| truth.run.0).sum();
         let expected: i64 = (0..40).map(|k| 3 + k % 7).sum();
@@ -46,7 +46,7 @@ fn kills_lose_nothing() {
             site.work(&mut daemon, 1 + k % 3);
             if k % 4 == 3 {
                 drop(daemon);
-                site.cluster.borrow_mut().pass(i64::from(k) * 37 % 4_000);
+                site.cluster.borrow_mut().pass_time(i64::from(k) * 37 % 4_000);
                 daemon = site.begin();
             }
         }
@@ -56,7 +56,7 @@ fn kills_lose_nothing() {
         drop(daemon);
         assert!(site.starts().values().all(|&times| times == 1), "{policy}: {:?}", site.starts());
         assert_eq!(site.starts().len(), 60);
-        assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None, "{policy}");
+        assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None, "{policy}");
     }
 }
 
@@ -71,7 +71,7 @@ fn every_waiting_job_has_a_likely_start() {
             site.submit(8, 20, 60);
         }
         site.work(&mut daemon, 200);
-        let text = std::fs::read_to_string(site.home().status()).expect("written");
+        let text = std::fs::read_to_string(site.home().status_path()).expect("written");
         let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert!(status["not_foretold"].is_null(), "{policy}: {}", status["not_foretold"]);
         let waiting = status["waiting"].as_array().expect("a list");
@@ -100,7 +100,7 @@ fn no_start_is_likely_where_all_nodes_are_out() {
         let mut daemon = site.begin();
         site.submit(2, 20, 60);
         site.work(&mut daemon, 100);
-        let text = std::fs::read_to_string(site.home().status()).expect("written");
+        let text = std::fs::read_to_string(site.home().status_path()).expect("written");
         let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let row = &status["waiting"][0]["foretold"];
         assert!(row.is_object(), "{policy}: {text}");
@@ -124,7 +124,7 @@ fn nodes_that_are_not_heard_of_are_not_free() {
     set(&site, NodeState::Unknown);
     let mut daemon = site.begin();
     let machine = |site: &Site| {
-        let text = std::fs::read_to_string(site.home().status()).expect("written");
+        let text = std::fs::read_to_string(site.home().status_path()).expect("written");
         let status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         ["free", "offline"].map(|name| status["machine"][name].as_u64().expect("a number"))
     };
@@ -144,7 +144,7 @@ fn a_new_node_is_named() {
     site.cluster.borrow_mut().add_node("n9", 4);
     let job = site.submit(8, 5, 10);
     site.work(&mut daemon, 40);
-    assert!(matches!(site.cluster.borrow().state(job), Some(JobState::Ended(_))));
+    assert!(matches!(site.cluster.borrow().job_state(job), Some(JobState::Ended(_))));
     let notes = daemon.stats().notes.iter().filter(|note| note.text.contains("n9 is new")).count();
     assert_eq!(notes, 1);
 }
@@ -160,11 +160,14 @@ fn jobs_between_heartbeat_and_first_look_are_the_daemons() {
     site.work(&mut daemon, 3);
     drop(daemon);
     site.hand_back(&HandBackOptions::default());
-    site.cluster.borrow_mut().pass(2_000);
+    site.cluster.borrow_mut().pass_time(2_000);
     let mut daemon = site.begin();
     let early = site.submit(4, 5, 10);
     site.finish(&mut daemon);
-    assert_eq!(site.cluster.borrow().state(early), Some(JobState::Ended(drystone_live::cluster::Ending::Completed)));
+    assert_eq!(
+        site.cluster.borrow().job_state(early),
+        Some(JobState::Ended(drystone_live::cluster::Ending::Completed))
+    );
 }
 
 /// A busy cluster is taken over: what runs is adopted, what was pending is held, and its keys are
@@ -176,21 +179,22 @@ fn a_busy_cluster_is_taken_over() {
     for k in 0..8 {
         site.submit(4, 20 + k, 60);
     }
-    site.cluster.borrow_mut().pass(2_000);
-    let running = site.cluster.borrow().truth().jobs.iter().filter(|job| job.state == JobState::Running).count();
+    site.cluster.borrow_mut().pass_time(2_000);
+    let running =
+        site.cluster.borrow().true_snapshot().jobs.iter().filter(|job| job.state == JobState::Running).count();
     assert_eq!(running, 2);
     let mut daemon = site.begin();
     site.work(&mut daemon, 1);
-    let ledger = drystone_live::state::ActionLedger::read(&site.home().ledger()).expect("read");
+    let ledger = drystone_live::state::ActionLedger::read_ledger(&site.home().ledger_path()).expect("read");
     assert_eq!(ledger.held.len(), 6);
     site.work(&mut daemon, 2);
-    assert_eq!((daemon.core().session().running(), daemon.core().session().waiting()), (2, 6));
+    assert_eq!((daemon.first_core().session().running_count(), daemon.first_core().session().waiting_count()), (2, 6));
     // Killed, its journal lost: the ledger still says whose these holds are.
     drop(daemon);
-    std::fs::remove_dir_all(site.home().journal()).expect("removed");
+    std::fs::remove_dir_all(site.home().journal_folder()).expect("removed");
     let mut daemon = site.begin();
     site.work(&mut daemon, 2);
-    assert_eq!((daemon.core().session().running(), daemon.core().session().waiting()), (2, 6));
+    assert_eq!((daemon.first_core().session().running_count(), daemon.first_core().session().waiting_count()), (2, 6));
     site.finish(&mut daemon);
 }
 
@@ -210,32 +214,35 @@ fn a_shadow_touches_nothing() {
     }
     site.finish(&mut daemon);
     assert!(daemon.stats().starts > 0);
-    assert_eq!(site.cluster.borrow().record().orders, [] as [ClusterOrder; 0]);
-    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Missing);
-    let proposed = daemon.core().tracker().recent().filter(|job| job.story.wanted.is_some()).count();
+    assert_eq!(site.cluster.borrow().event_record().orders, [] as [ClusterOrder; 0]);
+    assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Missing);
+    let proposed = daemon.first_core().tracker().recent_jobs().filter(|job| job.story.wanted.is_some()).count();
     assert!(proposed > 10, "{proposed}");
     drop(daemon);
-    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+    assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
 }
 
 /// While the controller does not answer nothing is decided and the heartbeat goes stale; then it
 /// goes on by itself.
 #[test]
 fn a_silent_controller_stops_everything_but_the_daemon() {
-    let start = FakeCluster::new(2, 4).now();
+    let start = FakeCluster::new(2, 4).current_time();
     let trouble = SeededFaults { silent: vec![(start + 5_000, start + 65_000)], ..SeededFaults::default() };
-    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", DaemonMode::Drive);
+    let mut site = Site::new(FakeCluster::new(2, 4).with_faults(trouble), "easy", DaemonMode::Drive);
     let mut daemon = site.begin();
     for _ in 0..10 {
         site.submit(4, 5, 9);
     }
     site.work(&mut daemon, 16);
-    let orders = site.cluster.borrow().record().orders.len();
-    let beat = Beat::read(&site.home().heartbeat());
-    while site.cluster.borrow().now() < start + 64_000 {
+    let orders = site.cluster.borrow().event_record().orders.len();
+    let beat = Beat::read_beat(&site.home().heartbeat_path());
+    while site.cluster.borrow().current_time() < start + 64_000 {
         site.work(&mut daemon, 1);
     }
-    assert_eq!((site.cluster.borrow().record().orders.len(), Beat::read(&site.home().heartbeat())), (orders, beat));
+    assert_eq!(
+        (site.cluster.borrow().event_record().orders.len(), Beat::read_beat(&site.home().heartbeat_path())),
+        (orders, beat)
+    );
     site.finish(&mut daemon);
     assert!(site.starts().values().all(|&times| times == 1));
 }
@@ -244,9 +251,9 @@ fn a_silent_controller_stops_everything_but_the_daemon() {
 /// given back after three.
 #[test]
 fn no_job_waits_for_no_reason() {
-    let start = FakeCluster::new(2, 4).now();
+    let start = FakeCluster::new(2, 4).current_time();
     let trouble = SeededFaults { idle: vec![(start + 5_000, start + 900_000)], ..SeededFaults::default() };
-    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy", DaemonMode::Drive);
+    let mut site = Site::new(FakeCluster::new(2, 4).with_faults(trouble), "easy", DaemonMode::Drive);
     let mut daemon = site.begin();
     site.submit(4, 2, 9);
     site.work(&mut daemon, 20);
@@ -256,7 +263,7 @@ fn no_job_waits_for_no_reason() {
     let mut alarmed = None;
     let end = loop {
         let end = site.work(&mut daemon, 1);
-        let passed = site.cluster.borrow().now() - start;
+        let passed = site.cluster.borrow().current_time() - start;
         if daemon.stats().stalled {
             alarmed.get_or_insert(passed);
         }
@@ -266,10 +273,10 @@ fn no_job_waits_for_no_reason() {
         }
     };
     assert!(matches!(&end, Some(DaemonEnd::GaveBack(why)) if why.contains("have not started")), "{end:?}");
-    let (alarmed, ended) = (alarmed.expect("an alarm first"), site.cluster.borrow().now() - start);
+    let (alarmed, ended) = (alarmed.expect("an alarm first"), site.cluster.borrow().current_time() - start);
     assert!((60_000..120_000).contains(&alarmed) && ended > alarmed + 60_000, "{alarmed} {ended}");
-    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
-    assert!(site.cluster.borrow().truth().jobs.iter().all(|job| !job.held), "all are let go");
+    assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);
+    assert!(site.cluster.borrow().true_snapshot().jobs.iter().all(|job| !job.held), "all are let go");
 }
 
 /// Status file and saved state cannot be written: a note says so, and jobs go on.
@@ -277,7 +284,7 @@ fn no_job_waits_for_no_reason() {
 fn files_that_no_job_needs_may_be_missing() {
     let mut site = drive("easy");
     let mut daemon = site.begin();
-    let files = [site.home().status(), site.home().snapshot()];
+    let files = [site.home().status_path(), site.home().snapshot_path()];
     for file in &files {
         let _ = std::fs::remove_file(file);
         std::fs::create_dir(file).expect("a folder in its place");
@@ -323,13 +330,19 @@ fn a_clock_that_jumps_changes_nothing() {
         site.submit(1 + k % 8, 3, 20);
         *site.wrong.borrow_mut() = [0, 3_600, -3_600][(k as usize / 20) % 3];
         site.work(&mut daemon, 2);
-        let now = daemon.core().session().view().now().0;
+        let now = daemon.first_core().session().view().current_time().0;
         assert!(now >= last && now < last.max(1_700_000_000) + 60);
         last = now;
     }
     site.finish(&mut daemon);
-    let holds =
-        site.cluster.borrow().record().orders.iter().filter(|order| matches!(order, ClusterOrder::Hold(_))).count();
+    let holds = site
+        .cluster
+        .borrow()
+        .event_record()
+        .orders
+        .iter()
+        .filter(|order| matches!(order, ClusterOrder::Hold(_)))
+        .count();
     assert_eq!(holds, 0);
 }
 
@@ -343,11 +356,14 @@ fn a_drained_node_sends_its_jobs_back() {
     site.work(&mut daemon, 1);
     site.cluster.borrow_mut().set_node(1, NodeState::Out, false);
     site.work(&mut daemon, 45);
-    assert_eq!((daemon.core().session().offline(), daemon.core().session().running()), (4, 0));
+    assert_eq!(
+        (daemon.first_core().session().offline_processors(), daemon.first_core().session().running_count()),
+        (4, 0)
+    );
     assert!(site.cluster.borrow().is_held(1));
     let small = site.submit(4, 5, 9);
     site.work(&mut daemon, 6);
-    assert_eq!(site.cluster.borrow().state(small), Some(JobState::Running), "others start meanwhile");
+    assert_eq!(site.cluster.borrow().job_state(small), Some(JobState::Running), "others start meanwhile");
     site.cluster.borrow_mut().set_node(1, NodeState::Up, false);
     site.finish(&mut daemon);
     assert!(site.starts().values().all(|&times| times == 1));
@@ -362,11 +378,11 @@ fn intents_come_before_orders() {
         site.submit(1 + k % 4, 3, 9);
     }
     site.finish(&mut daemon);
-    let ordered = site.cluster.borrow().record().orders.clone();
+    let ordered = site.cluster.borrow().event_record().orders.clone();
     drop(daemon);
     let mut intended = Vec::new();
     let mut open = 0;
-    for (_, records) in journal::whole(&site.home().journal()).expect("read") {
+    for (_, records) in journal::read_journal(&site.home().journal_folder()).expect("read") {
         for record in records {
             match record {
                 JournalRecord::Out(output) => {
@@ -395,20 +411,20 @@ fn torn_journals_are_read_to_their_last_whole_record() {
         site.work(&mut daemon, 1);
     }
     drop(daemon);
-    let path = journal::segments(&site.home().journal()).expect("read")[0].path.clone();
+    let path = journal::list_segments(&site.home().journal_folder()).expect("read")[0].path.clone();
     let bytes = std::fs::read(&path).expect("read");
-    let (all, end) = journal::entries(&path).expect("read");
+    let (all, end) = journal::read_entries(&path).expect("read");
     assert_eq!(end, bytes.len() as u64);
     for cut in (0..bytes.len()).step_by(7) {
         std::fs::write(&path, &bytes[..cut]).expect("written");
-        let (some, _) = journal::entries(&path).expect("read");
+        let (some, _) = journal::read_entries(&path).expect("read");
         assert!(some.len() < all.len() && all.starts_with(&some), "{cut}");
     }
     for at in (40..bytes.len()).step_by(13) {
         let mut wrong = bytes.clone();
         wrong[at] ^= 0x55;
         std::fs::write(&path, &wrong).expect("written");
-        let (some, _) = journal::entries(&path).expect("read");
+        let (some, _) = journal::read_entries(&path).expect("read");
         assert!(all.starts_with(&some), "{at}");
     }
     // The daemon goes on from what is left.
@@ -441,11 +457,11 @@ fn another_policy_learns_from_the_journal() {
     site.submit(8, 50, 100);
     site.submit(1, 4, 100);
     site.work(&mut daemon, 3);
-    let job = daemon.core().tracker().jobs().find(|job| job.place == TrackedPlace::Waiting).expect("waits");
-    let predicted = daemon.core().session().view().prediction(job.id.expect("known"));
+    let job = daemon.first_core().tracker().jobs().find(|job| job.place == TrackedPlace::Waiting).expect("waits");
+    let predicted = daemon.first_core().session().view().prediction(job.id.expect("known"));
     assert!((3..=6).contains(&predicted.0), "{predicted}");
     drop(daemon);
-    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+    assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
 }
 
 /// A journal of another layout is refused, with what to do.
@@ -453,7 +469,7 @@ fn another_policy_learns_from_the_journal() {
 fn another_layout_is_refused() {
     let mut site = drive("easy");
     drop(site.begin());
-    let path = journal::segments(&site.home().journal()).expect("read")[0].path.clone();
+    let path = journal::list_segments(&site.home().journal_folder()).expect("read")[0].path.clone();
     let mut bytes = std::fs::read(&path).expect("read");
     bytes[8] = 1;
     std::fs::write(&path, bytes).expect("written");
@@ -473,7 +489,7 @@ fn a_damaged_snapshot_is_passed_over() {
         site.work(&mut daemon, 1);
     }
     drop(daemon);
-    let snapshot = site.home().snapshot();
+    let snapshot = site.home().snapshot_path();
     let mut bytes = std::fs::read(&snapshot).expect("saved after a thousand records");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -483,7 +499,7 @@ fn a_damaged_snapshot_is_passed_over() {
     assert_eq!(daemon.stats().differences, 0);
     site.finish(&mut daemon);
     assert!(site.starts().values().all(|&times| times == 1));
-    assert!(site.cluster.borrow().truth().jobs.iter().all(|job| job.mark == HookMark::Held));
+    assert!(site.cluster.borrow().true_snapshot().jobs.iter().all(|job| job.mark == HookMark::Held));
 }
 
 /// Jobs start with the size that their users asked for, and none can grow.

@@ -28,20 +28,20 @@ impl Cluster for Shared {
         self.0.borrow_mut().observe(want)
     }
 
-    fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
-        self.0.borrow_mut().act(orders, may)
+    fn execute_orders(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
+        self.0.borrow_mut().execute_orders(orders, may)
     }
 
-    fn unmark(&mut self, jobs: &[JobName]) {
-        self.0.borrow_mut().unmark(jobs);
+    fn remove_marks(&mut self, jobs: &[JobName]) {
+        self.0.borrow_mut().remove_marks(jobs);
     }
 
-    fn can(&self) -> Capabilities {
-        self.0.borrow().can()
+    fn capabilities(&self) -> Capabilities {
+        self.0.borrow().capabilities()
     }
 
-    fn cost(&mut self) -> Duration {
-        self.0.borrow_mut().cost()
+    fn take_call_cost(&mut self) -> Duration {
+        self.0.borrow_mut().take_call_cost()
     }
 
     fn name(&self) -> String {
@@ -61,23 +61,23 @@ impl TestClock {
     /// The cluster's time, which stands still while the cluster carries out orders.
     fn now(&self) -> i64 {
         if let Ok(cluster) = self.cluster.try_borrow() {
-            self.last.set(cluster.now());
+            self.last.set(cluster.current_time());
         }
         self.last.get()
     }
 }
 
 impl DaemonClock for TestClock {
-    fn wall(&self) -> i64 {
+    fn wall_seconds(&self) -> i64 {
         self.now() / 1_000 + *self.wrong.borrow()
     }
 
-    fn steady(&self) -> Duration {
+    fn steady_time(&self) -> Duration {
         Duration::from_millis(self.now().unsigned_abs())
     }
 
     fn sleep(&mut self, time: Duration) {
-        self.cluster.borrow_mut().pass(i64::try_from(time.as_millis().max(1)).expect("short"));
+        self.cluster.borrow_mut().pass_time(i64::try_from(time.as_millis().max(1)).expect("short"));
     }
 }
 
@@ -99,7 +99,7 @@ impl Site {
     pub(crate) fn new(cluster: FakeCluster, policy: &'static str, mode: DaemonMode) -> Site {
         let folder = tempfile::tempdir().expect("a folder");
         let (cluster, wrong) = (Rc::new(RefCell::new(cluster)), Rc::new(RefCell::new(0)));
-        let sets = vec![DrivenSet::only(vec!["main".into()])];
+        let sets = vec![DrivenSet::single_set(vec!["main".into()])];
         Site { cluster, wrong, folder, policy, mode, sets, board: Arc::default(), daemons: 0 }
     }
 
@@ -129,7 +129,7 @@ impl Site {
             waker: None,
         };
         let clock = TestClock { cluster: self.cluster.clone(), wrong: self.wrong.clone(), last: Cell::default() };
-        Daemon::begin(config, Shared(self.cluster.clone()), clock, PointFaults::default(), self.board.clone())
+        Daemon::begin_daemon(config, Shared(self.cluster.clone()), clock, PointFaults::default(), self.board.clone())
     }
 
     pub(crate) fn begin(&mut self) -> TestDaemon {
@@ -143,8 +143,8 @@ impl Site {
     /// Lets a daemon work for this many looks.
     pub(crate) fn work(&self, daemon: &mut TestDaemon, looks: u32) -> Option<DaemonEnd> {
         for _ in 0..looks {
-            self.cluster.borrow_mut().pass(300);
-            if let Some(end) = daemon.turn().expect("works") {
+            self.cluster.borrow_mut().pass_time(300);
+            if let Some(end) = daemon.run_turn().expect("works") {
                 return Some(end);
             }
         }
@@ -158,7 +158,7 @@ impl Site {
             }
             assert_eq!(self.work(daemon, 1), None);
         }
-        panic!("jobs wait for ever: {:?}", self.cluster.borrow().truth().jobs);
+        panic!("jobs wait for ever: {:?}", self.cluster.borrow().true_snapshot().jobs);
     }
 
     pub(crate) fn hand_back(&self, options: &HandBackOptions) -> HandBackSummary {
@@ -169,7 +169,7 @@ impl Site {
 
     pub(crate) fn starts(&self) -> BTreeMap<JobKey, usize> {
         let mut starts = BTreeMap::new();
-        for (key, _) in &self.cluster.borrow().record().starts {
+        for (key, _) in &self.cluster.borrow().event_record().starts {
             *starts.entry(*key).or_insert(0) += 1;
         }
         starts

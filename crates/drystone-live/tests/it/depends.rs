@@ -15,7 +15,7 @@ fn one_runs_and_one_must_be_alone() -> (World, ClusterSnapshot, JobKey) {
     let mut world = World::new(FakeCluster::new(1, 4), "easy", DaemonMode::Drive);
     world.cluster.submit(FakeRequest::new(1, 600, 900));
     world.cluster.submit(FakeRequest::new(1, 600, 900));
-    let mut snapshot = world.cluster.truth();
+    let mut snapshot = world.cluster.true_snapshot();
     let key = |job: usize| JobKey { id: snapshot.jobs[job].id, task: None, submit: snapshot.jobs[job].submit };
     let (first, alone) = (key(0), key(1));
     snapshot.jobs[1].depends = JobDependencies::On(vec![StartCondition::new(0, None, DependencyCondition::Alone)]);

@@ -12,9 +12,9 @@ use drystone_live::tracker::{DaemonMode, HookMessage, Stamp, WakePosition};
 /// One node of four processors, on which no job starts in these milliseconds from the beginning.
 fn world(idle: Vec<(i64, i64)>) -> World {
     let cluster = FakeCluster::new(1, 4);
-    let begun = cluster.now();
+    let begun = cluster.current_time();
     let idle = idle.into_iter().map(|(from, until)| (begun + from, begun + until)).collect();
-    World::new(cluster.with(SeededFaults { idle, ..SeededFaults::default() }), "easy", DaemonMode::Drive)
+    World::new(cluster.with_faults(SeededFaults { idle, ..SeededFaults::default() }), "easy", DaemonMode::Drive)
 }
 
 fn run_until_done(world: &mut World) {
@@ -24,11 +24,11 @@ fn run_until_done(world: &mut World) {
             return;
         }
     }
-    panic!("jobs wait for ever: {:?}", world.cluster.truth().jobs);
+    panic!("jobs wait for ever: {:?}", world.cluster.true_snapshot().jobs);
 }
 
 fn starts(world: &World, job: u64) -> Vec<i64> {
-    let starts = &world.cluster.record().starts;
+    let starts = &world.cluster.event_record().starts;
     starts.iter().filter(|(key, _)| key.id == job).map(|(_, at)| *at).collect()
 }
 
@@ -39,14 +39,14 @@ fn a_release_that_is_forgotten_is_no_hold_of_the_user() {
     let mut world = world(vec![(0, 7_000)]);
     let job = world.cluster.submit(FakeRequest::new(4, 5, 10));
     // The controller saves its state every five seconds.
-    world.cluster.pass(5_100);
+    world.cluster.pass_time(5_100);
     world.turn(100);
     world.turn(300);
     assert!(!world.cluster.is_held(job), "it was released, and that was seen");
     world.cluster.kill_controller();
     assert!(world.cluster.is_held(job), "it is forgotten");
     run_until_done(&mut world);
-    assert_eq!(world.cluster.state(job), Some(JobState::Ended(Ending::Completed)));
+    assert_eq!(world.cluster.job_state(job), Some(JobState::Ended(Ending::Completed)));
 }
 
 /// A start that is forgotten is not repeated at once: the job may run still where it was.
@@ -55,18 +55,18 @@ fn a_start_that_is_forgotten_is_repeated_later() {
     let mut world = world(Vec::new());
     let job = world.cluster.submit(FakeRequest::new(4, 60, 90));
     let other = world.cluster.submit(FakeRequest::new(4, 5, 10));
-    world.cluster.pass(5_100);
+    world.cluster.pass_time(5_100);
     world.turn(100);
     world.turn(700);
     assert_eq!(starts(&world, job).len(), 1);
     world.turn(500);
     world.cluster.kill_controller();
-    let killed = world.cluster.now();
+    let killed = world.cluster.current_time();
     assert!(world.cluster.is_held(job));
     run_until_done(&mut world);
     assert!(starts(&world, job)[1] - killed >= 15_000, "{:?} {killed}", starts(&world, job));
     assert!(starts(&world, other)[0] < starts(&world, job)[1], "others go on");
-    assert_eq!(world.cluster.state(job), Some(JobState::Ended(Ending::Completed)));
+    assert_eq!(world.cluster.job_state(job), Some(JobState::Ended(Ending::Completed)));
 }
 
 /// Its owner takes back the hold with which a job was submitted. A requeue that the controller
@@ -77,19 +77,19 @@ fn a_requeue_that_is_forgotten_brings_no_hold_back() {
     let request = FakeRequest { user_hold: true, ..FakeRequest::new(4, 60, 90) };
     let job = world.cluster.submit(request);
     world.turn(500);
-    world.cluster.pass(4_600);
+    world.cluster.pass_time(4_600);
     world.told.push(HookMessage::Release(JobName { id: job, task: None }));
     world.turn(100);
     world.turn(700);
-    assert_eq!(world.cluster.state(job), Some(JobState::Running));
-    let submit = world.cluster.truth().jobs[0].submit;
+    assert_eq!(world.cluster.job_state(job), Some(JobState::Running));
+    let submit = world.cluster.true_snapshot().jobs[0].submit;
     world.cluster.by_hand(&ClusterOrder::Requeue(JobKey { id: job, task: None, submit }));
     world.turn(300);
-    assert_ne!(world.cluster.truth().jobs[0].submit, submit, "requeued");
+    assert_ne!(world.cluster.true_snapshot().jobs[0].submit, submit, "requeued");
     world.cluster.kill_controller();
-    assert_eq!(world.cluster.truth().jobs[0].submit, submit, "forgotten");
+    assert_eq!(world.cluster.true_snapshot().jobs[0].submit, submit, "forgotten");
     run_until_done(&mut world);
-    assert_eq!(world.cluster.state(job), Some(JobState::Ended(Ending::Completed)));
+    assert_eq!(world.cluster.job_state(job), Some(JobState::Ended(Ending::Completed)));
 }
 
 /// Takes in a look, and says that the orders were carried out. Returns these.
@@ -108,10 +108,12 @@ fn look_and_hear(
     let now = snapshot.time + seconds;
     let snapshot = ClusterSnapshot { time: now, ..snapshot.clone() };
     let stamp = Stamp { now, steady: seconds.unsigned_abs() * 1_000 };
-    let delta = core.tracker().mirror().diff(&snapshot);
-    let orders =
-        core.take(&CoreInput::Facts { stamp, delta, told, heard: WakePosition::default() }).expect("sound").orders;
-    core.take(&CoreInput::Outcomes(vec![OrderOutcome::Done; orders.len()])).expect("sound");
+    let delta = core.tracker().mirror().diff_snapshot(&snapshot);
+    let orders = core
+        .take_input(&CoreInput::Facts { stamp, delta, told, heard: WakePosition::default() })
+        .expect("sound")
+        .orders;
+    core.take_input(&CoreInput::Outcomes(vec![OrderOutcome::Done; orders.len()])).expect("sound");
     orders
 }
 
@@ -120,7 +122,7 @@ fn look_and_hear(
 fn one_task_of_two_has_started() -> (World, ClusterSnapshot, JobKey) {
     let mut world = world(Vec::new());
     world.cluster.submit(FakeRequest::new(4, 600, 900));
-    let mut snapshot = world.cluster.truth();
+    let mut snapshot = world.cluster.true_snapshot();
     let mut other = snapshot.jobs[0].clone();
     (snapshot.jobs[0].slot, other.slot, other.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
     snapshot.jobs.push(other);
@@ -175,7 +177,7 @@ fn a_start_between_two_looks_makes_no_hold_an_administrators() {
 fn jobs_are_tried_again_when_nodes_are_back() {
     let mut world = World::new(FakeCluster::new(2, 4), "easy", DaemonMode::Drive);
     world.cluster.submit(FakeRequest::new(2, 60, 90));
-    let mut snapshot = world.cluster.truth();
+    let mut snapshot = world.cluster.true_snapshot();
     let key = JobKey { id: snapshot.jobs[0].id, task: None, submit: snapshot.jobs[0].submit };
     let core = &mut world.core;
     // Nodes that the policy chooses are of no interest here.
@@ -216,7 +218,7 @@ fn a_job_that_never_starts_is_tried_rarely_and_takes_no_room() {
             let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
             let never = world.cluster.submit(FakeRequest::new(8, 60, 90));
             world.cluster.submit(FakeRequest { user: "berta".into(), ..FakeRequest::new(8, 600, 900) });
-            let mut snapshot = world.cluster.truth();
+            let mut snapshot = world.cluster.true_snapshot();
             let (mut tries, mut other, mut step) = (Vec::new(), None, verdict.len());
             for seconds in 0..3_600 {
                 if let Some(&(held, reason)) = verdict.get(step) {
@@ -262,16 +264,17 @@ fn a_job_that_is_set_aside_freezes_nothing() {
             .map(|k| world.cluster.submit(FakeRequest { user: "berta".into(), ..FakeRequest::new(1 + k % 8, 20, 30) }))
             .collect();
         let mut turns = 0;
-        while !jobs.iter().all(|&job| matches!(world.cluster.state(job), Some(JobState::Ended(_)))) {
+        while !jobs.iter().all(|&job| matches!(world.cluster.job_state(job), Some(JobState::Ended(_)))) {
             world.turn(1_000);
             turns += 1;
-            assert!(turns < 300, "{policy}: {:?}", world.cluster.truth().jobs);
+            assert!(turns < 300, "{policy}: {:?}", world.cluster.true_snapshot().jobs);
             if turns == 30 {
                 world.restart();
             }
         }
-        let is_try = |order: &&ClusterOrder| **order == ClusterOrder::Release(order.key()) && order.key().id == never;
-        let tries = world.cluster.record().orders.iter().filter(is_try).count();
+        let is_try =
+            |order: &&ClusterOrder| **order == ClusterOrder::Release(order.job_key()) && order.job_key().id == never;
+        let tries = world.cluster.event_record().orders.iter().filter(is_try).count();
         assert!((1..=4).contains(&tries), "{policy}: {tries} in {turns} s");
     }
 }
@@ -284,7 +287,7 @@ fn an_impossible_job_is_tried_beside_the_policy() {
     for policy in ["easy", "easy by count", "conservative"] {
         let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
         world.cluster.submit(FakeRequest::new(2, 60, 90));
-        let mut snapshot = world.cluster.truth();
+        let mut snapshot = world.cluster.true_snapshot();
         let key = |at: usize, snapshot: &ClusterSnapshot| JobKey {
             id: snapshot.jobs[at].id,
             task: None,
@@ -309,7 +312,7 @@ fn an_impossible_job_is_tried_beside_the_policy() {
         assert_eq!(look(62, &snapshot), [ClusterOrder::Release(impossible)], "{policy}: tried after a minute");
         shows(&mut snapshot, false, PendingReason::None);
         world.cluster.submit(FakeRequest::new(8, 600, 900));
-        snapshot.jobs.push(world.cluster.truth().jobs.remove(1));
+        snapshot.jobs.push(world.cluster.true_snapshot().jobs.remove(1));
         let wide = key(1, &snapshot);
         assert_eq!(look(63, &snapshot), [ClusterOrder::Release(wide)], "{policy}: it takes no room");
         shows(&mut snapshot, false, PendingReason::PartitionClosed);
@@ -343,7 +346,7 @@ fn a_hold_right_after_a_job_was_let_go_stays() {
     for is_held in [true, false] {
         let mut world = world(Vec::new());
         let job = world.cluster.submit(FakeRequest::new(4, 60, 90));
-        let mut snapshot = world.cluster.truth();
+        let mut snapshot = world.cluster.true_snapshot();
         snapshot.jobs[0].asks = [UnmodelledRequest::Licences].into();
         let core = &mut world.core;
         let key = JobKey { id: job, task: None, submit: snapshot.jobs[0].submit };
@@ -364,7 +367,7 @@ fn a_hold_whose_word_comes_a_look_later_stays() {
     for is_held in [true, false] {
         let mut world = world(Vec::new());
         let job = world.cluster.submit(FakeRequest::new(4, 60, 90));
-        let mut snapshot = world.cluster.truth();
+        let mut snapshot = world.cluster.true_snapshot();
         snapshot.jobs[0].asks = [UnmodelledRequest::Licences].into();
         let core = &mut world.core;
         let key = JobKey { id: job, task: None, submit: snapshot.jobs[0].submit };

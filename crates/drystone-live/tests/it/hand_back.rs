@@ -19,10 +19,10 @@ fn a_daemon_that_was_asleep_finds_the_fence() {
     assert_eq!((summary.released, summary.left.len()), (5, 0), "{summary:?}");
     assert!(jobs.iter().all(|&job| !site.cluster.borrow().is_held(job)));
     site.submit(1, 5, 10);
-    let before = site.cluster.borrow().record().orders.len();
+    let before = site.cluster.borrow().event_record().orders.len();
     assert_eq!(site.work(&mut daemon, 5), Some(DaemonEnd::Fenced));
-    assert_eq!(site.cluster.borrow().record().orders.len(), before);
-    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+    assert_eq!(site.cluster.borrow().event_record().orders.len(), before);
+    assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);
 }
 
 /// Users' holds stay, whether they were asked for at submission or later; what the hook said last
@@ -41,16 +41,16 @@ fn hand_back_leaves_users_holds() {
         (site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9));
     let say = |line: String| {
         use std::io::Write;
-        let mut file = std::fs::File::options().append(true).open(site.home().wake()).expect("there");
+        let mut file = std::fs::File::options().append(true).open(site.home().wake_path()).expect("there");
         file.write_all(line.as_bytes()).expect("written");
     };
     say(format!("submit\nhold {later}\nhold {freed}\nrelease {freed}\n"));
     site.work(&mut daemon, 3);
-    let key = daemon.core().tracker().jobs().find(|job| job.key.id == later).expect("known");
+    let key = daemon.first_core().tracker().jobs().find(|job| job.key.id == later).expect("known");
     assert_eq!(key.place, TrackedPlace::Held);
     drop(daemon);
     say(format!("hold {unread}\n"));
-    std::fs::remove_dir_all(site.home().journal()).expect("removed");
+    std::fs::remove_dir_all(site.home().journal_folder()).expect("removed");
     let summary = site.hand_back(&HandBackOptions::default());
     assert_eq!((summary.released, summary.users), (2, 3), "{summary:?}");
     for (job, held) in [(own, true), (later, true), (unread, true), (freed, false), (plain, false)] {
@@ -68,11 +68,11 @@ fn hand_back_releases_in_the_order_of_submission() {
     site.submit(8, 50, 60);
     let waiting: Vec<u64> = (0..6).map(|_| site.submit(8, 5, 9)).collect();
     site.work(&mut daemon, 3);
-    let before = site.cluster.borrow().record().orders.len();
+    let before = site.cluster.borrow().event_record().orders.len();
     drop(daemon);
     site.hand_back(&HandBackOptions::default());
     let cluster = site.cluster.borrow();
-    let released = cluster.record().orders[before..].iter();
+    let released = cluster.event_record().orders[before..].iter();
     let released: Vec<u64> =
         released.filter_map(|order| if let ClusterOrder::Release(key) = order { Some(key.id) } else { None }).collect();
     assert_eq!(released, waiting);
@@ -100,10 +100,10 @@ fn a_job_whose_mark_is_overwritten_is_not_held_for_ever() {
         site.cluster.borrow_mut().overwrite_comment(bare);
         drop(daemon);
         if again {
-            std::fs::remove_dir_all(site.home().journal()).expect("removed");
+            std::fs::remove_dir_all(site.home().journal_folder()).expect("removed");
             let mut daemon = site.begin();
             site.work(&mut daemon, 3);
-            let place = daemon.core().tracker().jobs().find(|job| job.key.id == bare).map(|job| job.place);
+            let place = daemon.first_core().tracker().jobs().find(|job| job.key.id == bare).map(|job| job.place);
             assert_eq!(place, Some(TrackedPlace::Waiting));
         }
         let summary = site.hand_back(&HandBackOptions::default());
@@ -111,7 +111,7 @@ fn a_job_whose_mark_is_overwritten_is_not_held_for_ever() {
         assert_eq!(summary.held, [HeldJob { job: early.to_string(), by: JobHolder::User }]);
         assert_eq!([early, plain, bare].map(|job| site.cluster.borrow().is_held(job)), [true, false, false]);
         let marked = |job: &drystone_live::cluster::JobFact| job.mark != drystone_live::cluster::HookMark::None;
-        assert!(!site.cluster.borrow().truth().jobs.iter().any(marked));
+        assert!(!site.cluster.borrow().true_snapshot().jobs.iter().any(marked));
     }
 }
 
@@ -125,10 +125,10 @@ fn a_mark_that_is_overwritten_at_once_is_not_missed() {
         site.work(&mut daemon, 3);
         let bare = site.submit(8, 5, 9);
         site.cluster.borrow_mut().overwrite_comment(bare);
-        std::fs::write(site.home().wake(), format!("submit\noverwritten {bare}\n")).expect("written");
+        std::fs::write(site.home().wake_path(), format!("submit\noverwritten {bare}\n")).expect("written");
         if !dead {
             site.work(&mut daemon, 3);
-            let place = daemon.core().tracker().jobs().find(|job| job.key.id == bare).map(|job| job.place);
+            let place = daemon.first_core().tracker().jobs().find(|job| job.key.id == bare).map(|job| job.place);
             assert_eq!(place, Some(TrackedPlace::Waiting));
         }
         drop(daemon);
@@ -149,7 +149,7 @@ fn hand_back_names_what_it_leaves_held() {
     site.work(&mut daemon, 3);
     drop(daemon);
     site.cluster.borrow_mut().overwrite_comment(bare);
-    std::fs::remove_file(site.home().ledger()).expect("removed");
+    std::fs::remove_file(site.home().ledger_path()).expect("removed");
     let summary = site.hand_back(&HandBackOptions::default());
     assert_eq!((summary.released, summary.is_doubtful()), (0, true), "{summary:?}");
     assert_eq!(summary.held, [HeldJob { job: bare.to_string(), by: JobHolder::Unknown }]);
@@ -167,14 +167,14 @@ fn an_operators_release_outlives_the_daemon() {
     site.submit(8, 60, 90);
     let (freed, held_job) = (site.submit(8, 5, 10), site.submit(8, 5, 10));
     site.work(&mut daemon, 3);
-    let mut file = std::fs::File::options().append(true).open(site.home().wake()).expect("there");
+    let mut file = std::fs::File::options().append(true).open(site.home().wake_path()).expect("there");
     write!(file, "submit\nhold {freed}\nhold {held_job}\n").expect("written");
     site.work(&mut daemon, 3);
     let place = |daemon: &TestDaemon, number: u64| {
-        daemon.core().tracker().jobs().find(|job| job.key.id == number).map(|job| job.place)
+        daemon.first_core().tracker().jobs().find(|job| job.key.id == number).map(|job| job.place)
     };
     assert_eq!(place(&daemon, freed), Some(TrackedPlace::Held));
-    let key = daemon.core().tracker().jobs().find(|job| job.key.id == freed).expect("known").key;
+    let key = daemon.first_core().tracker().jobs().find(|job| job.key.id == freed).expect("known").key;
     assert!(site.cluster.borrow_mut().by_hand(&ClusterOrder::Release(key)));
     site.work(&mut daemon, 10);
     // The hold now is the daemon's, as of every job that waits.
@@ -206,17 +206,17 @@ fn an_owners_release_outlives_the_state_of_a_daemon() {
         (cluster.submit(request.clone()), cluster.submit(request))
     };
     site.work(&mut daemon, 3);
-    std::fs::write(site.home().wake(), format!("submit\nrelease {own}\n")).expect("written");
+    std::fs::write(site.home().wake_path(), format!("submit\nrelease {own}\n")).expect("written");
     site.work(&mut daemon, 3);
     drop(daemon);
     site.policy = "conservative";
     // What was read of it is not read again.
-    std::fs::write(site.home().wake(), "").expect("written");
+    std::fs::write(site.home().wake_path(), "").expect("written");
     let mut daemon = site.begin();
     for _ in 0..200 {
         assert_eq!(site.work(&mut daemon, 1), None);
     }
-    assert_eq!(site.cluster.borrow().state(own), Some(JobState::Ended(drystone_live::cluster::Ending::Completed)));
+    assert_eq!(site.cluster.borrow().job_state(own), Some(JobState::Ended(drystone_live::cluster::Ending::Completed)));
     assert!(site.cluster.borrow().is_held(held_job), "no release came");
 }
 
@@ -233,7 +233,7 @@ fn hand_back_lets_suspended_jobs_go_on() {
         }
         for _ in 0..400 {
             site.work(&mut daemon, 1);
-            let stopped = site.cluster.borrow().truth().jobs.iter().any(|job| job.state == JobState::Suspended);
+            let stopped = site.cluster.borrow().true_snapshot().jobs.iter().any(|job| job.state == JobState::Suspended);
             if stopped {
                 break;
             }
@@ -241,7 +241,7 @@ fn hand_back_lets_suspended_jobs_go_on() {
         let suspended: Vec<u64> = site
             .cluster
             .borrow()
-            .truth()
+            .true_snapshot()
             .jobs
             .iter()
             .filter(|job| job.state == JobState::Suspended)
@@ -251,7 +251,7 @@ fn hand_back_lets_suspended_jobs_go_on() {
         drop(daemon);
         let summary = site.hand_back(&HandBackOptions { requeue, ..HandBackOptions::default() });
         assert_eq!(summary.left, [] as [String; 0]);
-        let after = site.cluster.borrow().truth();
+        let after = site.cluster.borrow().true_snapshot();
         assert!(after.jobs.iter().all(|job| job.state != JobState::Suspended), "{summary:?}");
         assert!(after.jobs.iter().all(|job| !(job.state == JobState::Pending && job.held)), "{summary:?}");
     }
@@ -270,5 +270,5 @@ fn hand_back_if_silent_waits_for_silence() {
     assert!(summary.skipped.is_some_and(|why| why.contains("daemon 1 beat")));
     let summary = site.hand_back(&HandBackOptions { if_silent: Some(120), ..HandBackOptions::default() });
     assert_eq!(summary.skipped, None);
-    assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
+    assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);
 }

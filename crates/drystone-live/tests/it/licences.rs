@@ -21,17 +21,17 @@ fn request(licences: u32, run: i64, limit: i64) -> FakeRequest {
 
 fn releases(cluster: &FakeCluster, number: u64) -> usize {
     let of_job = |order: &&ClusterOrder| matches!(order, ClusterOrder::Release(key) if key.id == number);
-    cluster.record().orders.iter().filter(of_job).count()
+    cluster.event_record().orders.iter().filter(of_job).count()
 }
 
 fn state(site: &Site, number: u64) -> JobState {
-    site.cluster.borrow().state(number).expect("listed")
+    site.cluster.borrow().job_state(number).expect("listed")
 }
 
 fn stop(daemon: TestDaemon, site: &Site) {
     assert_eq!(daemon.stats().differences, 0);
     drop(daemon);
-    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+    assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
 }
 
 /// Of 3 licences the first job has 2 for 60 s. The second needs 2 and waits; the third needs 1 and
@@ -117,7 +117,7 @@ fn a_replay_has_the_licences_of_each_look() {
     for _ in 0..300 {
         world.turn(1_000);
     }
-    assert!(world.cluster.is_done(), "{:?}", world.cluster.truth().jobs);
+    assert!(world.cluster.is_done(), "{:?}", world.cluster.true_snapshot().jobs);
     world.restart();
     for (policy, name) in [("easy", "flow"), ("ss(migration=no)", "cad")] {
         let mut world = World::new(cluster(3, 0), policy, DaemonMode::Drive);

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 /// Decided starts of a job.
 fn decided(site: &Site, job: u64) -> usize {
-    let records = journal::whole(&site.home().journal()).expect("a journal").into_iter().flat_map(|(_, all)| all);
+    let records =
+        journal::read_journal(&site.home().journal_folder()).expect("a journal").into_iter().flat_map(|(_, all)| all);
     let outputs =
         records.filter_map(|record| if let JournalRecord::Out(output) = record { Some(output) } else { None });
     let starts = outputs.flat_map(|output| output.decided).filter(|one| matches!(one.action, Action::Start { .. }));
@@ -33,21 +34,24 @@ fn a_job_that_fits_no_node_is_decided_rarely() {
     }
     site.work(&mut daemon, 10);
     let (later, never) = (together(2, 5), together(5, 5));
-    let start = site.cluster.borrow().now();
-    while site.cluster.borrow().now() < start + 200_000 {
+    let start = site.cluster.borrow().current_time();
+    while site.cluster.borrow().current_time() < start + 200_000 {
         site.submit(1, 1, 5);
         site.work(&mut daemon, 8);
     }
     // At first, and after pauses of a minute and more.
     let tries = [later, never].map(|job| decided(&site, job));
     assert!(tries[0] <= 5 && tries[1] <= 4, "{tries:?}");
-    assert_eq!(site.cluster.borrow().state(later), Some(JobState::Pending));
+    assert_eq!(site.cluster.borrow().job_state(later), Some(JobState::Pending));
     let until = start + 310_000;
-    while site.cluster.borrow().now() < until {
+    while site.cluster.borrow().current_time() < until {
         site.work(&mut daemon, 1);
     }
-    assert!(matches!(site.cluster.borrow().state(later), Some(JobState::Running | JobState::Ended(_))), "it had room");
-    assert_eq!(site.cluster.borrow().state(never), Some(JobState::Pending));
+    assert!(
+        matches!(site.cluster.borrow().job_state(later), Some(JobState::Running | JobState::Ended(_))),
+        "it had room"
+    );
+    assert_eq!(site.cluster.borrow().job_state(never), Some(JobState::Pending));
     assert!(decided(&site, never) <= 4, "{}", decided(&site, never));
     let notes: Vec<_> = daemon.stats().notes.iter().filter(|note| note.text.contains("cannot start")).collect();
     assert!(notes.len() == 1 && notes[0].text.contains(&format!("job {never} ")), "{notes:?}");
@@ -64,7 +68,7 @@ fn a_job_that_fits_no_node_is_not_reserved_for() {
         let never = site.cluster.borrow_mut().submit(FakeRequest { together: 5, ..FakeRequest::new(5, 5, 60) });
         site.work(&mut daemon, 10);
         site.submit(4, 400, 800);
-        let now = || site.cluster.borrow().now();
+        let now = || site.cluster.borrow().current_time();
         let begun = now();
         // Its first pause is over.
         while now() < begun + 70_000 {
@@ -72,9 +76,9 @@ fn a_job_that_fits_no_node_is_not_reserved_for() {
         }
         let long = site.submit(4, 5, 2_000);
         site.work(&mut daemon, 30);
-        let state = site.cluster.borrow().state(long);
+        let state = site.cluster.borrow().job_state(long);
         assert!(matches!(state, Some(JobState::Running | JobState::Ended(_))), "{policy}: {state:?}");
-        assert_eq!(site.cluster.borrow().state(never), Some(JobState::Pending));
+        assert_eq!(site.cluster.borrow().job_state(never), Some(JobState::Pending));
     }
 }
 
@@ -92,7 +96,7 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
         site.work(&mut daemon, 10);
         let number = JobKey { id: first, task: None, submit: 0 };
         site.cluster.borrow_mut().by_hand(&ClusterOrder::Cancel(number));
-        let now = || site.cluster.borrow().now();
+        let now = || site.cluster.borrow().current_time();
         let begun = now();
         let (mut small, mut whole, mut started) = (Vec::new(), None, None);
         while now() < begun + 200_000 {
@@ -103,7 +107,7 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
                 whole =
                     Some(site.cluster.borrow_mut().submit(FakeRequest { together: 4, ..FakeRequest::new(4, 5, 60) }));
             }
-            let state = whole.and_then(|job| site.cluster.borrow().state(job));
+            let state = whole.and_then(|job| site.cluster.borrow().job_state(job));
             if state == Some(JobState::Running) {
                 started.get_or_insert(now());
             }
@@ -112,7 +116,7 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
         let waited = (started.expect("it starts") - begun - 30_000) / 1_000;
         assert!(waited <= 25, "{policy}: it starts {waited} s late");
         let waits: usize =
-            small.iter().filter(|&&job| site.cluster.borrow().state(job) == Some(JobState::Pending)).count();
+            small.iter().filter(|&&job| site.cluster.borrow().job_state(job) == Some(JobState::Pending)).count();
         assert!(small.len() >= 19 && waits <= 1, "{policy}: {waits} of {} others wait", small.len());
         site.finish(&mut daemon);
         assert!(site.starts().values().all(|&times| times == 1));
@@ -123,13 +127,13 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
 /// starts nothing in these milliseconds, in seconds.
 fn wait_of_a_whole_job(idle: Vec<(i64, i64)>) -> i64 {
     let cluster = FakeCluster::new(2, 4);
-    let begun = cluster.now() + 10_000;
+    let begun = cluster.current_time() + 10_000;
     let idle = idle.into_iter().map(|(from, until)| (begun + from, begun + until)).collect();
-    let cluster = cluster.with(SeededFaults { idle, ..SeededFaults::default() });
+    let cluster = cluster.with_faults(SeededFaults { idle, ..SeededFaults::default() });
     let mut site = Site::new(cluster, "easy by count", DaemonMode::Drive);
     let mut daemon = site.begin();
     site.submit(1, 600, 900);
-    let now = || site.cluster.borrow().now();
+    let now = || site.cluster.borrow().current_time();
     while now() < begun {
         site.work(&mut daemon, 1);
     }
@@ -142,7 +146,7 @@ fn wait_of_a_whole_job(idle: Vec<(i64, i64)>) -> i64 {
         if whole.is_none() && now() > begun + 30_000 {
             whole = Some(site.cluster.borrow_mut().submit(FakeRequest { together: 4, ..FakeRequest::new(4, 5, 60) }));
         }
-        if whole.and_then(|job| site.cluster.borrow().state(job)) == Some(JobState::Running) {
+        if whole.and_then(|job| site.cluster.borrow().job_state(job)) == Some(JobState::Running) {
             return (now() - begun - 30_000) / 1_000;
         }
         site.work(&mut daemon, 1);
@@ -167,7 +171,7 @@ fn a_job_released_in_vain_keeps_its_nodes() {
 #[test]
 fn a_job_that_starts_during_a_look_takes_its_room_once() {
     let trouble = SeededFaults { between: 500, ..SeededFaults::default() };
-    let mut site = Site::new(FakeCluster::new(2, 4).with(trouble), "easy by count", DaemonMode::Drive);
+    let mut site = Site::new(FakeCluster::new(2, 4).with_faults(trouble), "easy by count", DaemonMode::Drive);
     let mut daemon = site.begin();
     let mut jobs = Vec::new();
     for _ in 0..10 {
@@ -193,7 +197,7 @@ fn a_policy_on_nodes_reserves_nodes() {
         let together = |procs, run, limit| {
             site.cluster.borrow_mut().submit(FakeRequest { together: procs, ..FakeRequest::new(procs, run, limit) })
         };
-        let state = |job: u64| site.cluster.borrow().state(job);
+        let state = |job: u64| site.cluster.borrow().job_state(job);
         let (short, long) = (together(3, 100, 100), together(3, 600, 600));
         site.work(&mut daemon, 10);
         assert_eq!([state(short), state(long)], [Some(JobState::Running); 2], "{policy}");
@@ -209,7 +213,7 @@ fn a_policy_on_nodes_reserves_nodes() {
         site.finish(&mut daemon);
         let start = |job: u64| {
             let cluster = site.cluster.borrow();
-            let start = cluster.record().starts.iter().find(|(key, _)| key.id == job).map(|(_, at)| *at);
+            let start = cluster.event_record().starts.iter().find(|(key, _)| key.id == job).map(|(_, at)| *at);
             start.expect("it started")
         };
         let waited = (start(whole) - start(short)) / 1_000;
@@ -222,7 +226,7 @@ fn a_policy_on_nodes_reserves_nodes() {
 fn policies_that_choose_nodes_do_unless_they_are_to_count() {
     let on_nodes = |text: &str| {
         let (policy, by_count) = policy_of(text);
-        TrackerSettings::of(DaemonMode::Drive, vec!["main".into()], true, &policy).by_count(by_count).on_nodes
+        TrackerSettings::for_mode(DaemonMode::Drive, vec!["main".into()], true, &policy).by_count(by_count).on_nodes
     };
     for policy in ["fcfs", "greedy", "easy", "easy++", "easy(reserve=3)", "conservative", "slack", "multiqueue", "goal"]
     {
@@ -243,19 +247,19 @@ fn jobs_keep_clear_of_reservations() {
         let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
         let begun = world.now();
         let window = (begun + 100, begun + 160);
-        (0..2).for_each(|at| world.cluster.reserve(at, window.0, window.1));
+        (0..2).for_each(|at| world.cluster.reserve_node(at, window.0, window.1));
         let short = world.cluster.submit(FakeRequest::new(8, 20, 60));
         let long = world.cluster.submit(FakeRequest::new(8, 20, 90));
         for _ in 0..240 {
             world.turn(1_000);
         }
         let starts: BTreeMap<u64, i64> =
-            world.cluster.record().starts.iter().map(|(key, at)| (key.id, at / 1_000 - begun)).collect();
-        let releases = world.cluster.record().orders.iter();
+            world.cluster.event_record().starts.iter().map(|(key, at)| (key.id, at / 1_000 - begun)).collect();
+        let releases = world.cluster.event_record().orders.iter();
         let releases = releases.filter(|order| matches!(order, ClusterOrder::Release(key) if key.id == long)).count();
         assert!(starts[&short] <= 3 && (160..=170).contains(&starts[&long]), "{policy}: {starts:?}");
         assert_eq!(releases, 1, "{policy}");
-        assert_eq!(world.core.session().offline(), 0, "{policy}");
+        assert_eq!(world.core.session().offline_processors(), 0, "{policy}");
         world.restart();
     }
 }

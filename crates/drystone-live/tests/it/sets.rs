@@ -25,7 +25,7 @@ fn submit(site: &Site, partition: &str, procs: u32, run: i64) -> u64 {
 }
 
 fn state(site: &Site, job: u64) -> Option<JobState> {
-    site.cluster.borrow().state(job)
+    site.cluster.borrow().job_state(job)
 }
 
 /// Each set has a stream of jobs; the daemon is killed again and again. Nothing is lost or started
@@ -51,8 +51,8 @@ fn each_set_is_driven_by_itself_through_kills() {
         }
         site.finish(&mut daemon);
         assert_eq!(site.work(&mut daemon, 10), None);
-        assert!(daemon.desks().iter().all(|desk| desk.differences() == 0), "{policy}");
-        let published = site.board.watch().borrow().clone();
+        assert!(daemon.desks().iter().all(|desk| desk.difference_count() == 0), "{policy}");
+        let published = site.board.watch_document().borrow().clone();
         for line in ["drystone_live_set_processors{set=\"side\"} 8", "drystone_live_set_stalled{set=\"main\"} 0"] {
             assert!(published.metrics.lines().any(|own| own == line), "{line}: {}", published.metrics);
         }
@@ -62,10 +62,10 @@ fn each_set_is_driven_by_itself_through_kills() {
         // A policy that suspends starts jobs once as well.
         assert!(site.starts().values().all(|&times| times == 1), "{policy}: {:?}", site.starts());
         assert_eq!(site.starts().len(), 26, "{policy}");
-        let journals = site.home().journals();
+        let journals = site.home().list_journals();
         assert_eq!(journals.iter().filter_map(|(name, _)| name.as_deref()).collect::<Vec<_>>(), ["main", "side"]);
         for (_, folder) in journals {
-            let replayed = journal::replay(&folder).expect("replays");
+            let replayed = journal::replay_journal(&folder).expect("replays");
             assert!(replayed.mismatch.is_none() && replayed.segments == 5, "{policy}: {replayed:?}");
         }
     }
@@ -83,12 +83,12 @@ fn a_shadow_sees_each_set() {
     }
     site.finish(&mut daemon);
     assert_eq!(site.work(&mut daemon, 10), None);
-    assert!(site.cluster.borrow().record().orders.is_empty());
+    assert!(site.cluster.borrow().event_record().orders.is_empty());
     assert_eq!(daemon.stats().starts, 4, "a start of each job was proposed");
     drop(daemon);
     let policy = "conservative".parse().expect("a policy");
-    for (_, folder) in site.home().journals() {
-        assert_eq!(journal::shadow(&folder, &policy, false).expect("goes over").earlier, 2);
+    for (_, folder) in site.home().list_journals() {
+        assert_eq!(journal::shadow_journal(&folder, &policy, false).expect("goes over").earlier, 2);
     }
 }
 

@@ -9,7 +9,7 @@ use drystone_live::tracker::DaemonMode;
 const POLICY: &str = "easy(resize=shrink)";
 
 fn cluster() -> FakeCluster {
-    FakeCluster::new(4, 4).shrinking()
+    FakeCluster::new(4, 4).with_shrinking()
 }
 
 fn site(mode: DaemonMode) -> Site {
@@ -33,11 +33,11 @@ fn shrinks(site: &Site) -> Vec<(u64, u32)> {
         ClusterOrder::Shrink { key, nodes } => Some((key.id, *nodes)),
         _ => None,
     };
-    cluster.record().orders.iter().filter_map(kept).collect()
+    cluster.event_record().orders.iter().filter_map(kept).collect()
 }
 
 fn procs_of(site: &Site, number: u64) -> u32 {
-    site.cluster.borrow().truth().jobs.iter().find(|fact| fact.id == number).expect("listed").procs
+    site.cluster.borrow().true_snapshot().jobs.iter().find(|fact| fact.id == number).expect("listed").procs
 }
 
 fn notes(daemon: &TestDaemon, word: &str) -> Vec<String> {
@@ -54,15 +54,15 @@ fn a_shadow_says_once_what_could_give_nodes_and_what_that_gains() {
     let waits = submit(&site, 8, 50, None);
     site.work(&mut daemon, 30);
     let cluster = site.cluster.borrow();
-    assert_eq!((cluster.state(wide), cluster.state(waits)), (Some(JobState::Running), Some(JobState::Pending)));
+    assert_eq!((cluster.job_state(wide), cluster.job_state(waits)), (Some(JobState::Running), Some(JobState::Pending)));
     drop(cluster);
-    assert_eq!(site.cluster.borrow().record().orders, [], "a shadow touches nothing");
+    assert_eq!(site.cluster.borrow().event_record().orders, [], "a shadow touches nothing");
     let notes = notes(&daemon, "could give");
     let expected = "job 1 could give 2 of its 4 nodes: job 2 would start now; otherwise in 17 min at the latest, as running jobs end";
     assert_eq!(notes, [expected]);
     assert_eq!(daemon.stats().differences, 0);
     drop(daemon);
-    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+    assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
 }
 
 /// The job goes down to three nodes where one node is enough, and not below what its user allows.
@@ -78,7 +78,7 @@ fn as_many_nodes_are_taken_as_the_head_needs() {
         let expected: Vec<(u64, u32)> = kept.into_iter().map(|nodes| (wide, nodes)).collect();
         assert_eq!(shrinks(&site), expected, "{need} processors");
         let state = if kept.is_some() { JobState::Running } else { JobState::Pending };
-        assert_eq!(site.cluster.borrow().state(waits), Some(state), "{need} processors");
+        assert_eq!(site.cluster.borrow().job_state(waits), Some(state), "{need} processors");
         assert_eq!(procs_of(&site, wide), kept.map_or(16, |nodes| nodes * 4));
         assert_eq!(notes(&daemon, "gives").len(), expected.len());
         assert_eq!(daemon.stats().differences, 0);
@@ -101,12 +101,12 @@ fn no_node_is_taken_for_a_job_that_it_does_not_help() {
         if mode == DaemonMode::Drive {
             let helped = submit(&site, 8, 50, None);
             site.work(&mut daemon, 30);
-            let state = site.cluster.borrow().state(helped);
+            let state = site.cluster.borrow().job_state(helped);
             assert_eq!((shrinks(&site), state), (vec![(wide, 2)], Some(JobState::Running)));
         }
         assert_eq!(daemon.stats().differences, 0);
         drop(daemon);
-        assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+        assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
     }
 }
 
@@ -132,7 +132,7 @@ fn jobs_that_come_together() {
     let wide = submit(&site, 16, 900, Some(2));
     let waits = submit(&site, 8, 50, None);
     site.work(&mut daemon, 30);
-    assert_eq!((shrinks(&site), site.cluster.borrow().state(waits)), (vec![(wide, 2)], Some(JobState::Running)));
+    assert_eq!((shrinks(&site), site.cluster.borrow().job_state(waits)), (vec![(wide, 2)], Some(JobState::Running)));
 }
 
 /// A policy that takes nodes does not drive unless the site permits it.
@@ -149,14 +149,14 @@ fn a_site_has_to_allow_it() {
 fn orders_that_fail_lose_nothing() {
     for seed in 0..6 {
         let faults = SeededFaults { lost: 60, unsaid: 60, refused: 60, seed, ..SeededFaults::default() };
-        let mut site = Site::new(cluster().with(faults), POLICY, DaemonMode::Drive);
+        let mut site = Site::new(cluster().with_faults(faults), POLICY, DaemonMode::Drive);
         let mut daemon = site.begin();
         for k in 0..50u32 {
             submit(&site, 1 + (k * 7) % 16, 3 + i64::from(k % 20), (k % 3 > 0).then_some(1 + k % 2));
             site.work(&mut daemon, 3);
             if k % 9 == 8 {
                 drop(daemon);
-                site.cluster.borrow_mut().pass(i64::from(k) * 37 % 3_000);
+                site.cluster.borrow_mut().pass_time(i64::from(k) * 37 % 3_000);
                 daemon = site.begin();
             }
             // Nodes come and go, so that it matters where jobs are.
@@ -169,11 +169,15 @@ fn orders_that_fail_lose_nothing() {
         site.finish(&mut daemon);
         site.work(&mut daemon, 2);
         assert!(!shrinks(&site).is_empty(), "seed {seed}");
-        assert_eq!((site.starts().len(), site.cluster.borrow().record().oversubscribed), (50, 0), "seed {seed}");
+        assert_eq!((site.starts().len(), site.cluster.borrow().event_record().oversubscribed), (50, 0), "seed {seed}");
         assert!(site.starts().values().all(|&times| times == 1), "seed {seed}");
         assert_eq!(daemon.stats().differences, 0, "seed {seed}");
         drop(daemon);
-        assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None, "seed {seed}");
+        assert_eq!(
+            journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch,
+            None,
+            "seed {seed}"
+        );
     }
 }
 
@@ -185,7 +189,7 @@ fn a_job_that_was_shrunk_by_its_user_and_one_that_waits_again() {
     let mut daemon = site.begin();
     let wide = submit(&site, 16, 60, Some(1));
     site.work(&mut daemon, 12);
-    let key = site.cluster.borrow().truth().jobs[0].keys()[0];
+    let key = site.cluster.borrow().true_snapshot().jobs[0].job_keys()[0];
     site.cluster.borrow_mut().by_hand(&ClusterOrder::Shrink { key, nodes: 3 });
     site.work(&mut daemon, 8);
     assert_eq!(daemon.stats().differences, 0);
@@ -198,7 +202,7 @@ fn a_job_that_was_shrunk_by_its_user_and_one_that_waits_again() {
     assert_eq!(daemon.stats().differences, 0);
     site.finish(&mut daemon);
     drop(daemon);
-    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+    assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
 }
 
 /// A job that has given nodes and is requeued needs what the cluster says that it does, not what it
@@ -212,15 +216,15 @@ fn a_job_that_gave_nodes_and_is_requeued_waits_with_its_present_size() {
     let other = submit(&site, 8, 400, None);
     site.work(&mut daemon, 20);
     assert_eq!((shrinks(&site), procs_of(&site, wide)), (vec![(wide, 2)], 8));
-    let key = site.cluster.borrow().truth().jobs[0].keys()[0];
+    let key = site.cluster.borrow().true_snapshot().jobs[0].job_keys()[0];
     site.cluster.borrow_mut().by_hand(&ClusterOrder::Requeue(key));
     site.work(&mut daemon, 30);
-    let states = [wide, other].map(|number| site.cluster.borrow().state(number));
+    let states = [wide, other].map(|number| site.cluster.borrow().job_state(number));
     assert_eq!(states, [Some(JobState::Running); 2]);
     assert_eq!(daemon.stats().differences, 0);
     site.finish(&mut daemon);
     drop(daemon);
-    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+    assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
 }
 
 /// A job that does not give its nodes receives three orders, and the head waits.
@@ -233,7 +237,7 @@ fn a_job_that_keeps_its_nodes_is_left_alone() {
     site.cluster.borrow_mut().refuse_shrinking();
     let waits = submit(&site, 8, 5, None);
     site.work(&mut daemon, 60);
-    assert_eq!((procs_of(&site, wide), site.cluster.borrow().state(waits)), (16, Some(JobState::Pending)));
+    assert_eq!((procs_of(&site, wide), site.cluster.borrow().job_state(waits)), (16, Some(JobState::Pending)));
     assert_eq!(notes(&daemon, "was refused").len(), 3, "{:?}", daemon.stats().notes);
     assert_eq!(daemon.stats().differences, 0);
     site.finish(&mut daemon);

@@ -9,7 +9,7 @@ fn a_policy_that_changes_paces_is_refused() {
     let can = Capabilities { suspend: true, migrate: true, pin: true, hold: true, shrink: true };
     let refusal = |policy: &str| {
         let spec: PolicySpec = policy.parse().unwrap_or_else(|error| panic!("{policy}: {error}"));
-        Core::suits(&spec, can).err().map(|error| error.to_string())
+        Core::check_policy(&spec, can).err().map(|error| error.to_string())
     };
     let refused = refusal("easy(drop=pace)").expect("no driver of a cluster changes paces");
     assert!(refused.contains("changes the paces of jobs") && refused.contains("leave out `drop=pace`"), "{refused}");

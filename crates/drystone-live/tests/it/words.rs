@@ -19,7 +19,7 @@ fn why(world: &World, id: u64) -> Option<HoldReason> {
 }
 
 fn is_over(world: &World, id: u64) -> bool {
-    matches!(world.cluster.state(id), Some(JobState::Ended(_)))
+    matches!(world.cluster.job_state(id), Some(JobState::Ended(_)))
 }
 
 /// An operator's `uhold` of a waiting job shows in the hook's word alone. Its owner takes it back.
@@ -54,17 +54,17 @@ fn the_daemons_own_holds_are_no_operators() {
     world.cluster.set_hook(false);
     // It waits when the daemon comes, which holds it.
     let running = world.cluster.submit(FakeRequest::new(4, 8, 10));
-    world.cluster.pass(1_000);
+    world.cluster.pass_time(1_000);
     let late_job = world.cluster.submit(FakeRequest::new(4, 5, 10));
     world.turn(100);
     let is_taken =
-        |world: &World| world.core.tracker().jobs().any(|job| job.key.id == late_job && job.flies(Flying::Taking));
+        |world: &World| world.core.tracker().jobs().any(|job| job.key.id == late_job && job.is_flying(Flying::Taking));
     assert!(is_taken(&world) && world.cluster.is_held(late_job));
     world.told.push(HookMessage::Rehold(name(late_job)));
     for _ in 0..60 {
         world.turn(500);
     }
-    assert!(is_over(&world, running) && is_over(&world, late_job), "{:?}", world.cluster.truth().jobs);
+    assert!(is_over(&world, running) && is_over(&world, late_job), "{:?}", world.cluster.true_snapshot().jobs);
 }
 
 /// Its owner held a job before the daemon came. The hook keeps the release from the cluster, where
@@ -99,7 +99,7 @@ fn an_administrators_hold_is_known_by_the_hook() {
     for is_operators in [true, false] {
         let mut world = world();
         let job = world.cluster.submit(FakeRequest::new(4, 5, 10));
-        let mut snapshot = world.cluster.truth();
+        let mut snapshot = world.cluster.true_snapshot();
         // No room at first.
         snapshot.nodes[0].busy = 4;
         let key = JobKey { id: job, task: None, submit: snapshot.jobs[0].submit };
@@ -107,10 +107,10 @@ fn an_administrators_hold_is_known_by_the_hook() {
             let time = snapshot.time + seconds;
             let snapshot = ClusterSnapshot { time, ..snapshot.clone() };
             let stamp = Stamp { now: time, steady: seconds.unsigned_abs() * 1_000 };
-            let delta = world.core.tracker().mirror().diff(&snapshot);
+            let delta = world.core.tracker().mirror().diff_snapshot(&snapshot);
             let heard = WakePosition::default();
             let input = CoreInput::Facts { stamp, delta, told: messages, heard };
-            let orders = world.core.take(&input).expect("sound").orders;
+            let orders = world.core.take_input(&input).expect("sound").orders;
             orders.into_iter().filter(|order| !matches!(order, ClusterOrder::Pin { .. })).collect::<Vec<_>>()
         };
         look(0, &snapshot, Vec::new());

@@ -31,25 +31,25 @@ pub(crate) fn policy_of(text: &str) -> (PolicySpec, bool) {
 
 fn settings(policy: &PolicySpec, by_count: bool, mode: DaemonMode) -> TrackerSettings {
     let partitions = vec!["main".to_string()];
-    TrackerSettings::of(mode, partitions, true, policy).by_count(by_count)
+    TrackerSettings::for_mode(mode, partitions, true, policy).by_count(by_count)
 }
 
 impl World {
     pub(crate) fn new(cluster: FakeCluster, policy: &str, mode: DaemonMode) -> World {
         let (policy, by_count) = policy_of(policy);
         let settings = settings(&policy, by_count, mode);
-        let truth = cluster.truth();
+        let truth = cluster.true_snapshot();
         let layout = NodeLayout::new(&truth.nodes).with_licences(&truth.licences);
         let core = Core::new(settings.clone(), layout, &policy);
         World { cluster, core, policy, settings, journal: Vec::new(), steady: 0, answers: false, told: Vec::new() }
     }
 
     pub(crate) fn now(&self) -> i64 {
-        self.cluster.now() / 1_000
+        self.cluster.current_time() / 1_000
     }
 
     fn take(&mut self, input: CoreInput) -> CoreOutput {
-        let output = self.core.take(&input).unwrap_or_else(|e| panic!("{}: {e}", self.policy.canonical()));
+        let output = self.core.take_input(&input).unwrap_or_else(|e| panic!("{}: {e}", self.policy.canonical_text()));
         self.journal.push((input, output.clone()));
         output
     }
@@ -57,21 +57,21 @@ impl World {
     /// Time passes, then one look with whatever it leads to. Returns what came out, or nothing
     /// where the cluster is silent.
     pub(crate) fn turn(&mut self, milliseconds: i64) -> Option<CoreOutput> {
-        let until = self.cluster.now() + milliseconds;
+        let until = self.cluster.current_time() + milliseconds;
         while self.answers
             && let Some(due) = self.core.tick_due(Time(until / 1_000))
         {
-            self.cluster.pass((due.0 * 1_000 - self.cluster.now()).max(0));
+            self.cluster.pass_time((due.0 * 1_000 - self.cluster.current_time()).max(0));
             let output = self.take(CoreInput::Tick(Stamp { now: due.0, steady: self.steady }));
             self.act(&output);
         }
-        self.cluster.pass(until - self.cluster.now());
-        let want = self.core.tracker().wants();
+        self.cluster.pass_time(until - self.cluster.current_time());
+        let want = self.core.tracker().wanted_details();
         let result = self.cluster.observe(&want);
         self.answers = result.is_ok();
         let snapshot = result.ok()?;
         self.steady += milliseconds as u64;
-        let delta = self.core.tracker().mirror().diff(&snapshot);
+        let delta = self.core.tracker().mirror().diff_snapshot(&snapshot);
         let stamp = Stamp { now: self.now(), steady: self.steady };
         let messages = std::mem::take(&mut self.told);
         let output = self.take(CoreInput::Facts { stamp, delta, told: messages, heard: WakePosition::default() });
@@ -81,7 +81,7 @@ impl World {
 
     fn act(&mut self, output: &CoreOutput) {
         if !output.orders.is_empty() {
-            let outcomes: Vec<OrderOutcome> = self.cluster.act(&output.orders, &mut || true);
+            let outcomes: Vec<OrderOutcome> = self.cluster.execute_orders(&output.orders, &mut || true);
             self.take(CoreInput::Outcomes(outcomes));
         }
     }
@@ -90,7 +90,7 @@ impl World {
     pub(crate) fn restart(&mut self) {
         let mut core = Core::new(self.settings.clone(), self.core.tracker().layout().clone(), &self.policy);
         for (input, output) in &self.journal {
-            assert_eq!(core.take(input).expect("sound"), *output, "a replay gives the same");
+            assert_eq!(core.take_input(input).expect("sound"), *output, "a replay gives the same");
         }
         let saved = core.save().expect("saves");
         core = Core::new(self.settings.clone(), self.core.tracker().layout().clone(), &self.policy);
@@ -103,7 +103,7 @@ impl World {
 
     /// Lists the differences between the books and the cluster, jobs in flight left out.
     pub(crate) fn differences(&self) -> Vec<String> {
-        let truth = self.cluster.truth();
+        let truth = self.cluster.true_snapshot();
         differences_from(&self.core, truth.jobs.iter(), truth.nodes.iter())
     }
 }

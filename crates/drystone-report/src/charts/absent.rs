@@ -3,7 +3,7 @@
 use super::{DrawError, Drawing};
 
 /// Refuses to draw.
-pub(crate) fn run(_: &'static str, _: String, _: u32) -> Result<Vec<Drawing>, DrawError> {
+pub(crate) fn run_drawing(_: &'static str, _: String, _: u32) -> Result<Vec<Drawing>, DrawError> {
     Err(DrawError::Absent)
 }
 
@@ -12,7 +12,7 @@ impl Drawing {
     ///
     /// # Errors
     /// Always.
-    pub fn png(&self, _: f32) -> Result<Vec<u8>, DrawError> {
+    pub fn png_image(&self, _: f32) -> Result<Vec<u8>, DrawError> {
         Err(DrawError::Absent)
     }
 
@@ -20,7 +20,7 @@ impl Drawing {
     ///
     /// # Errors
     /// Always.
-    pub fn pdf(&self) -> Result<Vec<u8>, DrawError> {
+    pub fn pdf_page(&self) -> Result<Vec<u8>, DrawError> {
         Err(DrawError::Absent)
     }
 }

@@ -1,6 +1,6 @@
 //! Drawing with the JavaScript of the pages, and images of what was drawn.
 
-use super::glyphs::outlined;
+use super::glyphs::outline_text;
 use super::{ADVICE, DrawError, Drawing, FIDELITY, FIGURES, SCRIPT, WAITS, WHATIF};
 use crate::assets;
 use resvg::{tiny_skia, usvg};
@@ -12,33 +12,33 @@ const STILL: &str = include_str!("../../assets/still.js");
 const STACK: usize = 32 << 20;
 
 /// Calls one of the functions that draw.
-pub(crate) fn run(function: &'static str, data: String, width: u32) -> Result<Vec<Drawing>, DrawError> {
+pub(crate) fn run_drawing(function: &'static str, data: String, width: u32) -> Result<Vec<Drawing>, DrawError> {
     let work = move || -> Result<Vec<Drawing>, DrawError> {
         let engine = |e: rquickjs::Error| DrawError::Script(e.to_string());
         let runtime = Runtime::new().map_err(engine)?;
         runtime.set_max_stack_size(STACK / 2);
         let context = Context::full(&runtime).map_err(engine)?;
-        let drawn: String = context.with(|ctx| {
-            let failed = |e: rquickjs::CaughtError<'_>| DrawError::Script(e.to_string());
+        let drawing_json: String = context.with(|ctx| {
+            let script_error = |e: rquickjs::CaughtError<'_>| DrawError::Script(e.to_string());
             // Nothing is animated, so that nothing waits.
             ctx.eval::<(), _>("var setTimeout = function () { return 0; }, clearTimeout = function () {};")
                 .catch(&ctx)
-                .map_err(failed)?;
+                .map_err(script_error)?;
             for script in [assets::ECHARTS, SCRIPT, assets::GANTT_JS, FIDELITY, WAITS, ADVICE, WHATIF, FIGURES, STILL] {
-                ctx.eval::<(), _>(script).catch(&ctx).map_err(failed)?;
+                ctx.eval::<(), _>(script).catch(&ctx).map_err(script_error)?;
             }
-            let draw: Function<'_> = ctx.globals().get(function).catch(&ctx).map_err(failed)?;
-            draw.call((data, width)).catch(&ctx).map_err(failed)
+            let draw: Function<'_> = ctx.globals().get(function).catch(&ctx).map_err(script_error)?;
+            draw.call((data, width)).catch(&ctx).map_err(script_error)
         })?;
-        serde_json::from_str(&drawn).map_err(|e| DrawError::Script(e.to_string()))
+        serde_json::from_str(&drawing_json).map_err(|e| DrawError::Script(e.to_string()))
     };
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).map_err(DrawError::Thread)?;
     thread.join().unwrap_or_else(|_| Err(DrawError::Script("it panicked".to_string())))
 }
 
 /// The tree of a drawing, its text as outlines.
-pub(super) fn parsed(svg: &str) -> Result<usvg::Tree, String> {
-    let svg = outlined(svg)?;
+pub(super) fn parse_svg(svg: &str) -> Result<usvg::Tree, String> {
+    let svg = outline_text(svg)?;
     usvg::Tree::from_str(&svg, &usvg::Options::default()).map_err(|error| error.to_string())
 }
 
@@ -48,17 +48,18 @@ impl Drawing {
     ///
     /// # Errors
     /// A drawing that is no SVG, or too large.
-    pub fn png(&self, scale: f32) -> Result<Vec<u8>, DrawError> {
-        let failed = |problem: String| DrawError::Image { id: self.id.clone(), problem };
-        let tree = parsed(&self.svg).map_err(failed)?;
-        let size = tree.size().to_int_size().scale_by(scale).ok_or_else(|| failed("it has no size".to_string()))?;
+    pub fn png_image(&self, scale: f32) -> Result<Vec<u8>, DrawError> {
+        let image_error = |problem: String| DrawError::Image { id: self.id.clone(), problem };
+        let tree = parse_svg(&self.svg).map_err(image_error)?;
+        let size =
+            tree.size().to_int_size().scale_by(scale).ok_or_else(|| image_error("it has no size".to_string()))?;
         let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height())
-            .ok_or_else(|| failed(format!("{} × {} pixels are too many", size.width(), size.height())))?;
+            .ok_or_else(|| image_error(format!("{} × {} pixels are too many", size.width(), size.height())))?;
         resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());
-        self.encode(pixels).map_err(|e| failed(e.to_string()))
+        self.encode_png(pixels).map_err(|e| image_error(e.to_string()))
     }
 
-    fn encode(&self, pixels: tiny_skia::Pixmap) -> Result<Vec<u8>, png::EncodingError> {
+    fn encode_png(&self, pixels: tiny_skia::Pixmap) -> Result<Vec<u8>, png::EncodingError> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, pixels.width(), pixels.height());
         encoder.set_color(png::ColorType::Rgba);
@@ -91,7 +92,7 @@ mod tests {
             svg: svg.to_string(),
             determined: determined.clone(),
         };
-        let file = drawing.file();
+        let file = drawing.svg_file();
         let document = usvg::roxmltree::Document::parse(&file).expect("XML");
         let text = |name: &str| {
             let element = document.descendants().find(|node| node.has_tag_name(("http://www.w3.org/2000/svg", name)));
@@ -100,7 +101,7 @@ mod tests {
         assert_eq!(text("title"), "Größe");
         assert_eq!(serde_json::from_str::<Value>(&text("metadata")).expect("JSON"), determined);
 
-        let bytes = drawing.png(2.0).expect("drawn");
+        let bytes = drawing.png_image(2.0).expect("drawn");
         let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().expect("PNG");
         let texts: Vec<(String, String)> = (reader.info().utf8_text.iter())
             .map(|chunk| (chunk.keyword.clone(), chunk.get_text().expect("text")))

@@ -14,16 +14,16 @@ const SIZE: f32 = 16.0;
 ///
 /// # Errors
 /// The font cannot be read, or a text has elements of its own, as none of a plot has.
-pub(super) fn outlined(svg: &str) -> Result<String, &'static str> {
+pub(super) fn outline_text(svg: &str) -> Result<String, &'static str> {
     let face = Face::parse(FONT, 0).map_err(|_| "its font cannot be read")?;
     let mut out = String::with_capacity(2 * svg.len());
     let mut rest = svg;
     while let Some(at) = rest.find("<text ") {
         let (before, text) = rest.split_at(at);
         out.push_str(before);
-        let found = parts(text).filter(|(_, content, _)| !content.contains('<'));
-        let (tag, content, behind) = found.ok_or("a text has elements of its own")?;
-        TextRun::of(tag, content).draw(&face, &mut out);
+        let text_parts = text_element_parts(text).filter(|(_, content, _)| !content.contains('<'));
+        let (tag, content, behind) = text_parts.ok_or("a text has elements of its own")?;
+        TextRun::from_tag(tag, content).draw_glyphs(&face, &mut out);
         rest = behind;
     }
     out.push_str(rest);
@@ -31,11 +31,11 @@ pub(super) fn outlined(svg: &str) -> Result<String, &'static str> {
 }
 
 /// Attributes and content of a text element, and what follows it.
-fn parts(text: &str) -> Option<(&str, &str, &str)> {
-    let mut quoted = false;
+fn text_element_parts(text: &str) -> Option<(&str, &str, &str)> {
+    let mut is_quoted = false;
     let end = text.bytes().position(|byte| {
-        quoted ^= byte == b'"';
-        byte == b'>' && !quoted
+        is_quoted ^= byte == b'"';
+        byte == b'>' && !is_quoted
     })?;
     let tag = text.get("<text ".len()..end)?;
     let (content, behind) = text.get(end + 1..)?.split_once("</text>")?;
@@ -57,14 +57,14 @@ struct TextRun<'a> {
 }
 
 impl<'a> TextRun<'a> {
-    fn of(tag: &str, content: &'a str) -> TextRun<'a> {
+    fn from_tag(tag: &str, content: &'a str) -> TextRun<'a> {
         let mut run = TextRun {
             x: 0.0,
             y: 0.0,
             size: SIZE,
             before: 0.0,
             central: false,
-            text: unescaped(content),
+            text: unescape_text(content),
             kept: String::new(),
         };
         let number = |text: &str| text.trim_end_matches("px").trim().parse::<f32>().unwrap_or(0.0);
@@ -95,7 +95,7 @@ impl<'a> TextRun<'a> {
         run
     }
 
-    fn draw(&self, face: &Face<'_>, out: &mut String) {
+    fn draw_glyphs(&self, face: &Face<'_>, out: &mut String) {
         let scale = self.size / f32::from(face.units_per_em());
         let middle = f32::from(face.ascender() + face.descender()) / 2.0;
         let mut pen = Pen { x: self.x, y: self.y, scale, path: String::new() };
@@ -104,8 +104,8 @@ impl<'a> TextRun<'a> {
         }
         let glyphs: Vec<GlyphId> = self.text.chars().map(|c| face.glyph_index(c).unwrap_or(GlyphId(0))).collect();
         let advance = |at: usize| {
-            let kerned = glyphs.get(at + 1).map_or(0, |&next| kerning(face, glyphs[at], next));
-            scale * (f32::from(face.glyph_hor_advance(glyphs[at]).unwrap_or(0)) + f32::from(kerned))
+            let kerning_units = glyphs.get(at + 1).map_or(0, |&next| kerning_between(face, glyphs[at], next));
+            scale * (f32::from(face.glyph_hor_advance(glyphs[at]).unwrap_or(0)) + f32::from(kerning_units))
         };
         let advances: Vec<f32> = (0..glyphs.len()).map(advance).collect();
         pen.x -= self.before * advances.iter().sum::<f32>();
@@ -118,7 +118,7 @@ impl<'a> TextRun<'a> {
 }
 
 /// Distance by which two glyphs are moved together or apart, in units of the font.
-fn kerning(face: &Face<'_>, left: GlyphId, right: GlyphId) -> i16 {
+fn kerning_between(face: &Face<'_>, left: GlyphId, right: GlyphId) -> i16 {
     let tables = face.tables().kern.into_iter().flat_map(|kern| kern.subtables);
     let mut plain = tables.filter(|table| table.horizontal && !table.variable && !table.has_state_machine);
     plain.find_map(|table| table.glyphs_kerning(left, right)).unwrap_or(0)
@@ -133,7 +133,7 @@ struct Pen {
 }
 
 impl Pen {
-    fn write<const N: usize>(&mut self, command: char, points: [(f32, f32); N]) {
+    fn write_command<const N: usize>(&mut self, command: char, points: [(f32, f32); N]) {
         self.path.push(command);
         for (at, (x, y)) in points.into_iter().enumerate() {
             let blank = if at > 0 { " " } else { "" };
@@ -144,19 +144,19 @@ impl Pen {
 
 impl OutlineBuilder for Pen {
     fn move_to(&mut self, x: f32, y: f32) {
-        self.write('M', [(x, y)]);
+        self.write_command('M', [(x, y)]);
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        self.write('L', [(x, y)]);
+        self.write_command('L', [(x, y)]);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        self.write('Q', [(x1, y1), (x, y)]);
+        self.write_command('Q', [(x1, y1), (x, y)]);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        self.write('C', [(x1, y1), (x2, y2), (x, y)]);
+        self.write_command('C', [(x1, y1), (x2, y2), (x, y)]);
     }
 
     fn close(&mut self) {
@@ -165,7 +165,7 @@ impl OutlineBuilder for Pen {
 }
 
 /// The characters that entities of XML stand for.
-fn unescaped(text: &str) -> Cow<'_, str> {
+fn unescape_text(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
     }
@@ -175,7 +175,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
         out.push_str(before);
         let (name, behind) = behind.split_once(';').unwrap_or((behind, ""));
         let code = |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
-        let found = match name {
+        let character = match name {
             "amp" => Some('&'),
             "lt" => Some('<'),
             "gt" => Some('>'),
@@ -185,7 +185,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
                 .strip_prefix("#x")
                 .map_or_else(|| name.strip_prefix('#').and_then(|digits| code(digits, 10)), |digits| code(digits, 16)),
         };
-        out.extend(found);
+        out.extend(character);
         rest = behind;
     }
     out.push_str(rest);
@@ -219,10 +219,10 @@ mod tests {
             assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.01), "{found:?} {expected:?}");
         };
         let unit = 20.48 / 2_048.0;
-        let left = outlined(r#"<text x="10" y="50" font-size="20.48">H</text>"#).expect("a font");
+        let left = outline_text(r#"<text x="10" y="50" font-size="20.48">H</text>"#).expect("a font");
         close(bounds(&left), [10.0 + 168.0 * unit, 10.0 + 1_312.0 * unit, 50.0 - 1_409.0 * unit, 50.0]);
         let text = r##"<g><text text-anchor="end" style="font-size:20.48px;font-family:x;" x="10" y="50" fill="#123" transform="rotate(5)">H</text></g>"##;
-        let right = outlined(text).expect("a font");
+        let right = outline_text(text).expect("a font");
         let start = 10.0 - 1_479.0 * unit;
         close(bounds(&right), [start + 168.0 * unit, start + 1_312.0 * unit, 50.0 - 1_409.0 * unit, 50.0]);
         assert!(
@@ -230,24 +230,24 @@ mod tests {
         );
         // The middle of ascent and descent is on the line.
         let middle = (1_854.0 - 434.0) / 2.0 * unit;
-        let central = outlined(r#"<text dominant-baseline="central" font-size="20.48">H</text>"#).expect("a font");
+        let central = outline_text(r#"<text dominant-baseline="central" font-size="20.48">H</text>"#).expect("a font");
         close(bounds(&central), [168.0 * unit, 1_312.0 * unit, middle - 1_409.0 * unit, middle]);
     }
 
     #[test]
     fn a_text_with_elements_is_refused() {
         let text = r#"<text x="1">a<tspan>b</tspan></text>"#;
-        assert!(outlined(text).is_err_and(|problem| problem.contains("elements")));
+        assert!(outline_text(text).is_err_and(|problem| problem.contains("elements")));
     }
 
     #[test]
     fn letters_move_together_and_entities_are_characters() {
         let width = |text: &str| {
-            let [from, to, ..] = bounds(&outlined(&format!("<text >{text}</text>")).expect("a font"));
+            let [from, to, ..] = bounds(&outline_text(&format!("<text >{text}</text>")).expect("a font"));
             to - from
         };
         assert!(width("AV") < width("AH") - 0.5, "kerned");
         assert_eq!(width("&lt;&#62;&#x26;"), width("&lt;&gt;&amp;"));
-        assert_eq!(unescaped("a &amp; b &quot;&apos;&#x2212;"), "a & b \"'−");
+        assert_eq!(unescape_text("a &amp; b &quot;&apos;&#x2212;"), "a & b \"'−");
     }
 }

@@ -1,6 +1,6 @@
 //! Drawings as PDF: lines and areas, with text as outlines of its glyphs, so that it needs no font.
 
-use super::drawn::parsed;
+use super::drawn::parse_svg;
 use super::{DrawError, Drawing};
 use pdf_writer::types::{FunctionShadingType, LineCapStyle, LineJoinStyle};
 use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, TextStr};
@@ -28,16 +28,16 @@ impl Drawing {
     ///
     /// # Errors
     /// A drawing that is no SVG, or has parts that no plot has: images, masks, filters.
-    pub fn pdf(&self) -> Result<Vec<u8>, DrawError> {
-        let failed = |problem: String| DrawError::Image { id: self.id.clone(), problem };
-        let tree = parsed(&self.svg).map_err(failed)?;
+    pub fn pdf_page(&self) -> Result<Vec<u8>, DrawError> {
+        let image_error = |problem: String| DrawError::Image { id: self.id.clone(), problem };
+        let tree = parse_svg(&self.svg).map_err(image_error)?;
         let (width, height) = (tree.size().width() * POINTS, tree.size().height() * POINTS);
         let mut page = Drawn { content: Content::new(), opacities: BTreeMap::new(), shadings: Vec::new() };
         // Vertical coordinates grow downwards in SVG, upwards in PDF.
         page.content.save_state().transform([POINTS, 0.0, 0.0, -POINTS, 0.0, height]);
-        page.group(tree.root(), 1.0).map_err(|part| failed(format!("PDF has no {part} here")))?;
+        page.draw_group(tree.root(), 1.0).map_err(|part| image_error(format!("PDF has no {part} here")))?;
         page.content.restore_state();
-        self.file_of(page, Rect::new(0.0, 0.0, width, height)).map_err(|e| failed(e.to_string()))
+        self.file_of(page, Rect::new(0.0, 0.0, width, height)).map_err(|e| image_error(e.to_string()))
     }
 
     /// The file around what was drawn.
@@ -53,7 +53,7 @@ impl Drawing {
             .shadings
             .into_iter()
             .enumerate()
-            .map(|(at, shading)| (name("S", at), next(), next(), shading))
+            .map(|(at, shading)| (resource_name("S", at), next(), next(), shading))
             .collect();
 
         let mut out = pdf.page(PAGE);
@@ -80,13 +80,13 @@ impl Drawing {
             axial.shading_type(FunctionShadingType::Axial).color_space().device_rgb();
             axial.coords([from.x, from.y, to.x, to.y]).function(*function).extend([true, true]);
             axial.finish();
-            let mut sampled = pdf.sampled_function(*function, colours);
-            sampled.domain([0.0, 1.0]).range([0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
-            sampled.size([i32::from(STEPS)]).bits_per_sample(8);
+            let mut sampled_function = pdf.sampled_function(*function, colours);
+            sampled_function.domain([0.0, 1.0]).range([0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+            sampled_function.size([i32::from(STEPS)]).bits_per_sample(8);
         }
-        let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
-        packed.write_all(&page.content.finish())?;
-        pdf.stream(CONTENT, &packed.finish()?).filter(Filter::FlateDecode);
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(&page.content.finish())?;
+        pdf.stream(CONTENT, &encoder.finish()?).filter(Filter::FlateDecode);
 
         let mut info = pdf.document_info(INFO);
         info.title(TextStr(&self.title)).creator(TextStr("Drystone"));
@@ -98,7 +98,7 @@ impl Drawing {
     }
 }
 
-fn name(kind: &str, at: usize) -> String {
+fn resource_name(kind: &str, at: usize) -> String {
     format!("{kind}{at}")
 }
 
@@ -119,7 +119,7 @@ struct Drawn {
 
 impl Drawn {
     /// Draws a group with its children. Errors name a part that cannot be drawn.
-    fn group(&mut self, group: &Group, opacity: f32) -> Result<(), &'static str> {
+    fn draw_group(&mut self, group: &Group, opacity: f32) -> Result<(), &'static str> {
         if group.mask().is_some() {
             return Err("mask");
         }
@@ -129,15 +129,15 @@ impl Drawn {
         if group.blend_mode() != usvg::BlendMode::Normal {
             return Err("blend mode");
         }
-        self.content.save_state().transform(matrix(group.transform()));
+        self.content.save_state().transform(to_matrix(group.transform()));
         if let Some(clip) = group.clip_path() {
-            self.clip(clip);
+            self.clip_to(clip);
         }
         let opacity = opacity * group.opacity().get();
         for child in group.children() {
             match child {
-                Node::Group(group) => self.group(group, opacity)?,
-                Node::Path(path) => self.path(path, opacity)?,
+                Node::Group(group) => self.draw_group(group, opacity)?,
+                Node::Path(path) => self.draw_path(path, opacity)?,
                 Node::Text(_) => return Err("text"),
                 Node::Image(_) => return Err("image"),
             }
@@ -147,9 +147,9 @@ impl Drawn {
     }
 
     /// Restricts what follows to a clip path.
-    fn clip(&mut self, clip: &ClipPath) {
+    fn clip_to(&mut self, clip: &ClipPath) {
         if let Some(outer) = clip.clip_path() {
-            self.clip(outer);
+            self.clip_to(outer);
         }
         let mut even_odd = false;
         self.outline_of(clip.root(), clip.transform(), &mut even_odd);
@@ -168,7 +168,7 @@ impl Drawn {
                 Node::Path(path) => {
                     *even_odd |= path.fill().is_some_and(|fill| fill.rule() == FillRule::EvenOdd);
                     if let Some(outline) = path.data().clone().transform(transform) {
-                        self.outline(&outline);
+                        self.outline_path(&outline);
                     }
                 }
                 Node::Text(_) | Node::Image(_) => {}
@@ -176,7 +176,7 @@ impl Drawn {
         }
     }
 
-    fn outline(&mut self, path: &Path) {
+    fn outline_path(&mut self, path: &Path) {
         let mut last = Point::zero();
         for segment in path.segments() {
             match segment {
@@ -207,46 +207,46 @@ impl Drawn {
         }
     }
 
-    fn path(&mut self, path: &usvg::Path, opacity: f32) -> Result<(), &'static str> {
+    fn draw_path(&mut self, path: &usvg::Path, opacity: f32) -> Result<(), &'static str> {
         if !path.is_visible() {
             return Ok(());
         }
         match path.paint_order() {
             PaintOrder::FillAndStroke => {
-                self.fill(path, opacity)?;
-                self.stroke(path, opacity)
+                self.fill_path(path, opacity)?;
+                self.stroke_path(path, opacity)
             }
             PaintOrder::StrokeAndFill => {
-                self.stroke(path, opacity)?;
-                self.fill(path, opacity)
+                self.stroke_path(path, opacity)?;
+                self.fill_path(path, opacity)
             }
         }
     }
 
-    fn fill(&mut self, path: &usvg::Path, opacity: f32) -> Result<(), &'static str> {
+    fn fill_path(&mut self, path: &usvg::Path, opacity: f32) -> Result<(), &'static str> {
         let Some(fill) = path.fill() else { return Ok(()) };
         self.content.save_state();
-        self.opacity([fill.opacity().get() * opacity, 1.0]);
+        self.set_opacities([fill.opacity().get() * opacity, 1.0]);
         let even_odd = fill.rule() == FillRule::EvenOdd;
         match fill.paint() {
             Paint::Color(colour) => {
-                let [r, g, b] = shares(*colour);
+                let [r, g, b] = colour_shares(*colour);
                 self.content.set_fill_rgb(r, g, b);
-                self.outline(path.data());
+                self.outline_path(path.data());
                 match even_odd {
                     true => self.content.fill_even_odd(),
                     false => self.content.fill_nonzero(),
                 };
             }
             Paint::LinearGradient(gradient) => {
-                let shading = shading(gradient)?;
-                self.outline(path.data());
+                let shading = gradient_shading(gradient)?;
+                self.outline_path(path.data());
                 match even_odd {
                     true => self.content.clip_even_odd(),
                     false => self.content.clip_nonzero(),
                 };
-                self.content.end_path().transform(matrix(gradient.transform()));
-                self.content.shading(Name(name("S", self.shadings.len()).as_bytes()));
+                self.content.end_path().transform(to_matrix(gradient.transform()));
+                self.content.shading(Name(resource_name("S", self.shadings.len()).as_bytes()));
                 self.shadings.push(shading);
             }
             Paint::RadialGradient(_) => return Err("radial gradient"),
@@ -256,12 +256,12 @@ impl Drawn {
         Ok(())
     }
 
-    fn stroke(&mut self, path: &usvg::Path, opacity: f32) -> Result<(), &'static str> {
+    fn stroke_path(&mut self, path: &usvg::Path, opacity: f32) -> Result<(), &'static str> {
         let Some(stroke) = path.stroke() else { return Ok(()) };
         let Paint::Color(colour) = stroke.paint() else { return Err("line in a gradient") };
         self.content.save_state();
-        self.opacity([1.0, stroke.opacity().get() * opacity]);
-        let [r, g, b] = shares(*colour);
+        self.set_opacities([1.0, stroke.opacity().get() * opacity]);
+        let [r, g, b] = colour_shares(*colour);
         self.content.set_stroke_rgb(r, g, b).set_line_width(stroke.width().get());
         self.content.set_line_cap(match stroke.linecap() {
             LineCap::Butt => LineCapStyle::ButtCap,
@@ -277,37 +277,37 @@ impl Drawn {
         if let Some(dashes) = stroke.dasharray() {
             self.content.set_dash_pattern(dashes.iter().copied(), stroke.dashoffset());
         }
-        self.outline(path.data());
+        self.outline_path(path.data());
         self.content.stroke().restore_state();
         Ok(())
     }
 
     /// Sets the opacities of areas and lines.
-    fn opacity(&mut self, both: [f32; 2]) {
+    fn set_opacities(&mut self, both: [f32; 2]) {
         if both == [1.0, 1.0] {
             return;
         }
-        let new = name("G", self.opacities.len());
+        let new = resource_name("G", self.opacities.len());
         let name = self.opacities.entry(both.map(f32::to_bits)).or_insert(new);
         self.content.set_parameters(Name(name.as_bytes()));
     }
 }
 
-fn matrix(t: Transform) -> [f32; 6] {
+fn to_matrix(t: Transform) -> [f32; 6] {
     [t.sx, t.ky, t.kx, t.sy, t.tx, t.ty]
 }
 
-fn shares(colour: usvg::Color) -> [f32; 3] {
+fn colour_shares(colour: usvg::Color) -> [f32; 3] {
     [colour.red, colour.green, colour.blue].map(|c| f32::from(c) / 255.0)
 }
 
 /// The shading of an opaque gradient that ends with its last colour.
-fn shading(gradient: &LinearGradient) -> Result<Shading, &'static str> {
+fn gradient_shading(gradient: &LinearGradient) -> Result<Shading, &'static str> {
     if gradient.spread_method() != SpreadMethod::Pad {
         return Err("repeated gradient");
     }
     let stops: Vec<(f32, [f32; 3])> =
-        gradient.stops().iter().map(|stop| (stop.offset().get(), shares(stop.color()))).collect();
+        gradient.stops().iter().map(|stop| (stop.offset().get(), colour_shares(stop.color()))).collect();
     if gradient.stops().iter().any(|stop| stop.opacity().get() < 1.0) {
         return Err("transparent gradient");
     }
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_rectangle_by_hand() {
         let pdf = drawing(r##"<rect x="1" y="2" width="4" height="5" fill="#ff0000" fill-opacity="0.5"/>"##)
-            .pdf()
+            .pdf_page()
             .expect("drawn");
         assert!(pdf.starts_with(b"%PDF-1."), "a PDF");
         let text = String::from_utf8_lossy(&pdf);
@@ -373,7 +373,7 @@ mod tests {
     /// Glyphs of text are outlines: the file refers to no font.
     #[test]
     fn text_needs_no_font() {
-        let pdf = drawing(r#"<text x="2" y="15" font-size="12">log</text>"#).pdf().expect("drawn");
+        let pdf = drawing(r#"<text x="2" y="15" font-size="12">log</text>"#).pdf_page().expect("drawn");
         assert!(operators(&pdf).contains(" c\n") && !String::from_utf8_lossy(&pdf).contains("/Font"));
     }
 
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn parts_that_no_plot_has_are_refused() {
         let mask = r#"<mask id="m"><rect width="9" height="9" fill="white"/></mask><rect width="9" height="9" mask="url(#m)"/>"#;
-        let error = drawing(mask).pdf().expect_err("a mask").to_string();
+        let error = drawing(mask).pdf_page().expect_err("a mask").to_string();
         assert!(error.contains("mask"), "{error}");
     }
 }

@@ -19,7 +19,7 @@ impl DocumentTable {
     /// below the other where rows are.
     fn write_latex(&self, out: &mut String) {
         for part in fit_columns(self) {
-            let lines = self.rows.iter().map(|row| part.lines(row));
+            let lines = self.rows.iter().map(|row| part.count_lines(row));
             for rows in chunk_rows(&lines.collect::<Vec<_>>()) {
                 self.write_tabular(&part, rows, out);
             }
@@ -57,8 +57,8 @@ impl DocumentTable {
 /// Ranges of rows of nearly equal height, at least one; rows have these numbers of lines, and no
 /// range has more than a tabular may have unless one row has.
 fn chunk_rows(lines: &[usize]) -> Vec<std::ops::Range<usize>> {
-    let all: usize = lines.iter().sum();
-    let enough = all.div_ceil(all.div_ceil(LINES_PER_TABULAR).max(1));
+    let line_count: usize = lines.iter().sum();
+    let enough = line_count.div_ceil(line_count.div_ceil(LINES_PER_TABULAR).max(1));
     let (mut ranges, mut begin, mut height) = (Vec::new(), 0, 0);
     for (row, own) in lines.iter().enumerate() {
         if row > begin && (height >= enough || height + own > LINES_PER_TABULAR) {
@@ -79,7 +79,7 @@ fn latex_cell(text: &str, tone: Tone, wrapped: bool) -> String {
 
 impl Document {
     /// Returns the document as LaTeX for `\\input`: paragraphs and tabulars, without a preamble.
-    pub fn latex(&self) -> String {
+    pub fn render_latex(&self) -> String {
         let mut out = RULES.to_string();
         for block in &self.blocks {
             out.push('\n');
@@ -91,7 +91,7 @@ impl Document {
                     let _ = writeln!(out, "{}", escape_latex_breaking(text));
                 }
                 DocumentBlock::Facts(facts) => {
-                    let mut table = DocumentTable::new(["", ""]).texts(&[0, 1]);
+                    let mut table = DocumentTable::new(["", ""]).with_text_columns(&[0, 1]);
                     table
                         .rows
                         .extend(facts.iter().map(|(name, value)| vec![name.clone().into(), value.clone().into()]));
@@ -112,7 +112,7 @@ mod tests {
     fn long_tables_are_several_tabulars_with_equal_headers() {
         let mut table = DocumentTable::new(["name", "value"]);
         for row in 0..81 {
-            table.row(vec![format!("r{row}").into(), "1".into()]);
+            table.add_row(vec![format!("r{row}").into(), "1".into()]);
         }
         let mut text = String::new();
         table.write_latex(&mut text);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn the_best_value_is_bold() {
         let mut table = DocumentTable::new(["name", "value"]);
-        table.row(vec!["easy".into(), crate::document::TableValue::toned("1.0", Tone::Strong)]);
+        table.add_row(vec!["easy".into(), crate::document::TableValue::toned_text("1.0", Tone::Strong)]);
         let mut text = String::new();
         table.write_latex(&mut text);
         assert!(text.contains("easy & \\textbf{1.0}"), "{text}");

@@ -8,9 +8,9 @@ mod markdown;
 mod text;
 mod visible;
 
-use crate::number::{NONE, count};
-pub use layout::story;
-pub use visible::visible;
+use crate::number::{NONE, format_count};
+pub use layout::fill_story;
+pub use visible::make_visible;
 
 /// Meaning of a value for the reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,18 +38,18 @@ pub struct TableValue {
 
 impl TableValue {
     /// A value with a meaning.
-    pub fn toned(text: impl Into<String>, tone: Tone) -> TableValue {
+    pub fn toned_text(text: impl Into<String>, tone: Tone) -> TableValue {
         TableValue { text: text.into(), number: None, tone }
     }
 
     /// A number as `show` writes it, or a dash.
-    pub fn number(number: Option<f64>, show: impl Fn(f64) -> String) -> TableValue {
+    pub fn from_number(number: Option<f64>, show: impl Fn(f64) -> String) -> TableValue {
         let number = number.filter(|value| value.is_finite());
         TableValue { text: number.map_or_else(|| NONE.to_string(), show), number, tone: Tone::Plain }
     }
 
-    pub fn count(value: u64) -> TableValue {
-        TableValue { text: count(value), number: Some(value as f64), tone: Tone::Plain }
+    pub fn from_count(value: u64) -> TableValue {
+        TableValue { text: format_count(value), number: Some(value as f64), tone: Tone::Plain }
     }
 
     /// The value with another meaning.
@@ -60,7 +60,7 @@ impl TableValue {
 
 impl<T: Into<String>> From<T> for TableValue {
     fn from(text: T) -> TableValue {
-        TableValue::toned(text, Tone::Plain)
+        TableValue::toned_text(text, Tone::Plain)
     }
 }
 
@@ -83,7 +83,7 @@ impl DocumentTable {
 
     /// Declares the columns that hold text.
     #[must_use]
-    pub fn texts(mut self, columns: &[usize]) -> DocumentTable {
+    pub fn with_text_columns(mut self, columns: &[usize]) -> DocumentTable {
         self.text_columns = columns.to_vec();
         self
     }
@@ -91,7 +91,7 @@ impl DocumentTable {
     /// Declares the columns that mean nothing without the one before them (`median`): they stay
     /// beside it.
     #[must_use]
-    pub fn beside(mut self, columns: &[usize]) -> DocumentTable {
+    pub fn with_beside_columns(mut self, columns: &[usize]) -> DocumentTable {
         self.beside = columns.to_vec();
         self
     }
@@ -109,7 +109,7 @@ impl DocumentTable {
     }
 
     /// Adds a row, a value for each column from the first one on.
-    pub fn row(&mut self, values: Vec<TableValue>) {
+    pub fn add_row(&mut self, values: Vec<TableValue>) {
         self.rows.push(values);
     }
 }
@@ -131,22 +131,22 @@ pub struct Document {
 
 impl Document {
     /// Adds a heading.
-    pub fn heading(&mut self, text: impl Into<String>) {
+    pub fn add_heading(&mut self, text: impl Into<String>) {
         self.blocks.push(DocumentBlock::Heading(text.into()));
     }
 
     /// Adds a paragraph.
-    pub fn text(&mut self, text: impl Into<String>) {
+    pub fn add_text(&mut self, text: impl Into<String>) {
         self.blocks.push(DocumentBlock::Text(text.into()));
     }
 
     /// Adds names with values, one a line.
-    pub fn facts(&mut self, facts: Vec<(String, String)>) {
+    pub fn add_facts(&mut self, facts: Vec<(String, String)>) {
         self.blocks.push(DocumentBlock::Facts(facts));
     }
 
     /// Adds a table.
-    pub fn table(&mut self, table: DocumentTable) {
+    pub fn add_table(&mut self, table: DocumentTable) {
         self.blocks.push(DocumentBlock::Table(table));
     }
 }
@@ -158,11 +158,11 @@ mod tests {
 
     fn document() -> Document {
         let mut table = DocumentTable::new(["policy", "mean wait", "bounded slowdown", "median", "description"])
-            .texts(&[0, 4])
-            .beside(&[3]);
+            .with_text_columns(&[0, 4])
+            .with_beside_columns(&[3]);
         for (policy, tone) in [("fcfs", Tone::Bad), ("conservative", Tone::Strong)] {
-            let slowdown = TableValue::toned("15,055.95", tone);
-            table.row(vec![
+            let slowdown = TableValue::toned_text("15,055.95", tone);
+            table.add_row(vec![
                 policy.into(),
                 "9,009.5".into(),
                 slowdown,
@@ -171,9 +171,9 @@ mod tests {
             ]);
         }
         let mut document = Document::default();
-        document.heading("Two policies with a heading that is long");
-        document.facts(vec![("of".to_string(), "ten thousand jobs and some".to_string())]);
-        document.table(table);
+        document.add_heading("Two policies with a heading that is long");
+        document.add_facts(vec![("of".to_string(), "ten thousand jobs and some".to_string())]);
+        document.add_table(table);
         document
     }
 
@@ -181,10 +181,10 @@ mod tests {
     /// for those that have to be.
     #[test]
     fn no_number_is_in_pieces() {
-        let whole = document().render(None, false);
-        assert_eq!(document().render(Some(200), false), whole);
+        let whole = document().render_text(None, false);
+        assert_eq!(document().render_text(Some(200), false), whole);
         for width in 1..=80 {
-            let text = document().render(Some(width), false);
+            let text = document().render_text(Some(width), false);
             for word in whole.split_whitespace() {
                 assert!(text.split_whitespace().any(|found| found == word), "{word} at {width}:\n{text}");
             }
@@ -196,12 +196,12 @@ mod tests {
     #[test]
     fn tables_for_papers() {
         let mut table = DocumentTable::new(["policy", "mean_wait, %"]);
-        table.row(vec!["easy(a=1)".into(), "−5 ±2".into()]);
-        table.row(vec!["100\\200 & more".into()]);
+        table.add_row(vec!["easy(a=1)".into(), "−5 ±2".into()]);
+        table.add_row(vec!["100\\200 & more".into()]);
         let mut document = Document::default();
-        document.heading("50% of #1");
-        document.table(table);
-        document.facts(vec![("jobs".to_string(), "<3".to_string())]);
+        document.add_heading("50% of #1");
+        document.add_table(table);
+        document.add_facts(vec![("jobs".to_string(), "<3".to_string())]);
         let expected = concat!(
             "\\providecommand{\\toprule}{\\hline}\\providecommand{\\midrule}{\\hline}\\providecommand{\\bottomrule}{\\hline}\n\n",
             "\\paragraph{50\\% of \\#1}\\mbox{}\\par\n\n",
@@ -213,14 +213,14 @@ mod tests {
             "\\par\\noindent{\\setlength{\\tabcolsep}{5pt}\\begin{tabular}{ll}\n\\toprule\n",
             "jobs & $<$3 \\tabularnewline\n\\bottomrule\n\\end{tabular}}\\par\\medskip\n",
         );
-        assert_eq!(document.latex(), expected);
+        assert_eq!(document.render_latex(), expected);
     }
 
     #[test]
     fn the_layout_does_not_depend_on_colour() {
         for width in [None, Some(80), Some(40)] {
             let (mut plain, mut inside) = (String::new(), false);
-            for c in document().render(width, true).chars() {
+            for c in document().render_text(width, true).chars() {
                 match (c, inside) {
                     ('\u{1b}', _) => inside = true,
                     ('m', true) => inside = false,
@@ -229,7 +229,7 @@ mod tests {
                 }
             }
             let plain: Vec<&str> = plain.lines().map(str::trim_end).collect();
-            assert_eq!(plain, document().render(width, false).lines().collect::<Vec<_>>());
+            assert_eq!(plain, document().render_text(width, false).lines().collect::<Vec<_>>());
         }
     }
 
@@ -245,7 +245,7 @@ policy        description
 fcfs          promises every job a start
 conservative  promises every job a start
 ";
-        let text = document().render(Some(43), false);
+        let text = document().render_text(Some(43), false);
         assert!(text.ends_with(table), "{text}");
     }
 }

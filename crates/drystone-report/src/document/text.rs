@@ -1,7 +1,7 @@
 //! Documents as text for terminals and files.
 
-use super::layout::{self, ColumnNeeds, fill};
-use super::visible::visible;
+use super::layout::{self, ColumnNeeds, fill_lines};
+use super::visible::make_visible;
 use super::{Document, DocumentBlock, DocumentTable, Tone};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 use std::borrow::Cow;
@@ -12,39 +12,41 @@ use std::fmt::Write;
 pub(super) const LEAST_TEXT: usize = 20;
 
 impl DocumentTable {
-    fn needs(&self) -> Vec<ColumnNeeds> {
+    fn column_needs(&self) -> Vec<ColumnNeeds> {
         let needs = self.columns.iter().enumerate().map(|(at, header)| {
             let cells: Vec<Cow<'_, str>> =
-                self.rows.iter().filter_map(|row| Some(visible(&row.get(at)?.text))).collect();
+                self.rows.iter().filter_map(|row| Some(make_visible(&row.get(at)?.text))).collect();
             let (text, beside) = (self.text_columns.contains(&at), self.beside.contains(&at));
-            ColumnNeeds::of(&visible(header), cells.iter().map(AsRef::as_ref), text, beside)
+            ColumnNeeds::for_column(&make_visible(header), cells.iter().map(AsRef::as_ref), text, beside)
         });
         needs.collect()
     }
 
-    pub(super) fn align(&self, at: usize) -> CellAlignment {
+    pub(super) fn column_alignment(&self, at: usize) -> CellAlignment {
         if self.text_columns.contains(&at) { CellAlignment::Left } else { CellAlignment::Right }
     }
 
     /// These columns, each so broad.
-    fn grid(&self, columns: &[(usize, usize)]) -> Grid {
+    fn make_grid(&self, columns: &[(usize, usize)]) -> Grid {
         let mut grid = Grid::new();
         grid.load_style(presets::NOTHING);
         // Where lines end is decided here: not by what the grid finds out about the terminal, which
         // depends on colour.
         grid.set_content_arrangement(ContentArrangement::Disabled);
         grid.force_no_tty();
-        let names: Vec<String> = columns.iter().map(|&(at, width)| fill(&visible(&self.columns[at]), width)).collect();
+        let names: Vec<String> =
+            columns.iter().map(|&(at, width)| fill_lines(&make_visible(&self.columns[at]), width)).collect();
         let lines = names.iter().map(|name| name.matches('\n').count()).max().unwrap_or(0);
         grid.set_header(columns.iter().zip(names).map(|(&(at, _), name)| {
             // Headers stand on their columns.
             let above = "\n".repeat(lines - name.matches('\n').count());
-            Cell::new(above + &name).set_alignment(self.align(at)).add_attribute(Attribute::Bold)
+            Cell::new(above + &name).set_alignment(self.column_alignment(at)).add_attribute(Attribute::Bold)
         }));
         for row in &self.rows {
             grid.add_row(columns.iter().map(|&(at, width)| {
                 let Some(value) = row.get(at) else { return Cell::new("") };
-                let cell = Cell::new(fill(&visible(&value.text), width)).set_alignment(self.align(at));
+                let cell =
+                    Cell::new(fill_lines(&make_visible(&value.text), width)).set_alignment(self.column_alignment(at));
                 match value.tone {
                     Tone::Plain => cell,
                     Tone::Good => cell.fg(Color::Green),
@@ -58,12 +60,12 @@ impl DocumentTable {
     }
 
     /// Returns the number of first columns that tell all rows apart; 1 if three are too few.
-    fn keys(&self) -> usize {
+    fn count_keys(&self) -> usize {
         let tells = |&columns: &usize| {
-            let mut seen = BTreeSet::new();
+            let mut seen_keys = BTreeSet::new();
             self.rows
                 .iter()
-                .all(|row| seen.insert(row.iter().take(columns).map(|value| &value.text).collect::<Vec<_>>()))
+                .all(|row| seen_keys.insert(row.iter().take(columns).map(|value| &value.text).collect::<Vec<_>>()))
         };
         (1..=3.min(self.columns.len())).find(tells).unwrap_or(1)
     }
@@ -72,11 +74,11 @@ impl DocumentTable {
     /// room.
     fn lines_within(&self, width: Option<usize>, styled: bool) -> String {
         let mut text = String::new();
-        for (at, columns) in layout::parts(&self.needs(), self.keys(), width).iter().enumerate() {
+        for (at, columns) in layout::group_columns(&self.column_needs(), self.count_keys(), width).iter().enumerate() {
             if at > 0 {
                 text.push('\n');
             }
-            let mut grid = self.grid(columns);
+            let mut grid = self.make_grid(columns);
             if styled {
                 // The blanks between columns are not to be coloured: the first is taken away below.
                 grid.enforce_styling().style_text_only();
@@ -93,27 +95,27 @@ impl DocumentTable {
 
 impl Document {
     /// As text without colours, unlimited in width.
-    pub fn plain(&self) -> String {
-        self.render(None, false)
+    pub fn render_plain(&self) -> String {
+        self.render_text(None, false)
     }
 
     /// As text without colours, no broader than this.
-    pub fn within(&self, columns: usize) -> String {
-        self.render(Some(columns), false)
+    pub fn render_within(&self, columns: usize) -> String {
+        self.render_text(Some(columns), false)
     }
 
     /// Returns the number of lines that it takes.
-    pub fn lines(&self, width: Option<usize>) -> usize {
-        self.render(width, false).lines().count()
+    pub fn count_lines(&self, width: Option<usize>) -> usize {
+        self.render_text(width, false).lines().count()
     }
 
     /// As text no broader than this, with colours or without.
-    pub fn render(&self, width: Option<usize>, styled: bool) -> String {
+    pub fn render_text(&self, width: Option<usize>, styled: bool) -> String {
         let fit = |text: &str, indent: usize| -> String {
-            let text = visible(text);
+            let text = make_visible(text);
             // Beside long names there may be no room to speak of.
             match width.and_then(|width| width.checked_sub(indent)).filter(|&room| room >= LEAST_TEXT) {
-                Some(room) => fill(&text, room).replace('\n', &format!("\n{:indent$}", "")),
+                Some(room) => fill_lines(&text, room).replace('\n', &format!("\n{:indent$}", "")),
                 None => text.into_owned(),
             }
         };

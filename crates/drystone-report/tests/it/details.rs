@@ -1,22 +1,25 @@
 //! Plots show the same numbers as reports.
 
 use drystone::engine::{Simulation, WorkloadReplay};
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::metrics::{Collector, JobRow, MetricsConfig, Report, Scheme, Scope};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_report::{Material, PlotDetails, Quantiles, Watcher};
 
 fn workload() -> Workload {
-    generate(&Params { seed: 11, load: Some(0.9), ..Params::new(128, 2_000) }).expect("sound parameters")
+    generate_workload(&Params { seed: 11, load: Some(0.9), ..Params::new(128, 2_000) }).expect("sound parameters")
 }
 
 fn simulated(workload: &Workload, policy: &str, baseline: Option<&[JobRow]>) -> (Report, PlotDetails) {
     let spec: PolicySpec = policy.parse().expect("a policy");
-    let config =
-        MetricsConfig { keep_jobs: true, categories: vec![Scheme::Chiang, Scheme::User], ..MetricsConfig::full() };
-    let mut watched = (Collector::new(Scope::of(workload), config), Watcher::new(workload.machine().procs));
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+    let config = MetricsConfig {
+        keep_jobs: true,
+        categories: vec![Scheme::Chiang, Scheme::User],
+        ..MetricsConfig::full_config()
+    };
+    let mut watched = (Collector::new(Scope::from_workload(workload), config), Watcher::new(workload.machine().procs));
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
         .run(&mut watched)
         .expect("runs");
     let report = watched.0.finish();
@@ -28,7 +31,7 @@ fn simulated(workload: &Workload, policy: &str, baseline: Option<&[JobRow]>) -> 
         classes: find(Scheme::Chiang),
         users: find(Scheme::User),
     };
-    let details = PlotDetails::of(material, Some(watched.1));
+    let details = PlotDetails::from_material(material, Some(watched.1));
     (report, details)
 }
 
@@ -52,11 +55,11 @@ fn distributions_agree_with_summaries() {
             (0.99, summary.p99),
             (1.0, summary.max),
         ] {
-            assert_eq!(quantiles.at(share), value, "{share}");
+            assert_eq!(quantiles.value_at(share), value, "{share}");
         }
     }
     assert_eq!(details.accuracy.counts.iter().sum::<u64>(), report.trimmed.kept);
-    assert_eq!(Quantiles::default().at(0.5), None);
+    assert_eq!(Quantiles::default().value_at(0.5), None);
 }
 
 /// The area under the lines over time is the mean that the report gives, whatever the bins.

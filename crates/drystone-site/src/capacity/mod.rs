@@ -5,9 +5,9 @@ mod events;
 mod reservations;
 mod timeline;
 
-pub(crate) use events::{NodeEvent, read as read_events};
-pub(crate) use reservations::{SiteReservation, of_pbs, read as read_reservations, read_scontrol};
-pub(crate) use timeline::{Closures, TimelineInputs, nodes_out, timeline};
+pub(crate) use events::{NodeEvent, read_events};
+pub(crate) use reservations::{SiteReservation, of_pbs, read_reservations, read_scontrol};
+pub(crate) use timeline::{Closures, TimelineInputs, build_timeline, nodes_out};
 
 use crate::clock::{Local, Zone};
 use crate::error::SiteError;
@@ -93,14 +93,14 @@ impl SheetTimes<'_> {
     ///
     /// # Errors
     /// It has no zone, and none was given.
-    pub(crate) fn moment(&self, text: &str, place: &str) -> Result<Option<i64>, SiteError> {
-        match (self.form.read(text.trim().as_bytes()), self.zone) {
+    pub(crate) fn parse_moment(&self, text: &str, place: &str) -> Result<Option<i64>, SiteError> {
+        match (self.form.read_time(text.trim().as_bytes()), self.zone) {
             (Ok(When::Epoch(moment)), _) => Ok(Some(moment)),
-            (Ok(When::Civil(civil)), Some(zone)) => Ok(Some(match zone.local(civil) {
+            (Ok(When::Civil(civil)), Some(zone)) => Ok(Some(match zone.resolve_local(civil) {
                 Local::Once(at) | Local::Twice(at, _) | Local::Skipped(at) => at,
             })),
             (Ok(When::Civil(civil)), None) => {
-                Err(SiteError::NoZone { place: place.to_string(), time: crate::clock::text(civil) })
+                Err(SiteError::NoZone { place: place.to_string(), time: crate::clock::format_moment(civil) })
             }
             (Ok(When::Unknown) | Err(_), _) => Ok(None),
         }
@@ -114,7 +114,7 @@ pub(crate) struct TextSheet<'a> {
 }
 
 impl<'a> TextSheet<'a> {
-    pub(crate) fn read(text: &'a str) -> TextSheet<'a> {
+    pub(crate) fn read_sheet(text: &'a str) -> TextSheet<'a> {
         let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
         let header = lines.next().map_or("", |(line, _)| line);
         let delimiter = ['|', '\t', ',', ';'].into_iter().find(|d| header.contains(*d)).unwrap_or('|');
@@ -126,7 +126,7 @@ impl<'a> TextSheet<'a> {
 
     /// The rows, each as a function from names of a column to its value; of several names the first
     /// that is there.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, impl Fn(&[&str]) -> &'a str + '_)> + '_ {
+    pub(crate) fn named_rows(&self) -> impl Iterator<Item = (usize, impl Fn(&[&str]) -> &'a str + '_)> + '_ {
         self.rows.iter().map(move |(line, values)| {
             let get = move |wanted: &[&str]| {
                 let at = wanted.iter().find_map(|name| self.names.iter().position(|known| known == name));

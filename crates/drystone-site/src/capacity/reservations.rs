@@ -2,9 +2,9 @@
 
 use super::{SheetTimes, TextSheet};
 use crate::error::SiteError;
-use crate::machine::{LinePairs, records};
+use crate::machine::{LinePairs, split_records};
 use crate::readers::pbs;
-use crate::text::{Amount, UNKNOWN, tres};
+use crate::text::{Amount, UNKNOWN, parse_tres};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SiteReservation {
@@ -18,26 +18,30 @@ pub(crate) struct SiteReservation {
 }
 
 /// Reads what `sacctmgr` prints; rows that cannot be used are counted.
-pub(crate) fn read(text: &str, name: &str, times: &SheetTimes<'_>) -> Result<(Vec<SiteReservation>, u64), SiteError> {
-    let mut found = Vec::new();
-    let mut unused = 0;
-    for (line, get) in TextSheet::read(text).rows() {
+pub(crate) fn read_reservations(
+    text: &str,
+    name: &str,
+    times: &SheetTimes<'_>,
+) -> Result<(Vec<SiteReservation>, u64), SiteError> {
+    let mut reservations = Vec::new();
+    let mut unused_count = 0;
+    for (line, get) in TextSheet::read_sheet(text).named_rows() {
         let place = format!("{name}:{line}");
-        let begin = times.moment(get(&["timestart", "start", "starttime"]), &place)?;
-        let end = times.moment(get(&["timeend", "end", "endtime"]), &place)?;
-        let amount = tres(get(&["tres"]).as_bytes()).unwrap_or(Amount::UNKNOWN);
+        let begin = times.parse_moment(get(&["timestart", "start", "starttime"]), &place)?;
+        let end = times.parse_moment(get(&["timeend", "end", "endtime"]), &place)?;
+        let amount = parse_tres(get(&["tres"]).as_bytes()).unwrap_or(Amount::UNKNOWN);
         match (begin, end) {
-            (Some(begin), Some(end)) if end > begin => found.push(SiteReservation {
+            (Some(begin), Some(end)) if end > begin => reservations.push(SiteReservation {
                 name: get(&["name"]).to_string(),
                 begin,
                 end,
                 nodes: get(&["nodenames", "nodes", "nodelist"]).to_string(),
                 cpus: (amount.cpus != UNKNOWN).then_some(amount.cpus),
             }),
-            _ => unused += 1,
+            _ => unused_count += 1,
         }
     }
-    Ok((found, unused))
+    Ok((reservations, unused_count))
 }
 
 /// Reads what `scontrol show reservation` prints, with and without `-o`.
@@ -46,36 +50,36 @@ pub(crate) fn read_scontrol(
     name: &str,
     times: &SheetTimes<'_>,
 ) -> Result<(Vec<SiteReservation>, u64), SiteError> {
-    let mut found = Vec::new();
-    let mut unused = 0;
-    for (number, record) in records(text) {
-        let pairs = LinePairs::split(&record);
+    let mut reservations = Vec::new();
+    let mut unused_count = 0;
+    for (number, record) in split_records(text) {
+        let pairs = LinePairs::split_line(&record);
         let place = format!("{name}:{number}");
-        let moment = |key: &str| times.moment(pairs.get(key).unwrap_or_default(), &place);
+        let moment = |key: &str| times.parse_moment(pairs.get(key).unwrap_or_default(), &place);
         match (moment("StartTime")?, moment("EndTime")?, pairs.get("ReservationName")) {
-            (Some(begin), Some(end), Some(name)) if end > begin => found.push(SiteReservation {
+            (Some(begin), Some(end), Some(name)) if end > begin => reservations.push(SiteReservation {
                 name: name.to_string(),
                 begin,
                 end,
                 nodes: pairs.get("Nodes").filter(|nodes| *nodes != "(null)").unwrap_or_default().to_string(),
-                cpus: pairs.number("CoreCnt").and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0),
+                cpus: pairs.parse_number("CoreCnt").and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0),
             }),
-            _ => unused += 1,
+            _ => unused_count += 1,
         }
     }
-    Ok((found, unused))
+    Ok((reservations, unused_count))
 }
 
 /// Those that PBS's records tell of.
 pub(crate) fn of_pbs(open: &pbs::OpenRecords) -> Vec<SiteReservation> {
-    let one = |((name, _), known): (&(String, i64), &pbs::PbsReservation)| SiteReservation {
+    let site_reservation = |((name, _), known): (&(String, i64), &pbs::PbsReservation)| SiteReservation {
         name: name.split('.').next().unwrap_or(name).to_string(),
         begin: known.start,
         end: known.end,
         nodes: known.nodes.clone(),
         cpus: None,
     };
-    open.reservations.iter().map(one).filter(|r| r.end > r.begin && !r.nodes.is_empty()).collect()
+    open.reservations.iter().map(site_reservation).filter(|r| r.end > r.begin && !r.nodes.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -87,7 +91,7 @@ mod tests {
     fn both_commands_are_read() {
         let times = SheetTimes { form: &TimeForm::default(), zone: None };
         let text = "Cluster|Name|TRES|Start|End|UnusedWall\nc|maint|cpu=64|1767225600|1767312000|0\nc|x|cpu=1|0|0|0\n";
-        let (found, unused) = read(text, "resv.psv", &times).expect("a table");
+        let (found, unused) = read_reservations(text, "resv.psv", &times).expect("a table");
         assert_eq!((found.len(), unused, found[0].cpus), (1, 1, Some(64)));
         let text = "ReservationName=maint StartTime=1767225600 EndTime=1767312000 Duration=1-00:00:00 Nodes=n[1-2] NodeCnt=2 CoreCnt=64 Flags=MAINT\n";
         let (found, _) = read_scontrol(text, "resv.txt", &times).expect("lines");

@@ -28,7 +28,7 @@ pub(super) struct ExampleJob {
 
 impl ExampleJob {
     /// Whole nodes of 32 processors; one that it shares for fewer.
-    pub(super) fn nodes(&self) -> u32 {
+    pub(super) fn node_count(&self) -> u32 {
         self.cpus.div_ceil(32)
     }
 }
@@ -37,7 +37,7 @@ impl ExampleJob {
 pub(super) struct ExampleDice(u64);
 
 impl ExampleDice {
-    fn roll(&mut self) -> u64 {
+    fn roll_number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -46,8 +46,8 @@ impl ExampleDice {
     }
 
     /// A number from `low` to `high`.
-    fn between(&mut self, (low, high): (i64, i64)) -> i64 {
-        low + (self.roll() % (high - low + 1).unsigned_abs()) as i64
+    fn random_between(&mut self, (low, high): (i64, i64)) -> i64 {
+        low + (self.roll_number() % (high - low + 1).unsigned_abs()) as i64
     }
 }
 
@@ -211,44 +211,44 @@ const HABITS: [Habit; 9] = [
 ];
 
 /// Returns the jobs of all days in the order of their submission.
-pub(super) fn submitted() -> Vec<ExampleJob> {
+pub(super) fn submitted_jobs() -> Vec<ExampleJob> {
     let mut dice = ExampleDice(20_260_302);
     // Jobs that belong together, with the time of the first.
     let mut groups: Vec<(i64, Vec<ExampleJob>, Together)> = Vec::new();
     for day in 0..61 {
         let weekend = day % 7 >= 5;
         for habit in &HABITS {
-            let times = if weekend { dice.between((0, 1)) * habit.times.min(1) } else { habit.times };
+            let times = if weekend { dice.random_between((0, 1)) * habit.times.min(1) } else { habit.times };
             for _ in 0..times {
-                let submit = BEGIN + day * DAY + dice.between((7 * HOUR, 19 * HOUR));
-                groups.push((submit, together(habit, submit, &mut dice), habit.together));
+                let submit = BEGIN + day * DAY + dice.random_between((7 * HOUR, 19 * HOUR));
+                groups.push((submit, submit_together(habit, submit, &mut dice), habit.together));
             }
         }
     }
     groups.sort_by_key(|(submit, ..)| *submit);
-    let mut all: Vec<ExampleJob> = Vec::new();
+    let mut submissions: Vec<ExampleJob> = Vec::new();
     for (_, jobs, together) in groups {
-        let first = all.len();
+        let first = submissions.len();
         for (at, mut job) in jobs.into_iter().enumerate() {
             match together {
                 Together::Apart => {}
                 Together::Array => job.task = Some((first, at as u32)),
                 Together::Chain => job.after = (at > 0).then(|| first + at - 1),
             }
-            all.push(job);
+            submissions.push(job);
         }
     }
-    all
+    submissions
 }
 
 /// The jobs that a user submits at one time.
-fn together(habit: &Habit, submit: i64, dice: &mut ExampleDice) -> Vec<ExampleJob> {
-    let pick = |dice: &mut ExampleDice, all: &'static [u32]| all[(dice.roll() % all.len() as u64) as usize];
+fn submit_together(habit: &Habit, submit: i64, dice: &mut ExampleDice) -> Vec<ExampleJob> {
+    let pick = |dice: &mut ExampleDice, all: &'static [u32]| all[(dice.roll_number() % all.len() as u64) as usize];
     let cpus = pick(dice, habit.cpus);
     let gpus = pick(dice, habit.gpus);
-    let limit = habit.limits[(dice.roll() % habit.limits.len() as u64) as usize] * 60;
-    let percent = |dice: &mut ExampleDice, range: (i64, i64)| dice.between(range) as u32;
-    (0..dice.between(habit.jobs))
+    let limit = habit.limits[(dice.roll_number() % habit.limits.len() as u64) as usize] * 60;
+    let percent = |dice: &mut ExampleDice, range: (i64, i64)| dice.random_between(range) as u32;
+    (0..dice.random_between(habit.jobs))
         .map(|at| ExampleJob {
             user: habit.user,
             account: habit.account,
@@ -258,11 +258,11 @@ fn together(habit: &Habit, submit: i64, dice: &mut ExampleDice) -> Vec<ExampleJo
             gpus,
             memory_mb: habit.memory_per_cpu * cpus,
             limit,
-            run: (limit * dice.between(habit.runs) / 100 + dice.between((-29, 29))).max(5),
+            run: (limit * dice.random_between(habit.runs) / 100 + dice.random_between((-29, 29))).max(5),
             use_of: habit.uses.map(|range| percent(dice, range)),
             after: None,
             task: None,
-            fails: dice.between((1, 100)) <= 4,
+            fails: dice.random_between((1, 100)) <= 4,
         })
         .collect()
 }

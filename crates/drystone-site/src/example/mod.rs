@@ -52,19 +52,19 @@ const ACCOUNTS: [(&str, &[&str]); 3] = [
 
 /// Returns the files of the site, each with its name.
 pub fn example_files() -> Vec<(&'static str, String)> {
-    let jobs = schedule::scheduled(jobs::submitted());
+    let jobs = schedule::schedule_jobs(jobs::submitted_jobs());
     vec![
-        ("jobs.psv", records::records(&jobs)),
+        ("jobs.psv", records::render_records(&jobs)),
         ("slurm.conf", SLURM_CONF.to_string()),
         ("gres.conf", GRES_CONF.to_string()),
-        ("events.psv", events()),
-        ("resv.psv", reservations()),
-        ("assoc.txt", associations()),
-        ("qos.txt", qos()),
+        ("events.psv", render_events()),
+        ("resv.psv", render_reservations()),
+        ("assoc.txt", render_associations()),
+        ("qos.txt", render_qos()),
     ]
 }
 
-fn events() -> String {
+fn render_events() -> String {
     let mut text = "Cluster|ClusterNodes|NodeName|Start|End|State|Reason|TRES\n".to_string();
     let _ =
         writeln!(text, "quarry|d1,g[1-3],q[01-16]||{BEGIN}|0|||cpu=640,mem=2880000M,billing=640,gres/gpu=12,node=20");
@@ -75,14 +75,14 @@ fn events() -> String {
     text
 }
 
-fn reservations() -> String {
+fn render_reservations() -> String {
     let [begin, end] = MAINTENANCE.map(|hour| BEGIN + hour * HOUR);
     format!(
         "Cluster|Name|TRES|Start|End|UnusedWall|Nodes\nquarry|service|cpu=640|{begin}|{end}|0.0|d1,g[1-3],q[01-16]\n"
     )
 }
 
-fn associations() -> String {
+fn render_associations() -> String {
     let mut text =
         "Cluster|Account|User|Partition|Share|GrpJobs|GrpTRES|MaxJobs|MaxTRES|MaxSubmit|QOS|Def QOS\n".to_string();
     text.push_str("quarry|root|||1|||||||\nquarry|root|root||1||||||normal|\n");
@@ -95,7 +95,7 @@ fn associations() -> String {
     text
 }
 
-fn qos() -> String {
+fn render_qos() -> String {
     format!(
         "Name|Priority|GraceTime|UsageFactor|GrpTRES|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MaxSubmitPU\n\
          normal|0|00:00:00|1.000000||||cpu={MOST_CPUS}||\ndebug|0|00:00:00|1.000000||||cpu=16|4|\n"

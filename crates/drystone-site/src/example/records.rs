@@ -11,7 +11,7 @@ const HEADER: &str = "JobIDRaw|JobID|Cluster|User|Account|Group|UID|Partition|QO
 const FIRST: usize = 1_001;
 
 /// The table of all jobs and their steps.
-pub(super) fn records(all: &[ExampleRecord]) -> String {
+pub(super) fn render_records(all: &[ExampleRecord]) -> String {
     let mut text = HEADER.to_string();
     for (at, record) in all.iter().enumerate() {
         let raw = FIRST + at;
@@ -45,22 +45,22 @@ fn job_row(text: &mut String, raw: usize, name: &str, record: &ExampleRecord) {
         (_, false) => "SchedMain",
     };
     let gpus = if job.gpus > 0 { format!("gres/gpu={},", job.gpus) } else { String::new() };
-    let (cpus, nodes, memory) = (job.cpus, job.nodes(), job.memory_mb);
+    let (cpus, nodes, memory) = (job.cpus, job.node_count(), job.memory_mb);
     let tres = format!("billing={cpus},cpu={cpus},{gpus}mem={memory}M,node={nodes}");
-    let (held_nodes, held_cpus, held) = match record.start {
+    let (held_nodes, held_cpus, held_tres) = match record.start {
         Some(_) => (nodes, cpus, tres.as_str()),
         None => (0, 0, ""),
     };
     let names: Vec<String> = record.nodes.iter().map(|&node| node_name(node)).collect();
     let list = if names.is_empty() { "None assigned".to_string() } else { names.join(",") };
-    let used = match record.end {
+    let cpu_usage = match record.end {
         Some(_) => cpu_time(ran * 10 * i64::from(cpus * job.use_of[0])),
         None => "00:00:00".to_string(),
     };
     let _ = writeln!(
         text,
         "{raw}|{name}|quarry|{user}|{account}|{account}|{uid}|{partition}|{qos}|{submit}|{eligible}|{start}|{end}|{ran}|00:00:00|\
-         {limit}|{state}|{exit}|1|{reason}|{flags}||{nodes}|{held_nodes}|{cpus}|{held_cpus}|{memory}M|{tres}|{held}|{list}|{used}|||||",
+         {limit}|{state}|{exit}|1|{reason}|{flags}||{nodes}|{held_nodes}|{cpus}|{held_cpus}|{memory}M|{tres}|{held_tres}|{list}|{cpu_usage}|||||",
         user = job.user,
         account = job.account,
         partition = PARTITIONS[job.partition].0,
@@ -78,16 +78,16 @@ fn job_row(text: &mut String, raw: usize, name: &str, record: &ExampleRecord) {
 fn step_row(text: &mut String, raw: usize, name: &str, record: &ExampleRecord, ran: i64) {
     let job = &record.job;
     let [cpu, memory, gpu] = job.use_of;
-    let used = cpu_time(ran * 10 * i64::from(job.cpus * cpu));
+    let cpu_usage = cpu_time(ran * 10 * i64::from(job.cpus * cpu));
     let kilobytes = u64::from(job.memory_mb) * 1_024 * u64::from(memory) / 100;
     let gpus = if job.gpus > 0 { format!(",gres/gpuutil={}", job.gpus * gpu) } else { String::new() };
     let usage = format!("mem={kilobytes}K{gpus}");
     let _ = writeln!(
         text,
-        "{raw}.batch|{name}.batch|quarry||{account}||||||||||||{state}|0:0||||||{nodes}||{cpus}|||||{used}|1|{kilobytes}K|{usage}|{usage}|",
+        "{raw}.batch|{name}.batch|quarry||{account}||||||||||||{state}|0:0||||||{nodes}||{cpus}|||||{cpu_usage}|1|{kilobytes}K|{usage}|{usage}|",
         account = job.account,
         state = record.state,
-        nodes = job.nodes(),
+        nodes = job.node_count(),
         cpus = job.cpus,
     );
 }

@@ -70,7 +70,7 @@ struct ExampleCluster {
 }
 
 /// Schedules the jobs, and returns them with their fates at the end of the records.
-pub(super) fn scheduled(jobs: Vec<ExampleJob>) -> Vec<ExampleRecord> {
+pub(super) fn schedule_jobs(jobs: Vec<ExampleJob>) -> Vec<ExampleRecord> {
     let node = |at: usize| match at {
         0..=15 => ExampleRoom { cpus: 32, gpus: 0, memory_mb: 128_000, up: true },
         16..=18 => ExampleRoom { cpus: 32, gpus: 4, memory_mb: 256_000, up: true },
@@ -97,19 +97,19 @@ pub(super) fn scheduled(jobs: Vec<ExampleJob>) -> Vec<ExampleRecord> {
         held: BTreeMap::new(),
         ends: BTreeSet::new(),
     };
-    let mut arrived = 0;
+    let mut arrival_count = 0;
     while let Some(now) = times.pop_first().filter(|&now| now < END) {
         cluster.end_jobs(now);
         cluster.break_nodes(now);
-        while cluster.records.get(arrived).is_some_and(|record| record.job.submit <= now) {
-            cluster.queue.push(arrived);
-            arrived += 1;
+        while cluster.records.get(arrival_count).is_some_and(|record| record.job.submit <= now) {
+            cluster.queue.push(arrival_count);
+            arrival_count += 1;
         }
-        for at in cluster.pass(now) {
+        for at in cluster.run_pass(now) {
             times.insert(at);
         }
     }
-    cluster.records.truncate(arrived);
+    cluster.records.truncate(arrival_count);
     cluster.records
 }
 
@@ -124,7 +124,7 @@ impl ExampleCluster {
                 (false, true) => "TIMEOUT",
                 (false, false) => "COMPLETED",
             };
-            self.release(at, end);
+            self.release_nodes(at, end);
         }
     }
 
@@ -136,16 +136,16 @@ impl ExampleCluster {
             if now != begin {
                 continue;
             }
-            let lost = self.running.iter().copied().filter(|&at| self.records[at].nodes.contains(&outage.at));
-            for at in lost.collect::<Vec<_>>() {
+            let lost_jobs = self.running.iter().copied().filter(|&at| self.records[at].nodes.contains(&outage.at));
+            for at in lost_jobs.collect::<Vec<_>>() {
                 self.ends.retain(|&(_, job)| job != at);
                 self.records[at].state = "NODE_FAIL";
-                self.release(at, now);
+                self.release_nodes(at, now);
             }
         }
     }
 
-    fn release(&mut self, at: usize, end: i64) {
+    fn release_nodes(&mut self, at: usize, end: i64) {
         self.running.remove(&at);
         self.records[at].end = Some(end);
         self.set_occupied(at, false);
@@ -158,7 +158,7 @@ impl ExampleCluster {
     /// Takes a job's share of its nodes, or gives it back.
     fn set_occupied(&mut self, at: usize, taken: bool) {
         let ExampleRecord { job, nodes, .. } = &self.records[at];
-        let parts = job.nodes();
+        let parts = job.node_count();
         let change = |room: u32, part: u32| if taken { room - part } else { room + part };
         for &node in nodes {
             let room = &mut self.rooms[node];
@@ -166,21 +166,21 @@ impl ExampleCluster {
             room.gpus = change(room.gpus, job.gpus / parts);
             room.memory_mb = change(room.memory_mb, job.memory_mb / parts);
         }
-        let held = self.held.entry(job.user).or_default();
-        *held = change_held(*held, job.cpus, taken);
+        let user_usage = self.held.entry(job.user).or_default();
+        *user_usage = change_held(*user_usage, job.cpus, taken);
     }
 
     /// Starts what can start, and returns the times at which these jobs end.
-    fn pass(&mut self, now: i64) -> Vec<i64> {
-        let mut kept: [Option<ExampleReserve>; 3] = [None, None, None];
+    fn run_pass(&mut self, now: i64) -> Vec<i64> {
+        let mut reserves: [Option<ExampleReserve>; 3] = [None, None, None];
         let mut ends = Vec::new();
         for at in std::mem::take(&mut self.queue) {
             let partition = self.records[at].job.partition;
-            match self.why_not(at, now, kept[partition].as_ref()) {
-                Ok(nodes) => ends.push(self.start(at, nodes, now, kept[partition].is_some())),
+            match self.why_not(at, now, reserves[partition].as_ref()) {
+                Ok(nodes) => ends.push(self.start_job(at, nodes, now, reserves[partition].is_some())),
                 Err(reason) => {
                     if reason == "Resources" {
-                        kept[partition] = Some(self.kept_nodes(at, now));
+                        reserves[partition] = Some(self.kept_nodes(at, now));
                     }
                     self.records[at].reason = reason;
                     self.queue.push(at);
@@ -190,7 +190,7 @@ impl ExampleCluster {
         ends
     }
 
-    fn start(&mut self, at: usize, nodes: Vec<usize>, now: i64, backfilled: bool) -> i64 {
+    fn start_job(&mut self, at: usize, nodes: Vec<usize>, now: i64, backfilled: bool) -> i64 {
         let record = &mut self.records[at];
         record.nodes = nodes;
         (record.start, record.state, record.backfilled) = (Some(now), "RUNNING", backfilled);
@@ -220,21 +220,21 @@ impl ExampleCluster {
         }
         let (_, first, last) = PARTITIONS[job.partition];
         let keeps = |node: usize| kept.is_some_and(|(nodes, from)| nodes.contains(&node) && now + job.limit > *from);
-        let mut nodes: Vec<usize> = (first..=last).filter(|&node| self.fits(at, node) && !keeps(node)).collect();
+        let mut nodes: Vec<usize> = (first..=last).filter(|&node| self.has_room(at, node) && !keeps(node)).collect();
         // The fullest first, as Slurm packs.
         nodes.sort_by_key(|&node| (self.rooms[node].cpus, node));
-        let wanted = job.nodes() as usize;
-        if nodes.len() >= wanted {
-            nodes.truncate(wanted);
+        let wanted_nodes = job.node_count() as usize;
+        if nodes.len() >= wanted_nodes {
+            nodes.truncate(wanted_nodes);
             nodes.sort_unstable();
             return Ok(nodes);
         }
         Err(if kept.is_some() { "Priority" } else { "Resources" })
     }
 
-    fn fits(&self, at: usize, node: usize) -> bool {
+    fn has_room(&self, at: usize, node: usize) -> bool {
         let (job, room) = (&self.records[at].job, &self.rooms[node]);
-        let parts = job.nodes();
+        let parts = job.node_count();
         room.up
             && room.cpus >= job.cpus / parts
             && room.gpus >= job.gpus / parts
@@ -250,7 +250,7 @@ impl ExampleCluster {
             .map(|node| (self.free_at(at, node, now), node))
             .collect();
         free.sort_unstable();
-        free.truncate(job.nodes() as usize);
+        free.truncate(job.node_count() as usize);
         let from = free.last().map_or(END, |(time, _)| *time);
         (free.into_iter().map(|(_, node)| node).collect(), from)
     }
@@ -258,7 +258,7 @@ impl ExampleCluster {
     /// Returns when a node has room for a job's part.
     fn free_at(&self, at: usize, node: usize, now: i64) -> i64 {
         let job = &self.records[at].job;
-        let parts = job.nodes();
+        let parts = job.node_count();
         let mut room = self.rooms[node];
         let enough = |room: &ExampleRoom| {
             room.cpus >= job.cpus / parts && room.gpus >= job.gpus / parts && room.memory_mb >= job.memory_mb / parts
@@ -272,7 +272,7 @@ impl ExampleCluster {
             if enough(&room) {
                 break;
             }
-            let parts = other.nodes();
+            let parts = other.node_count();
             room.cpus += other.cpus / parts;
             room.gpus += other.gpus / parts;
             room.memory_mb += other.memory_mb / parts;

@@ -17,27 +17,28 @@ pub(super) fn class_medians(case: &PoolCase) -> Starts {
         blocks.entry(case.block_of(job)).or_default().push(at);
     }
     let mut waits: Vec<Option<i64>> = vec![Some(0); case.jobs.len()];
-    let mut known: BTreeMap<(usize, usize), i64> = BTreeMap::new();
+    let mut class_waits: BTreeMap<(usize, usize), i64> = BTreeMap::new();
     let mut of_all = 0;
     for jobs in blocks.values() {
-        let mut seen: BTreeMap<(usize, usize), Vec<i64>> = BTreeMap::new();
-        let mut all = Vec::new();
+        let mut seen_waits: BTreeMap<(usize, usize), Vec<i64>> = BTreeMap::new();
+        let mut all_waits = Vec::new();
         for &at in jobs {
             let job = &case.jobs[at];
             let class = (size_class(job.units), length_class(job.limit));
-            waits[at] = Some(known.get(&class).copied().unwrap_or(of_all));
-            if let Some(wait) = job.wait().filter(|_| job.simulated) {
-                seen.entry(class).or_default().push(wait);
-                all.push(wait);
+            waits[at] = Some(class_waits.get(&class).copied().unwrap_or(of_all));
+            if let Some(wait) = job.recorded_wait().filter(|_| job.simulated) {
+                seen_waits.entry(class).or_default().push(wait);
+                all_waits.push(wait);
             }
         }
-        known.extend(seen.into_iter().filter_map(|(class, mut waits)| Some((class, median(&mut waits)?))));
-        of_all = median(&mut all).unwrap_or(of_all);
+        class_waits
+            .extend(seen_waits.into_iter().filter_map(|(class, mut waits)| Some((class, find_median(&mut waits)?))));
+        of_all = find_median(&mut all_waits).unwrap_or(of_all);
     }
     Starts::of_waits(waits)
 }
 
-fn median(values: &mut [i64]) -> Option<i64> {
+fn find_median(values: &mut [i64]) -> Option<i64> {
     let middle = values.len().checked_sub(1)? / 2;
     Some(*values.select_nth_unstable(middle).1)
 }
@@ -64,6 +65,6 @@ pub(super) fn length_class(seconds: i64) -> usize {
 }
 
 /// The classes of a job by its size and by how long it held its processors.
-pub(super) fn classes(job: &RecordedTimes) -> (usize, usize) {
+pub(super) fn job_classes(job: &RecordedTimes) -> (usize, usize) {
     (size_class(job.units), length_class(job.holds))
 }

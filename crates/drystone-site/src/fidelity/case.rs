@@ -29,7 +29,7 @@ pub(super) struct RecordedTimes {
 }
 
 impl RecordedTimes {
-    pub(super) fn wait(&self) -> Option<i64> {
+    pub(super) fn recorded_wait(&self) -> Option<i64> {
         self.start.map(|start| start - self.arrive)
     }
 }
@@ -56,7 +56,7 @@ pub(super) const ELSEWHERE: u32 = u32::MAX;
 impl PoolCase {
     /// The jobs of a pool. Waits are compared of those that arrive within the part of the window
     /// that is measured, started within it, and are no guess.
-    pub(super) fn of(site: &Site, pool: u16, span: (i64, i64)) -> PoolCase {
+    pub(super) fn from_site(site: &Site, pool: u16, span: (i64, i64)) -> PoolCase {
         let summary = &site.manifest.pools[usize::from(pool)];
         let window = &site.manifest.window;
         let (from, until) = span;
@@ -68,29 +68,29 @@ impl PoolCase {
                 continue;
             }
             places[at] = jobs.len() as u32;
-            let started = job.kind.started();
-            let simulated = Site::is_simulated(&job);
+            let has_started = job.kind.has_start();
+            let is_simulated = Site::is_simulated(&job);
             let fresh = job.start.is_some_and(|start| (window.from..=window.until).contains(&start));
-            let holds = job.occupied().unwrap_or_else(|| match (job.start, job.kind) {
+            let holds = job.occupied_seconds().unwrap_or_else(|| match (job.start, job.kind) {
                 (Some(start), SiteJobFate::Running) => (window.until - start).max(i64::from(job.limit)),
                 _ => job.imputed_run.map_or(0, i64::from),
             });
-            let in_time = fresh && !job.marks.has(JobMarks::NO_SUBMIT) && (from..=until).contains(&job.arrive);
-            let counts = started && simulated && in_time;
-            if counts && job.marks.has(JobMarks::CAUSE) && !job.reason.is_empty() {
+            let in_time = fresh && !job.marks.has_mark(JobMarks::NO_SUBMIT) && (from..=until).contains(&job.arrive);
+            let counts = has_started && is_simulated && in_time;
+            if counts && job.marks.has_mark(JobMarks::CAUSE) && !job.reason.is_empty() {
                 *reasons.entry(job.reason.to_string()).or_default() += job.wait().unwrap_or(0).max(0);
             }
             jobs.push(RecordedTimes {
                 arrive: job.arrive,
-                start: job.start.filter(|_| started),
+                start: job.start.filter(|_| has_started),
                 end: job.end,
                 holds,
                 limit: i64::from(job.limit),
                 units: job.units,
                 counts,
-                modelled: !job.marks.has(JobMarks::CAUSE),
-                simulated,
-                backfilled: backfilled(job.flags),
+                modelled: !job.marks.has_mark(JobMarks::CAUSE),
+                simulated: is_simulated,
+                backfilled: was_backfilled(job.flags),
             });
         }
         PoolCase { name: summary.name.clone(), pool, units: summary.units, jobs, places, reasons, from, until }
@@ -98,23 +98,24 @@ impl PoolCase {
 
     /// The part of the site's window that is measured, `warm_up` seconds of it left out at the
     /// beginning if that is given.
-    pub(super) fn span(site: &Site, warm_up: Option<i64>) -> (i64, i64) {
+    pub(super) fn measured_span(site: &Site, warm_up: Option<i64>) -> (i64, i64) {
         let window = &site.manifest.window;
         let from = warm_up.map_or(window.measure_from, |warm| window.from + warm);
         (from, window.measure_until.max(from))
     }
 
     /// Jobs whose waits are compared.
-    pub(super) fn counted(&self) -> impl Iterator<Item = (usize, &RecordedTimes)> {
+    pub(super) fn counted_jobs(&self) -> impl Iterator<Item = (usize, &RecordedTimes)> {
         self.jobs.iter().enumerate().filter(|(_, job)| job.counts)
     }
 
     /// Returns the recorded reason for which jobs waited longest for more than a place on the
     /// machine, with its part of all waiting and that of all such reasons.
     pub(super) fn main_reason(&self) -> Option<RecordedReason> {
-        let all: i64 = self.counted().filter_map(|(_, job)| job.wait()).map(|wait| wait.max(0)).sum();
+        let total_wait: i64 =
+            self.counted_jobs().filter_map(|(_, job)| job.recorded_wait()).map(|wait| wait.max(0)).sum();
         let (name, &most) = self.reasons.iter().max_by_key(|(name, seconds)| (**seconds, std::cmp::Reverse(*name)))?;
-        let part = |seconds: i64| seconds as f64 / all.max(1) as f64;
+        let part = |seconds: i64| seconds as f64 / total_wait.max(1) as f64;
         (most > 0).then(|| RecordedReason {
             name: name.clone(),
             share: part(most),
@@ -123,25 +124,25 @@ impl PoolCase {
     }
 
     /// Lengths of blocks of time: weeks or, of less than six, days.
-    pub(super) fn block(&self) -> i64 {
+    pub(super) fn block_length(&self) -> i64 {
         const DAY: i64 = 86_400;
         if self.until - self.from >= 6 * 7 * DAY { 7 * DAY } else { DAY }
     }
 
     pub(super) fn block_of(&self, job: &RecordedTimes) -> i64 {
-        (job.arrive - self.from).div_euclid(self.block())
+        (job.arrive - self.from).div_euclid(self.block_length())
     }
 
-    pub(super) fn when(moment: i64) -> String {
-        clock::text(moment)
+    pub(super) fn format_moment(moment: i64) -> String {
+        clock::format_moment(moment)
     }
 }
 
-fn backfilled(flags: crate::text::Flags) -> Option<bool> {
+fn was_backfilled(flags: crate::text::Flags) -> Option<bool> {
     use crate::text::Flags;
     match () {
-        () if flags.has(Flags::BACKFILL) => Some(true),
-        () if flags.has(Flags::MAIN) || flags.has(Flags::SUBMIT) => Some(false),
+        () if flags.has_all(Flags::BACKFILL) => Some(true),
+        () if flags.has_all(Flags::MAIN) || flags.has_all(Flags::SUBMIT) => Some(false),
         () => None,
     }
 }

@@ -1,7 +1,9 @@
 //! Distance of waits from the recorded ones.
 
 use super::case::{PoolCase, RecordedTimes};
-use super::stats::{kendall, kolmogorov_smirnov, quantile, sorted, spearman, wasserstein};
+use super::stats::{
+    find_quantile, kendall_correlation, kolmogorov_smirnov, sort_values, spearman_correlation, wasserstein_distance,
+};
 use serde::{Deserialize, Serialize};
 
 /// The waits of the jobs that count, recorded and replayed.
@@ -14,10 +16,10 @@ pub(super) struct WaitPairs {
 
 impl WaitPairs {
     /// Of the jobs of a case that `which` takes; `starts` says when a replay started each.
-    pub(super) fn of(case: &PoolCase, starts: &Starts, which: impl Fn(&RecordedTimes) -> bool) -> WaitPairs {
+    pub(super) fn from_case(case: &PoolCase, starts: &Starts, which: impl Fn(&RecordedTimes) -> bool) -> WaitPairs {
         let mut waits = WaitPairs::default();
-        for (at, job) in case.counted().filter(|(_, job)| which(job)) {
-            if let (Some(recorded), Some(replayed)) = (job.wait(), starts.wait[at]) {
+        for (at, job) in case.counted_jobs().filter(|(_, job)| which(job)) {
+            if let (Some(recorded), Some(replayed)) = (job.recorded_wait(), starts.wait[at]) {
                 waits.recorded.push(recorded as f64);
                 waits.replayed.push(replayed as f64);
                 waits.blocks.push(case.block_of(job));
@@ -43,8 +45,8 @@ impl Starts {
     }
 
     /// As they were recorded.
-    pub(super) fn recorded(case: &PoolCase) -> Starts {
-        Starts::of_waits(case.jobs.iter().map(RecordedTimes::wait).collect())
+    pub(super) fn from_records(case: &PoolCase) -> Starts {
+        Starts::of_waits(case.jobs.iter().map(RecordedTimes::recorded_wait).collect())
     }
 }
 
@@ -88,7 +90,7 @@ pub struct Errors {
 const LONG: f64 = 60.0;
 
 impl Errors {
-    pub(super) fn of(waits: &WaitPairs) -> Errors {
+    pub(super) fn from_waits(waits: &WaitPairs) -> Errors {
         let WaitPairs { recorded, replayed, .. } = waits;
         let n = recorded.len();
         let mut errors = Errors { jobs: n as u64, ..Errors::default() };
@@ -97,26 +99,26 @@ impl Errors {
         }
         let mean = |values: &[f64]| Some(values.iter().sum::<f64>() / values.len() as f64);
         let distances: Vec<f64> = replayed.iter().zip(recorded).map(|(s, r)| s - r).collect();
-        let absolute = sorted(distances.iter().map(|d| d.abs()).collect());
+        let absolute = sort_values(distances.iter().map(|d| d.abs()).collect());
         let within = |limit: f64| Some(absolute.partition_point(|&d| d <= limit) as f64 / n as f64);
         (errors.recorded_mean, errors.replayed_mean) = (mean(recorded), mean(replayed));
         errors.mean_distance = mean(&absolute);
-        (errors.median_distance, errors.p90_distance) = (quantile(&absolute, 0.5), quantile(&absolute, 0.9));
-        errors.signed_median = quantile(&sorted(distances.clone()), 0.5);
+        (errors.median_distance, errors.p90_distance) = (find_quantile(&absolute, 0.5), find_quantile(&absolute, 0.9));
+        errors.signed_median = find_quantile(&sort_values(distances.clone()), 0.5);
         errors.within_minute = within(60.0);
         errors.within_ten_minutes = within(600.0);
         errors.within_hour = within(3_600.0);
         let tenth = distances.iter().zip(recorded).filter(|(d, r)| d.abs() <= **r / 10.0).count();
         errors.within_tenth = Some(tenth as f64 / n as f64);
-        let (a, b) = (sorted(recorded.clone()), sorted(replayed.clone()));
+        let (a, b) = (sort_values(recorded.clone()), sort_values(replayed.clone()));
         let log = |values: &[f64]| values.iter().map(|w| (1.0 + w.max(0.0)).log10()).collect::<Vec<f64>>();
-        errors.wasserstein = wasserstein(&log(&a), &log(&b));
+        errors.wasserstein = wasserstein_distance(&log(&a), &log(&b));
         errors.kolmogorov_smirnov = kolmogorov_smirnov(&a, &b);
         let long: Vec<usize> = (0..n).filter(|&i| recorded[i] >= LONG || replayed[i] >= LONG).collect();
         let pick = |values: &[f64]| long.iter().map(|&i| values[i]).collect::<Vec<f64>>();
         errors.waiting = long.len() as u64;
-        errors.spearman = spearman(&pick(recorded), &pick(replayed));
-        errors.kendall = kendall(&pick(recorded), &pick(replayed));
+        errors.spearman = spearman_correlation(&pick(recorded), &pick(replayed));
+        errors.kendall = kendall_correlation(&pick(recorded), &pick(replayed));
         errors
     }
 }
@@ -132,7 +134,7 @@ mod tests {
             replayed: vec![30.0, 100.0, 1_500.0, 5_000.0],
             blocks: vec![0; 4],
         };
-        let errors = Errors::of(&waits);
+        let errors = Errors::from_waits(&waits);
         assert_eq!((errors.jobs, errors.waiting), (4, 3));
         assert_eq!((errors.recorded_mean, errors.replayed_mean), (Some(2_775.0), Some(1_657.5)));
         assert_eq!(
@@ -152,12 +154,12 @@ mod tests {
     #[test]
     fn a_perfect_replay_has_none() {
         let waits = WaitPairs { recorded: vec![5.0, 80.0, 90.0], replayed: vec![5.0, 80.0, 90.0], blocks: vec![0; 3] };
-        let errors = Errors::of(&waits);
+        let errors = Errors::from_waits(&waits);
         assert_eq!((errors.mean_distance, errors.within_minute, errors.wasserstein), (Some(0.0), Some(1.0), Some(0.0)));
         assert_eq!(
             (errors.kolmogorov_smirnov, errors.spearman, errors.within_tenth),
             (Some(0.0), Some(1.0), Some(1.0))
         );
-        assert_eq!(Errors::of(&WaitPairs::default()).mean_distance, None);
+        assert_eq!(Errors::from_waits(&WaitPairs::default()).mean_distance, None);
     }
 }

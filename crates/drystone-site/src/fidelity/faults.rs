@@ -2,7 +2,7 @@
 
 use super::case::PoolCase;
 use super::errors::WaitPairs;
-use super::stats::{quantile, sorted};
+use super::stats::{find_quantile, sort_values};
 use crate::capacity::Cause;
 use crate::clock::{self, Zone};
 use crate::site::Site;
@@ -25,16 +25,16 @@ const NEAR: f64 = 60.0;
 const NEARLY_ALL: f64 = 0.9;
 
 impl ConstantShift {
-    pub(super) fn find(waits: &WaitPairs) -> Option<ConstantShift> {
+    pub(super) fn find_shift(waits: &WaitPairs) -> Option<ConstantShift> {
         let distances: Vec<f64> = waits.replayed.iter().zip(&waits.recorded).map(|(new, old)| new - old).collect();
-        let seconds = quantile(&sorted(distances.clone()), 0.5)?;
+        let seconds = find_quantile(&sort_values(distances.clone()), 0.5)?;
         let near = distances.iter().filter(|&&distance| (distance - seconds).abs() <= NEAR).count();
         let share = near as f64 / distances.len() as f64;
         (seconds.abs() >= LEAST_SHIFT && share >= NEARLY_ALL).then_some(ConstantShift { seconds, share })
     }
 
     /// The shift in a sentence.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn describe_shift(&self) -> String {
         let way = if self.seconds < 0.0 { "early" } else { "late" };
         format!(
             "every job {:.1} min {way} in the replay ({:.0}% within a minute of that): the clock or the time zone of submissions is not \
@@ -95,8 +95,8 @@ pub(super) fn quiet_times(site: &Site, case: &PoolCase) -> Vec<QuietTime> {
 }
 
 fn quiet_in(changes: &[(i64, QuietChange)], units: i64, (from, until): (i64, i64)) -> Vec<QuietTime> {
-    let (mut capacity, mut held) = (units, 0_i64);
-    let mut waiting: BTreeMap<u32, i64> = BTreeMap::new();
+    let (mut capacity, mut held_units) = (units, 0_i64);
+    let mut waiting_jobs: BTreeMap<u32, i64> = BTreeMap::new();
     let (mut quiet, mut open): (Vec<QuietTime>, Option<QuietTime>) = (Vec::new(), None);
     for moment in changes.chunk_by(|a, b| a.0 == b.0) {
         let now = moment[0].0.clamp(from, until);
@@ -105,15 +105,16 @@ fn quiet_in(changes: &[(i64, QuietChange)], units: i64, (from, until): (i64, i64
             match *change {
                 QuietChange::Capacity(by) => capacity += by,
                 QuietChange::Held(by) => {
-                    held += by;
+                    held_units += by;
                     starts |= by > 0;
                 }
-                QuietChange::Waits(units, by) => *waiting.entry(units).or_default() += by,
+                QuietChange::Waits(units, by) => *waiting_jobs.entry(units).or_default() += by,
             }
         }
-        let free = capacity - held;
-        let fits: i64 = waiting.iter().take_while(|(units, _)| i64::from(**units) <= free).map(|(_, jobs)| jobs).sum();
-        let is_quiet = fits > 0 && held as f64 <= STILL_HELD * capacity as f64;
+        let free = capacity - held_units;
+        let fits: i64 =
+            waiting_jobs.iter().take_while(|(units, _)| i64::from(**units) <= free).map(|(_, jobs)| jobs).sum();
+        let is_quiet = fits > 0 && held_units as f64 <= STILL_HELD * capacity as f64;
         if let Some(time) = open.as_mut() {
             time.until = now;
             time.waiting = time.waiting.max(fits.unsigned_abs());
@@ -137,9 +138,9 @@ const NAMED: usize = 3;
 
 /// Describes the quiet times of a site.
 pub(super) fn quiet_texts(quiet: &[QuietTime], site: &Site) -> Vec<String> {
-    let zone = Zone::named(&site.manifest.time_zone).unwrap_or_else(|_| Zone::utc());
-    let minute = |moment: i64| clock::minute(zone.civil(moment));
-    let one = |time: &QuietTime| {
+    let zone = Zone::from_name(&site.manifest.time_zone).unwrap_or_else(|_| Zone::utc_zone());
+    let minute = |moment: i64| clock::format_minute(zone.civil_time(moment));
+    let describe_time = |time: &QuietTime| {
         let jobs = if time.waiting == 1 {
             "a job that fits waits".into()
         } else {
@@ -152,7 +153,7 @@ pub(super) fn quiet_texts(quiet: &[QuietTime], site: &Site) -> Vec<String> {
             minute(time.until)
         )
     };
-    let mut texts: Vec<String> = quiet.iter().take(NAMED).map(one).collect();
+    let mut texts: Vec<String> = quiet.iter().take(NAMED).map(describe_time).collect();
     match quiet.len().saturating_sub(NAMED) {
         0 => {}
         1 => texts.push("one more such time".to_string()),
@@ -173,13 +174,13 @@ mod tests {
     fn a_shift_is_what_nearly_all_jobs_have() {
         let recorded = [3_600.0, 3_700.0, 4_000.0, 9_000.0];
         let shifted: Vec<f64> = recorded.iter().map(|wait| wait - 3_600.0).collect();
-        let shift = ConstantShift::find(&pairs(&recorded, &shifted)).expect("a shift");
+        let shift = ConstantShift::find_shift(&pairs(&recorded, &shifted)).expect("a shift");
         assert_eq!((shift.seconds, shift.share), (-3_600.0, 1.0));
-        assert!(shift.text().starts_with("every job 60.0 min early"), "{}", shift.text());
+        assert!(shift.describe_shift().starts_with("every job 60.0 min early"), "{}", shift.describe_shift());
         // As many jobs early as late, the same time, and a replay that is right.
-        assert_eq!(ConstantShift::find(&pairs(&recorded, &[0.0, 3_700.0, 4_000.0, 5_400.0])), None);
-        assert_eq!(ConstantShift::find(&pairs(&recorded, &recorded)), None);
-        assert_eq!(ConstantShift::find(&pairs(&[], &[])), None);
+        assert_eq!(ConstantShift::find_shift(&pairs(&recorded, &[0.0, 3_700.0, 4_000.0, 5_400.0])), None);
+        assert_eq!(ConstantShift::find_shift(&pairs(&recorded, &recorded)), None);
+        assert_eq!(ConstantShift::find_shift(&pairs(&[], &[])), None);
     }
 
     #[test]

@@ -53,15 +53,15 @@ enum HeldChange {
 
 /// Replays the recorded starts, and those of a replay for comparison.
 pub(super) fn as_happened(site: &Site, case: &PoolCase, replayed: &Starts) -> AsHappened {
-    let recorded = held_sums(site, case, |_, job| job.start);
+    let recorded_sums = held_sums(site, case, |_, job| job.start);
     let again = held_sums(site, case, |at, job| match replayed.wait.get(at).copied().flatten() {
         Some(wait) if job.simulated => Some(job.arrive.saturating_add(wait)),
         _ => job.start,
     });
     AsHappened {
         nodes_twice: nodes_twice(site, case.pool),
-        idle_in_replay: again.finish().idle_while_queued,
-        ..recorded.finish()
+        idle_in_replay: again.finish_sums().idle_while_queued,
+        ..recorded_sums.finish_sums()
     }
 }
 
@@ -86,8 +86,8 @@ fn held_sums(site: &Site, case: &PoolCase, start: impl Fn(usize, &RecordedTimes)
         }
     }
     // What reservations keep from others, jobs within them use.
-    let lost = |cause: Cause| !matches!(cause, Cause::Reservation | Cause::ReservedJob);
-    for loss in site.losses.iter().filter(|loss| loss.pool == case.pool && lost(loss.cause)) {
+    let is_lost = |cause: Cause| !matches!(cause, Cause::Reservation | Cause::ReservedJob);
+    for loss in site.losses.iter().filter(|loss| loss.pool == case.pool && is_lost(loss.cause)) {
         changes.push((loss.begin, HeldChange::Capacity(-i64::from(loss.units))));
         changes.push((loss.end.unwrap_or(i64::MAX), HeldChange::Capacity(i64::from(loss.units))));
     }
@@ -96,11 +96,11 @@ fn held_sums(site: &Site, case: &PoolCase, start: impl Fn(usize, &RecordedTimes)
     let mut last = window.from;
     for (at, change) in changes {
         let now = at.clamp(window.from, window.until);
-        sums.pass((now - last).max(0));
+        sums.pass_time((now - last).max(0));
         last = last.max(now);
-        sums.take(change);
+        sums.take_change(change);
     }
-    sums.pass((window.until - last).max(0));
+    sums.pass_time((window.until - last).max(0));
     sums
 }
 
@@ -119,7 +119,7 @@ struct HeldSums {
 }
 
 impl HeldSums {
-    fn pass(&mut self, seconds: i64) {
+    fn pass_time(&mut self, seconds: i64) {
         if seconds == 0 {
             return;
         }
@@ -137,7 +137,7 @@ impl HeldSums {
         }
     }
 
-    fn take(&mut self, change: HeldChange) {
+    fn take_change(&mut self, change: HeldChange) {
         match change {
             HeldChange::Capacity(by) => self.capacity += by,
             HeldChange::Start(by) | HeldChange::End(by) => self.held += by,
@@ -153,7 +153,7 @@ impl HeldSums {
         }
     }
 
-    fn finish(&self) -> AsHappened {
+    fn finish_sums(&self) -> AsHappened {
         let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
         AsHappened {
             over_capacity: share(self.over, self.time),
@@ -198,21 +198,21 @@ fn nodes_twice(site: &Site, pool: u16) -> Option<f64> {
         return None;
     }
     let window = &site.manifest.window;
-    let all = (window.until - window.from).max(1) as f64 * cpus.len() as f64;
+    let total_seconds = (window.until - window.from).max(1) as f64 * cpus.len() as f64;
     let over: f64 = moves.iter().map(|(name, moves)| over_time(moves, i64::from(cpus[name]))).sum();
-    Some(over / all)
+    Some(over / total_seconds)
 }
 
 /// Seconds in which a node is booked beyond what it has.
 fn over_time(moves: &[(i64, i64)], has: i64) -> f64 {
     let mut moves = moves.to_vec();
     moves.sort_unstable();
-    let (mut held, mut last, mut over) = (0, 0, 0.0);
+    let (mut held_units, mut last, mut over) = (0, 0, 0.0);
     for (at, by) in moves {
-        if held > has {
+        if held_units > has {
             over += (at - last) as f64;
         }
-        held += by;
+        held_units += by;
         last = at;
     }
     over
@@ -231,14 +231,14 @@ mod tests {
     #[test]
     fn what_fits_and_waits_is_seen() {
         let mut sums = HeldSums { capacity: 10, ..HeldSums::default() };
-        sums.take(HeldChange::Start(6));
-        sums.take(HeldChange::Arrive(5));
-        sums.pass(10);
-        sums.take(HeldChange::Arrive(4));
-        sums.pass(10);
-        sums.take(HeldChange::Start(5));
-        sums.pass(10);
-        let found = sums.finish();
+        sums.take_change(HeldChange::Start(6));
+        sums.take_change(HeldChange::Arrive(5));
+        sums.pass_time(10);
+        sums.take_change(HeldChange::Arrive(4));
+        sums.pass_time(10);
+        sums.take_change(HeldChange::Start(5));
+        sums.pass_time(10);
+        let found = sums.finish_sums();
         assert_eq!((found.over_capacity, found.most_over), (1.0 / 3.0, 1));
         assert_eq!(found.idle_while_queued, 4.0 * 10.0 / 300.0 * 100.0);
     }

@@ -2,7 +2,7 @@
 
 use super::case::PoolCase;
 use super::errors::Starts;
-use super::stats::{correlation, errors};
+use super::stats::{pearson_correlation, series_errors};
 use serde::{Deserialize, Serialize};
 
 const HOUR: i64 = 3_600;
@@ -54,7 +54,7 @@ impl HourSums {
     }
 
     /// Adds `amount` from `begin` to `end`.
-    fn add(&mut self, begin: i64, end: i64, amount: f64) {
+    fn add_amount(&mut self, begin: i64, end: i64, amount: f64) {
         let last = self.from + self.hours.len() as i64 * HOUR;
         let (begin, end) = (begin.max(self.from), end.min(last));
         if begin >= end {
@@ -73,43 +73,43 @@ impl HourSums {
 impl Hours {
     /// Of a replay, or of what was recorded. Jobs within reservations are where they were; those
     /// that never ran leave when they did, unless a replay starts them first.
-    pub(super) fn of(case: &PoolCase, starts: &Starts) -> Hours {
-        let (mut used, mut jobs, mut work) = (HourSums::new(case), HourSums::new(case), HourSums::new(case));
+    pub(super) fn from_starts(case: &PoolCase, starts: &Starts) -> Hours {
+        let (mut used_units, mut jobs, mut work) = (HourSums::new(case), HourSums::new(case), HourSums::new(case));
         for (at, job) in case.jobs.iter().enumerate() {
-            let replayed = starts.wait[at].map(|wait| job.arrive + wait);
-            let start = if job.simulated { replayed } else { job.start };
+            let replayed_start = starts.wait[at].map(|wait| job.arrive + wait);
+            let start = if job.simulated { replayed_start } else { job.start };
             let units = f64::from(job.units);
             let leaves = start.or(job.end.filter(|_| job.start.is_none())).unwrap_or(i64::MAX / 2);
             if let Some(start) = start {
-                used.add(start, start.saturating_add(job.holds), units);
+                used_units.add_amount(start, start.saturating_add(job.holds), units);
             }
-            jobs.add(job.arrive, leaves, 1.0);
-            work.add(job.arrive, leaves, units * job.holds as f64);
+            jobs.add_amount(job.arrive, leaves, 1.0);
+            work.add_amount(job.arrive, leaves, units * job.holds as f64);
         }
-        let all = f64::from(case.units.max(1));
+        let pool_units = f64::from(case.units.max(1));
         Hours {
-            utilisation: used.hours.into_iter().map(|u| u / all).collect(),
+            utilisation: used_units.hours.into_iter().map(|u| u / pool_units).collect(),
             queue_jobs: jobs.hours,
             queue_work: work.hours,
         }
     }
 
     /// Returns the distance from the records.
-    pub(super) fn errors(&self, recorded: &Hours) -> HourErrors {
-        let one = |ours: &[f64], theirs: &[f64]| {
-            let both = errors(ours, theirs);
+    pub(super) fn hour_errors(&self, recorded: &Hours) -> HourErrors {
+        let series_error = |ours: &[f64], theirs: &[f64]| {
+            let error_pair = series_errors(ours, theirs);
             let n = theirs.len().max(1) as f64;
             SeriesError {
                 recorded_mean: (!theirs.is_empty()).then(|| theirs.iter().sum::<f64>() / n),
-                mean_error: both.map(|b| b.0),
-                rmse: both.map(|b| b.1),
-                correlation: correlation(ours, theirs),
+                mean_error: error_pair.map(|b| b.0),
+                rmse: error_pair.map(|b| b.1),
+                correlation: pearson_correlation(ours, theirs),
             }
         };
         HourErrors {
-            utilisation: one(&self.utilisation, &recorded.utilisation),
-            queue_jobs: one(&self.queue_jobs, &recorded.queue_jobs),
-            queue_work: one(&self.queue_work, &recorded.queue_work),
+            utilisation: series_error(&self.utilisation, &recorded.utilisation),
+            queue_jobs: series_error(&self.queue_jobs, &recorded.queue_jobs),
+            queue_work: series_error(&self.queue_work, &recorded.queue_work),
         }
     }
 
@@ -130,9 +130,9 @@ mod tests {
     #[test]
     fn what_lasts_is_shared_out_by_the_hour() {
         let mut sum = HourSums { from: 1_000, hours: vec![0.0; 3] };
-        sum.add(0, 1_000 + 1_800, 2.0);
-        sum.add(1_000 + 3_600, i64::MAX / 2, 1.0);
-        sum.add(5, 9, 7.0);
+        sum.add_amount(0, 1_000 + 1_800, 2.0);
+        sum.add_amount(1_000 + 3_600, i64::MAX / 2, 1.0);
+        sum.add_amount(5, 9, 7.0);
         assert_eq!(sum.hours, [1.0, 1.0, 1.0]);
     }
 }

@@ -29,7 +29,7 @@ pub struct Intervals {
 type BlockSums = [f64; 6];
 
 /// The intervals, with the confidence of 0.95.
-pub(super) fn intervals(waits: &WaitPairs, block: i64) -> Intervals {
+pub(super) fn error_intervals(waits: &WaitPairs, block: i64) -> Intervals {
     let mut of_block: BTreeMap<i64, BlockSums> = BTreeMap::new();
     for ((recorded, replayed), at) in waits.recorded.iter().zip(&waits.replayed).zip(&waits.blocks) {
         let distance = (replayed - recorded).abs();
@@ -67,8 +67,8 @@ mod tests {
             replayed: (0..blocks).flat_map(|_| [30.0, 100.0]).collect(),
             blocks: (0..blocks).flat_map(|b| [b, b]).collect(),
         };
-        let found = intervals(&waits(10), 86_400);
+        let found = error_intervals(&waits(10), 86_400);
         assert_eq!((found.mean_error, found.within_minute), (Some((15.0, 15.0)), Some((1.0, 1.0))));
-        assert_eq!(intervals(&waits(3), 86_400).mean_error, None);
+        assert_eq!(error_intervals(&waits(3), 86_400).mean_error, None);
     }
 }

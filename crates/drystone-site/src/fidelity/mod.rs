@@ -33,11 +33,11 @@ pub use result::{
     RecordFaults, Repetition, ReplaySkill,
 };
 
-use self::baselines::{LENGTHS, SIZES, class_medians, classes, nothing_waits};
+use self::baselines::{LENGTHS, SIZES, class_medians, job_classes, nothing_waits};
 use self::case::PoolCase;
 use self::errors::{Starts, WaitPairs};
 use self::replay::ReplayInputs;
-use self::stats::{quantile, sorted};
+use self::stats::{find_quantile, sort_values};
 use crate::site::Site;
 use drystone::model::SharedSort;
 use drystone::policy::PolicySpec;
@@ -74,80 +74,81 @@ pub struct FidelitySettings<'a> {
 ///
 /// # Errors
 /// No pool has a start to compare with; a policy that cannot be simulated; told to stop.
-pub fn fidelity(site: &Site, settings: &FidelitySettings<'_>) -> Result<Fidelity, ReplayError> {
+pub fn measure_fidelity(site: &Site, settings: &FidelitySettings<'_>) -> Result<Fidelity, ReplayError> {
     if !site.manifest.waits_half_known() {
         return Err(ReplayError::Nothing(crate::site::NO_WAITS.to_string()));
     }
-    let span = PoolCase::span(site, settings.warm_up);
+    let span = PoolCase::measured_span(site, settings.warm_up);
     let pools = 0..site.manifest.pools.len() as u16;
     let cases: Vec<PoolCase> = pools
         .filter(|pool| settings.pool.is_none_or(|only| only == *pool))
-        .map(|pool| PoolCase::of(site, pool, span))
+        .map(|pool| PoolCase::from_site(site, pool, span))
         .collect();
-    let counted: usize = cases.iter().map(|case| case.counted().count()).sum();
-    if counted == 0 {
+    let counted_total: usize = cases.iter().map(|case| case.counted_jobs().count()).sum();
+    if counted_total == 0 {
         return Err(ReplayError::Nothing(format!(
             "no job of the site has a start that a simulation could be held against between {} and {}; --warm-up 0 measures from the \
              beginning of the window",
-            PoolCase::when(span.0),
-            PoolCase::when(span.1)
+            PoolCase::format_moment(span.0),
+            PoolCase::format_moment(span.1)
         )));
     }
     let bench = ReplayInputs { site, stop: settings.stop, told: settings.told };
-    let mut found = Vec::new();
-    for case in cases.iter().filter(|case| case.counted().next().is_some()) {
-        found.push(pool(site, case, &bench, settings)?);
+    let mut replays = Vec::new();
+    for case in cases.iter().filter(|case| case.counted_jobs().next().is_some()) {
+        replays.push(replay_pool(site, case, &bench, settings)?);
     }
-    let total = (found.len() > 1).then(|| total(&found));
-    Ok(Fidelity::new(site, settings, span, found.into_iter().map(|(pool, _)| pool).collect(), total))
+    let total = (replays.len() > 1).then(|| total_errors(&replays));
+    Ok(Fidelity::new(site, settings, span, replays.into_iter().map(|(pool, _)| pool).collect(), total))
 }
 
 /// A pool's jobs and how its replay started them, to be added up.
 type PoolReplay = (PoolFidelity, WaitPairs);
 
 /// All pools together, job by job.
-fn total(found: &[PoolReplay]) -> Errors {
-    let mut all = WaitPairs::default();
+fn total_errors(found: &[PoolReplay]) -> Errors {
+    let mut all_pairs = WaitPairs::default();
     for (_, waits) in found {
-        all.recorded.extend(&waits.recorded);
-        all.replayed.extend(&waits.replayed);
-        all.blocks.extend(&waits.blocks);
+        all_pairs.recorded.extend(&waits.recorded);
+        all_pairs.replayed.extend(&waits.replayed);
+        all_pairs.blocks.extend(&waits.blocks);
     }
-    Errors::of(&all)
+    Errors::from_waits(&all_pairs)
 }
 
-fn pool(
+fn replay_pool(
     site: &Site,
     case: &PoolCase,
     bench: &ReplayInputs<'_>,
     settings: &FidelitySettings<'_>,
 ) -> Result<PoolReplay, ReplayError> {
-    let replayed = bench.replay(case, &settings.policy, None)?;
-    let recorded = Starts::recorded(case);
-    let waits = WaitPairs::of(case, &replayed, |_| true);
-    let errors = Errors::of(&waits);
-    let (recorded_hours, hours) = (Hours::of(case, &recorded), Hours::of(case, &replayed));
-    let hour_errors = hours.errors(&recorded_hours);
-    let baselines = baselines_of(case, bench, settings, &replayed, &recorded_hours)?;
-    let noise = noise(case, bench, settings, &replayed, &hours)?;
+    let replayed_starts = bench.replay_case(case, &settings.policy, None)?;
+    let recorded_starts = Starts::from_records(case);
+    let waits = WaitPairs::from_case(case, &replayed_starts, |_| true);
+    let errors = Errors::from_waits(&waits);
+    let (recorded_hours, hours) =
+        (Hours::from_starts(case, &recorded_starts), Hours::from_starts(case, &replayed_starts));
+    let hour_errors = hours.hour_errors(&recorded_hours);
+    let baselines = baselines_of(case, bench, settings, &replayed_starts, &recorded_hours)?;
+    let noise = measure_noise(case, bench, settings, &replayed_starts, &hours)?;
     let repetitions = settings
         .repetitions
         .iter()
-        .map(|(name, other)| repetition::compare(name, site, other, case, &recorded, &recorded_hours))
+        .map(|(name, other)| repetition::compare_recordings(name, site, other, case, &recorded_starts, &recorded_hours))
         .collect();
     let worst_week = hours.worst_week(&recorded_hours);
     Ok((
         PoolFidelity {
             name: case.name.clone(),
             jobs: case.jobs.len() as u64,
-            as_happened: happened::as_happened(site, case, &replayed),
-            faults: RecordFaults::find(&waits, site, case),
-            modelled: Errors::of(&WaitPairs::of(case, &replayed, |job| job.modelled)),
-            classes: class_rows(case, &replayed),
-            mechanism: mechanism(case, &replayed),
-            skill: ReplaySkill::of(&errors, &hour_errors, &baselines),
-            intervals: intervals::intervals(&waits, case.block()),
-            waiting: CensoredWaits::of(case),
+            as_happened: happened::as_happened(site, case, &replayed_starts),
+            faults: RecordFaults::find_faults(&waits, site, case),
+            modelled: Errors::from_waits(&WaitPairs::from_case(case, &replayed_starts, |job| job.modelled)),
+            classes: class_rows(case, &replayed_starts),
+            mechanism: backfill_shares(case, &replayed_starts),
+            skill: ReplaySkill::from_errors(&errors, &hour_errors, &baselines),
+            intervals: intervals::error_intervals(&waits, case.block_length()),
+            waiting: CensoredWaits::from_case(case),
             reason: case.main_reason(),
             errors,
             hour_errors,
@@ -177,25 +178,25 @@ fn baselines_of(
             return Ok(replayed.clone());
         }
         let spec: PolicySpec = name.parse().map_err(|e| ReplayError::Nothing(format!("{name}: {e}")))?;
-        bench.replay(case, &spec, None)
+        bench.replay_case(case, &spec, None)
     };
-    let all = [
+    let models = [
         (result::NOTHING_WAITS, nothing_waits(case)),
         ("median of the block before", class_medians(case)),
         ("fcfs", simulate("fcfs")?),
         ("easy", simulate("easy")?),
     ];
-    let one = |(name, starts): (&str, Starts)| FidelityBaseline {
+    let baseline_of = |(name, starts): (&str, Starts)| FidelityBaseline {
         name: name.to_string(),
         is_policy: own == name,
-        errors: Errors::of(&WaitPairs::of(case, &starts, |_| true)),
-        hours: Hours::of(case, &starts).errors(recorded),
+        errors: Errors::from_waits(&WaitPairs::from_case(case, &starts, |_| true)),
+        hours: Hours::from_starts(case, &starts).hour_errors(recorded),
     };
-    Ok(all.into_iter().map(one).collect())
+    Ok(models.into_iter().map(baseline_of).collect())
 }
 
 /// Simulates with arrivals moved by some seconds, and compares with the simulation itself.
-fn noise(
+fn measure_noise(
     case: &PoolCase,
     bench: &ReplayInputs<'_>,
     settings: &FidelitySettings<'_>,
@@ -204,32 +205,32 @@ fn noise(
 ) -> Result<Noise, ReplayError> {
     let seeds: Vec<u64> = (1..=u64::from(settings.seeds)).map(|at| settings.seed.wrapping_add(at)).collect();
     let run = |seed: u64| -> Result<(Errors, HourErrors), ReplayError> {
-        let moved = bench.replay(case, &settings.policy, Some((settings.jitter, seed)))?;
+        let jittered_starts = bench.replay_case(case, &settings.policy, Some((settings.jitter, seed)))?;
         let mut waits = WaitPairs::default();
-        for (at, job) in case.counted() {
-            if let (Some(a), Some(b)) = (replayed.wait[at], moved.wait[at]) {
+        for (at, job) in case.counted_jobs() {
+            if let (Some(a), Some(b)) = (replayed.wait[at], jittered_starts.wait[at]) {
                 waits.recorded.push(a as f64);
                 waits.replayed.push(b as f64);
                 waits.blocks.push(case.block_of(job));
             }
         }
-        Ok((Errors::of(&waits), Hours::of(case, &moved).errors(hours)))
+        Ok((Errors::from_waits(&waits), Hours::from_starts(case, &jittered_starts).hour_errors(hours)))
     };
     let runs = on_threads(&seeds, settings.threads, run).into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(Noise::of(settings.jitter, &runs))
+    Ok(Noise::from_runs(settings.jitter, &runs))
 }
 
 /// Applies `work` to each item, in their order. A thread that cannot be started is one fewer: this
 /// thread works as well.
 fn on_threads<R: Send>(items: &[u64], threads: usize, work: impl Fn(u64) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
+    let result_slots: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
     let take = || {
         while let Some((at, &item)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| items.get(at).map(|i| (at, i)))
         {
             let result = work(item);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+            result_slots.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
         }
     };
     std::thread::scope(|scope| {
@@ -238,21 +239,21 @@ fn on_threads<R: Send>(items: &[u64], threads: usize, work: impl Fn(u64) -> R + 
         }
         take();
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_shared_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
+    let mut indexed_results = result_slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+    indexed_results.sort_shared_by_key(|(at, _)| *at);
+    indexed_results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Waits by size and by how long jobs held their processors.
 fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
     let mut keys: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    case.counted().for_each(|(_, job)| *keys.entry(classes(job)).or_default() += 1);
+    case.counted_jobs().for_each(|(_, job)| *keys.entry(job_classes(job)).or_default() += 1);
     let row = |&(size, length): &(usize, usize)| {
-        let waits = WaitPairs::of(case, replayed, |job| classes(job) == (size, length));
-        let errors = Errors::of(&waits);
+        let waits = WaitPairs::from_case(case, replayed, |job| job_classes(job) == (size, length));
+        let errors = Errors::from_waits(&waits);
         let quantiles = |values: &[f64]| {
-            let values = sorted(values.to_vec());
-            [0.1, 0.5, 0.9, 0.99].map(|q| quantile(&values, q))
+            let values = sort_values(values.to_vec());
+            [0.1, 0.5, 0.9, 0.99].map(|q| find_quantile(&values, q))
         };
         ClassRow {
             size: SIZES[size].1.to_string(),
@@ -268,17 +269,17 @@ fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
 }
 
 /// Shares that backfill started.
-fn mechanism(case: &PoolCase, replayed: &Starts) -> Mechanism {
-    let known = || case.counted().filter_map(|(at, job)| Some((at, job.backfilled?)));
+fn backfill_shares(case: &PoolCase, replayed: &Starts) -> Mechanism {
+    let known_jobs = || case.counted_jobs().filter_map(|(at, job)| Some((at, job.backfilled?)));
     let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);
-    let all = case.counted().count();
+    let job_count = case.counted_jobs().count();
     Mechanism {
-        jobs_with_flags: known().count() as u64,
-        recorded: share(known().filter(|(_, backfilled)| *backfilled).count(), known().count()),
-        replayed: share(case.counted().filter(|(at, _)| replayed.backfilled[*at]).count(), all),
+        jobs_with_flags: known_jobs().count() as u64,
+        recorded: share(known_jobs().filter(|(_, backfilled)| *backfilled).count(), known_jobs().count()),
+        replayed: share(case.counted_jobs().filter(|(at, _)| replayed.backfilled[*at]).count(), job_count),
         same_way: share(
-            known().filter(|(at, backfilled)| replayed.backfilled[*at] == *backfilled).count(),
-            known().count(),
+            known_jobs().filter(|(at, backfilled)| replayed.backfilled[*at] == *backfilled).count(),
+            known_jobs().count(),
         ),
     }
 }

@@ -15,12 +15,12 @@ pub struct RecordedReason {
 
 impl RecordedReason {
     /// Describes it in words.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn describe_reason(&self) -> String {
         let percent = |share: f64| format!("{:.0}%", share * 100.0);
-        let others = match self.all - self.share {
+        let other_share = match self.all - self.share {
             more if more >= 0.005 => format!(", and {} for others of its kind", percent(more)),
             _ => String::new(),
         };
-        format!("{} of the waiting was for {}{others}", percent(self.share), self.name)
+        format!("{} of the waiting was for {}{other_share}", percent(self.share), self.name)
     }
 }

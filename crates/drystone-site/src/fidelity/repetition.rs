@@ -9,12 +9,12 @@ use crate::site_job::SiteJob;
 use std::collections::BTreeMap;
 
 /// Returns the identity of a job in both: numbers as the scheduler gives them.
-fn key(job: &SiteJob<'_>) -> (u64, u32, u16) {
+fn job_key(job: &SiteJob<'_>) -> (u64, u32, u16) {
     (job.of.filter(|_| job.task.is_some()).or(job.id).unwrap_or(job.number), job.task.unwrap_or(u32::MAX), job.attempt)
 }
 
 /// Holds another recording against this one, job by job. Its clock may be some seconds off.
-pub(super) fn compare(
+pub(super) fn compare_recordings(
     name: &str,
     site: &Site,
     other: &Site,
@@ -22,29 +22,29 @@ pub(super) fn compare(
     recorded: &Starts,
     recorded_hours: &Hours,
 ) -> Repetition {
-    let theirs: BTreeMap<_, (i64, i64)> =
-        other.jobs().filter_map(|job| Some((key(&job), (job.arrive, job.wait()?)))).collect();
+    let other_times: BTreeMap<_, (i64, i64)> =
+        other.jobs().filter_map(|job| Some((job_key(&job), (job.arrive, job.wait()?)))).collect();
     let mut starts = Starts::of_waits(vec![None; case.jobs.len()]);
-    let (mut same, mut matched, mut distances) = (0_u64, 0_u64, Vec::new());
+    let (mut same, mut matched_count, mut distances) = (0_u64, 0_u64, Vec::new());
     for (at, job) in site.jobs().enumerate() {
-        let here = case.places[at];
-        if here == super::case::ELSEWHERE {
+        let place = case.places[at];
+        if place == super::case::ELSEWHERE {
             continue;
         }
-        if let Some(&(arrive, wait)) = theirs.get(&key(&job)) {
-            starts.wait[here as usize] = Some(wait);
-            matched += 1;
+        if let Some(&(arrive, wait)) = other_times.get(&job_key(&job)) {
+            starts.wait[place as usize] = Some(wait);
+            matched_count += 1;
             distances.push(arrive - job.arrive);
-            same += u64::from(recorded.wait[here as usize] == Some(wait));
+            same += u64::from(recorded.wait[place as usize] == Some(wait));
         }
     }
     distances.sort_unstable();
     Repetition {
         name: name.to_string(),
-        matched,
+        matched: matched_count,
         same,
         clock: distances.get(distances.len() / 2).copied().unwrap_or(0),
-        errors: Errors::of(&WaitPairs::of(case, &starts, |_| true)),
-        hours: Hours::of(case, &starts).errors(recorded_hours),
+        errors: Errors::from_waits(&WaitPairs::from_case(case, &starts, |_| true)),
+        hours: Hours::from_starts(case, &starts).hour_errors(recorded_hours),
     }
 }

@@ -41,7 +41,7 @@ struct StartObserver {
 }
 
 impl StartObserver {
-    fn put(&mut self, id: JobId, at: Time, backfilled: bool) {
+    fn put_start(&mut self, id: JobId, at: Time, backfilled: bool) {
         let place = id.index();
         if self.start.len() <= place {
             self.start.resize(place + 1, None);
@@ -58,18 +58,18 @@ impl Observer for StartObserver {
     const NOTES: bool = false;
     const ENDS: bool = false;
 
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.put(id, now, why == StartReason::Backfilled);
+    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
+        self.put_start(id, now, why == StartReason::Backfilled);
     }
 
-    fn adopted(&mut self, _: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, _: Time, id: JobId, adopted: &Adopted) {
         if let Adopted::Running { since, .. } = adopted {
-            self.put(id, *since, false);
+            self.put_start(id, *since, false);
         }
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.put(ended.id, ended.outcome.start, false);
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        self.put_start(ended.id, ended.outcome.start, false);
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) struct ReplayInputs<'a> {
 impl ReplayInputs<'_> {
     /// Simulates the pool of a case. `jitter` moves arrivals by up to so many seconds, drawn by the
     /// seed.
-    pub(super) fn replay(
+    pub(super) fn replay_case(
         &self,
         case: &PoolCase,
         spec: &PolicySpec,
@@ -97,38 +97,39 @@ impl ReplayInputs<'_> {
                 self.site.pool_workload_later(case.pool, |_| random.random_range(-most..=most))?
             }
         };
-        let watch = self.simulate(&pool, spec)?;
+        let watch = self.simulate_pool(&pool, spec)?;
         let mut starts = Starts { wait: vec![None; case.jobs.len()], backfilled: vec![false; case.jobs.len()] };
         for (at, &place) in pool.places.iter().enumerate() {
-            let here = case.places[place as usize];
-            if here == ELSEWHERE {
+            let pool_place = case.places[place as usize];
+            if pool_place == ELSEWHERE {
                 continue;
             }
             let submit = pool.workload.job(JobId(at as u32)).submit;
             if let Some(Some(start)) = watch.start.get(at) {
-                starts.wait[here as usize] = Some((*start - submit).0);
-                starts.backfilled[here as usize] = watch.backfilled[at];
+                starts.wait[pool_place as usize] = Some((*start - submit).0);
+                starts.backfilled[pool_place as usize] = watch.backfilled[at];
             }
         }
         Ok(starts)
     }
 
-    fn simulate(&self, pool: &PoolWorkload, given: &PolicySpec) -> Result<StartObserver, ReplayError> {
+    fn simulate_pool(&self, pool: &PoolWorkload, given: &PolicySpec) -> Result<StartObserver, ReplayError> {
         let mut watch = StartObserver::default();
-        let spec = self.site.policy(pool.pool, given);
+        let spec = self.site.pool_policy(pool.pool, given);
         let spec = &spec.map_err(|source| ReplayError::Policy { policy: given.to_string(), source })?;
         // A model that counts processors only is one beside the site's own.
-        let counts = pool.workload.resources().is_none_or(|table| !table.counts());
-        let bare = (!counts && !spec.scheduler().policy.counts_resources()).then(|| pool.bare()).transpose()?;
+        let counts = pool.workload.resources().is_none_or(|table| !table.has_resources());
+        let bare =
+            (!counts && !spec.build_scheduler().policy.counts_resources()).then(|| pool.bare_workload()).transpose()?;
         let mut experiment = Experiment::new(spec, bare.as_ref().unwrap_or(&pool.workload))
-            .losing(Some(&pool.outages))
-            .finding(&[], JobSelection::All)
-            .telling(self.told);
+            .with_outages(Some(&pool.outages))
+            .for_metrics(&[], JobSelection::All)
+            .with_progress(self.told);
         if let Some(stop) = self.stop {
-            experiment = experiment.until(stop);
+            experiment = experiment.with_stop(stop);
         }
-        let measured = experiment.run(&mut watch);
-        match measured.map_err(|source| ReplayError::Experiment { policy: spec.to_string(), source })? {
+        let run_result = experiment.run(&mut watch);
+        match run_result.map_err(|source| ReplayError::Experiment { policy: spec.to_string(), source })? {
             Some(_) => Ok(watch),
             None => Err(ReplayError::Stopped),
         }

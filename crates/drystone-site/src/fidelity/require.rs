@@ -82,7 +82,7 @@ impl FromStr for FidelityRequirement {
 
 impl FidelityRequirement {
     /// The pools that do not meet it.
-    pub fn unmet(&self, fidelity: &Fidelity) -> Vec<UnmetRequirement> {
+    pub fn find_unmet(&self, fidelity: &Fidelity) -> Vec<UnmetRequirement> {
         let RequiredMeasure { name, more, get } = self.measure;
         let fails = |value: Option<f64>| match value {
             None => true,

@@ -6,7 +6,7 @@ use super::faults::{ConstantShift, QuietTime, quiet_texts, quiet_times};
 use super::hours::{HourErrors, Hours};
 use super::intervals::Intervals;
 use super::reason::RecordedReason;
-use super::stats::{quantile, sorted};
+use super::stats::{find_quantile, sort_values};
 use super::{AsHappened, FidelitySettings};
 use crate::jobs::SiteJobFate;
 use crate::site::Site;
@@ -120,11 +120,11 @@ pub struct RecordFaults {
 }
 
 impl RecordFaults {
-    pub(super) fn find(waits: &WaitPairs, site: &Site, case: &PoolCase) -> RecordFaults {
-        let shift = ConstantShift::find(waits);
+    pub(super) fn find_faults(waits: &WaitPairs, site: &Site, case: &PoolCase) -> RecordFaults {
+        let shift = ConstantShift::find_shift(waits);
         // Where every job is late by as much, it waits beside idle nodes as well.
         let quiet = if shift.is_some() { Vec::new() } else { quiet_times(site, case) };
-        let mut texts: Vec<String> = shift.iter().map(ConstantShift::text).collect();
+        let mut texts: Vec<String> = shift.iter().map(ConstantShift::describe_shift).collect();
         texts.extend(quiet_texts(&quiet, site));
         RecordFaults { shift, quiet, texts }
     }
@@ -203,18 +203,19 @@ pub(super) const NOTHING_WAITS: &str = "no job waits";
 const FAITHFUL: f64 = 0.9;
 
 impl ReplaySkill {
-    pub(super) fn of(errors: &Errors, hours: &HourErrors, baselines: &[FidelityBaseline]) -> ReplaySkill {
-        let one = |ours: Option<f64>, get: &dyn Fn(&FidelityBaseline) -> Option<f64>| {
-            let others = baselines.iter().filter(|b| !b.is_policy);
-            let best = others.filter_map(|b| Some((get(b)?, b.name.clone()))).min_by(|a, b| a.0.total_cmp(&b.0));
+    pub(super) fn from_errors(errors: &Errors, hours: &HourErrors, baselines: &[FidelityBaseline]) -> ReplaySkill {
+        let gain_over_best = |ours: Option<f64>, get: &dyn Fn(&FidelityBaseline) -> Option<f64>| {
+            let model_baselines = baselines.iter().filter(|b| !b.is_policy);
+            let best =
+                model_baselines.filter_map(|b| Some((get(b)?, b.name.clone()))).min_by(|a, b| a.0.total_cmp(&b.0));
             match (ours, best) {
                 (Some(ours), Some((best, name))) => ((best > 0.0).then(|| 1.0 - ours / best), name),
                 _ => (None, String::new()),
             }
         };
-        let (waits, a) = one(errors.wasserstein, &|b| b.errors.wasserstein);
-        let (jobs, b) = one(errors.mean_distance, &|b| b.errors.mean_distance);
-        let (hours, c) = one(hours.queue_work.rmse, &|b| b.hours.queue_work.rmse);
+        let (waits, a) = gain_over_best(errors.wasserstein, &|b| b.errors.wasserstein);
+        let (jobs, b) = gain_over_best(errors.mean_distance, &|b| b.errors.mean_distance);
+        let (hours, c) = gain_over_best(hours.queue_work.rmse, &|b| b.hours.queue_work.rmse);
         ReplaySkill { waits, jobs, hours, best: [a, b, c] }
     }
 }
@@ -240,20 +241,20 @@ pub struct Noise {
 type Summing<'a> = &'a dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>;
 
 impl Noise {
-    pub(super) fn of(jitter: i64, runs: &[(Errors, HourErrors)]) -> Noise {
+    pub(super) fn from_runs(jitter: i64, runs: &[(Errors, HourErrors)]) -> Noise {
         let middle = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5)
+            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5)
         };
         let low = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0)
+            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0)
         };
         let high = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            quantile(&sorted(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0)
+            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0)
         };
         let hour = |get: &dyn Fn(&HourErrors) -> Option<f64>| {
-            quantile(&sorted(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5)
+            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5)
         };
-        let summed = |near: Summing<'_>, far: Summing<'_>| Errors {
+        let spread_of = |near: Summing<'_>, far: Summing<'_>| Errors {
             jobs: runs.first().map_or(0, |r| r.0.jobs),
             recorded_mean: middle(&|e| e.recorded_mean),
             replayed_mean: middle(&|e| e.replayed_mean),
@@ -274,8 +275,8 @@ impl Noise {
         Noise {
             runs: runs.len() as u64,
             jitter,
-            median: summed(&middle, &middle),
-            worst: summed(&low, &high),
+            median: spread_of(&middle, &middle),
+            worst: spread_of(&low, &high),
             mean_wait: low(&|e| e.replayed_mean).zip(high(&|e| e.replayed_mean)),
             hours: [hour(&|h| h.utilisation.rmse), hour(&|h| h.queue_jobs.rmse), hour(&|h| h.queue_work.rmse)],
         }
@@ -298,7 +299,7 @@ pub struct Repetition {
 }
 
 impl CensoredWaits {
-    pub(super) fn of(case: &PoolCase) -> CensoredWaits {
+    pub(super) fn from_case(case: &PoolCase) -> CensoredWaits {
         let inside = |arrive: i64| (case.from..=case.until).contains(&arrive);
         let mut waits: Vec<(f64, bool)> = Vec::new();
         for job in case.jobs.iter().filter(|job| job.simulated && inside(job.arrive)) {
@@ -310,10 +311,10 @@ impl CensoredWaits {
                 (None, Some(end)) => waits.push(((end - job.arrive) as f64, false)),
             }
         }
-        let censored = waits.iter().filter(|(_, ended)| !ended).count();
-        let share = censored as f64 / waits.len().max(1) as f64;
+        let censored_count = waits.iter().filter(|(_, ended)| !ended).count();
+        let share = censored_count as f64 / waits.len().max(1) as f64;
         let quantiles = (share > 0.01).then(|| kaplan_meier(&mut waits));
-        CensoredWaits { censored: censored as u64, share, quantiles }
+        CensoredWaits { censored: censored_count as u64, share, quantiles }
     }
 }
 
@@ -321,21 +322,21 @@ impl CensoredWaits {
 fn kaplan_meier(times: &mut [(f64, bool)]) -> [Option<f64>; 3] {
     // At one time ends come before those that are lost from sight.
     times.sort_shared_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-    let wanted = [0.5, 0.9, 0.99];
-    let mut found = [None; 3];
-    let (mut left, mut alive) = (times.len() as f64, 1.0);
+    let wanted_shares = [0.5, 0.9, 0.99];
+    let mut quantiles = [None; 3];
+    let (mut remaining_count, mut alive) = (times.len() as f64, 1.0);
     for &(time, ended) in times.iter() {
         if ended {
-            alive *= 1.0 - 1.0 / left;
-            for (quantile, part) in found.iter_mut().zip(wanted) {
+            alive *= 1.0 - 1.0 / remaining_count;
+            for (quantile, part) in quantiles.iter_mut().zip(wanted_shares) {
                 if quantile.is_none() && alive <= 1.0 - part + 1e-12 {
                     *quantile = Some(time);
                 }
             }
         }
-        left -= 1.0;
+        remaining_count -= 1.0;
     }
-    found
+    quantiles
 }
 
 impl Fidelity {
@@ -353,30 +354,30 @@ impl Fidelity {
             policy: settings.policy.to_string(),
             from,
             until,
-            coverage: coverage(site, &pools),
+            coverage: accounting_coverage(site, &pools),
             pools,
             total,
             verdict: Vec::new(),
-            not_modelled: gaps(site, settings).iter().map(|text| (*text).to_string()).collect(),
+            not_modelled: list_gaps(site, settings).iter().map(|text| (*text).to_string()).collect(),
         };
         for pool in &mut fidelity.pools {
             pool.verdict = pool.in_one_sentence(&fidelity.policy);
         }
-        fidelity.verdict = fidelity.sentences();
+        fidelity.verdict = fidelity.list_sentences();
         fidelity
     }
 
-    pub fn whole(&self) -> Option<&Errors> {
+    pub fn total_errors(&self) -> Option<&Errors> {
         self.total.as_ref().or(self.pools.first().map(|pool| &pool.errors))
     }
 
-    fn sentences(&self) -> Vec<String> {
-        let mut all = Vec::new();
+    fn list_sentences(&self) -> Vec<String> {
+        let mut text_lines = Vec::new();
         for pool in &self.pools {
             let of = if self.pools.len() > 1 { format!("{}: ", pool.name) } else { String::new() };
-            all.extend(pool.sentences(&self.policy).into_iter().map(|sentence| format!("{of}{sentence}")));
+            text_lines.extend(pool.list_sentences(&self.policy).into_iter().map(|sentence| format!("{of}{sentence}")));
         }
-        all
+        text_lines
     }
 }
 
@@ -397,14 +398,14 @@ const BESIDE_SLURM: &[&str] =
     &["topology of the network", "the behaviour of jobs within reservations elsewhere", "users that react to waits"];
 
 /// Returns possible reasons why a replay under this policy differs from the site.
-fn gaps(site: &Site, settings: &FidelitySettings<'_>) -> Vec<&'static str> {
+fn list_gaps(site: &Site, settings: &FidelitySettings<'_>) -> Vec<&'static str> {
     let slurm = settings.policy.kind().name == drystone_slurm::policy::SLURM.name;
-    let all = if slurm && site.is_on_nodes() { BESIDE_SLURM } else { NOT_MODELLED };
-    let kept = site.enforces_limits() && site.accounts().is_some_and(|accounts| accounts.limits_anything());
-    all.iter().copied().filter(|gap| *gap != LIMITS || !kept).collect()
+    let known_gaps = if slurm && site.is_on_nodes() { BESIDE_SLURM } else { NOT_MODELLED };
+    let has_kept_limits = site.enforces_limits() && site.accounts().is_some_and(|accounts| accounts.limits_anything());
+    known_gaps.iter().copied().filter(|gap| *gap != LIMITS || !has_kept_limits).collect()
 }
 
-fn coverage(site: &Site, pools: &[PoolFidelity]) -> AccountingCoverage {
+fn accounting_coverage(site: &Site, pools: &[PoolFidelity]) -> AccountingCoverage {
     use crate::jobs::JobMarks;
     let m = &site.manifest;
     let mut coverage = AccountingCoverage {
@@ -418,10 +419,13 @@ fn coverage(site: &Site, pools: &[PoolFidelity]) -> AccountingCoverage {
     for job in site.jobs() {
         coverage.withdrawn += u64::from(job.kind == SiteJobFate::Withdrawn);
         coverage.censored += u64::from(matches!(job.kind, SiteJobFate::Waiting | SiteJobFate::Running));
-        coverage.unmodelled += u64::from(job.marks.has(JobMarks::CAUSE));
-        coverage.reserved += u64::from(job.marks.has(JobMarks::RESERVED));
-        coverage.imputed +=
-            u64::from(job.marks.has(JobMarks::LIMIT) || job.marks.has(JobMarks::RUN) || job.marks.has(JobMarks::SIZE));
+        coverage.unmodelled += u64::from(job.marks.has_mark(JobMarks::CAUSE));
+        coverage.reserved += u64::from(job.marks.has_mark(JobMarks::RESERVED));
+        coverage.imputed += u64::from(
+            job.marks.has_mark(JobMarks::LIMIT)
+                || job.marks.has_mark(JobMarks::RUN)
+                || job.marks.has_mark(JobMarks::SIZE),
+        );
     }
     coverage
 }
@@ -435,49 +439,49 @@ const MUCH_HELD: f64 = 0.25;
 
 impl PoolFidelity {
     /// Describes the result in sentences.
-    fn sentences(&self, policy: &str) -> Vec<String> {
-        let mut all = Vec::new();
+    fn list_sentences(&self, policy: &str) -> Vec<String> {
+        let mut text_lines = Vec::new();
         let percent = |share: f64| format!("{:.1}%", share * 100.0);
-        let happened = &self.as_happened;
-        if happened.over_capacity > 0.001 {
-            all.push(format!(
+        let record_fit = &self.as_happened;
+        if record_fit.over_capacity > 0.001 {
+            text_lines.push(format!(
                 "The records do not fit on the machine: for {} of the time jobs held more than there was, by up to {} units. The machine \
                  or the sizes of jobs are wrong, and no policy can be judged before that is fixed.",
-                percent(happened.over_capacity),
-                happened.most_over
+                percent(record_fit.over_capacity),
+                record_fit.most_over
             ));
         }
         let e = &self.errors;
         if let (Some(minute), Some(hour), Some(recorded), Some(replayed)) =
             (e.within_minute, e.within_hour, e.recorded_mean, e.replayed_mean)
         {
-            all.push(format!(
+            text_lines.push(format!(
                 "Under {policy} {} of {} start within a minute of when they did, {} within an hour; the mean wait is {}, \
                  and {} in the records.",
                 percent(minute),
                 count_noun(e.jobs, "job"),
                 percent(hour),
-                length(replayed),
-                length(recorded)
+                format_length(replayed),
+                format_length(recorded)
             ));
         }
         if let Some(reason) = self.reason.as_ref().filter(|reason| reason.all >= 0.1) {
-            all.push(format!(
+            text_lines.push(format!(
                 "The records name more than a place on the machine as the last reason: {}.",
-                reason.text()
+                reason.describe_reason()
             ));
         }
-        all.extend(self.faults.texts.iter().map(|text| format!("Fault of the records: {text}.")));
-        all.extend(self.against_baselines(policy));
-        all.extend(self.against_noise());
-        all.push(format!("Verdict: {}", self.verdict));
-        all
+        text_lines.extend(self.faults.texts.iter().map(|text| format!("Fault of the records: {text}.")));
+        text_lines.extend(self.against_baselines(policy));
+        text_lines.extend(self.against_noise());
+        text_lines.push(format!("Verdict: {}", self.verdict));
+        text_lines
     }
 
     /// Describes the uses that this replay allows.
     fn in_one_sentence(&self, policy: &str) -> String {
-        let happened = &self.as_happened;
-        let idle = happened.idle_beyond_replay();
+        let record_fit = &self.as_happened;
+        let idle = record_fit.idle_beyond_replay();
         let share = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{:.0}%", v * 100.0));
         // A policy that is itself a baseline is no better than itself.
         let is_baseline = self.baselines.iter().any(|b| b.is_policy);
@@ -487,13 +491,13 @@ impl PoolFidelity {
         // Where hardly any job waits, a model that knows of no queue would pass as well.
         let nothing_waits = self.baselines.iter().find(|b| b.name == NOTHING_WAITS);
         let idle_machine = nothing_waits.and_then(|b| b.errors.within_ten_minutes).filter(|&w| w >= FAITHFUL);
-        if happened.over_capacity > 0.01 {
+        if record_fit.over_capacity > 0.01 {
             format!(
                 "jobs held more than the machine has {:.0}% of the time: the machine or the sizes are wrong, and no policy can be judged.",
-                happened.over_capacity * 100.0
+                record_fit.over_capacity * 100.0
             )
         } else if let Some(shift) = &self.faults.shift {
-            format!("{}. Set that right, then judge {policy}.", shift.text())
+            format!("{}. Set that right, then judge {policy}.", shift.describe_shift())
         } else if let (Some(base), true) = (idle_machine, within.is_some_and(|w| w >= FAITHFUL)) {
             format!(
                 "most jobs do not wait here, so this judges little of {policy}: {} of the jobs start within ten minutes of when they did, \
@@ -511,7 +515,7 @@ impl PoolFidelity {
             format!(
                 "idle while a job that fits waits {idle:.0}% of the time, and the records say why: {}. {policy} starts {} of the jobs within \
                  ten minutes of when they did; what held the others back is not simulated, or not as it was.",
-                reason.text(),
+                reason.describe_reason(),
                 share(within)
             )
         } else if idle > MUCH_IDLE {
@@ -559,7 +563,7 @@ impl PoolFidelity {
             return Some(format!("{policy} is also the reference: there is no skill score."));
         }
         let loses = |skill: Option<f64>| skill.is_some_and(|s| s <= 0.0);
-        let lost: Vec<&str> = [
+        let lost_measures: Vec<&str> = [
             (self.skill.waits, "distributions of waits"),
             (self.skill.jobs, "waits job by job"),
             (self.skill.hours, "the queue by the hour"),
@@ -568,35 +572,38 @@ impl PoolFidelity {
         .filter(|(skill, _)| loses(*skill))
         .map(|(_, what)| what)
         .collect();
-        Some(match lost.is_empty() {
+        Some(match lost_measures.is_empty() {
             true => format!("{policy} is closer to the site than every baseline."),
-            false => format!("A baseline is as close to the site as {policy}, or closer, by {}.", lost.join(", ")),
+            false => {
+                format!("A baseline is as close to the site as {policy}, or closer, by {}.", lost_measures.join(", "))
+            }
         })
     }
 
     fn against_noise(&self) -> Option<String> {
         let error = self.errors.mean_distance?;
-        let repeated: Vec<f64> = self.repetitions.iter().filter_map(|r| r.errors.mean_distance).collect();
+        let repeat_distances: Vec<f64> = self.repetitions.iter().filter_map(|r| r.errors.mean_distance).collect();
         let mut floors = Vec::new();
-        if let Some(most) = repeated.iter().copied().reduce(f64::max) {
+        if let Some(most) = repeat_distances.iter().copied().reduce(f64::max) {
             floors.push((most, "Recordings of the same workload differ from each other by up to".to_string()));
         }
         if let Some(noise) = self.noise.median.mean_distance {
             floors.push((noise, format!("Arrivals moved by up to {} s alone cause", self.noise.jitter)));
         }
-        let said: Vec<String> = floors
+        let floor_texts: Vec<String> = floors
             .iter()
             .map(|(floor, cause)| {
                 let place = if error <= *floor { "within" } else { "beyond" };
-                format!("{cause} {}: the error is {place} this noise", length(*floor))
+                format!("{cause} {}: the error is {place} this noise", format_length(*floor))
             })
             .collect();
-        (!said.is_empty()).then(|| format!("Waits are off by {} on average. {}.", length(error), said.join(". ")))
+        (!floor_texts.is_empty())
+            .then(|| format!("Waits are off by {} on average. {}.", format_length(error), floor_texts.join(". ")))
     }
 }
 
 /// Returns a length of time in the unit that suits it.
-fn length(seconds: f64) -> String {
+fn format_length(seconds: f64) -> String {
     match seconds.abs() {
         s if s < 120.0 => format!("{seconds:.0} s"),
         s if s < 7_200.0 => format!("{:.1} min", seconds / 60.0),

@@ -4,20 +4,20 @@ use drystone::model::SharedSort;
 
 /// The value that a part `q` of the values does not exceed: the smallest with at least that many at
 /// or below it. `None` without values. `values` are ascending.
-pub(super) fn quantile(values: &[f64], q: f64) -> Option<f64> {
+pub(super) fn find_quantile(values: &[f64], q: f64) -> Option<f64> {
     let rank = (q * values.len() as f64).ceil() as usize;
     values.get(rank.saturating_sub(1).min(values.len().checked_sub(1)?)).copied()
 }
 
 /// Ascending.
-pub(super) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+pub(super) fn sort_values(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values
 }
 
 /// Wasserstein-1 distance between two samples of the same size, each ascending: the mean distance
 /// between values of equal rank.
-pub(super) fn wasserstein(a: &[f64], b: &[f64]) -> Option<f64> {
+pub(super) fn wasserstein_distance(a: &[f64], b: &[f64]) -> Option<f64> {
     (!a.is_empty() && a.len() == b.len())
         .then(|| a.iter().zip(b).map(|(x, y)| (x - y).abs()).sum::<f64>() / a.len() as f64)
 }
@@ -43,7 +43,7 @@ pub(super) fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> Option<f64> {
 }
 
 /// Pearson's correlation; `None` where one does not vary.
-pub(super) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+pub(super) fn pearson_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let n = a.len();
     if n < 2 || n != b.len() {
         return None;
@@ -60,7 +60,7 @@ pub(super) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
 }
 
 /// Ranks from 1, equal values sharing the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
+fn rank_values(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_shared_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];
@@ -74,13 +74,13 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 }
 
 /// Spearman's correlation of ranks.
-pub(super) fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
-    correlation(&ranks(a), &ranks(b))
+pub(super) fn spearman_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    pearson_correlation(&rank_values(a), &rank_values(b))
 }
 
 /// Kendall's τ-b: the share of pairs in the same order less that in the other, ties taken out. O(n
 /// log n), by Knight's method.
-pub(super) fn kendall(a: &[f64], b: &[f64]) -> Option<f64> {
+pub(super) fn kendall_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let n = a.len();
     if n < 2 || n != b.len() {
         return None;
@@ -91,16 +91,16 @@ pub(super) fn kendall(a: &[f64], b: &[f64]) -> Option<f64> {
     let ties_a: f64 = order.chunk_by(|&x, &y| a[x] == a[y]).map(|tie| pairs(tie.len())).sum();
     let ties_both: f64 = order.chunk_by(|&x, &y| a[x] == a[y] && b[x] == b[y]).map(|tie| pairs(tie.len())).sum();
     let mut second: Vec<f64> = order.iter().map(|&at| b[at]).collect();
-    let swaps = inversions(&mut second);
+    let swaps = count_inversions(&mut second);
     let ties_b: f64 = second.chunk_by(|x, y| x == y).map(|tie| pairs(tie.len())).sum();
-    let all = pairs(n);
-    let concordant_less = all - ties_a - ties_b + ties_both - 2.0 * swaps;
-    let scale = ((all - ties_a) * (all - ties_b)).sqrt();
+    let pair_count = pairs(n);
+    let concordant_less = pair_count - ties_a - ties_b + ties_both - 2.0 * swaps;
+    let scale = ((pair_count - ties_a) * (pair_count - ties_b)).sqrt();
     (scale > 0.0).then(|| concordant_less / scale)
 }
 
 /// Sorts, and counts the pairs that were in the wrong order.
-fn inversions(values: &mut [f64]) -> f64 {
+fn count_inversions(values: &mut [f64]) -> f64 {
     let mut room = values.to_vec();
     let mut count = 0.0;
     let mut width = 1;
@@ -127,7 +127,7 @@ fn inversions(values: &mut [f64]) -> f64 {
 }
 
 /// Mean error and root of the mean squared error of a series against what was recorded.
-pub(super) fn errors(simulated: &[f64], recorded: &[f64]) -> Option<(f64, f64)> {
+pub(super) fn series_errors(simulated: &[f64], recorded: &[f64]) -> Option<(f64, f64)> {
     let n = simulated.len();
     if n == 0 || n != recorded.len() {
         return None;
@@ -164,7 +164,7 @@ mod tests {
         fn kendall_is_as_defined(pairs in prop::collection::vec((0..8, 0..8), 0..60)) {
             let a: Vec<f64> = pairs.iter().map(|p| f64::from(p.0)).collect();
             let b: Vec<f64> = pairs.iter().map(|p| f64::from(p.1)).collect();
-            match (kendall(&a, &b), naive_kendall(&a, &b)) {
+            match (kendall_correlation(&a, &b), naive_kendall(&a, &b)) {
                 (Some(x), Some(y)) => prop_assert!((x - y).abs() < 1e-9, "{x} {y}"),
                 (x, y) => prop_assert_eq!(x, y),
             }
@@ -172,26 +172,26 @@ mod tests {
 
         #[test]
         fn equal_samples_are_at_no_distance(values in prop::collection::vec(0..1000, 1..50)) {
-            let a = sorted(values.iter().map(|&v| f64::from(v)).collect());
-            prop_assert_eq!(wasserstein(&a, &a), Some(0.0));
+            let a = sort_values(values.iter().map(|&v| f64::from(v)).collect());
+            prop_assert_eq!(wasserstein_distance(&a, &a), Some(0.0));
             prop_assert_eq!(kolmogorov_smirnov(&a, &a), Some(0.0));
             let shifted: Vec<f64> = a.iter().map(|v| v + 3.0).collect();
-            prop_assert!((wasserstein(&a, &shifted).unwrap_or(0.0) - 3.0).abs() < 1e-9);
+            prop_assert!((wasserstein_distance(&a, &shifted).unwrap_or(0.0) - 3.0).abs() < 1e-9);
         }
     }
 
     #[test]
     fn small_cases_by_hand() {
         // Ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: known to be 0.9487.
-        let rho = spearman(&[1.0, 5.0, 5.0, 9.0], &[1.0, 2.0, 3.0, 4.0]).unwrap_or(0.0);
+        let rho = spearman_correlation(&[1.0, 5.0, 5.0, 9.0], &[1.0, 2.0, 3.0, 4.0]).unwrap_or(0.0);
         assert!((rho - 0.948_683).abs() < 1e-5, "{rho}");
         // Two of four values lie below all of the other sample.
         assert_eq!(kolmogorov_smirnov(&[1.0, 2.0, 5.0, 6.0], &[5.0, 5.5, 6.0, 7.0]), Some(0.5));
-        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.5), Some(2.0));
-        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.9), Some(4.0));
-        assert_eq!(quantile(&[], 0.5), None);
-        let (mean, root) = errors(&[1.0, 3.0], &[0.0, 0.0]).unwrap_or_default();
+        assert_eq!(find_quantile(&[1.0, 2.0, 3.0, 4.0], 0.5), Some(2.0));
+        assert_eq!(find_quantile(&[1.0, 2.0, 3.0, 4.0], 0.9), Some(4.0));
+        assert_eq!(find_quantile(&[], 0.5), None);
+        let (mean, root) = series_errors(&[1.0, 3.0], &[0.0, 0.0]).unwrap_or_default();
         assert_eq!((mean, root * root), (2.0, 5.000_000_000_000_001));
-        assert_eq!(correlation(&[1.0, 1.0], &[1.0, 2.0]), None);
+        assert_eq!(pearson_correlation(&[1.0, 1.0], &[1.0, 2.0]), None);
     }
 }

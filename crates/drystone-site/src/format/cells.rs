@@ -17,12 +17,12 @@ pub(super) struct SiteCells<'a> {
 }
 
 impl<'a> SiteCells<'a> {
-    pub(super) fn of(site: &'a Site) -> SiteCells<'a> {
+    pub(super) fn for_site(site: &'a Site) -> SiteCells<'a> {
         SiteCells { site, pools: site.manifest.pools.iter().map(|pool| pool.name.as_str()).collect() }
     }
 
     /// Numbers for the texts of some rows.
-    pub(super) fn texts(&'a self) -> GroupTexts<'a> {
+    pub(super) fn group_texts(&'a self) -> GroupTexts<'a> {
         match &self.site.jobs {
             SiteJobs::Imported(imported) => {
                 GroupTexts { cells: self, imported: Some(imported), found: Symbols::default() }
@@ -41,25 +41,25 @@ pub(super) struct GroupTexts<'a> {
 }
 
 /// The place of a value among all.
-fn place<T: PartialEq>(all: &[T], value: &T) -> u32 {
+fn place_of<T: PartialEq>(all: &[T], value: &T) -> u32 {
     all.iter().position(|known| known == value).map_or(NO_TEXT, |at| at as u32)
 }
 
 impl<'a> GroupTexts<'a> {
-    /// A job; its texts may be left out where [`GroupTexts::code`] does without them.
-    pub(super) fn job(&self, at: usize) -> SiteJob<'a> {
+    /// A job; its texts may be left out where [`GroupTexts::text_code`] does without them.
+    pub(super) fn job_at(&self, at: usize) -> SiteJob<'a> {
         match self.imported {
             Some(imported) => imported.without_texts(at),
-            None => self.cells.site.job(at),
+            None => self.cells.site.job_at(at),
         }
     }
 
     /// The number of a text of a job, or [`NO_TEXT`].
-    pub(super) fn code(&mut self, at: usize, job: &SiteJob<'a>, text: Text) -> u32 {
+    pub(super) fn text_code(&mut self, at: usize, job: &SiteJob<'a>, text: Text) -> u32 {
         let symbol = |symbol: Symbol| if symbol == Symbol(0) { NO_TEXT } else { symbol.0 };
         match text {
-            Text::LimitFrom => return place(LimitFrom::ALL, &job.limit_from),
-            Text::Kind => return place(SiteJobFate::ALL, &job.kind),
+            Text::LimitFrom => return place_of(LimitFrom::ALL, &job.limit_from),
+            Text::Kind => return place_of(SiteJobFate::ALL, &job.kind),
             Text::Pool => {
                 return if usize::from(job.pool) < self.cells.pools.len() { job.pool.into() } else { NO_TEXT };
             }
@@ -69,22 +69,22 @@ impl<'a> GroupTexts<'a> {
         let Some(imported) = self.imported else {
             return symbol(self.found.intern(of_job(job, text).as_bytes()));
         };
-        let row = imported.row(at);
+        let row = imported.row_at(at);
         let table = &imported.table;
         match text {
-            Text::User => symbol(table.who(row).user),
-            Text::Account => symbol(table.who(row).account),
-            Text::Group => symbol(table.who(row).group),
-            Text::Partition => symbol(table.at(row).partition),
-            Text::Qos => symbol(table.at(row).qos),
-            Text::Reservation => symbol(table.at(row).reservation),
-            Text::Constraints => symbol(table.at(row).constraints),
-            Text::Asks => symbol(table.at(row).asks),
-            Text::Canceller => symbol(table.note(row).canceller),
-            Text::Reason => symbol(table.note(row).reason),
+            Text::User => symbol(table.owner_of(row).user),
+            Text::Account => symbol(table.owner_of(row).account),
+            Text::Group => symbol(table.owner_of(row).group),
+            Text::Partition => symbol(table.place_of(row).partition),
+            Text::Qos => symbol(table.place_of(row).qos),
+            Text::Reservation => symbol(table.place_of(row).reservation),
+            Text::Constraints => symbol(table.place_of(row).constraints),
+            Text::Asks => symbol(table.place_of(row).asks),
+            Text::Canceller => symbol(table.note_of(row).canceller),
+            Text::Reason => symbol(table.note_of(row).reason),
             Text::NodeList => symbol(row.nodes),
             // Words that are known have the numbers behind those of all texts.
-            Text::State if row.state == RecordState::Other => symbol(table.note(row).word),
+            Text::State if row.state == RecordState::Other => symbol(table.note_of(row).word),
             Text::State => table.names.len() as u32 + row.state as u32,
             Text::Swf if imported.swf.get(at).is_some_and(|record| !record.is_empty()) => at as u32,
             _ => NO_TEXT,
@@ -92,21 +92,21 @@ impl<'a> GroupTexts<'a> {
     }
 
     /// The text of a number.
-    pub(super) fn text(&self, text: Text, code: u32) -> Cow<'_, str> {
+    pub(super) fn code_text(&self, text: Text, code: u32) -> Cow<'_, str> {
         let at = code as usize;
         match (text, self.imported) {
             (Text::LimitFrom, _) => Cow::Borrowed(LimitFrom::ALL[at].name()),
             (Text::Kind, _) => Cow::Borrowed(SiteJobFate::ALL[at].name()),
             (Text::Pool, _) => Cow::Borrowed(self.cells.pools[at]),
-            (Text::JobMarks, _) => Cow::Owned(crate::jobs::JobMarks(code).words()),
-            (_, None) => self.found.text(Symbol(code)),
-            (Text::NodeList, Some(imported)) => imported.table.node_lists.text(Symbol(code)),
+            (Text::JobMarks, _) => Cow::Owned(crate::jobs::JobMarks(code).format_words()),
+            (_, None) => self.found.text_of(Symbol(code)),
+            (Text::NodeList, Some(imported)) => imported.table.node_lists.text_of(Symbol(code)),
             (Text::Swf, Some(imported)) => Cow::Borrowed(imported.swf[at].as_str()),
             (Text::State, Some(imported)) => match at.checked_sub(imported.table.names.len()) {
                 Some(state) => Cow::Borrowed(RecordState::ALL[state].word()),
-                None => imported.table.names.text(Symbol(code)),
+                None => imported.table.names.text_of(Symbol(code)),
             },
-            (_, Some(imported)) => imported.table.names.text(Symbol(code)),
+            (_, Some(imported)) => imported.table.names.text_of(Symbol(code)),
         }
     }
 }

@@ -20,20 +20,20 @@ pub(super) struct EncodedColumn {
 
 /// Encodes numbers, [`NO_NUMBER`] for rows without one, as differences: times that follow each
 /// other take few bits. Rows behind the last cell have none.
-pub(super) fn numbers(descr: ColumnDescPtr, cells: &[i64], rows: usize) -> Result<EncodedColumn, ParquetError> {
+pub(super) fn encode_numbers(descr: ColumnDescPtr, cells: &[i64], rows: usize) -> Result<EncodedColumn, ParquetError> {
     let properties =
         WriterProperties::builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED);
     let mut levels: Vec<i16> = cells.iter().map(|&cell| i16::from(cell != NO_NUMBER)).collect();
     levels.resize(rows, 0);
     let values: Vec<i64> = cells.iter().copied().filter(|&cell| cell != NO_NUMBER).collect();
-    chunk(descr, Arc::new(properties.build()), |column| match column {
+    encode_chunk(descr, Arc::new(properties.build()), |column| match column {
         ColumnWriter::Int64ColumnWriter(column) => column.write_batch(&values, Some(&levels), None),
         _ => Err(ParquetError::General("a column of numbers is one of INT64".to_string())),
     })
 }
 
 /// Encodes texts: a dictionary, and for each row that has a text its place there.
-pub(super) fn texts<'a>(
+pub(super) fn encode_texts<'a>(
     descr: ColumnDescPtr,
     dictionary: impl ExactSizeIterator<Item = std::borrow::Cow<'a, str>>,
     places: &[u32],
@@ -45,14 +45,14 @@ pub(super) fn texts<'a>(
     // A search for a text finds it in the dictionary; the least and the greatest of all would be
     // found by comparing each with each.
     let properties = WriterProperties::builder().set_statistics_enabled(EnabledStatistics::None);
-    chunk(descr, Arc::new(properties.build()), |column| match column {
+    encode_chunk(descr, Arc::new(properties.build()), |column| match column {
         ColumnWriter::ByteArrayColumnWriter(column) => column.write_batch(&values, Some(&levels), None),
         _ => Err(ParquetError::General("a column of texts is one of BYTE_ARRAY".to_string())),
     })
 }
 
 /// The pages of a column one behind the other, as `write` fills it.
-fn chunk(
+fn encode_chunk(
     descr: ColumnDescPtr,
     properties: WriterPropertiesPtr,
     write: impl FnOnce(&mut ColumnWriter<'_>) -> Result<usize, ParquetError>,
@@ -115,7 +115,7 @@ mod tests {
                 Physical::INT64,
                 |descr| {
                     let last = cells.iter().rposition(|&cell| cell != NO_NUMBER).map_or(0, |at| at + 1);
-                    numbers(descr, &cells[..last], cells.len()).expect("encoded")
+                    encode_numbers(descr, &cells[..last], cells.len()).expect("encoded")
                 },
                 |reader| {
                     let ColumnReader::Int64ColumnReader(mut reader) = reader else { panic!("numbers") };
@@ -140,7 +140,7 @@ mod tests {
             let places: Vec<u32> = cells.iter().copied().flatten().collect();
             let encode = |descr| {
                 let dictionary = dictionary.iter().map(|text| Cow::Borrowed(text.as_str()));
-                texts(descr, dictionary, &places, cells.iter().map(Option::is_some)).expect("encoded")
+                encode_texts(descr, dictionary, &places, cells.iter().map(Option::is_some)).expect("encoded")
             };
             let found = through(Physical::BYTE_ARRAY, encode, |reader| {
                 let ColumnReader::ByteArrayColumnReader(mut reader) = reader else { panic!("texts") };

@@ -1,12 +1,12 @@
 //! Writing and reading a site's folder.
 
 use super::loaded::LoadedJobs;
-use super::{parquet, report, slurm, tables};
+use super::{parquet, render_report, slurm, tables};
 use crate::error::SiteError;
 use crate::export::Numbering;
 use crate::manifest::{Manifest, SCHEMA};
 use crate::site::{Site, SiteJobs};
-use crate::watch::threads;
+use crate::watch::count_threads;
 use ::parquet::errors::ParquetError;
 use drystone::policy::{NamedCall, PolicySpec, SpecError};
 use std::fs::{self, File};
@@ -39,17 +39,17 @@ pub fn is_site(path: &Path) -> bool {
 ///
 /// # Errors
 /// The folder is there and no site; it cannot be written.
-pub fn write(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
+pub fn write_folder(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
     check_place(folder)?;
     // A link to a site stays: what it leads to is replaced.
-    let resolved = fs::canonicalize(folder);
-    let folder = resolved.as_deref().unwrap_or(folder);
+    let resolved_path = fs::canonicalize(folder);
+    let folder = resolved_path.as_deref().unwrap_or(folder);
     let parent = folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = folder.file_name().map_or("site".to_string(), |name| name.to_string_lossy().into_owned());
     let part = parent.join(format!(".{name}.{}.part", std::process::id()));
     let wrong = |path: &Path, source| SiteError::Write { file: path.display().to_string(), source };
     fs::create_dir_all(&part).map_err(|source| wrong(folder, source))?;
-    let written = fill(site, &part, told).and_then(|()| {
+    let write_result = fill_folder(site, &part, told).and_then(|()| {
         // What was there goes only when all else is done.
         let old = parent.join(format!(".{name}.{}.old", std::process::id()));
         if folder.exists() {
@@ -66,10 +66,10 @@ pub fn write(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteE
         }
         Ok(())
     });
-    if written.is_err() {
+    if write_result.is_err() {
         let _ = fs::remove_dir_all(&part);
     }
-    written
+    write_result
 }
 
 /// Checks that a site may be written there.
@@ -86,8 +86,8 @@ fn check_place(folder: &Path) -> Result<(), SiteError> {
     {
         return refuse("this is the folder that you are in, or one above it; give one to be made: --out site/");
     }
-    let occupied = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-    if occupied && !is_site(folder) {
+    let is_occupied = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    if is_occupied && !is_site(folder) {
         return refuse(
             "the folder is there and holds something else; give one that is not there yet, or an imported site to replace",
         );
@@ -95,44 +95,44 @@ fn check_place(folder: &Path) -> Result<(), SiteError> {
     Ok(())
 }
 
-fn fill(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
+fn fill_folder(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
     let wrong = |path: &Path, source| SiteError::Write { file: path.display().to_string(), source };
-    let put = |name: &str, text: &str| {
+    let put_file = |name: &str, text: &str| {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|source| wrong(&path, source))
     };
     let jobs = folder.join(JOBS);
     let out = File::create(&jobs).map_err(|source| wrong(&jobs, source))?;
-    let out = parquet::write(site, BufWriter::with_capacity(1 << 20, out), threads(), told)
+    let out = parquet::write_jobs(site, BufWriter::with_capacity(1 << 20, out), count_threads(), told)
         .map_err(|e| wrong(&jobs, io_error(e)))?;
-    let done = out
+    let write_result = out
         .into_inner()
         .map_err(io::IntoInnerError::into_error)
         .and_then(|mut file| file.flush().and_then(|()| file.sync_all()));
-    done.map_err(|source| wrong(&jobs, source))?;
-    put(NODES, &tables::nodes_text(&site.nodes))?;
-    put(CAPACITY, &tables::capacity_text(&site.losses, &site.manifest))?;
+    write_result.map_err(|source| wrong(&jobs, source))?;
+    put_file(NODES, &tables::nodes_text(&site.nodes))?;
+    put_file(CAPACITY, &tables::capacity_text(&site.losses, &site.manifest))?;
     if !site.node_losses.is_empty() {
-        put(NODES_OUT, &tables::node_losses_text(&site.node_losses, &site.manifest))?;
+        put_file(NODES_OUT, &tables::node_losses_text(&site.node_losses, &site.manifest))?;
     }
-    put(REPORT, &report(&site.manifest))?;
+    put_file(REPORT, &render_report(&site.manifest))?;
     if let Some(accounts) = &site.accounts {
-        put(ACCOUNTS, accounts)?;
+        put_file(ACCOUNTS, accounts)?;
     }
     if let Some(conf) = &site.slurm_conf {
-        put(CONF, conf)?;
-        let numbering = Numbering::of(site);
-        put(NAMES, &numbering.names_of_site())?;
+        put_file(CONF, conf)?;
+        let numbering = Numbering::from_site(site);
+        put_file(NAMES, &numbering.names_of_site())?;
         for pool in 0..u16::try_from(site.manifest.pools.len()).unwrap_or(u16::MAX) {
             if let Some(conf) = slurm::of_pool(site, pool) {
-                put(&pool_file(pool, CONF), &conf)?;
-                put(&pool_file(pool, NAMES), &numbering.names(pool))?;
+                put_file(&pool_file(pool, CONF), &conf)?;
+                put_file(&pool_file(pool, NAMES), &numbering.name_lines(pool))?;
             }
         }
     }
     let json = serde_json::to_string_pretty(&site.manifest)
         .map_err(|error| wrong(&folder.join(MANIFEST), io::Error::other(error)))?;
-    put(MANIFEST, &(json + "\n"))
+    put_file(MANIFEST, &(json + "\n"))
 }
 
 /// Returns the system's error, if there is one.
@@ -148,7 +148,7 @@ fn io_error(error: ParquetError) -> io::Error {
 
 /// Returns the texts of a policy for a pool where they differ from those for the whole site: the
 /// site's own `slurm.conf` is the pool's own, and `names.csv` its names.
-fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
+fn policy_texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
     let Ok(here) = folder.canonicalize() else { return Vec::new() };
     let Ok(call) = NamedCall::parse(policy) else { return Vec::new() };
     let own = call.args.iter().filter_map(|(_, word)| {
@@ -164,16 +164,16 @@ fn texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
 impl Site {
     /// Texts in the text of a policy that are others for one pool: `slurm.conf` in the folder of
     /// the site becomes that of the pool.
-    pub fn texts(&self, pool: u16, policy: &PolicySpec) -> Vec<(String, String)> {
-        self.folder.as_deref().map(|folder| texts(folder, pool, policy.text())).unwrap_or_default()
+    pub fn policy_texts(&self, pool: u16, policy: &PolicySpec) -> Vec<(String, String)> {
+        self.folder.as_deref().map(|folder| policy_texts(folder, pool, policy.text())).unwrap_or_default()
     }
 
     /// A policy as one pool has it.
     ///
     /// # Errors
     /// The pool's own files are none that the policy takes.
-    pub fn policy(&self, pool: u16, policy: &PolicySpec) -> Result<PolicySpec, SpecError> {
-        let texts = self.texts(pool, policy);
+    pub fn pool_policy(&self, pool: u16, policy: &PolicySpec) -> Result<PolicySpec, SpecError> {
+        let texts = self.policy_texts(pool, policy);
         if texts.is_empty() {
             return Ok(policy.clone());
         }
@@ -185,11 +185,11 @@ impl Site {
 ///
 /// # Errors
 /// It is none, of another version, or damaged.
-pub fn open(folder: &Path) -> Result<Site, SiteError> {
+pub fn open_folder(folder: &Path) -> Result<Site, SiteError> {
     let refuse = |problem: String| SiteError::NoSite { folder: folder.display().to_string(), problem };
-    let damaged =
+    let damage_error =
         |name: &str, problem: String| SiteError::Damaged { file: folder.join(name).display().to_string(), problem };
-    let read = |name: &str| -> Result<String, SiteError> {
+    let read_file = |name: &str| -> Result<String, SiteError> {
         let path: PathBuf = folder.join(name);
         fs::read_to_string(&path).map_err(|source| SiteError::Unreadable { file: path.display().to_string(), source })
     };
@@ -210,48 +210,50 @@ pub fn open(folder: &Path) -> Result<Site, SiteError> {
             folder.display()
         )));
     }
-    let text = read(MANIFEST)?;
+    let text = read_file(MANIFEST)?;
     let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|e| damaged(MANIFEST, format!("no JSON: {e}")))?;
+        serde_json::from_str(&text).map_err(|e| damage_error(MANIFEST, format!("no JSON: {e}")))?;
     let schema = value["schema"].as_str().unwrap_or("none").to_string();
     if schema != SCHEMA {
         return Err(refuse(format!(
             "its format is `{schema}`, and this program reads `{SCHEMA}`; import the accounting again"
         )));
     }
-    let manifest: Manifest = serde_json::from_value(value).map_err(|e| damaged(MANIFEST, e.to_string()))?;
+    let manifest: Manifest = serde_json::from_value(value).map_err(|e| damage_error(MANIFEST, e.to_string()))?;
     let pools: Vec<String> = manifest.pools.iter().map(|pool| pool.name.clone()).collect();
     let jobs = folder.join(JOBS);
     let file =
         File::open(&jobs).map_err(|source| SiteError::Unreadable { file: jobs.display().to_string(), source })?;
-    let mut loaded = LoadedJobs::default();
+    let mut loaded_jobs = LoadedJobs::default();
     let mut problem = None;
-    parquet::read(file, |cells, rows| {
+    parquet::read_groups(file, |cells, rows| {
         if problem.is_none() {
-            problem = loaded.take(cells, rows, &pools).err();
+            problem = loaded_jobs.take_group(cells, rows, &pools).err();
         }
     })
-    .map_err(|error| damaged(JOBS, error.to_string()))?;
+    .map_err(|error| damage_error(JOBS, error.to_string()))?;
     if let Some(problem) = problem {
-        return Err(damaged(JOBS, problem));
+        return Err(damage_error(JOBS, problem));
     }
-    if loaded.len() as u64 != manifest.jobs {
-        return Err(damaged(JOBS, format!("{} jobs, and {MANIFEST} says {}", loaded.len(), manifest.jobs)));
+    if loaded_jobs.len() as u64 != manifest.jobs {
+        return Err(damage_error(JOBS, format!("{} jobs, and {MANIFEST} says {}", loaded_jobs.len(), manifest.jobs)));
     }
-    let nodes = tables::nodes(&read(NODES)?).map_err(|problem| damaged(NODES, problem))?;
-    let losses = tables::capacity(&read(CAPACITY)?, &manifest).map_err(|problem| damaged(CAPACITY, problem))?;
+    let nodes = tables::parse_nodes(&read_file(NODES)?).map_err(|problem| damage_error(NODES, problem))?;
+    let losses =
+        tables::parse_capacity(&read_file(CAPACITY)?, &manifest).map_err(|problem| damage_error(CAPACITY, problem))?;
     let node_losses = match folder.join(NODES_OUT).is_file() {
-        true => tables::node_losses(&read(NODES_OUT)?, &manifest).map_err(|problem| damaged(NODES_OUT, problem))?,
+        true => tables::node_losses(&read_file(NODES_OUT)?, &manifest)
+            .map_err(|problem| damage_error(NODES_OUT, problem))?,
         false => Vec::new(),
     };
-    let maybe = |name: &str| if folder.join(name).is_file() { read(name).map(Some) } else { Ok(None) };
+    let maybe = |name: &str| if folder.join(name).is_file() { read_file(name).map(Some) } else { Ok(None) };
     let (slurm_conf, accounts) = (maybe(CONF)?, maybe(ACCOUNTS)?);
     Ok(Site {
         manifest,
         nodes,
         losses,
         node_losses,
-        jobs: SiteJobs::Loaded(Box::new(loaded)),
+        jobs: SiteJobs::Loaded(Box::new(loaded_jobs)),
         slurm_conf,
         accounts,
         folder: Some(folder.to_path_buf()),

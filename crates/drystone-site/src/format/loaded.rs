@@ -1,6 +1,6 @@
 //! Jobs of a site that was read from its folder, in little memory.
 
-use super::columns::{COLUMNS, flags, kind, limit_from, marks, place};
+use super::columns::{COLUMNS, column_place, flags_from, limit_from, parse_kind, parse_marks};
 use crate::jobs::{JobMarks, LimitFrom, NOTHING, SiteJobFate};
 use crate::rows::{Symbol, Symbols};
 use crate::site_job::{JobSymbols, SiteJob};
@@ -74,26 +74,26 @@ struct RowCells<'a> {
 }
 
 impl RowCells<'_> {
-    fn number(&self, name: &str) -> Option<i64> {
-        match self.cells.get(place(name)) {
+    fn number_cell(&self, name: &str) -> Option<i64> {
+        match self.cells.get(column_place(name)) {
             Some(GroupCells::Numbers(values)) => values[self.row],
             _ => None,
         }
     }
 
-    fn small(&self, name: &str, other: u32) -> u32 {
-        self.number(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(other)
+    fn small_number(&self, name: &str, other: u32) -> u32 {
+        self.number_cell(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(other)
     }
 
-    fn bytes(&self, name: &str) -> &[u8] {
-        match self.cells.get(place(name)) {
+    fn text_bytes(&self, name: &str) -> &[u8] {
+        match self.cells.get(column_place(name)) {
             Some(GroupCells::Texts(values)) => values[self.row].as_ref().map_or(b"", |text| text.data()),
             _ => b"",
         }
     }
 
-    fn text(&self, name: &str) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.bytes(name))
+    fn text_cell(&self, name: &str) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.text_bytes(name))
     }
 }
 
@@ -106,32 +106,33 @@ impl LoadedJobs {
     ///
     /// # Errors
     /// Description of a row's mistake.
-    pub(super) fn take(&mut self, cells: &[GroupCells], rows: usize, pools: &[String]) -> Result<(), String> {
+    pub(super) fn take_group(&mut self, cells: &[GroupCells], rows: usize, pools: &[String]) -> Result<(), String> {
         debug_assert_eq!(cells.len(), COLUMNS.len());
         self.jobs.reserve(rows);
         for row in 0..rows {
             let cells = RowCells { cells, row };
-            let job = self.row(&cells, pools).map_err(|problem| format!("job {}: {problem}", self.jobs.len() + 1))?;
+            let job =
+                self.convert_row(&cells, pools).map_err(|problem| format!("job {}: {problem}", self.jobs.len() + 1))?;
             self.jobs.push(job);
         }
         Ok(())
     }
 
-    fn row(&mut self, cells: &RowCells<'_>, pools: &[String]) -> Result<LoadedJob, String> {
+    fn convert_row(&mut self, cells: &RowCells<'_>, pools: &[String]) -> Result<LoadedJob, String> {
         let names = &mut self.names;
-        let mut name = |column: &str| names.intern(cells.bytes(column));
-        let wrong = |column: &str| format!("{column} cannot be `{}`", cells.text(column));
-        let pool = pools.iter().position(|pool| pool.as_bytes() == cells.bytes("pool"));
-        let exit = cells.number("exit_code").and_then(|n| i16::try_from(n).ok());
-        let signal = cells.number("exit_signal").and_then(|n| i16::try_from(n).ok());
-        let required = |column: &str| {
-            cells.number(column).and_then(|n| u32::try_from(n).ok()).ok_or_else(|| format!("{column} is missing"))
+        let mut name = |column: &str| names.intern(cells.text_bytes(column));
+        let wrong = |column: &str| format!("{column} cannot be `{}`", cells.text_cell(column));
+        let pool = pools.iter().position(|pool| pool.as_bytes() == cells.text_bytes("pool"));
+        let exit = cells.number_cell("exit_code").and_then(|n| i16::try_from(n).ok());
+        let signal = cells.number_cell("exit_signal").and_then(|n| i16::try_from(n).ok());
+        let required_number = |column: &str| {
+            cells.number_cell(column).and_then(|n| u32::try_from(n).ok()).ok_or_else(|| format!("{column} is missing"))
         };
         let job = LoadedJob {
-            id: cells.number("id").and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX),
-            of: cells.number("of").and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX),
-            task: cells.small("task", NOTHING),
-            component: cells.small("component", NOTHING),
+            id: cells.number_cell("id").and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX),
+            of: cells.number_cell("of").and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX),
+            task: cells.small_number("task", NOTHING),
+            component: cells.small_number("component", NOTHING),
             user: name("user"),
             account: name("account"),
             group: name("group"),
@@ -143,38 +144,38 @@ impl LoadedJobs {
             state: name("state"),
             canceller: name("canceller"),
             reason: name("reason"),
-            node_list: self.node_lists.intern(cells.bytes("node_list")),
-            uid: cells.small("uid", UNKNOWN),
-            submit: required("submit")?,
-            eligible: cells.small("eligible", 0),
-            arrive: required("arrive")?,
-            start: cells.small("start", 0),
-            end: cells.small("end", 0),
-            run: cells.small("run", NOTHING),
-            suspended: cells.small("suspended", NOTHING),
-            imputed_run: cells.small("imputed_run", NOTHING),
-            limit: required("limit")?,
+            node_list: self.node_lists.intern(cells.text_bytes("node_list")),
+            uid: cells.small_number("uid", UNKNOWN),
+            submit: required_number("submit")?,
+            eligible: cells.small_number("eligible", 0),
+            arrive: required_number("arrive")?,
+            start: cells.small_number("start", 0),
+            end: cells.small_number("end", 0),
+            run: cells.small_number("run", NOTHING),
+            suspended: cells.small_number("suspended", NOTHING),
+            imputed_run: cells.small_number("imputed_run", NOTHING),
+            limit: required_number("limit")?,
             exit: exit.map(|code| (code, signal.unwrap_or(0))),
-            cpus: cells.small("cpus", UNKNOWN),
-            nodes: cells.small("nodes", UNKNOWN),
-            gpus: cells.small("gpus", UNKNOWN),
-            memory_kb: cells.number("memory_kb").map(|kb| u64::try_from(kb).unwrap_or(u64::MAX)),
-            asked_cpus: cells.small("asked_cpus", UNKNOWN),
-            asked_nodes: cells.small("asked_nodes", UNKNOWN),
-            units: required("units")?.max(1),
-            priority: cells.small("priority", UNKNOWN),
-            name: cells.small("name", 0),
-            used_cpu_ms: cells.number("used_cpu_ms").and_then(|n| u64::try_from(n).ok()),
-            used_memory_kb: cells.number("used_memory_kb").and_then(|n| u64::try_from(n).ok()),
-            used_gpu_hundredths: cells.number("used_gpu_hundredths").and_then(|n| u32::try_from(n).ok()),
-            marks: marks(&cells.text("marks")),
-            attempt: cells.number("attempt").and_then(|n| u16::try_from(n).ok()).unwrap_or(1),
+            cpus: cells.small_number("cpus", UNKNOWN),
+            nodes: cells.small_number("nodes", UNKNOWN),
+            gpus: cells.small_number("gpus", UNKNOWN),
+            memory_kb: cells.number_cell("memory_kb").map(|kb| u64::try_from(kb).unwrap_or(u64::MAX)),
+            asked_cpus: cells.small_number("asked_cpus", UNKNOWN),
+            asked_nodes: cells.small_number("asked_nodes", UNKNOWN),
+            units: required_number("units")?.max(1),
+            priority: cells.small_number("priority", UNKNOWN),
+            name: cells.small_number("name", 0),
+            used_cpu_ms: cells.number_cell("used_cpu_ms").and_then(|n| u64::try_from(n).ok()),
+            used_memory_kb: cells.number_cell("used_memory_kb").and_then(|n| u64::try_from(n).ok()),
+            used_gpu_hundredths: cells.number_cell("used_gpu_hundredths").and_then(|n| u32::try_from(n).ok()),
+            marks: parse_marks(&cells.text_cell("marks")),
+            attempt: cells.number_cell("attempt").and_then(|n| u16::try_from(n).ok()).unwrap_or(1),
             pool: pool.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| wrong("pool"))?,
-            kind: kind(&cells.text("kind")).ok_or_else(|| wrong("kind"))?,
-            limit_from: limit_from(&cells.text("limit_from")).ok_or_else(|| wrong("limit_from"))?,
-            flags: flags(cells.number("flags").unwrap_or(0)),
+            kind: parse_kind(&cells.text_cell("kind")).ok_or_else(|| wrong("kind"))?,
+            limit_from: limit_from(&cells.text_cell("limit_from")).ok_or_else(|| wrong("limit_from"))?,
+            flags: flags_from(cells.number_cell("flags").unwrap_or(0)),
         };
-        let record = cells.text("swf");
+        let record = cells.text_cell("swf");
         if !record.is_empty() {
             self.swf.push(record.into_owned());
         }
@@ -182,15 +183,15 @@ impl LoadedJobs {
     }
 
     /// Numbers of the texts of a job.
-    pub(crate) fn symbols(&self, at: usize) -> JobSymbols {
+    pub(crate) fn job_symbols(&self, at: usize) -> JobSymbols {
         let LoadedJob { user, account, group, partition, qos, constraints, asks, .. } = self.jobs[at];
         JobSymbols { user, account, group, partition, qos, constraints, asks }
     }
 
     /// The job at a place, from 0.
-    pub(crate) fn job(&self, at: usize) -> SiteJob<'_> {
+    pub(crate) fn job_at(&self, at: usize) -> SiteJob<'_> {
         let job = &self.jobs[at];
-        let text = |symbol| self.names.text(symbol);
+        let text = |symbol| self.names.text_of(symbol);
         SiteJob {
             user: text(job.user),
             account: text(job.account),
@@ -203,7 +204,7 @@ impl LoadedJobs {
             state: text(job.state),
             canceller: text(job.canceller),
             reason: text(job.reason),
-            node_list: self.node_lists.text(job.node_list),
+            node_list: self.node_lists.text_of(job.node_list),
             swf: self.swf.get(at).map_or(Cow::Borrowed(""), |record| Cow::Borrowed(record)),
             ..self.without_texts(at)
         }
@@ -212,7 +213,7 @@ impl LoadedJobs {
     /// The job at a place, all of whose texts are left empty.
     pub(crate) fn without_texts(&self, at: usize) -> SiteJob<'_> {
         let job = &self.jobs[at];
-        let none = Cow::Borrowed("");
+        let no_text = Cow::Borrowed("");
         let time = |stamp: u32| (stamp > 0).then_some(i64::from(stamp));
         let span = |seconds: u32| (seconds != NOTHING).then_some(seconds);
         let big = |n: u64| (n != u64::MAX).then_some(n);
@@ -223,15 +224,15 @@ impl LoadedJobs {
             task: span(job.task),
             component: span(job.component),
             attempt: job.attempt,
-            user: none.clone(),
-            account: none.clone(),
-            group: none.clone(),
+            user: no_text.clone(),
+            account: no_text.clone(),
+            group: no_text.clone(),
             uid: span(job.uid),
-            partition: none.clone(),
-            qos: none.clone(),
-            reservation: none.clone(),
-            constraints: none.clone(),
-            asks: none.clone(),
+            partition: no_text.clone(),
+            qos: no_text.clone(),
+            reservation: no_text.clone(),
+            constraints: no_text.clone(),
+            asks: no_text.clone(),
             submit: i64::from(job.submit),
             eligible: time(job.eligible),
             arrive: i64::from(job.arrive),
@@ -242,11 +243,11 @@ impl LoadedJobs {
             imputed_run: span(job.imputed_run),
             limit: job.limit,
             limit_from: job.limit_from,
-            state: none.clone(),
+            state: no_text.clone(),
             kind: job.kind,
             exit: job.exit,
-            canceller: none.clone(),
-            reason: none.clone(),
+            canceller: no_text.clone(),
+            reason: no_text.clone(),
             flags: job.flags,
             cpus: span(job.cpus),
             nodes: span(job.nodes),
@@ -256,14 +257,14 @@ impl LoadedJobs {
             asked_nodes: span(job.asked_nodes),
             pool: job.pool,
             units: job.units,
-            node_list: none.clone(),
+            node_list: no_text.clone(),
             priority: span(job.priority),
             name: job.name,
             used_cpu_ms: job.used_cpu_ms,
             used_memory_kb: job.used_memory_kb,
             used_gpu_hundredths: job.used_gpu_hundredths,
             marks: job.marks,
-            swf: none,
+            swf: no_text,
         }
     }
 }

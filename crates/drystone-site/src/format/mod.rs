@@ -26,7 +26,7 @@ mod report;
 mod slurm;
 mod tables;
 
-pub use folder::{is_site, open, write};
+pub use folder::{is_site, open_folder, write_folder};
 pub(crate) use loaded::LoadedJobs;
-pub use report::report;
+pub use report::render_report;
 pub(crate) use slurm::of_pool as slurm_conf_of;

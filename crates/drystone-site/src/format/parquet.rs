@@ -22,7 +22,7 @@ use std::sync::Arc;
 const GROUP: usize = 1 << 17;
 
 /// Writes the table of jobs, with so many threads: the bytes are the same for any number.
-pub(super) fn write<W: Write + Send>(
+pub(super) fn write_jobs<W: Write + Send>(
     site: &Site,
     out: W,
     threads: usize,
@@ -55,13 +55,13 @@ fn write_in_groups<W: Write + Send>(
         .build();
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let descrs = writer.schema_descr().columns().to_vec();
-    let cells = SiteCells::of(site);
+    let cells = SiteCells::for_site(site);
     let rows: Vec<Range<usize>> =
         (0..site.len()).step_by(size).map(|from| from..(from + size).min(site.len())).collect();
     let mut groups: Vec<RowGroup<'_>> =
         (0..threads.clamp(1, rows.len().max(1))).map(|_| RowGroup::new(&cells)).collect();
     for some in rows.chunks(groups.len()) {
-        for (rows, chunks) in some.iter().zip(encoded(&mut groups, some, &descrs)) {
+        for (rows, chunks) in some.iter().zip(encode_groups(&mut groups, some, &descrs)) {
             let mut group = writer.next_row_group()?;
             for EncodedColumn { bytes, close } in chunks? {
                 group.append_column(&bytes, close)?;
@@ -74,26 +74,26 @@ fn write_in_groups<W: Write + Send>(
 }
 
 /// Some groups, each encoded by a thread of its own.
-fn encoded(
+fn encode_groups(
     groups: &mut [RowGroup<'_>],
     rows: &[Range<usize>],
     descrs: &[ColumnDescPtr],
 ) -> Vec<Result<Vec<EncodedColumn>, ParquetError>> {
     if let ([group, ..], [only]) = (&mut *groups, rows) {
-        return vec![group.encode(only.clone(), descrs)];
+        return vec![group.encode_rows(only.clone(), descrs)];
     }
     std::thread::scope(|scope| {
         let start = |(group, rows): (_, &Range<usize>)| {
             let (group, rows): (&mut RowGroup<'_>, _) = (group, rows.clone());
-            scope.spawn(move || group.encode(rows, descrs))
+            scope.spawn(move || group.encode_rows(rows, descrs))
         };
         let workers: Vec<_> = groups.iter_mut().zip(rows).map(start).collect();
-        let joined =
+        let worker_chunks =
             |worker: std::thread::ScopedJoinHandle<'_, Result<Vec<EncodedColumn>, ParquetError>>| match worker.join() {
                 Ok(chunks) => chunks,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-        workers.into_iter().map(joined).collect()
+        workers.into_iter().map(worker_chunks).collect()
     })
 }
 
@@ -112,21 +112,25 @@ impl<'a> RowGroup<'a> {
     fn new(cells: &'a SiteCells<'a>) -> RowGroup<'a> {
         let count = |holds: Holds| COLUMNS.iter().filter(|column| column.holds == holds).count();
         RowGroup {
-            texts: cells.texts(),
+            texts: cells.group_texts(),
             numbers: vec![Vec::new(); count(Holds::Number)],
             codes: vec![Vec::new(); count(Holds::Text)],
             places: Vec::new(),
         }
     }
 
-    fn encode(&mut self, rows: Range<usize>, descrs: &[ColumnDescPtr]) -> Result<Vec<EncodedColumn>, ParquetError> {
+    fn encode_rows(
+        &mut self,
+        rows: Range<usize>,
+        descrs: &[ColumnDescPtr],
+    ) -> Result<Vec<EncodedColumn>, ParquetError> {
         let count = rows.len();
-        self.fill(rows);
+        self.fill_rows(rows);
         let RowGroup { texts, numbers, codes, places } = self;
         let (mut numbers, mut codes) = (numbers.iter(), codes.iter());
         let columns = COLUMNS.iter().zip(descrs);
         let encode = |(column, descr): (&SiteColumn, &ColumnDescPtr)| match column.text {
-            None => encode::numbers(descr.clone(), numbers.next().map_or(&[], Vec::as_slice), count),
+            None => encode::encode_numbers(descr.clone(), numbers.next().map_or(&[], Vec::as_slice), count),
             Some(text) => {
                 let codes = codes.next().map_or(&[][..], Vec::as_slice);
                 texts_of(texts, text, codes, places, descr.clone())
@@ -136,12 +140,12 @@ impl<'a> RowGroup<'a> {
     }
 
     /// Looks each job up once.
-    fn fill(&mut self, rows: Range<usize>) {
+    fn fill_rows(&mut self, rows: Range<usize>) {
         self.numbers.iter_mut().for_each(Vec::clear);
         self.codes.iter_mut().for_each(Vec::clear);
         let kinds: Vec<Text> = COLUMNS.iter().filter_map(|column| column.text).collect();
         for (row, at) in rows.enumerate() {
-            let job = self.texts.job(at);
+            let job = self.texts.job_at(at);
             let mut numbers = self.numbers.iter_mut();
             // Many columns are empty in most accounting: they take neither time nor memory.
             each_number(&job, |number| match numbers.next() {
@@ -154,7 +158,7 @@ impl<'a> RowGroup<'a> {
                 _ => {}
             });
             for (&kind, column) in kinds.iter().zip(&mut self.codes) {
-                column.push(self.texts.code(at, &job, kind));
+                column.push(self.texts.text_code(at, &job, kind));
             }
         }
     }
@@ -182,9 +186,9 @@ fn texts_of(
         rows.push(places[at] - 1);
     }
     dictionary.iter().for_each(|&code| places[code as usize] = 0);
-    encode::texts(
+    encode::encode_texts(
         descr,
-        dictionary.iter().map(|&code| texts.text(kind, code)),
+        dictionary.iter().map(|&code| texts.code_text(kind, code)),
         &rows,
         codes.iter().map(|&code| code != NO_TEXT),
     )
@@ -192,7 +196,7 @@ fn texts_of(
 
 /// Reads the table group by group. Columns that are missing are empty; columns that are more are
 /// left alone.
-pub(super) fn read(file: File, mut take: impl FnMut(&[GroupCells], usize)) -> Result<(), ParquetError> {
+pub(super) fn read_groups(file: File, mut take: impl FnMut(&[GroupCells], usize)) -> Result<(), ParquetError> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_string()).collect();
@@ -203,7 +207,7 @@ pub(super) fn read(file: File, mut take: impl FnMut(&[GroupCells], usize)) -> Re
         for column in COLUMNS {
             let place = names.iter().position(|name| name == column.name);
             cells.push(match place {
-                Some(place) => cell(group.get_column_reader(place)?, rows, column.holds)?,
+                Some(place) => read_cells(group.get_column_reader(place)?, rows, column.holds)?,
                 None => match column.holds {
                     Holds::Number => GroupCells::Numbers(vec![None; rows]),
                     Holds::Text => GroupCells::Texts(vec![None; rows]),
@@ -215,7 +219,7 @@ pub(super) fn read(file: File, mut take: impl FnMut(&[GroupCells], usize)) -> Re
     Ok(())
 }
 
-fn cell(reader: ColumnReader, rows: usize, holds: Holds) -> Result<GroupCells, ParquetError> {
+fn read_cells(reader: ColumnReader, rows: usize, holds: Holds) -> Result<GroupCells, ParquetError> {
     let mut levels = Vec::with_capacity(rows);
     let wrong = || ParquetError::General("a column of another type than expected".to_string());
     let short = || ParquetError::General("fewer rows than the group says".to_string());
@@ -225,14 +229,14 @@ fn cell(reader: ColumnReader, rows: usize, holds: Holds) -> Result<GroupCells, P
             let optional = read_all(rows, &mut levels, |levels, left| {
                 reader.read_records(left, Some(levels), None, &mut values).map(|(records, ..)| records)
             })?;
-            spread(values, &levels, rows, optional).map(GroupCells::Numbers).ok_or_else(short)
+            spread_values(values, &levels, rows, optional).map(GroupCells::Numbers).ok_or_else(short)
         }
         (ColumnReader::ByteArrayColumnReader(mut reader), Holds::Text) => {
             let mut values = Vec::with_capacity(rows);
             let optional = read_all(rows, &mut levels, |levels, left| {
                 reader.read_records(left, Some(levels), None, &mut values).map(|(records, ..)| records)
             })?;
-            spread(values, &levels, rows, optional).map(GroupCells::Texts).ok_or_else(short)
+            spread_values(values, &levels, rows, optional).map(GroupCells::Texts).ok_or_else(short)
         }
         _ => Err(wrong()),
     }
@@ -244,18 +248,18 @@ fn read_all(
     levels: &mut Vec<i16>,
     mut read: impl FnMut(&mut Vec<i16>, usize) -> Result<usize, ParquetError>,
 ) -> Result<bool, ParquetError> {
-    let mut done = 0;
-    while done < rows {
-        let more = read(levels, rows - done)?;
+    let mut row_count = 0;
+    while row_count < rows {
+        let more = read(levels, rows - row_count)?;
         if more == 0 {
             break;
         }
-        done += more;
+        row_count += more;
     }
     Ok(!levels.is_empty())
 }
 
-fn spread<T>(values: Vec<T>, levels: &[i16], rows: usize, optional: bool) -> Option<Vec<Option<T>>> {
+fn spread_values<T>(values: Vec<T>, levels: &[i16], rows: usize, optional: bool) -> Option<Vec<Option<T>>> {
     if !optional {
         return (values.len() == rows).then(|| values.into_iter().map(Some).collect());
     }
@@ -267,7 +271,7 @@ fn spread<T>(values: Vec<T>, levels: &[i16], rows: usize, optional: bool) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ImportObserver, ImportOptions, import};
+    use crate::{ImportObserver, ImportOptions, import_files};
     use std::cell::Cell;
     use std::fmt::Write as _;
     use std::io::{Cursor, Read};
@@ -290,8 +294,9 @@ mod tests {
         }
         let open =
             |_: &Path| -> std::io::Result<Box<dyn Read>> { Ok(Box::new(Cursor::new(text.clone().into_bytes()))) };
-        let site = import(&[PathBuf::from("in memory")], &ImportOptions::default(), &open, ImportObserver::default())
-            .expect("a site");
+        let site =
+            import_files(&[PathBuf::from("in memory")], &ImportOptions::default(), &open, ImportObserver::default())
+                .expect("a site");
         let written = |threads: usize| {
             let told = Cell::new(0);
             let bytes = write_in_groups(&site, Vec::new(), (64, threads), &|rows| told.set(told.get() + rows));

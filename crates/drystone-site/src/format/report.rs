@@ -7,7 +7,7 @@ use crate::words::count_noun;
 use std::fmt::Write;
 
 /// The account of an import as text.
-pub fn report(manifest: &Manifest) -> String {
+pub fn render_report(manifest: &Manifest) -> String {
     let mut text = String::new();
     let m = manifest;
     let name = if m.cluster.is_empty() { "a cluster" } else { m.cluster.as_str() };
@@ -28,7 +28,7 @@ pub fn report(manifest: &Manifest) -> String {
     if !m.ignored_columns.is_empty() {
         let _ = writeln!(text, "  columns not needed: {}", m.ignored_columns.join(", "));
     }
-    let zone = |moment: i64| clock::text(moment).replace('T', " ");
+    let zone = |moment: i64| clock::format_moment(moment).replace('T', " ");
     let w = &m.window;
     let _ = writeln!(text, "\nWindow (UTC): {} to {}; {}", zone(w.from), zone(w.until), w.evidence);
     let _ = writeln!(
@@ -59,8 +59,8 @@ pub fn report(manifest: &Manifest) -> String {
             rule.rows, rule.jobs, rule.core_seconds, rule.effect, rule.name, rule.meaning
         );
         // What was lost, and what may have been misread, is named.
-        let named = rule.effect == crate::rules::RuleEffect::Bad || NAMED.contains(&rule.name.as_str());
-        for example in rule.examples.iter().filter(|e| named && !e.place.is_empty()) {
+        let is_listed = rule.effect == crate::rules::RuleEffect::Bad || NAMED.contains(&rule.name.as_str());
+        for example in rule.examples.iter().filter(|e| is_listed && !e.place.is_empty()) {
             let _ = writeln!(text, "{:>39}{}: {}", "", example.place, example.text);
         }
     }
@@ -70,8 +70,8 @@ pub fn report(manifest: &Manifest) -> String {
             let _ = writeln!(text, "  - {warning}");
         }
     }
-    let all = if m.on_nodes { BESIDE_SLURM } else { UNMODELLED };
-    let not: Vec<&str> = all.iter().copied().filter(|gap| *gap != LIMITS || m.limits == 0).collect();
+    let gaps = if m.on_nodes { BESIDE_SLURM } else { UNMODELLED };
+    let not: Vec<&str> = gaps.iter().copied().filter(|gap| *gap != LIMITS || m.limits == 0).collect();
     let _ = writeln!(text, "\nNot simulated: {}", not.join("; "));
     text
 }
@@ -155,14 +155,18 @@ fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
             format!("processors decide the size of {}, memory of {}", count_noun(pool.by_cpus, "job"), pool.by_memory)
         }
     };
-    let what = if pool.unit == PoolUnit::Gpu { "GPU-seconds" } else { "core-seconds" };
+    let amount_name = if pool.unit == PoolUnit::Gpu { "GPU-seconds" } else { "core-seconds" };
     let _ = match pool.dominant {
         true => {
-            writeln!(text, "    dominant share: {decides}; sizes exceed {unit} held by {:.2}% of {what}", pool.inflated)
+            writeln!(
+                text,
+                "    dominant share: {decides}; sizes exceed {unit} held by {:.2}% of {amount_name}",
+                pool.inflated
+            )
         }
         false => writeln!(
             text,
-            "    sizes are the {unit} held; by dominant share {} would be larger, and all together by {:.2}% of {what} (--count \
+            "    sizes are the {unit} held; by dominant share {} would be larger, and all together by {:.2}% of {amount_name} (--count \
              dominant)",
             count_noun(pool.by_cpus + pool.by_memory + pool.by_gpus, "job"),
             pool.inflated

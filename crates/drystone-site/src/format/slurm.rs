@@ -15,7 +15,7 @@ pub(crate) fn of_pool(site: &Site, pool: u16) -> Option<String> {
         .filter(|node| node.pool.as_deref() == Some(summary.name.as_str()))
         .map(|node| (node.name.as_str(), node))
         .collect();
-    let added = added(site, &conf, &mine);
+    let added_nodes = find_added(site, &conf, &mine);
     let mut out = format!(
         "# Pool {} of {}: its nodes and partitions alone.\n",
         summary.name,
@@ -23,40 +23,40 @@ pub(crate) fn of_pool(site: &Site, pool: u16) -> Option<String> {
     );
     let mut partitions = String::new();
     for line in text.lines() {
-        let pairs = pairs(line);
+        let pairs = split_pairs(line);
         let Some((key, value)) = pairs.first() else { continue };
         match key.to_ascii_lowercase().as_str() {
             "nodename" | "downnodes" | "nodeset" | "frontendname" | "switchname" => {}
-            "partitionname" if value.eq_ignore_ascii_case("DEFAULT") => put(&mut partitions, &pairs, None),
+            "partitionname" if value.eq_ignore_ascii_case("DEFAULT") => put_line(&mut partitions, &pairs, None),
             "partitionname" => {
-                let Some(partition) = conf.partition(value) else { continue };
+                let Some(partition) = conf.find_partition(value) else { continue };
                 let nodes = partition.nodes.iter().map(|&at| conf.nodes[at as usize].name.as_str());
                 let mut nodes: Vec<String> = nodes.filter(|name| mine.contains_key(name)).map(String::from).collect();
                 let own = |(name, of): (&&str, &BTreeSet<String>)| of.contains(*value).then(|| (*name).to_string());
-                nodes.extend(added.iter().filter_map(own));
+                nodes.extend(added_nodes.iter().filter_map(own));
                 if !nodes.is_empty() {
-                    put(&mut partitions, &pairs, Some(&compress_hostlist(&nodes)));
+                    put_line(&mut partitions, &pairs, Some(&compress_hostlist(&nodes)));
                 }
             }
             _ => out.push_str(&format!("{line}\n")),
         }
     }
-    nodes(&mut out, &conf, &mine, &added);
+    write_nodes(&mut out, &conf, &mine, &added_nodes);
     out.push_str(&partitions);
     Some(out)
 }
 
 /// Nodes that the configuration lacks, with the partitions whose jobs ran there.
-fn added<'a>(
+fn find_added<'a>(
     site: &'a Site,
     conf: &SlurmConf,
     mine: &HashMap<&'a str, &'a NodeSummary>,
 ) -> BTreeMap<&'a str, BTreeSet<String>> {
-    let known: BTreeSet<&str> = conf.nodes.iter().map(|node| node.name.as_str()).collect();
-    let mut added: BTreeMap<&str, BTreeSet<String>> =
-        mine.keys().filter(|name| !known.contains(**name)).map(|name| (*name, BTreeSet::new())).collect();
-    if added.is_empty() {
-        return added;
+    let known_nodes: BTreeSet<&str> = conf.nodes.iter().map(|node| node.name.as_str()).collect();
+    let mut added_nodes: BTreeMap<&str, BTreeSet<String>> =
+        mine.keys().filter(|name| !known_nodes.contains(**name)).map(|name| (*name, BTreeSet::new())).collect();
+    if added_nodes.is_empty() {
+        return added_nodes;
     }
     let mut lists: HashMap<String, BTreeSet<String>> = HashMap::new();
     for job in site.jobs().filter(|job| !job.node_list.is_empty()) {
@@ -64,17 +64,17 @@ fn added<'a>(
     }
     for (list, partitions) in lists {
         for name in expand_hostlist(&list).unwrap_or_default() {
-            if let Some(of) = added.get_mut(name.as_str()) {
+            if let Some(of) = added_nodes.get_mut(name.as_str()) {
                 of.extend(partitions.iter().cloned());
             }
         }
     }
-    added
+    added_nodes
 }
 
 /// The nodes of a pool as they are, equal neighbours on one line. Those that are out of service by
 /// the configuration and ran jobs all the same are in service.
-fn nodes(
+fn write_nodes(
     out: &mut String,
     conf: &SlurmConf,
     mine: &HashMap<&str, &NodeSummary>,
@@ -134,18 +134,18 @@ fn of_node(node: &ConfNode, known: &NodeSummary) -> String {
 }
 
 /// A line of these pairs, without its nodes or with these.
-fn put(out: &mut String, pairs: &[(&str, &str)], nodes: Option<&str>) {
+fn put_line(out: &mut String, pairs: &[(&str, &str)], nodes: Option<&str>) {
     let mut words: Vec<String> = Vec::new();
     for (at, (key, value)) in pairs.iter().enumerate() {
         if key.eq_ignore_ascii_case("Nodes") {
             continue;
         }
-        let quoted = if value.contains(char::is_whitespace) || value.is_empty() {
+        let quoted_value = if value.contains(char::is_whitespace) || value.is_empty() {
             format!("\"{value}\"")
         } else {
             (*value).to_string()
         };
-        words.push(format!("{key}={quoted}"));
+        words.push(format!("{key}={quoted_value}"));
         if let (0, Some(nodes)) = (at, nodes) {
             words.push(format!("Nodes={nodes}"));
         }
@@ -155,8 +155,8 @@ fn put(out: &mut String, pairs: &[(&str, &str)], nodes: Option<&str>) {
 }
 
 /// The pairs of a line that was read before.
-fn pairs(line: &str) -> Vec<(&str, &str)> {
-    let mut all = Vec::new();
+fn split_pairs(line: &str) -> Vec<(&str, &str)> {
+    let mut key_values = Vec::new();
     let mut rest = line.trim();
     while let Some((key, behind)) = rest.split_once('=') {
         let behind = behind.trim_start();
@@ -164,8 +164,8 @@ fn pairs(line: &str) -> Vec<(&str, &str)> {
             Some(both) => both,
             None => behind.split_at(behind.find(char::is_whitespace).unwrap_or(behind.len())),
         };
-        all.push((key.trim().trim_end_matches('+').trim_end(), value));
+        key_values.push((key.trim().trim_end_matches('+').trim_end(), value));
         rest = after.trim_start();
     }
-    all
+    key_values
 }

@@ -8,11 +8,11 @@ const NODES: &str = "name,pool,cpus,memory_kb,gpus,described,gres";
 const NODES_OUT: &str = "pool,node,begin,end,cpus,announced,cause";
 const CAPACITY: &str = "pool,begin,end,units,announced,cause";
 
-fn quoted(text: &str) -> String {
+fn quote_field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
-fn fields(line: &str) -> Vec<String> {
+fn split_fields(line: &str) -> Vec<String> {
     let (mut fields, mut field, mut inside) = (Vec::new(), String::new(), false);
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
@@ -34,17 +34,17 @@ fn fields(line: &str) -> Vec<String> {
 pub(super) fn nodes_text(nodes: &[NodeSummary]) -> String {
     let mut text = format!("{NODES}\n");
     for node in nodes {
-        let pool = node.pool.as_deref().map(quoted).unwrap_or_default();
+        let pool = node.pool.as_deref().map(quote_field).unwrap_or_default();
         let NodeSummary { name, cpus, memory_kb, gpus, described, gres, .. } = node;
-        let (name, described, gres) = (quoted(name), u8::from(*described), quoted(gres));
-        let _ = writeln!(text, "{name},{pool},{cpus},{memory_kb},{gpus},{described},{gres}");
+        let (name, is_described, gres) = (quote_field(name), u8::from(*described), quote_field(gres));
+        let _ = writeln!(text, "{name},{pool},{cpus},{memory_kb},{gpus},{is_described},{gres}");
     }
     text
 }
 
 /// The table as nodes.
-pub(super) fn nodes(text: &str) -> Result<Vec<NodeSummary>, String> {
-    rows(text, NODES, |row| {
+pub(super) fn parse_nodes(text: &str) -> Result<Vec<NodeSummary>, String> {
+    parse_rows(text, NODES, |row| {
         let number = |at: usize| row[at].parse().map_err(|_| format!("`{}` is no number", row[at]));
         Ok(NodeSummary {
             name: row[0].clone(),
@@ -63,7 +63,7 @@ pub(super) fn capacity_text(losses: &[PoolLoss], manifest: &Manifest) -> String 
     let mut text = format!("{CAPACITY}\n");
     let maybe = |time: Option<i64>| time.map_or(String::new(), |t| t.to_string());
     for loss in losses {
-        let pool = manifest.pools.get(usize::from(loss.pool)).map_or(String::new(), |p| quoted(&p.name));
+        let pool = manifest.pools.get(usize::from(loss.pool)).map_or(String::new(), |p| quote_field(&p.name));
         let PoolLoss { begin, end, units, announced, cause, .. } = *loss;
         let _ = writeln!(text, "{pool},{begin},{},{units},{},{}", maybe(end), maybe(announced), cause.name());
     }
@@ -71,11 +71,11 @@ pub(super) fn capacity_text(losses: &[PoolLoss], manifest: &Manifest) -> String 
 }
 
 /// The table as what pools lacked.
-pub(super) fn capacity(text: &str, manifest: &Manifest) -> Result<Vec<PoolLoss>, String> {
-    rows(text, CAPACITY, |row| {
+pub(super) fn parse_capacity(text: &str, manifest: &Manifest) -> Result<Vec<PoolLoss>, String> {
+    parse_rows(text, CAPACITY, |row| {
         let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));
         let maybe = |at: usize| if row[at].is_empty() { Ok(None) } else { number(at).map(Some) };
-        let (pool, cause) = (pool(manifest, &row[0])?, cause(&row[5])?);
+        let (pool, cause) = (find_pool(manifest, &row[0])?, parse_cause(&row[5])?);
         let units = u32::try_from(number(3)?).map_err(|_| format!("`{}` is no size", row[3]))?;
         Ok(PoolLoss { pool, begin: number(1)?, end: maybe(2)?, units, announced: maybe(4)?, cause })
     })
@@ -86,54 +86,58 @@ pub(super) fn node_losses_text(losses: &[NodeLoss], manifest: &Manifest) -> Stri
     let mut text = format!("{NODES_OUT}\n");
     let maybe = |time: Option<i64>| time.map_or(String::new(), |t| t.to_string());
     for loss in losses {
-        let pool = manifest.pools.get(usize::from(loss.pool)).map_or(String::new(), |p| quoted(&p.name));
+        let pool = manifest.pools.get(usize::from(loss.pool)).map_or(String::new(), |p| quote_field(&p.name));
         let NodeLoss { begin, end, node, cpus, announced, cause, .. } = loss;
-        let (end, announced, cpus) = (maybe(*end), maybe(*announced), maybe(cpus.map(i64::from)));
-        let _ = writeln!(text, "{pool},{},{begin},{end},{cpus},{announced},{}", quoted(node), cause.name());
+        let (end, announced_cell, cpus) = (maybe(*end), maybe(*announced), maybe(cpus.map(i64::from)));
+        let _ = writeln!(text, "{pool},{},{begin},{end},{cpus},{announced_cell},{}", quote_field(node), cause.name());
     }
     text
 }
 
 /// The table as nodes that were out.
 pub(super) fn node_losses(text: &str, manifest: &Manifest) -> Result<Vec<NodeLoss>, String> {
-    rows(text, NODES_OUT, |row| {
+    parse_rows(text, NODES_OUT, |row| {
         let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));
         let maybe = |at: usize| if row[at].is_empty() { Ok(None) } else { number(at).map(Some) };
         let small = |n: i64| u32::try_from(n).map_err(|_| format!("`{n}` is no number of processors"));
         Ok(NodeLoss {
-            pool: pool(manifest, &row[0])?,
+            pool: find_pool(manifest, &row[0])?,
             node: row[1].clone(),
             begin: number(2)?,
             end: maybe(3)?,
             cpus: maybe(4)?.map(small).transpose()?,
             announced: maybe(5)?,
-            cause: cause(&row[6])?,
+            cause: parse_cause(&row[6])?,
         })
     })
 }
 
-fn pool(manifest: &Manifest, name: &str) -> Result<u16, String> {
+fn find_pool(manifest: &Manifest, name: &str) -> Result<u16, String> {
     let at = manifest.pools.iter().position(|pool| pool.name == name);
     at.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| format!("no pool is called `{name}`"))
 }
 
-fn cause(word: &str) -> Result<Cause, String> {
+fn parse_cause(word: &str) -> Result<Cause, String> {
     let cause = Cause::ALL.iter().copied().find(|cause| cause.name() == word);
     cause.ok_or_else(|| format!("`{word}` is no cause"))
 }
 
-fn rows<T>(text: &str, header: &str, mut read: impl FnMut(&[String]) -> Result<T, String>) -> Result<Vec<T>, String> {
+fn parse_rows<T>(
+    text: &str,
+    header: &str,
+    mut read: impl FnMut(&[String]) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
     let mut lines = text.lines().zip(1..);
     let first = lines.next().map(|(line, _)| line);
     if first != Some(header) {
         return Err(format!("line 1: expected `{header}`, found `{}`", first.unwrap_or_default()));
     }
-    let wanted = header.split(',').count();
+    let column_count = header.split(',').count();
     let mut found = Vec::new();
     for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
-        let row = fields(line);
-        if row.len() != wanted {
-            return Err(format!("line {number}: {} fields, expected {wanted}", row.len()));
+        let row = split_fields(line);
+        if row.len() != column_count {
+            return Err(format!("line {number}: {} fields, expected {column_count}", row.len()));
         }
         found.push(read(&row).map_err(|problem| format!("line {number}: {problem}"))?);
     }
@@ -150,7 +154,7 @@ mod tests {
         let pool = PoolSummary { name: "a,\"b\"".into(), ..PoolSummary::default() };
         let manifest = Manifest { pools: vec![pool], ..Manifest::default() };
         let loss = PoolLoss { pool: 0, begin: 5, end: None, units: 3, announced: Some(-9), cause: Cause::Reservation };
-        assert_eq!(capacity(&capacity_text(&[loss], &manifest), &manifest), Ok(vec![loss]));
+        assert_eq!(parse_capacity(&capacity_text(&[loss], &manifest), &manifest), Ok(vec![loss]));
         let out = NodeLoss {
             pool: 0,
             begin: 5,
@@ -171,8 +175,8 @@ mod tests {
             pool: Some("a,\"b\"".into()),
             described: true,
         };
-        assert_eq!(nodes(&nodes_text(std::slice::from_ref(&node))), Ok(vec![node]));
-        assert!(capacity("pool\n", &manifest).is_err());
-        assert!(capacity(&format!("{CAPACITY}\nx,1,,2,,down\n"), &manifest).is_err_and(|e| e.contains("line 2")));
+        assert_eq!(parse_nodes(&nodes_text(std::slice::from_ref(&node))), Ok(vec![node]));
+        assert!(parse_capacity("pool\n", &manifest).is_err());
+        assert!(parse_capacity(&format!("{CAPACITY}\nx,1,,2,,down\n"), &manifest).is_err_and(|e| e.contains("line 2")));
     }
 }

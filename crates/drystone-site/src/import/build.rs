@@ -1,21 +1,21 @@
 //! From rows to a site.
 
-use super::lost::losses;
-use super::machine::{DividedMachine, by_symbol, place};
+use super::lost::find_losses;
+use super::machine::{DividedMachine, by_symbol, place_on_machine};
 use super::nothing_left;
-use super::packing::packing;
-use super::runaways::runaways;
+use super::packing::check_packing;
+use super::runaways::settle_runaways;
 use super::side_data::BesideData;
-use super::strangers::strangers;
-use super::summary::{nodes, order_pools, out, partitions, summary, work};
-use super::warnings::warnings;
+use super::strangers::describe_strangers;
+use super::summary::{order_pools, outage_percent, sum_work, summarise_nodes, summarise_partitions, summarise_pool};
+use super::warnings::list_warnings;
 use super::zones;
 use crate::capacity::PoolLoss;
 use crate::clock::Zone;
-use crate::edge::edge;
+use crate::edge::parse_edge;
 use crate::error::SiteError;
-use crate::jobs::{self, FoundJob, FoundJobs, JobMarks, SiteJobFate, count};
-use crate::machine::{PoolUnit, Projection, ProjectionInputs, SiteMachine, project};
+use crate::jobs::{self, FoundJob, FoundJobs, JobMarks, SiteJobFate, count_rule};
+use crate::machine::{PoolUnit, Projection, ProjectionInputs, SiteMachine, project_pools};
 use crate::manifest::MeasuredWindow;
 use crate::manifest::{FileRead, Manifest, PoolSummary, SCHEMA, SiteSetting};
 use crate::options::{Arrive, Het, ImportOptions, JobChoices, Preempted, Size, Throttle, Wide, Withdraw};
@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) type FilesRead = Vec<(String, Carrier, u64)>;
 
 /// Builds the site.
-pub(super) fn build(
+pub(super) fn build_site(
     mut intake: RowIntake,
     memory: ReaderMemory,
     beside: BesideData,
@@ -44,25 +44,26 @@ pub(super) fn build(
 ) -> Result<Site, SiteError> {
     let zone = intake.zone().cloned();
     (watch.phase)("finding jobs");
-    let mut making = Making::find(&mut intake, beside, (options, &memory.carriers), watch)?;
+    let mut making = Making::find_jobs(&mut intake, beside, (options, &memory.carriers), watch)?;
     (watch.phase)("placing jobs");
-    let mut placed = making.place()?;
-    watch.check()?;
-    let projections = making.project(&mut placed)?;
-    let window = making.cut(zone.as_ref())?;
-    watch.check()?;
+    let mut placed_machine = making.place_jobs()?;
+    watch.check_stop()?;
+    let projections = making.project_jobs(&mut placed_machine)?;
+    let window = making.cut_window(zone.as_ref())?;
+    watch.check_stop()?;
     (watch.phase)("capacity over time");
     let Making { beside, table, jobs, amounts, .. } = &mut making;
-    let (losses, node_losses) = losses(beside, &placed, table, jobs, amounts.items(), &projections, &window);
-    let mut manifest = making.manifest(files, &memory, zone.as_ref(), window);
-    manifest.warnings = warnings(&making.beside, &manifest, &making.table, &making.jobs, &memory);
+    let (losses, node_losses) =
+        find_losses(beside, &placed_machine, table, jobs, amounts.items(), &projections, &window);
+    let mut manifest = making.make_manifest(files, &memory, zone.as_ref(), window);
+    manifest.warnings = list_warnings(&making.beside, &manifest, &making.table, &making.jobs, &memory);
     let zone_name = zone.as_ref().map_or("UTC", Zone::name);
     manifest.warnings.extend(zones::wrong_zone(making.hour_off, &making.off_spans, zone_name));
-    manifest.pools = making.pools(&placed, &projections, &losses, &manifest.window);
+    manifest.pools = making.summarise_pools(&placed_machine, &projections, &losses, &manifest.window);
     let Making { beside, table, mut jobs, amounts, .. } = making;
-    let pool_name = |number: Option<u16>| number.map(|n| placed.pools.pools[usize::from(n)].name.clone());
-    manifest.partitions = partitions(&beside.machine, &table, &placed, pool_name);
-    let nodes = nodes(&beside.machine, &placed, pool_name);
+    let pool_name = |number: Option<u16>| number.map(|n| placed_machine.pools.pools[usize::from(n)].name.clone());
+    manifest.partitions = summarise_partitions(&beside.machine, &table, &placed_machine, pool_name);
+    let nodes = summarise_nodes(&beside.machine, &placed_machine, pool_name);
     let (losses, node_losses) = order_pools(&mut manifest, &mut jobs, (losses, node_losses))?;
     let mut site = Site {
         manifest,
@@ -77,27 +78,28 @@ pub(super) fn build(
         on_nodes: false,
         fill: None,
     };
-    contradictions(&mut site);
+    warn_of_contradictions(&mut site);
     let places: Vec<u32> = (0..site.len()).filter_map(|at| u32::try_from(at).ok()).collect();
-    site.manifest.limits = u32::try_from(site.limits(&places).limits().len()).unwrap_or(u32::MAX);
+    site.manifest.limits = u32::try_from(site.limits_at(&places).limits().len()).unwrap_or(u32::MAX);
     let unknown = site.unknown_limits();
     site.manifest.warnings.extend(unknown);
     Ok(site)
 }
 
 /// Warns of demands that the description of the machine does not meet, with what is assumed.
-fn contradictions(site: &mut Site) {
+fn warn_of_contradictions(site: &mut Site) {
     // As it is simulated; the account of the import counts its own units.
     let (manifest, losses) = (site.manifest.clone(), site.losses.clone());
     if site.take_nodes() {
         let pools: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect();
         let places: Vec<u32> = (0..site.len()).filter_map(|at| u32::try_from(at).ok()).collect();
-        let told = site.demands(&pools, &places).map(|asked| [site.crowded(&asked), asked.told].concat());
-        let told = told.unwrap_or_default();
+        let warning_result =
+            site.find_demands(&pools, &places).map(|asked| [site.describe_crowded(&asked), asked.told].concat());
+        let warnings = warning_result.unwrap_or_default();
         (site.manifest, site.losses, site.on_nodes) = (manifest, losses, false);
         site.manifest.on_nodes = true;
-        site.manifest.warnings.extend(told);
-        site.manifest.warnings.extend(strangers(site));
+        site.manifest.warnings.extend(warnings);
+        site.manifest.warnings.extend(describe_strangers(site));
         site.manifest.warnings.extend(limits_apart(site));
     }
 }
@@ -139,7 +141,7 @@ struct Making<'a> {
 impl<'a> Making<'a> {
     /// Jobs from rows, without those that never ended and, where so asked, those that were
     /// withdrawn.
-    fn find(
+    fn find_jobs(
         intake: &mut RowIntake,
         beside: BesideData,
         (options, carriers): (&'a ImportOptions, &BTreeSet<Carrier>),
@@ -153,11 +155,11 @@ impl<'a> Making<'a> {
             arrive_at_submit: options.arrive == Arrive::Submit,
         };
         let RowIntake { table, mut tally, orphans, hour_off, off_spans, read, .. } = intake_parts(intake);
-        let crew = Crew::of(options.effort);
+        let crew = Crew::for_effort(options.effort);
         let FoundJobs { mut jobs, amounts, throttles, components } =
-            jobs::find(&table, &mut tally, &choices, &orphans, crew);
-        watch.check()?;
-        runaways(&mut jobs, &table, &beside.machine, amounts.items(), &mut tally, crew);
+            jobs::find_attempts(&table, &mut tally, &choices, &orphans, crew);
+        watch.check_stop()?;
+        settle_runaways(&mut jobs, &table, &beside.machine, amounts.items(), &mut tally, crew);
         if options.withdraw == Withdraw::Drop {
             drop_withdrawn(&mut jobs, &table, &mut tally);
         }
@@ -184,15 +186,15 @@ impl<'a> Making<'a> {
     }
 
     /// Gives every job its pool, and marks what kept it from starting.
-    fn place(&mut self) -> Result<DividedMachine, SiteError> {
+    fn place_jobs(&mut self) -> Result<DividedMachine, SiteError> {
         let Making { beside, table, jobs, amounts, tally, throttles, options, .. } = self;
-        let crew = Crew::of(options.effort);
-        let placed = place(beside, table, jobs, amounts, tally, crew)?;
+        let crew = Crew::for_effort(options.effort);
+        let placed_machine = place_on_machine(beside, table, jobs, amounts, tally, crew)?;
         let partitions = by_symbol(&beside.machine, table);
-        let limits = jobs::DefaultLimits::of(jobs, table, &partitions, placed.described, crew);
-        let (causes, table, amounts) = (jobs::causes(table), &*table, amounts.items());
-        nodes_that_differ(jobs, table, amounts, &placed.sets, tally);
-        let counted = crew.change(jobs, |jobs| {
+        let limits = jobs::DefaultLimits::from_jobs(jobs, table, &partitions, placed_machine.described, crew);
+        let (causes, table, amounts) = (jobs::find_cause_notes(table), &*table, amounts.items());
+        nodes_that_differ(jobs, table, amounts, &placed_machine.sets, tally);
+        let part_tallies = crew.map_parts_mut(jobs, |jobs| {
             let mut tally = RuleTally::default();
             // As many jobs at once as stay at hand.
             for jobs in jobs.chunks_mut(1 << 10) {
@@ -202,17 +204,17 @@ impl<'a> Making<'a> {
             }
             tally
         });
-        counted.into_iter().for_each(|counted| tally.absorb(counted));
+        part_tallies.into_iter().for_each(|counted| tally.absorb_tally(counted));
         if options.throttle != Throttle::Off {
-            jobs::throttle(jobs, table, throttles, options.throttle == Throttle::Infer, amounts, tally);
+            jobs::throttle_arrays(jobs, table, throttles, options.throttle == Throttle::Infer, amounts, tally);
         }
-        Ok(placed)
+        Ok(placed_machine)
     }
 
     /// Counts what each job takes of its pool, and leaves out those that are too wide for it.
-    fn project(&mut self, placed: &mut DividedMachine) -> Result<Vec<Projection>, SiteError> {
+    fn project_jobs(&mut self, placed: &mut DividedMachine) -> Result<Vec<Projection>, SiteError> {
         let Making { beside, table, jobs, amounts, tally, components, options, .. } = self;
-        let crew = Crew::of(options.effort);
+        let crew = Crew::for_effort(options.effort);
         let scene = ProjectionInputs {
             machine: &beside.machine,
             table,
@@ -221,37 +223,39 @@ impl<'a> Making<'a> {
             count: options.count,
             crew,
         };
-        let projections = project(scene, &placed.pools.pools, jobs, amounts, tally);
+        let projections = project_pools(scene, &placed.pools.pools, jobs, amounts, tally);
         if *components {
             jobs::join_components(jobs, table, &mut placed.sets, amounts, options.het == Het::Split, tally);
         }
-        let room = room(beside, placed, &projections);
+        let room = pool_room(beside, placed, &projections);
         too_wide(jobs, table, &room, options, tally)?;
         self.has_jobs()?;
         Ok(projections)
     }
 
     /// Leaves out what the window has no part of, and puts the rest in order.
-    fn cut(&mut self, zone: Option<&Zone>) -> Result<MeasuredWindow, SiteError> {
+    fn cut_window(&mut self, zone: Option<&Zone>) -> Result<MeasuredWindow, SiteError> {
         let Making { table, jobs, tally, options, .. } = self;
-        let crew = Crew::of(options.effort);
-        let imputed = jobs::impute_runs(jobs, table, crew);
-        tally.jobs(ImportRule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
+        let crew = Crew::for_effort(options.effort);
+        let imputed_count = jobs::impute_runs(jobs, table, crew);
+        tally.count_jobs(ImportRule::ImputedRun, imputed_count, 0, || crate::rules::Example::new(String::new(), b""));
         let last = MeasuredWindow::last_moment(jobs);
-        let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone, last)).transpose();
-        let window = MeasuredWindow::of(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?, crew)?;
-        outside(jobs, table, &window, tally, crew);
+        let edge =
+            |text: &Option<String>, option| text.as_deref().map(|t| parse_edge(t, option, zone, last)).transpose();
+        let window =
+            MeasuredWindow::from_jobs(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?, crew)?;
+        drop_outside(jobs, table, &window, tally, crew);
         let until = u32::try_from(window.until).unwrap_or(u32::MAX);
         let amounts = self.amounts.items();
-        let running = jobs.iter().filter(|job| job.kind == SiteJobFate::Running);
+        let running_jobs = jobs.iter().filter(|job| job.kind == SiteJobFate::Running);
         let work = |job: &FoundJob| job.core_seconds_until(until, &amounts[job.amount as usize]);
-        tally.work(ImportRule::Running, running.map(work).sum());
+        tally.add_work(ImportRule::Running, running_jobs.map(work).sum());
         self.has_jobs()?;
-        sort(&mut self.jobs, &self.table);
+        sort_jobs(&mut self.jobs, &self.table);
         Ok(window)
     }
 
-    fn manifest(
+    fn make_manifest(
         &self,
         files: FilesRead,
         memory: &ReaderMemory,
@@ -259,13 +263,13 @@ impl<'a> Making<'a> {
         window: MeasuredWindow,
     ) -> Manifest {
         let machine = &self.beside.machine;
-        let read =
+        let read_entry =
             |(name, carrier, rows): (String, Carrier, u64)| FileRead { name, kind: carrier.name().to_string(), rows };
         let mut manifest = Manifest {
             schema: SCHEMA.to_string(),
-            cluster: cluster(&self.table, machine),
+            cluster: cluster_name(&self.table, machine),
             time_zone: zone.map_or("UTC".to_string(), |zone| zone.name().to_string()),
-            files: files.into_iter().map(read).collect(),
+            files: files.into_iter().map(read_entry).collect(),
             slurm_versions: memory.versions.iter().cloned().collect(),
             ignored_columns: memory.ignored.iter().cloned().collect(),
             options: self
@@ -276,18 +280,18 @@ impl<'a> Making<'a> {
                 .collect(),
             rows: self.read,
             jobs: self.jobs.len() as u64,
-            users: users(&self.jobs, &self.table, Crew::of(self.options.effort)),
+            users: count_users(&self.jobs, &self.table, Crew::for_effort(self.options.effort)),
             grace: machine.grace,
             evidence: machine.evidence.clone(),
             window,
             ..Manifest::default()
         };
-        manifest.count(&self.tally);
+        manifest.count_rules(&self.tally);
         manifest
     }
 
     /// Summarises each pool.
-    fn pools(
+    fn summarise_pools(
         &self,
         placed: &DividedMachine,
         projections: &[Projection],
@@ -296,12 +300,13 @@ impl<'a> Making<'a> {
     ) -> Vec<PoolSummary> {
         let (machine, amounts) = (&self.beside.machine, self.amounts.items());
         let pools = placed.pools.pools.iter().zip(0_u16..).zip(projections);
-        let work = work(&self.jobs, amounts, (projections.len(), window.until), Crew::of(self.options.effort));
+        let work =
+            sum_work(&self.jobs, amounts, (projections.len(), window.until), Crew::for_effort(self.options.effort));
         let say = |((pool, number), projection)| {
-            let gaps = packing(pool, number, projection, machine, &self.jobs, &self.table, amounts, &placed.sets);
-            let mut summary = summary(pool, projection, machine, work[usize::from(number)]);
+            let gaps = check_packing(pool, number, projection, machine, &self.jobs, &self.table, amounts, &placed.sets);
+            let mut summary = summarise_pool(pool, projection, machine, work[usize::from(number)]);
             (summary.packing_fits, summary.packing_gaps) = (gaps.fits, gaps.gaps);
-            summary.out = out(losses, number, projection, window);
+            summary.out = outage_percent(losses, number, projection, window);
             summary
         };
         pools.map(say).collect()
@@ -316,7 +321,7 @@ fn drop_withdrawn(jobs: &mut Vec<FoundJob>, table: &AccountingTable, tally: &mut
     jobs.retain(|job| {
         let never = job.kind == SiteJobFate::Withdrawn;
         if never {
-            count(tally, table, ImportRule::WithdrawDropped, table.rows.get(job.row), 0);
+            count_rule(tally, table, ImportRule::WithdrawDropped, table.rows.get(job.row), 0);
         }
         !never
     });
@@ -330,14 +335,15 @@ fn nodes_that_differ(
     sets: &crate::machine::NodeSets,
     tally: &mut RuleTally,
 ) {
-    for job in jobs.iter().filter(|job| job.kind.started()) {
+    for job in jobs.iter().filter(|job| job.kind.has_start()) {
         let row = table.rows.get(job.row);
-        let listed = sets.len(row.nodes);
-        let held = &table.shape(row).held;
-        let known = |count: u32| count != crate::text::UNKNOWN && count > 0;
-        let differs = (known(held.nodes) && held.nodes != listed) || (known(held.cpus) && held.cpus < listed);
-        if listed > 0 && differs {
-            count(tally, table, ImportRule::NodesDiffer, row, job.core_seconds(&amounts[job.amount as usize]));
+        let listed_count = sets.len(row.nodes);
+        let held_amount = &table.shape_of(row).held;
+        let is_known = |count: u32| count != crate::text::UNKNOWN && count > 0;
+        let differs = (is_known(held_amount.nodes) && held_amount.nodes != listed_count)
+            || (is_known(held_amount.cpus) && held_amount.cpus < listed_count);
+        if listed_count > 0 && differs {
+            count_rule(tally, table, ImportRule::NodesDiffer, row, job.core_seconds(&amounts[job.amount as usize]));
         }
     }
 }
@@ -348,28 +354,28 @@ fn mark_reserved(
     amounts: &[crate::text::Amount],
     tally: &mut RuleTally,
 ) {
-    for job in jobs.iter_mut().filter(|job| job.kind.started()) {
+    for job in jobs.iter_mut().filter(|job| job.kind.has_start()) {
         let row = table.rows.get(job.row);
-        if table.at(row).reservation != crate::rows::Symbol(0) {
-            job.marks.set(JobMarks::RESERVED);
-            count(tally, table, ImportRule::Reserved, row, job.core_seconds(&amounts[job.amount as usize]));
+        if table.place_of(row).reservation != crate::rows::Symbol(0) {
+            job.marks.set_mark(JobMarks::RESERVED);
+            count_rule(tally, table, ImportRule::Reserved, row, job.core_seconds(&amounts[job.amount as usize]));
         }
     }
 }
 
 /// Returns the most units that a job can have in each pool. Where Slurm gives out the nodes, a job
 /// has those of one partition; nodes that the description lacks may be of any.
-fn room(beside: &BesideData, placed: &DividedMachine, projections: &[Projection]) -> Vec<u32> {
+fn pool_room(beside: &BesideData, placed: &DividedMachine, projections: &[Projection]) -> Vec<u32> {
     let SiteMachine { nodes, partitions, .. } = &beside.machine;
     let of_pool = |(pool, projection): (&crate::machine::NodePool, &Projection)| {
         if beside.slurm_conf.is_none() || projection.unit != PoolUnit::Cpu {
             return projection.units;
         }
         let cpus = |node: &u32| u64::from(nodes[*node as usize].cpus);
-        let added: u64 = pool.nodes.iter().filter(|&&node| node >= placed.sets.described).map(cpus).sum();
+        let added_cpus: u64 = pool.nodes.iter().filter(|&&node| node >= placed.sets.described).map(cpus).sum();
         let own = |number: &u32| partitions[*number as usize].nodes.iter().map(cpus).sum::<u64>();
         let widest = pool.partitions.iter().map(own).max().filter(|&most| most > 0);
-        let most = widest.map_or(u64::MAX, |most| most + added);
+        let most = widest.map_or(u64::MAX, |most| most + added_cpus);
         projection.units.min(u32::try_from(most).unwrap_or(u32::MAX))
     };
     placed.pools.pools.iter().zip(projections).map(of_pool).collect()
@@ -383,7 +389,7 @@ fn too_wide(
     tally: &mut RuleTally,
 ) -> Result<(), SiteError> {
     let wide = |job: &FoundJob| job.units > room[usize::from(job.pool)];
-    if !Crew::of(options.effort).any(jobs, wide) {
+    if !Crew::for_effort(options.effort).any_job(jobs, wide) {
         return Ok(());
     }
     if options.wide == Wide::Error
@@ -393,8 +399,8 @@ fn too_wide(
         let has = room[usize::from(job.pool)];
         return Err(SiteError::Option(format!(
             "{}: job {} needs {} of a pool of {has}; give the machine's true size, or --wide drop",
-            table.files.text(row.place()),
-            jobs::name(row),
+            table.files.format_place(row.place()),
+            jobs::format_name(row),
             job.units
         )));
     }
@@ -402,7 +408,7 @@ fn too_wide(
         let wide = wide(job);
         if wide {
             let run = if job.run == jobs::NOTHING { 0 } else { u64::from(job.run) };
-            count(tally, table, ImportRule::Wide, table.rows.get(job.row), u64::from(job.units) * run);
+            count_rule(tally, table, ImportRule::Wide, table.rows.get(job.row), u64::from(job.units) * run);
         }
         !wide
     });
@@ -410,7 +416,7 @@ fn too_wide(
 }
 
 /// Leaves out jobs that the window has no part of.
-fn outside(
+fn drop_outside(
     jobs: &mut Vec<FoundJob>,
     table: &AccountingTable,
     window: &MeasuredWindow,
@@ -424,13 +430,13 @@ fn outside(
         let later = i64::from(job.arrive) > window.until;
         over || later
     };
-    if !crew.any(jobs, is_outside) {
+    if !crew.any_job(jobs, is_outside) {
         return;
     }
     jobs.retain(|job| {
         let outside = is_outside(job);
         if outside {
-            count(tally, table, ImportRule::Outside, table.rows.get(job.row), 0);
+            count_rule(tally, table, ImportRule::Outside, table.rows.get(job.row), 0);
         }
         !outside
     });
@@ -438,7 +444,7 @@ fn outside(
 
 /// In the order of arrival; of those that arrive at once, by number. Jobs are moved once, and where
 /// they are: there may be ten million.
-fn sort(jobs: &mut [FoundJob], table: &AccountingTable) {
+fn sort_jobs(jobs: &mut [FoundJob], table: &AccountingTable) {
     let key = |of: &u64| {
         let job = &jobs[*of as u32 as usize];
         let row = table.rows.get(job.row);
@@ -466,20 +472,20 @@ fn sort(jobs: &mut [FoundJob], table: &AccountingTable) {
 }
 
 /// Distinct users; 0 where no job names one.
-fn users(jobs: &[FoundJob], table: &AccountingTable, crew: Crew) -> u64 {
-    let parts = crew.each(jobs, |jobs| {
-        let mut seen = vec![false; table.who.items().len()];
-        jobs.iter().for_each(|job| seen[table.rows.get(job.row).who as usize] = true);
-        seen
+fn count_users(jobs: &[FoundJob], table: &AccountingTable, crew: Crew) -> u64 {
+    let parts = crew.map_parts(jobs, |jobs| {
+        let mut seen_users = vec![false; table.who.items().len()];
+        jobs.iter().for_each(|job| seen_users[table.rows.get(job.row).who as usize] = true);
+        seen_users
     });
-    let seen = |at: usize| parts.iter().any(|seen| seen[at]);
+    let is_seen = |at: usize| parts.iter().any(|seen| seen[at]);
     let users: BTreeSet<crate::rows::Symbol> =
-        table.who.items().iter().enumerate().filter(|(at, _)| seen(*at)).map(|(_, who)| who.user).collect();
+        table.who.items().iter().enumerate().filter(|(at, _)| is_seen(*at)).map(|(_, who)| who.user).collect();
     // The empty name is none.
     users.iter().filter(|user| **user != crate::rows::Symbol(0)).count() as u64
 }
 
-fn cluster(table: &AccountingTable, machine: &SiteMachine) -> String {
-    let named = table.at.items().iter().map(|at| table.names.text(at.cluster)).find(|name| !name.is_empty());
-    named.map(|name| name.into_owned()).or(machine.cluster.clone()).unwrap_or_default()
+fn cluster_name(table: &AccountingTable, machine: &SiteMachine) -> String {
+    let recorded_name = table.at.items().iter().map(|at| table.names.text_of(at.cluster)).find(|name| !name.is_empty());
+    recorded_name.map(|name| name.into_owned()).or(machine.cluster.clone()).unwrap_or_default()
 }

@@ -28,24 +28,28 @@ pub(crate) struct FoundFile {
 }
 
 /// Looks at all files and at all in the folders among them.
-pub(crate) fn look(inputs: &[PathBuf], layout: &TextLayout, open: FileOpener<'_>) -> Result<Vec<FoundFile>, SiteError> {
-    let mut found = Vec::new();
+pub(crate) fn look_at_files(
+    inputs: &[PathBuf],
+    layout: &TextLayout,
+    open: FileOpener<'_>,
+) -> Result<Vec<FoundFile>, SiteError> {
+    let mut found_files = Vec::new();
     for input in inputs {
         if input.is_dir() {
             let mut files = Vec::new();
-            within(input, &mut files)?;
+            list_within(input, &mut files)?;
             for path in files {
-                found.push(one(&path, layout, open, true)?);
+                found_files.push(look_at_file(&path, layout, open, true)?);
             }
         } else {
-            found.push(one(input, layout, open, false)?);
+            found_files.push(look_at_file(input, layout, open, false)?);
         }
     }
-    Ok(found)
+    Ok(found_files)
 }
 
 /// The files of a folder and of those in it, by name. What begins with a dot is no data.
-fn within(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), SiteError> {
+fn list_within(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), SiteError> {
     let wrong = |source| SiteError::Unreadable { file: folder.display().to_string(), source };
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)
         .map_err(wrong)?
@@ -57,23 +61,28 @@ fn within(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), SiteError> {
         if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
             continue;
         }
-        if path.is_dir() { within(&path, files)? } else { files.push(path) }
+        if path.is_dir() { list_within(&path, files)? } else { files.push(path) }
     }
     Ok(())
 }
 
-fn name(path: &Path) -> String {
+fn file_name(path: &Path) -> String {
     if path.as_os_str() == source::STDIN { "standard input".to_string() } else { path.display().to_string() }
 }
 
-pub(crate) fn unpacked(path: &Path, open: FileOpener<'_>) -> Result<Box<dyn Read>, SiteError> {
-    let wrong = |source| SiteError::Unreadable { file: name(path), source };
+pub(crate) fn open_unpacked(path: &Path, open: FileOpener<'_>) -> Result<Box<dyn Read>, SiteError> {
+    let wrong = |source| SiteError::Unreadable { file: file_name(path), source };
     let input: Box<dyn Read> =
         if path.as_os_str() == source::STDIN { Box::new(io::stdin()) } else { open(path).map_err(wrong)? };
-    Ok(source::unpack(input, name(path).into())?.bytes)
+    Ok(source::unpack_data(input, file_name(path).into())?.bytes)
 }
 
-fn one(path: &Path, layout: &TextLayout, open: FileOpener<'_>, in_folder: bool) -> Result<FoundFile, SiteError> {
+fn look_at_file(
+    path: &Path,
+    layout: &TextLayout,
+    open: FileOpener<'_>,
+    in_folder: bool,
+) -> Result<FoundFile, SiteError> {
     let stdin = path.as_os_str() == source::STDIN;
     // A look is not counted: the file is read again. What is no file of the system is opened as it
     // will be read.
@@ -82,16 +91,16 @@ fn one(path: &Path, layout: &TextLayout, open: FileOpener<'_>, in_folder: bool) 
         Err(error) if error.kind() == io::ErrorKind::NotFound => open(path),
         Err(error) => Err(error),
     };
-    let mut input = match unpacked(path, if stdin { open } else { plain }) {
+    let mut input = match open_unpacked(path, if stdin { open } else { plain }) {
         Ok(input) => input,
         Err(SiteError::Log(_)) if is_workbook(path) => {
             let kind =
                 FileKind::Unknown("a workbook of a spreadsheet".to_string(), "save its sheet as CSV".to_string());
-            return Ok(FoundFile { path: path.to_path_buf(), name: name(path), kind, opened: None, in_folder });
+            return Ok(FoundFile { path: path.to_path_buf(), name: file_name(path), kind, opened: None, in_folder });
         }
         Err(SiteError::Log(error)) if in_folder => {
             let kind = FileKind::Unknown(error.to_string(), "unpack it first".to_string());
-            return Ok(FoundFile { path: path.to_path_buf(), name: name(path), kind, opened: None, in_folder });
+            return Ok(FoundFile { path: path.to_path_buf(), name: file_name(path), kind, opened: None, in_folder });
         }
         Err(error) => return Err(error),
     };
@@ -102,24 +111,24 @@ fn one(path: &Path, layout: &TextLayout, open: FileOpener<'_>, in_folder: bool) 
         Err(error)
             if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
                 && !head.is_empty() => {}
-        Err(source) => return Err(SiteError::Unreadable { file: name(path), source }),
+        Err(source) => return Err(SiteError::Unreadable { file: file_name(path), source }),
     }
-    let kind = FileKind::of(&head, layout);
-    let opened = stdin.then(|| Box::new(io::Cursor::new(head).chain(input)) as Box<dyn Read>);
-    Ok(FoundFile { path: path.to_path_buf(), name: name(path), kind, opened, in_folder })
+    let kind = FileKind::from_head(&head, layout);
+    let stream = stdin.then(|| Box::new(io::Cursor::new(head).chain(input)) as Box<dyn Read>);
+    Ok(FoundFile { path: path.to_path_buf(), name: file_name(path), kind, opened: stream, in_folder })
 }
 
 /// Returns whether a file is a packed workbook, by its name.
 fn is_workbook(path: &Path) -> bool {
-    let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
-    ["xlsx", "xlsm", "ods", "numbers"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+    let extension = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+    ["xlsx", "xlsm", "ods", "numbers"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// The whole text of a small file.
-pub(crate) fn whole(path: &Path, open: FileOpener<'_>) -> Result<Vec<u8>, SiteError> {
+pub(crate) fn read_whole(path: &Path, open: FileOpener<'_>) -> Result<Vec<u8>, SiteError> {
     let mut bytes = Vec::new();
-    let read = unpacked(path, open)?.take(SMALL).read_to_end(&mut bytes);
-    read.map_err(|source| SiteError::Unreadable { file: name(path), source })?;
+    let read_result = open_unpacked(path, open)?.take(SMALL).read_to_end(&mut bytes);
+    read_result.map_err(|source| SiteError::Unreadable { file: file_name(path), source })?;
     Ok(bytes)
 }
 
@@ -130,7 +139,7 @@ const NAMED: usize = 3;
 fn by_kind<'a>(found: impl Iterator<Item = &'a FoundFile>) -> String {
     let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
     for file in found {
-        let kind = file.kind.name();
+        let kind = file.kind.kind_name();
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, files)) => files.push(&file.name),
             None => kinds.push((kind, vec![&file.name])),
@@ -170,7 +179,7 @@ impl Sorted {
     /// # Errors
     /// A file given by name is nothing an import knows; jobs of several kinds of accounting; no
     /// jobs at all.
-    pub(crate) fn of(found: Vec<FoundFile>) -> Result<Sorted, SiteError> {
+    pub(crate) fn sort_files(found: Vec<FoundFile>) -> Result<Sorted, SiteError> {
         let mut carriers: Vec<Carrier> = found
             .iter()
             .filter_map(|f| match f.kind {
@@ -186,25 +195,27 @@ impl Sorted {
                 list: by_kind(found.iter().filter(|f| matches!(f.kind, FileKind::Jobs(_)))),
             });
         }
-        let all = by_kind(found.iter());
-        let any = found.iter().any(|file| matches!(file.kind, FileKind::Jobs(_)));
+        let kinds = by_kind(found.iter());
+        let has_jobs = found.iter().any(|file| matches!(file.kind, FileKind::Jobs(_)));
         let only = match found.as_slice() {
-            [one] if !one.in_folder => Some((one.name.clone(), one.kind.name())),
+            [one] if !one.in_folder => Some((one.name.clone(), one.kind.kind_name())),
             _ => None,
         };
-        let mut sorted = Sorted::default();
+        let mut sorted_files = Sorted::default();
         for file in found {
             match file.kind.clone() {
-                FileKind::Jobs(carrier) => sorted.jobs.push((file, carrier)),
-                FileKind::Machine(description) => sorted.machine.push((file.path, description)),
+                FileKind::Jobs(carrier) => sorted_files.jobs.push((file, carrier)),
+                FileKind::Machine(description) => sorted_files.machine.push((file.path, description)),
                 FileKind::Events | FileKind::Reservations | FileKind::ScontrolReservations => {
-                    sorted.events.push((file.path, file.kind));
+                    sorted_files.events.push((file.path, file.kind));
                 }
-                FileKind::Limits => sorted.accounts.push(AccountsFile { path: file.path, in_folder: file.in_folder }),
-                FileKind::Beside => sorted.gres.push(file.path),
-                FileKind::Empty => sorted.unread.push(format!("{}: empty", file.name)),
-                FileKind::Messages(message) if file.in_folder || any => {
-                    sorted.unread.push(format!("{}: nothing but messages, the first `{message}`", file.name));
+                FileKind::Limits => {
+                    sorted_files.accounts.push(AccountsFile { path: file.path, in_folder: file.in_folder })
+                }
+                FileKind::Beside => sorted_files.gres.push(file.path),
+                FileKind::Empty => sorted_files.unread.push(format!("{}: empty", file.name)),
+                FileKind::Messages(message) if file.in_folder || has_jobs => {
+                    sorted_files.unread.push(format!("{}: nothing but messages, the first `{message}`", file.name));
                 }
                 FileKind::Messages(message) => {
                     return Err(SiteError::Unknown {
@@ -216,15 +227,15 @@ impl Sorted {
                     });
                 }
                 // A bad file does not keep good ones beside it from being read.
-                FileKind::Unknown(looks, advice) if file.in_folder || any => {
-                    sorted.unread.push(format!("{}: {looks}; {advice}", file.name));
+                FileKind::Unknown(looks, advice) if file.in_folder || has_jobs => {
+                    sorted_files.unread.push(format!("{}: {looks}; {advice}", file.name));
                 }
                 FileKind::Unknown(looks, advice) => {
                     return Err(SiteError::Unknown { file: file.name, looks: format!("this is {looks}"), advice });
                 }
             }
         }
-        if sorted.jobs.is_empty() {
+        if sorted_files.jobs.is_empty() {
             if let Some((file, kind)) = only {
                 return Err(SiteError::Unknown {
                     file,
@@ -233,8 +244,8 @@ impl Sorted {
                         .to_string(),
                 });
             }
-            return Err(SiteError::NoJobs { list: all });
+            return Err(SiteError::NoJobs { list: kinds });
         }
-        Ok(sorted)
+        Ok(sorted_files)
     }
 }

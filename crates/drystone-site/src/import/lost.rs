@@ -4,7 +4,7 @@
 use super::machine::DividedMachine;
 use super::side_data::BesideData;
 use crate::capacity::{
-    Cause, Closures, NodeLoss, PoolLoss, SiteReservation, TimelineInputs as CapacityScene, nodes_out, timeline,
+    Cause, Closures, NodeLoss, PoolLoss, SiteReservation, TimelineInputs as CapacityScene, build_timeline, nodes_out,
 };
 use crate::jobs::{FoundJob, JobMarks};
 use crate::machine::Projection;
@@ -14,7 +14,7 @@ use crate::words::count_noun;
 use std::collections::BTreeSet;
 
 /// Returns the capacity that pools lacked over time.
-pub(super) fn losses(
+pub(super) fn find_losses(
     beside: &mut BesideData,
     placed: &DividedMachine,
     table: &AccountingTable,
@@ -24,20 +24,20 @@ pub(super) fn losses(
     window: &MeasuredWindow,
 ) -> (Vec<PoolLoss>, Vec<NodeLoss>) {
     let mut closures = Closures::default();
-    closures.take(&placed.closures);
+    closures.take_closures(&placed.closures);
     let numbers: std::collections::BTreeMap<&str, u32> =
         beside.machine.nodes.iter().zip(0..).map(|(node, number)| (node.name.as_str(), number)).collect();
     let mut warnings = Vec::new();
     let (mut unknown, mut example) = (0_u64, String::new());
     let mut close = |list: &str, begin, end, cause| {
         if list.eq_ignore_ascii_case("ALL") {
-            numbers.values().for_each(|&node| closures.add(node, begin, end, cause));
+            numbers.values().for_each(|&node| closures.add_closure(node, begin, end, cause));
             return;
         }
         let names = drystone_slurm::conf::expand_hostlist(list).unwrap_or_else(|_| vec![list.to_string()]);
         for name in names {
             match numbers.get(name.as_str()) {
-                Some(&node) => closures.add(node, begin, end, cause),
+                Some(&node) => closures.add_closure(node, begin, end, cause),
                 None => {
                     unknown += 1;
                     if example.is_empty() {
@@ -50,15 +50,15 @@ pub(super) fn losses(
     for event in beside.events.iter().filter(|event| !event.nodes.is_empty()) {
         close(&event.nodes, event.begin, event.end, Cause::Down);
     }
-    let mut covered = BTreeSet::new();
+    let mut covered_reservations = BTreeSet::new();
     for reservation in &beside.reservations {
         if reservation.nodes.is_empty() {
             continue;
         }
         close(&reservation.nodes, reservation.begin, Some(reservation.end), Cause::Reservation);
-        covered.insert(reservation.name.as_str());
+        covered_reservations.insert(reservation.name.as_str());
     }
-    let mut extra = reserved_jobs(jobs, table, &covered);
+    let mut extra = reserved_jobs(jobs, table, &covered_reservations);
     extra.extend(bare_reservations(&beside.reservations, jobs, table, projections, &mut warnings));
     extra.extend(cluster_rows(beside, projections, &mut warnings));
     if unknown > 0 {
@@ -77,14 +77,14 @@ pub(super) fn losses(
         projections,
         records: (window.from, window.until),
     };
-    let unnamed: Vec<PoolLoss> = extra.iter().filter(|loss| loss.cause != Cause::ReservedJob).copied().collect();
-    let losses = timeline(&scene, &mut closures, extra);
+    let unnamed_losses: Vec<PoolLoss> = extra.iter().filter(|loss| loss.cause != Cause::ReservedJob).copied().collect();
+    let losses = build_timeline(&scene, &mut closures, extra);
     let mut nodes = nodes_out(&scene, &closures);
-    nodes.extend(reserved_nodes(&scene, &covered));
-    nodes.extend(unnamed.iter().map(|loss| {
+    nodes.extend(reserved_nodes(&scene, &covered_reservations));
+    nodes.extend(unnamed_losses.iter().map(|loss| {
         let cpus = (f64::from(loss.units) * projections[usize::from(loss.pool)].cpus_per_unit).round() as u32;
-        let (pool, begin, end, announced, cause) = (loss.pool, loss.begin, loss.end, loss.announced, loss.cause);
-        NodeLoss { pool, begin, end, node: String::new(), cpus: Some(cpus), announced, cause }
+        let (pool, begin, end, announced_time, cause) = (loss.pool, loss.begin, loss.end, loss.announced, loss.cause);
+        NodeLoss { pool, begin, end, node: String::new(), cpus: Some(cpus), announced: announced_time, cause }
     }));
     let (first, last) = scene.records;
     nodes.retain(|loss| loss.begin < last && loss.end.is_none_or(|end| end > first && end > loss.begin));
@@ -98,8 +98,8 @@ pub(super) fn losses(
 /// what they take.
 fn reserved_jobs(jobs: &[FoundJob], table: &AccountingTable, covered: &BTreeSet<&str>) -> Vec<PoolLoss> {
     let mut losses = Vec::new();
-    for job in jobs.iter().filter(|job| job.marks.has(JobMarks::RESERVED) && job.end != job.start) {
-        let name = table.names.text(table.at(table.rows.get(job.row)).reservation);
+    for job in jobs.iter().filter(|job| job.marks.has_mark(JobMarks::RESERVED) && job.end != job.start) {
+        let name = table.names.text_of(table.place_of(table.rows.get(job.row)).reservation);
         if covered.contains(name.as_ref()) {
             continue;
         }
@@ -120,9 +120,9 @@ fn reserved_jobs(jobs: &[FoundJob], table: &AccountingTable, covered: &BTreeSet<
 fn reserved_nodes(scene: &CapacityScene<'_>, covered: &BTreeSet<&str>) -> Vec<NodeLoss> {
     let table = scene.table;
     let mut losses = Vec::new();
-    for job in scene.jobs.iter().filter(|job| job.marks.has(JobMarks::RESERVED) && job.end != job.start) {
+    for job in scene.jobs.iter().filter(|job| job.marks.has_mark(JobMarks::RESERVED) && job.end != job.start) {
         let row = table.rows.get(job.row);
-        if covered.contains(table.names.text(table.at(row).reservation).as_ref()) {
+        if covered.contains(table.names.text_of(table.place_of(row).reservation).as_ref()) {
             continue;
         }
         let amount = &scene.amounts[job.amount as usize];
@@ -141,8 +141,8 @@ fn reserved_nodes(scene: &CapacityScene<'_>, covered: &BTreeSet<&str>) -> Vec<No
             losses.push(loss(String::new(), amount.cpus));
         } else {
             let cpus = amount.cpus.div_ceil(count);
-            let named = scene.sets.nodes(list).map(|node| scene.machine.nodes[node as usize].name.clone());
-            losses.extend(named.map(|node| loss(node, cpus)));
+            let node_names = scene.sets.list_nodes(list).map(|node| scene.machine.nodes[node as usize].name.clone());
+            losses.extend(node_names.map(|node| loss(node, cpus)));
         }
     }
     losses
@@ -157,14 +157,14 @@ fn bare_reservations(
     projections: &[Projection],
     warnings: &mut Vec<String>,
 ) -> Vec<PoolLoss> {
-    let used: BTreeSet<String> = jobs
+    let used_names: BTreeSet<String> = jobs
         .iter()
-        .filter(|job| job.marks.has(JobMarks::RESERVED))
-        .map(|job| table.names.text(table.at(table.rows.get(job.row)).reservation).into_owned())
+        .filter(|job| job.marks.has_mark(JobMarks::RESERVED))
+        .map(|job| table.names.text_of(table.place_of(table.rows.get(job.row)).reservation).into_owned())
         .collect();
-    let bare = reservations.iter().filter(|r| r.nodes.is_empty() && !used.contains(&r.name));
+    let bare = reservations.iter().filter(|r| r.nodes.is_empty() && !used_names.contains(&r.name));
     let mut losses = Vec::new();
-    let mut left = 0;
+    let mut skipped_count = 0;
     for reservation in bare {
         match (reservation.cpus, projections) {
             (Some(cpus), [only]) => losses.push(PoolLoss {
@@ -175,14 +175,14 @@ fn bare_reservations(
                 announced: Some(reservation.begin - crate::capacity::AHEAD),
                 cause: Cause::Reservation,
             }),
-            _ => left += 1,
+            _ => skipped_count += 1,
         }
     }
-    if left > 0 {
+    if skipped_count > 0 {
         warnings.push(format!(
             "{} without nodes and without jobs that ran within: left out; at the site: sacctmgr -P show reservation \
              format=Cluster,Name,NodeNames,TRES,Start,End",
-            count_noun(left, "reservation")
+            count_noun(skipped_count, "reservation")
         ));
     }
     losses
@@ -201,10 +201,11 @@ fn cluster_rows(beside: &BesideData, projections: &[Projection], warnings: &mut 
         );
         return Vec::new();
     };
-    let lost = |cpus: u32| u64::from(only.units).saturating_sub((f64::from(cpus) / only.cpus_per_unit).round() as u64);
+    let lost_units =
+        |cpus: u32| u64::from(only.units).saturating_sub((f64::from(cpus) / only.cpus_per_unit).round() as u64);
     rows.into_iter()
         .filter_map(|event| {
-            let units = u32::try_from(lost(event.cpus?)).ok().filter(|&units| units > 0)?;
+            let units = u32::try_from(lost_units(event.cpus?)).ok().filter(|&units| units > 0)?;
             Some(PoolLoss {
                 pool: 0,
                 begin: event.begin,

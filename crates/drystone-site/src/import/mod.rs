@@ -37,8 +37,8 @@ use std::path::{Path, PathBuf};
 
 /// Imports the accounting in these files, and in the folders among them.
 ///
-/// A folder may hold everything that the commands of [`ask`](crate::ask) give: jobs, nodes,
-/// partitions, settings, events, reservations. What each file is, its beginning tells.
+/// A folder may hold everything that the commands of [`ask_commands`](crate::ask_commands) give:
+/// jobs, nodes, partitions, settings, events, reservations. What each file is, its beginning tells.
 ///
 /// # Errors
 /// See [`SiteError`]: files that are no accounting, columns that are padded or missing, times
@@ -47,7 +47,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Cost: one pass over the files, about 90 bytes of memory for each row and 60 for each job, and
 /// what their names take.
-pub fn import(
+pub fn import_files(
     inputs: &[PathBuf],
     options: &ImportOptions,
     open: FileOpener<'_>,
@@ -55,13 +55,13 @@ pub fn import(
 ) -> Result<Site, SiteError> {
     let layout = TextLayout { columns: options.columns.clone(), delimiter: options.delimiter.clone() };
     let zone =
-        options.time_zone.as_deref().map(Zone::named).transpose().map_err(|e| SiteError::Option(e.to_string()))?;
+        options.time_zone.as_deref().map(Zone::from_name).transpose().map_err(|e| SiteError::Option(e.to_string()))?;
     let form = TimeForm(options.time_format.clone());
-    let mut found = files::look(inputs, &layout, open)?;
+    let mut found_files = files::look_at_files(inputs, &layout, open)?;
     let beside_jobs =
         [(&options.machine, "--machine"), (&options.events, "--events"), (&options.accounts, "--accounts")];
     for (paths, option) in beside_jobs {
-        for mut file in files::look(paths, &TextLayout::default(), open)? {
+        for mut file in files::look_at_files(paths, &TextLayout::default(), open)? {
             let fits = matches!(
                 (&file.kind, option),
                 (FileKind::Machine(_) | FileKind::Beside, "--machine")
@@ -73,12 +73,12 @@ pub fn import(
             } else if !fits && !file.in_folder {
                 return Err(not_expected(&file.name, &file.kind, option));
             }
-            found.push(file);
+            found_files.push(file);
         }
     }
-    let sorted = Sorted::of(found)?;
-    if sorted.jobs.iter().any(|(_, carrier)| *carrier == Carrier::Swf) {
-        return swf::import(sorted, options, open);
+    let sorted_files = Sorted::sort_files(found_files)?;
+    if sorted_files.jobs.iter().any(|(_, carrier)| *carrier == Carrier::Swf) {
+        return swf::import_log(sorted_files, options, open);
     }
     let mut intake = RowIntake::new(ReadSettings {
         zone,
@@ -88,14 +88,14 @@ pub fn import(
     });
     let mut memory = ReaderMemory::default();
     let mut files_read = Vec::new();
-    let Sorted { jobs, machine, gres, accounts, events, mut unread } = sorted;
+    let Sorted { jobs, machine, gres, accounts, events, mut unread } = sorted_files;
     let several = jobs.len() > 1;
-    let mut refused = None;
+    let mut refusal = None;
     for (file, carrier) in jobs {
-        let number = intake.table.files.add(&file.name);
+        let number = intake.table.files.add_file(&file.name);
         let input = match file.opened {
             Some(opened) => opened,
-            None => files::unpacked(&file.path, open)?,
+            None => files::open_unpacked(&file.path, open)?,
         };
         let before = intake.read;
         let name = file.name.as_str();
@@ -109,12 +109,12 @@ pub fn import(
             name,
             file: number,
         };
-        match reading.read(input, &layout) {
+        match reading.read_input(input, &layout) {
             // A table of another kind beside the jobs does not keep these from being read.
             Err(error) if file.in_folder && several && error.is_about_form() && intake.read == before => {
                 let text = error.to_string();
                 unread.push(text.lines().next().unwrap_or_default().to_string());
-                refused.get_or_insert(error);
+                refusal.get_or_insert(error);
                 continue;
             }
             other => other?,
@@ -122,17 +122,17 @@ pub fn import(
         intake.end_file()?;
         files_read.push((file.name.clone(), carrier, intake.read - before));
     }
-    memory.pbs.flush(&mut intake)?;
+    memory.pbs.flush_open(&mut intake)?;
     intake.finish();
-    if let Some(error) = refused.filter(|_| intake.read == 0) {
+    if let Some(error) = refusal.filter(|_| intake.read == 0) {
         return Err(error);
     }
     one_cluster(&intake, options, &memory.carriers)?;
-    let mut beside = beside((machine, &gres), &events, &intake, options, open)?;
+    let mut beside = read_beside((machine, &gres), &events, &intake, options, open)?;
     beside.accounts = accounts_of(&accounts, open, &mut beside.warnings)?;
     beside.reservations.extend(capacity::of_pbs(&memory.pbs));
     beside.warnings.extend(unread.into_iter().map(|text| format!("not read: {text}")));
-    build::build(intake, memory, beside, files_read, options, &watch)
+    build::build_site(intake, memory, beside, files_read, options, &watch)
 }
 
 /// The tables of accounts one after the other, as Slurm's own policy reads them.
@@ -143,7 +143,7 @@ fn accounts_of(
 ) -> Result<Option<String>, SiteError> {
     let mut texts: Vec<(&Path, bool, String)> = Vec::new();
     for AccountsFile { path, in_folder } in given {
-        texts.push((path, *in_folder, String::from_utf8_lossy(&files::whole(path, open)?).into_owned()));
+        texts.push((path, *in_folder, String::from_utf8_lossy(&files::read_whole(path, open)?).into_owned()));
     }
     // One file has accounts and another QOS: the one table counts with the other.
     while !texts.is_empty() {
@@ -151,7 +151,7 @@ fn accounts_of(
         match Accounts::parse_all(&parts) {
             Ok(read) => {
                 warnings.extend(read.left_out);
-                return Ok(Some(accounts::join(parts.iter().map(|(_, text)| *text))));
+                return Ok(Some(accounts::join_texts(parts.iter().map(|(_, text)| *text))));
             }
             Err((path, error)) => {
                 let at = texts.iter().position(|(other, in_folder, _)| *other == path && *in_folder);
@@ -179,7 +179,7 @@ fn not_expected(name: &str, kind: &FileKind, option: &str) -> SiteError {
             "at the site: sacctmgr -P show event Start=… End=… format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv",
         ),
     };
-    let looks = format!("this is {}, and {option} takes {wants}", kind.name());
+    let looks = format!("this is {}, and {option} takes {wants}", kind.kind_name());
     SiteError::Unknown { file: name.to_string(), looks, advice: advice.to_string() }
 }
 
@@ -194,7 +194,7 @@ fn one_cluster(
     let mut of_where = vec![0_u64; table.at.items().len()];
     table.rows.iter().for_each(|row| of_where[row.at as usize] += 1);
     for (at, rows) in table.at.items().iter().zip(of_where).filter(|(_, rows)| *rows > 0) {
-        let name = table.names.text(at.cluster);
+        let name = table.names.text_of(at.cluster);
         if !name.is_empty() {
             *clusters.entry(name.into_owned()).or_default() += rows;
         }
@@ -204,15 +204,15 @@ fn one_cluster(
         return Err(SiteError::SeveralClusters { clusters: contents.join(", ") });
     }
     if table.rows.len() == 0 {
-        let rules: Vec<String> = intake.tally.iter().map(|(rule, count)| counted(rule, count.rows)).collect();
-        let other = intake.tally.iter().find(|(rule, _)| rule.name() == "other-cluster");
-        let advice = match (&options.cluster, other) {
+        let rules: Vec<String> = intake.tally.iter().map(|(rule, count)| describe_count(rule, count.rows)).collect();
+        let other_cluster = intake.tally.iter().find(|(rule, _)| rule.name() == "other-cluster");
+        let advice = match (&options.cluster, other_cluster) {
             (Some(cluster), Some(_)) => {
                 format!("no row is of the cluster {cluster}; leave --cluster out to see which there are")
             }
-            _ => advice(carriers),
+            _ => give_advice(carriers),
         };
-        if intake.read == 0 && other.is_none() {
+        if intake.read == 0 && other_cluster.is_none() {
             let contents = match rules.is_empty() {
                 true => ", only a line that names columns".to_string(),
                 false => format!(" ({})", rules.join("; ")),
@@ -225,7 +225,7 @@ fn one_cluster(
 }
 
 /// Reads what goes with the jobs.
-fn beside(
+fn read_beside(
     (machine, gres): (Vec<(PathBuf, crate::detect::MachineSource)>, &[PathBuf]),
     events: &[(PathBuf, FileKind)],
     intake: &RowIntake,
@@ -233,18 +233,19 @@ fn beside(
     open: FileOpener<'_>,
 ) -> Result<BesideData, SiteError> {
     let mut beside = BesideData::default();
-    let mut combined = Combined::default();
-    let gres = if gres.is_empty() { neighbours(&machine, open) } else { gres.to_vec() };
+    let mut combined_data = Combined::default();
+    let gres = if gres.is_empty() { neighbour_files(&machine, open) } else { gres.to_vec() };
     let confs = machine.iter().filter(|(_, source)| *source == crate::detect::MachineSource::SlurmConf);
-    let included: BTreeSet<PathBuf> = confs.flat_map(|(path, _)| drystone_slurm::conf::included_files(path)).collect();
+    let included_files: BTreeSet<PathBuf> =
+        confs.flat_map(|(path, _)| drystone_slurm::conf::included_files(path)).collect();
     let mut config = String::new();
     for (path, description) in machine {
         // A part of another file, which lies beside it.
-        if included.contains(&path) {
+        if included_files.contains(&path) {
             continue;
         }
-        let text = files::whole(&path, open)?;
-        let machine = machines::read(description, &path, &text)?;
+        let text = files::read_whole(&path, open)?;
+        let machine = machines::read_machine(description, &path, &text)?;
         if description == crate::detect::MachineSource::SlurmConf {
             let lacking = match (machine.nodes.is_empty(), machine.partitions.is_empty()) {
                 (true, _) => Some("NodeName"),
@@ -259,12 +260,12 @@ fn beside(
                 ));
                 continue;
             }
-            beside.slurm_conf = Some(drystone_slurm::conf::flatten(&path)?);
+            beside.slurm_conf = Some(drystone_slurm::conf::flatten_file(&path)?);
         }
         if description == crate::detect::MachineSource::Config {
             config = String::from_utf8_lossy(&text).into_owned();
         }
-        combined.add(machine);
+        combined_data.add_machine(machine);
         beside.described_by.push(path);
     }
     if let Some(conf) = &mut beside.slurm_conf {
@@ -274,57 +275,57 @@ fn beside(
         }
         conf.push_str(&lines);
     }
-    (beside.machine, beside.described) = combined.finish();
+    (beside.machine, beside.described) = combined_data.finish_machine();
     for path in &gres {
         let file = path.display().to_string();
-        let (lines, wrong) = machines::read_gres_conf(&String::from_utf8_lossy(&files::whole(path, open)?), &file);
+        let (lines, wrong) = machines::read_gres_conf(&String::from_utf8_lossy(&files::read_whole(path, open)?), &file);
         beside.warnings.extend(wrong);
-        beside.warnings.extend(machines::reconcile(&mut beside.machine, &lines, &file));
+        beside.warnings.extend(machines::reconcile_devices(&mut beside.machine, &lines, &file));
     }
     let times = capacity::SheetTimes { form: &TimeForm(options.time_format.clone()), zone: intake.zone() };
     for (path, kind) in events {
-        let text = files::whole(path, open)?;
+        let text = files::read_whole(path, open)?;
         let text = String::from_utf8_lossy(&text);
         let name = path.display().to_string();
-        let unused = match kind {
+        let unused_count = match kind {
             FileKind::Events => {
-                let (read, unused) = capacity::read_events(&text, &name, &times)?;
-                beside.events.extend(read);
-                unused
+                let (rows, unused_count) = capacity::read_events(&text, &name, &times)?;
+                beside.events.extend(rows);
+                unused_count
             }
             FileKind::ScontrolReservations => {
-                let (read, unused) = capacity::read_scontrol(&text, &name, &times)?;
-                beside.reservations.extend(read);
-                unused
+                let (rows, unused_count) = capacity::read_scontrol(&text, &name, &times)?;
+                beside.reservations.extend(rows);
+                unused_count
             }
             _ => {
-                let (read, unused) = capacity::read_reservations(&text, &name, &times)?;
-                beside.reservations.extend(read);
-                unused
+                let (rows, unused_count) = capacity::read_reservations(&text, &name, &times)?;
+                beside.reservations.extend(rows);
+                unused_count
             }
         };
-        if unused > 0 {
+        if unused_count > 0 {
             beside.warnings.push(format!(
                 "{name}: {} left out, which name no node that was out, or lack a time",
-                count_noun(unused, "row")
+                count_noun(unused_count, "row")
             ));
         }
-        beside.unused += unused;
+        beside.unused += unused_count;
     }
     Ok(beside)
 }
 
 /// Returns the files `gres.conf` that are in the folder of a `slurm.conf`, where Slurm reads them.
-fn neighbours(machine: &[(PathBuf, crate::detect::MachineSource)], open: FileOpener<'_>) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
+fn neighbour_files(machine: &[(PathBuf, crate::detect::MachineSource)], open: FileOpener<'_>) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = Vec::new();
     for (path, description) in machine {
         let beside = path.with_file_name("gres.conf");
         let own = path.file_name().is_some_and(|name| name == "slurm.conf");
         if *description == crate::detect::MachineSource::SlurmConf && own && open(&beside).is_ok() {
-            found.push(beside);
+            files.push(beside);
         }
     }
-    found
+    files
 }
 
 /// Returns the error for an import without jobs, from its account.
@@ -336,7 +337,7 @@ pub(crate) fn nothing_left(
     let rules: Vec<String> = tally
         .iter()
         .filter(|(rule, _)| matches!(rule.effect(), RuleEffect::Bad | RuleEffect::Dropped | RuleEffect::Ignored))
-        .map(|(rule, count)| counted(rule, count.rows.max(count.jobs)))
+        .map(|(rule, count)| describe_count(rule, count.rows.max(count.jobs)))
         .collect();
     let sizes = match tally.get(ImportRule::NoSize).rows + tally.get(ImportRule::Unsized).jobs {
         0 => String::new(),
@@ -346,7 +347,7 @@ pub(crate) fn nothing_left(
         _ => "No record says how many processors. ".to_string(),
     };
     // What is wrong with the first of them.
-    let seen = [
+    let fault_rules = [
         ImportRule::Field,
         ImportRule::Time,
         ImportRule::TimeOrder,
@@ -355,7 +356,7 @@ pub(crate) fn nothing_left(
         ImportRule::NoEnd,
         ImportRule::JobId,
     ];
-    let first = seen.iter().find_map(|rule| Some((rule, tally.get(*rule).examples.first()?)));
+    let first = fault_rules.iter().find_map(|rule| Some((rule, tally.get(*rule).examples.first()?)));
     let first = first.map_or(String::new(), |(rule, example)| match rule {
         ImportRule::Field => format!("; {}: a value that cannot be read, {}", example.place, example.text),
         _ => format!("; {}: {}: {}", example.place, rule.meaning(), example.text),
@@ -364,22 +365,22 @@ pub(crate) fn nothing_left(
     let states =
         if states.is_empty() { String::new() } else { format!("; states that are not known: {}", states.join("; ")) };
     if rows == 0 {
-        return SiteError::Option(format!("there is no record of a job. {}", advice(carriers)));
+        return SiteError::Option(format!("there is no record of a job. {}", give_advice(carriers)));
     }
-    SiteError::NothingLeft { rows, rules: rules.join("; ") + &states + &first, advice: sizes + &advice(carriers) }
+    SiteError::NothingLeft { rows, rules: rules.join("; ") + &states + &first, advice: sizes + &give_advice(carriers) }
 }
 
 /// A rule with its rows, in words.
-fn counted(rule: ImportRule, rows: u64) -> String {
+fn describe_count(rule: ImportRule, rows: u64) -> String {
     format!("{rows} {}: {} ({rule})", if rows == 1 { "row" } else { "rows" }, rule.meaning())
 }
 
 /// Returns the advice for the kind of accounting that was read.
-fn advice(carriers: &std::collections::BTreeSet<Carrier>) -> String {
-    let other = carriers.iter().find(|carrier| !matches!(carrier, Carrier::Sacct | Carrier::Json));
-    match other {
+fn give_advice(carriers: &std::collections::BTreeSet<Carrier>) -> String {
+    let other_carrier = carriers.iter().find(|carrier| !matches!(carrier, Carrier::Sacct | Carrier::Json));
+    match other_carrier {
         Some(Carrier::Swf) => "A record needs a submission, processors and a run time".to_string(),
-        Some(carrier) => format!("Give all of {}", carrier.command("", "jobs")),
+        Some(carrier) => format!("Give all of {}", carrier.renewal_command("", "jobs")),
         None => "`drystone import --ask` prints the sacct command that gives what is needed".to_string(),
     }
 }

@@ -4,7 +4,7 @@
 use crate::jobs::{FoundJob, SiteJobFate};
 use crate::machine::{NodePool, NodeSets, PoolUnit, Projection, SiteMachine};
 use crate::rows::AccountingTable;
-use crate::sweep::{Moves, TimeSpan, moves};
+use crate::sweep::{Moves, TimeSpan, visit_moves};
 use crate::text::{Amount, UNKNOWN};
 use drystone::model::SharedSort;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ pub(crate) struct PackingCheck {
 
 /// Looks at a pool whose nodes are known and shared.
 #[expect(clippy::too_many_arguments, reason = "one look at what all stages have found")]
-pub(crate) fn packing(
+pub(crate) fn check_packing(
     pool: &NodePool,
     number: u16,
     projection: &Projection,
@@ -46,41 +46,49 @@ pub(crate) fn packing(
     let every = (jobs.len() * 2).div_ceil(LOOKS).max(1);
     let mut free: Vec<u32> = machine.nodes.iter().map(|node| node.cpus).collect();
     let mut total: u64 = pool.nodes.iter().map(|&node| u64::from(machine.nodes[node as usize].cpus)).sum();
-    let (mut found, mut seen, mut next) = (PackingCheck::default(), 0_usize, 0_usize);
+    let (mut packing_check, mut seen_count, mut next) = (PackingCheck::default(), 0_usize, 0_usize);
     // The oldest waiting job first.
-    let mut waiting: BinaryHeap<std::cmp::Reverse<(u32, u32)>> = BinaryHeap::new();
-    moves(jobs, TimeSpan::ALL, mine, |job, began| {
+    let mut waiting_jobs: BinaryHeap<std::cmp::Reverse<(u32, u32)>> = BinaryHeap::new();
+    visit_moves(jobs, TimeSpan::ALL, mine, |job, began| {
         let now = if began == Moves::Starts { job.start } else { job.end };
         while next < queue.len() && queue[next].arrive <= now {
-            waiting.push(std::cmp::Reverse((queue[next].arrive, next as u32)));
+            waiting_jobs.push(std::cmp::Reverse((queue[next].arrive, next as u32)));
             next += 1;
         }
-        while waiting.peek().is_some_and(|first| queue[first.0.1 as usize].start <= now) {
-            waiting.pop();
+        while waiting_jobs.peek().is_some_and(|first| queue[first.0.1 as usize].start <= now) {
+            waiting_jobs.pop();
         }
-        change(job, began, &mut free, &mut total, table, sets);
-        seen += 1;
-        if !seen.is_multiple_of(every) {
+        change_nodes(job, began, &mut free, &mut total, table, sets);
+        seen_count += 1;
+        if !seen_count.is_multiple_of(every) {
             return;
         }
-        let Some(first) = waiting.peek().map(|first| queue[first.0.1 as usize]) else { return };
+        let Some(first) = waiting_jobs.peek().map(|first| queue[first.0.1 as usize]) else { return };
         if u64::from(first.units) <= total {
-            found.fits += 1;
+            packing_check.fits += 1;
             let amount = &amounts[first.amount as usize];
-            found.gaps += u64::from(!has_room(first, amount, pool, &free, table, sets));
+            packing_check.gaps += u64::from(!has_room(first, amount, pool, &free, table, sets));
         }
     });
-    found
+    packing_check
 }
 
 /// A job takes its part of each of its nodes, or gives it back.
-fn change(job: &FoundJob, began: Moves, free: &mut [u32], total: &mut u64, table: &AccountingTable, sets: &NodeSets) {
+fn change_nodes(
+    job: &FoundJob,
+    began: Moves,
+    free: &mut [u32],
+    total: &mut u64,
+    table: &AccountingTable,
+    sets: &NodeSets,
+) {
     let list = table.rows.get(job.row).nodes;
     let count = sets.len(list).max(1);
     let share = job.units.div_ceil(count);
-    for node in sets.nodes(list) {
-        let left = &mut free[node as usize];
-        *left = if began == Moves::Starts { left.saturating_sub(share) } else { left.saturating_add(share) };
+    for node in sets.list_nodes(list) {
+        let free_cpus = &mut free[node as usize];
+        *free_cpus =
+            if began == Moves::Starts { free_cpus.saturating_sub(share) } else { free_cpus.saturating_add(share) };
     }
     let units = u64::from(job.units);
     *total = if began == Moves::Starts { total.saturating_sub(units) } else { *total + units };
@@ -95,19 +103,19 @@ fn has_room(
     table: &AccountingTable,
     sets: &NodeSets,
 ) -> bool {
-    let known = sets.len(table.rows.get(job.row).nodes);
-    let count = if known > 0 {
-        known
+    let known_count = sets.len(table.rows.get(job.row).nodes);
+    let count = if known_count > 0 {
+        known_count
     } else if amount.nodes == UNKNOWN {
         1
     } else {
         amount.nodes.max(1)
     };
     let share = job.units.div_ceil(count);
-    let mut found = 0;
+    let mut room_count = 0;
     for &node in &pool.nodes {
-        found += u32::from(free[node as usize] >= share);
-        if found >= count {
+        room_count += u32::from(free[node as usize] >= share);
+        if room_count >= count {
             return true;
         }
     }

@@ -1,6 +1,6 @@
 //! Records that were never closed.
 
-use crate::jobs::{self, FoundJob, JobMarks, SiteJobFate, count};
+use crate::jobs::{self, FoundJob, JobMarks, SiteJobFate, count_rule};
 use crate::machine::SiteMachine;
 use crate::rows::{AccountingTable, Symbol};
 use crate::rules::{ImportRule, RuleTally};
@@ -14,7 +14,7 @@ const DAY: u32 = 86_400;
 ///
 /// Such a record runs a day beyond its limit and longer. If another job started on one of its nodes
 /// since, or it names none, it is dropped; else it ended at its limit, as far as is known.
-pub(super) fn runaways(
+pub(super) fn settle_runaways(
     jobs: &mut Vec<FoundJob>,
     table: &AccountingTable,
     machine: &SiteMachine,
@@ -22,23 +22,23 @@ pub(super) fn runaways(
     tally: &mut RuleTally,
     crew: Crew,
 ) {
-    let running = |job: &FoundJob| job.kind == SiteJobFate::Running;
-    if !crew.any(jobs, running) {
+    let is_running = |job: &FoundJob| job.kind == SiteJobFate::Running;
+    if !crew.any_job(jobs, is_running) {
         return;
     }
     let last = jobs.iter().map(|job| job.start.max(job.end).max(job.submit)).max().unwrap_or(0);
-    let limits = RunningLimits::of(jobs, table, machine);
+    let limits = RunningLimits::from_jobs(jobs, table, machine);
     let over = |job: &FoundJob| {
         let row = table.rows.get(job.row);
         let ends = limits.of_job(job, table).map(|limit| job.start.saturating_add(limit).saturating_add(DAY));
         row.state != RecordState::Suspended && ends.is_some_and(|ends| ends < last)
     };
-    let suspects: Vec<usize> = (0..jobs.len()).filter(|&at| running(&jobs[at]) && over(&jobs[at])).collect();
+    let suspects: Vec<usize> = (0..jobs.len()).filter(|&at| is_running(&jobs[at]) && over(&jobs[at])).collect();
     if !suspects.is_empty() {
-        close(jobs, table, &suspects, &limits, last, tally);
+        close_records(jobs, table, &suspects, &limits, last, tally);
     }
-    for job in jobs.iter().filter(|job| running(job)) {
-        count(
+    for job in jobs.iter().filter(|job| is_running(job)) {
+        count_rule(
             tally,
             table,
             ImportRule::Running,
@@ -49,7 +49,7 @@ pub(super) fn runaways(
 }
 
 /// Ends the jobs of these records at their limits, or drops them.
-fn close(
+fn close_records(
     jobs: &mut Vec<FoundJob>,
     table: &AccountingTable,
     suspects: &[usize],
@@ -58,24 +58,24 @@ fn close(
     tally: &mut RuleTally,
 ) {
     let expand = |job: &FoundJob| -> BTreeSet<String> {
-        let list = table.node_lists.text(table.rows.get(job.row).nodes);
+        let list = table.node_lists.text_of(table.rows.get(job.row).nodes);
         drystone_slurm::conf::expand_hostlist(&list).unwrap_or_default().into_iter().collect()
     };
     // When another job was started last on each of their nodes.
-    let wanted: BTreeSet<String> = suspects.iter().flat_map(|&at| expand(&jobs[at])).collect();
+    let wanted_nodes: BTreeSet<String> = suspects.iter().flat_map(|&at| expand(&jobs[at])).collect();
     let mut latest: BTreeMap<String, u32> = BTreeMap::new();
     let mut of_lists: BTreeMap<Symbol, Vec<String>> = BTreeMap::new();
-    for job in jobs.iter().filter(|job| job.kind.started()) {
+    for job in jobs.iter().filter(|job| job.kind.has_start()) {
         let list = table.rows.get(job.row).nodes;
         let nodes = of_lists
             .entry(list)
-            .or_insert_with(|| expand(job).into_iter().filter(|node| wanted.contains(node)).collect());
+            .or_insert_with(|| expand(job).into_iter().filter(|node| wanted_nodes.contains(node)).collect());
         for node in nodes {
-            let known = latest.entry(node.clone()).or_default();
-            *known = (*known).max(job.start);
+            let latest_start = latest.entry(node.clone()).or_default();
+            *latest_start = (*latest_start).max(job.start);
         }
     }
-    let mut gone = BTreeSet::new();
+    let mut dropped_jobs = BTreeSet::new();
     for &at in suspects {
         let (start, nodes) = (jobs[at].start, expand(&jobs[at]));
         let row = table.rows.get(jobs[at].row);
@@ -83,20 +83,20 @@ fn close(
         let over = start + limit + DAY;
         let given_away = nodes.iter().any(|node| latest.get(node).is_some_and(|&start| start > over));
         if given_away || (nodes.is_empty() && over + 6 * DAY < last) {
-            tally.row(ImportRule::Runaway, 0, || jobs::example(table, row));
-            gone.insert(at);
+            tally.count_row(ImportRule::Runaway, 0, || jobs::rule_example(table, row));
+            dropped_jobs.insert(at);
             continue;
         }
-        count(tally, table, ImportRule::Overdue, row, 0);
-        count(tally, table, ImportRule::Over, row, 0);
+        count_rule(tally, table, ImportRule::Overdue, row, 0);
+        count_rule(tally, table, ImportRule::Over, row, 0);
         let job = &mut jobs[at];
         (job.kind, job.end, job.run) = (SiteJobFate::Ran, job.start + limit, limit);
-        job.marks.set(JobMarks::OVER);
+        job.marks.set_mark(JobMarks::OVER);
     }
     let mut at = 0;
     jobs.retain(|_| {
         at += 1;
-        !gone.contains(&(at - 1))
+        !dropped_jobs.contains(&(at - 1))
     });
 }
 
@@ -107,30 +107,30 @@ struct RunningLimits {
 
 impl RunningLimits {
     /// By partition what the description says, else the longest that records of it say.
-    fn of(jobs: &[FoundJob], table: &AccountingTable, machine: &SiteMachine) -> RunningLimits {
+    fn from_jobs(jobs: &[FoundJob], table: &AccountingTable, machine: &SiteMachine) -> RunningLimits {
         let mut of: BTreeMap<Symbol, u32> = BTreeMap::new();
         let lacking: BTreeSet<Symbol> = jobs
             .iter()
             .filter(|job| job.kind == SiteJobFate::Running)
             .map(|job| table.rows.get(job.row))
             .filter(|row| matches!(row.limit(), RecordLimit::Partition | RecordLimit::Unknown))
-            .map(|row| table.at(row).partition)
+            .map(|row| table.place_of(row).partition)
             .collect();
         if lacking.is_empty() {
             return RunningLimits { of };
         }
         for job in jobs {
             let row = table.rows.get(job.row);
-            let partition = table.at(row).partition;
+            let partition = table.place_of(row).partition;
             if let RecordLimit::Seconds(limit) = row.limit()
                 && lacking.contains(&partition)
             {
-                let known = of.entry(partition).or_default();
-                *known = (*known).max(limit);
+                let partition_limit = of.entry(partition).or_default();
+                *partition_limit = (*partition_limit).max(limit);
             }
         }
         for partition in &machine.partitions {
-            let Some(symbol) = table.names.find(partition.name.as_bytes()) else { continue };
+            let Some(symbol) = table.names.find_symbol(partition.name.as_bytes()) else { continue };
             if let Some(limit) = partition.max_limit.or(partition.default_limit) {
                 of.insert(symbol, limit);
             }
@@ -142,7 +142,7 @@ impl RunningLimits {
         let row = table.rows.get(job.row);
         match row.limit() {
             RecordLimit::Seconds(limit) => Some(limit),
-            RecordLimit::Partition | RecordLimit::Unknown => self.of.get(&table.at(row).partition).copied(),
+            RecordLimit::Partition | RecordLimit::Unknown => self.of.get(&table.place_of(row).partition).copied(),
             RecordLimit::Unlimited => None,
         }
     }

@@ -14,13 +14,13 @@ struct Unknown {
 }
 
 impl Unknown {
-    fn add(&mut self, name: &str, jobs: u64) {
+    fn add_jobs(&mut self, name: &str, jobs: u64) {
         self.jobs += jobs;
         *self.names.entry(name.to_string()).or_default() += jobs;
     }
 
     /// A sentence, where there is any; `what` are the names, and `so` is what is assumed.
-    fn told(self, what: &str, so: &str) -> Option<String> {
+    fn describe_names(self, what: &str, so: &str) -> Option<String> {
         let most = self.names.iter().max_by_key(|(name, jobs)| (**jobs, std::cmp::Reverse(name.as_str())))?.0;
         let (are, names) = match (self.jobs, self.names.len()) {
             (1, _) => ("job is".to_string(), format!("the {what} {most}")),
@@ -33,7 +33,7 @@ impl Unknown {
 
 /// Returns a sentence for the accounts that the associations lack, and one for the qualities of
 /// service; none where no file of accounts was given.
-pub(super) fn strangers(site: &Site) -> Vec<String> {
+pub(super) fn describe_strangers(site: &Site) -> Vec<String> {
     let Some(text) = site.accounts.as_deref() else { return Vec::new() };
     let Ok(accounts) = Accounts::parse(text, "accounts.txt") else { return Vec::new() };
     let same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
@@ -41,27 +41,28 @@ pub(super) fn strangers(site: &Site) -> Vec<String> {
     // One look for each pair of names.
     let mut pairs: BTreeMap<(Symbol, Symbol), (usize, u64)> = BTreeMap::new();
     for at in 0..site.len() {
-        let JobSymbols { account, qos, .. } = site.symbols(at);
+        let JobSymbols { account, qos, .. } = site.symbols_at(at);
         pairs.entry((account, qos)).or_insert((at, 0)).1 += 1;
     }
     for (at, jobs) in pairs.into_values() {
-        let job = site.job(at);
+        let job = site.job_at(at);
         let (account, qos) = (job.account.as_ref(), job.qos.as_ref());
-        let known = {
+        let is_known = {
             let has_account = account.is_empty()
                 || accounts.assocs.len() < 2
                 || accounts.assocs.iter().any(|assoc| same(&assoc.account, account));
             let has_qos = qos.is_empty() || accounts.qos.is_empty() || accounts.find_qos(qos).is_some();
             (has_account, has_qos)
         };
-        if !known.0 {
-            lacking.add(account, jobs);
+        if !is_known.0 {
+            lacking.add_jobs(account, jobs);
         }
-        if !known.1 {
-            qualities.add(qos, jobs);
+        if !is_known.1 {
+            qualities.add_jobs(qos, jobs);
         }
     }
-    let no_account = lacking.told("account", "none of its limits is known, and it has one share");
-    let no_quality = qualities.told("QOS", "the default QOS of the association counts instead, else `normal`");
+    let no_account = lacking.describe_names("account", "none of its limits is known, and it has one share");
+    let no_quality =
+        qualities.describe_names("QOS", "the default QOS of the association counts instead, else `normal`");
     no_account.into_iter().chain(no_quality).collect()
 }

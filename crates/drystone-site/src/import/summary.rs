@@ -12,14 +12,14 @@ use crate::sweep::Crew;
 use drystone::model::SharedSort;
 
 /// Jobs of each pool, and core-seconds of those that ran and ended.
-pub(super) fn work(
+pub(super) fn sum_work(
     jobs: &[FoundJob],
     amounts: &[crate::text::Amount],
     (pools, until): (usize, i64),
     crew: Crew,
 ) -> Vec<(u64, u64)> {
     let until = u32::try_from(until).unwrap_or(u32::MAX);
-    let parts = crew.each(jobs, |jobs| {
+    let parts = crew.map_parts(jobs, |jobs| {
         let mut work = vec![(0_u64, 0_u64); pools];
         for job in jobs {
             let (count, seconds) = &mut work[usize::from(job.pool)];
@@ -39,14 +39,14 @@ pub(super) fn work(
     (0..pools).map(sum).collect()
 }
 
-pub(super) fn summary(
+pub(super) fn summarise_pool(
     pool: &crate::machine::NodePool,
     projection: &Projection,
     machine: &SiteMachine,
     (jobs, core_seconds): (u64, u64),
 ) -> PoolSummary {
     let percent = |(part, all): (u64, u64)| if all == 0 { 0.0 } else { part as f64 / all as f64 * 100.0 };
-    let (held, stood) = projection.inflated;
+    let (held_seconds, stood_seconds) = projection.inflated;
     PoolSummary {
         name: pool.name.clone(),
         unit: projection.unit,
@@ -65,29 +65,29 @@ pub(super) fn summary(
         by_cpus: projection.dominated.cpus,
         by_memory: projection.dominated.memory,
         by_gpus: projection.dominated.gpus,
-        inflated: if held == 0 { 0.0 } else { (stood as f64 / held as f64 - 1.0) * 100.0 },
+        inflated: if held_seconds == 0 { 0.0 } else { (stood_seconds as f64 / held_seconds as f64 - 1.0) * 100.0 },
         ..PoolSummary::default()
     }
 }
 
 /// The part of a pool's time that was out, in percent.
-pub(super) fn out(losses: &[PoolLoss], pool: u16, projection: &Projection, window: &MeasuredWindow) -> f64 {
+pub(super) fn outage_percent(losses: &[PoolLoss], pool: u16, projection: &Projection, window: &MeasuredWindow) -> f64 {
     let of = |loss: &PoolLoss| {
         let end = loss.end.unwrap_or(window.until).min(window.until);
         (end - loss.begin.max(window.from)).max(0) as f64 * f64::from(loss.units)
     };
-    let lost: f64 = losses.iter().filter(|loss| loss.pool == pool).map(of).sum();
-    lost / ((window.until - window.from).max(1) as f64 * f64::from(projection.units.max(1))) * 100.0
+    let lost_seconds: f64 = losses.iter().filter(|loss| loss.pool == pool).map(of).sum();
+    lost_seconds / ((window.until - window.from).max(1) as f64 * f64::from(projection.units.max(1))) * 100.0
 }
 
-pub(super) fn partitions(
+pub(super) fn summarise_partitions(
     machine: &SiteMachine,
     table: &AccountingTable,
     placed: &DividedMachine,
     pool_name: impl Fn(Option<u16>) -> Option<String>,
 ) -> Vec<PartitionSummary> {
     let pool = |name: &str| {
-        let number = table.names.find(name.as_bytes()).and_then(|symbol| placed.pools.of_partition(symbol));
+        let number = table.names.find_symbol(name.as_bytes()).and_then(|symbol| placed.pools.of_partition(symbol));
         pool_name(number)
     };
     machine
@@ -106,12 +106,12 @@ pub(super) fn partitions(
         .collect()
 }
 
-pub(super) fn nodes(
+pub(super) fn summarise_nodes(
     machine: &SiteMachine,
     placed: &DividedMachine,
     pool_name: impl Fn(Option<u16>) -> Option<String>,
 ) -> Vec<NodeSummary> {
-    let one = |(node, number): (&crate::machine::SiteNode, u32)| NodeSummary {
+    let node_summary = |(node, number): (&crate::machine::SiteNode, u32)| NodeSummary {
         name: node.name.clone(),
         cpus: node.cpus,
         memory_kb: node.memory_kb,
@@ -120,7 +120,7 @@ pub(super) fn nodes(
         pool: pool_name(placed.pools.of_node(number)),
         described: placed.described && number < placed.sets.described,
     };
-    machine.nodes.iter().zip(0..).map(one).collect()
+    machine.nodes.iter().zip(0..).map(node_summary).collect()
 }
 
 /// Puts the pool with most work first, and leaves out pools without a job.
@@ -138,18 +138,18 @@ pub(super) fn order_pools(
     if !idle.is_empty() {
         manifest.warnings.push(format!("pools without a job are left out: {}", idle.join(", ")));
     }
-    let mut moved = vec![None; pools.len()];
+    let mut moved_pools = vec![None; pools.len()];
     for (new, &old) in order.iter().enumerate() {
-        moved[old] = u16::try_from(new).ok();
+        moved_pools[old] = u16::try_from(new).ok();
     }
     manifest.pools = order.iter().map(|&at| pools[at].clone()).collect();
     if order.iter().enumerate().any(|(new, &old)| new != old) {
-        jobs.iter_mut().for_each(|job| job.pool = moved[usize::from(job.pool)].unwrap_or(0));
+        jobs.iter_mut().for_each(|job| job.pool = moved_pools[usize::from(job.pool)].unwrap_or(0));
     }
-    let keep = |loss: PoolLoss| moved[usize::from(loss.pool)].map(|pool| PoolLoss { pool, ..loss });
+    let keep = |loss: PoolLoss| moved_pools[usize::from(loss.pool)].map(|pool| PoolLoss { pool, ..loss });
     let mut losses: Vec<PoolLoss> = losses.into_iter().filter_map(keep).collect();
     losses.sort_unstable();
-    let keep = |loss: NodeLoss| moved[usize::from(loss.pool)].map(|pool| NodeLoss { pool, ..loss });
+    let keep = |loss: NodeLoss| moved_pools[usize::from(loss.pool)].map(|pool| NodeLoss { pool, ..loss });
     let mut node_losses: Vec<NodeLoss> = node_losses.into_iter().filter_map(keep).collect();
     node_losses.sort_unstable();
     Ok((losses, node_losses))

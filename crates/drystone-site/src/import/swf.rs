@@ -23,7 +23,7 @@ const MODERN: i32 = 788_918_400;
 const EARLIEST: i64 = 30 * 86_400;
 
 /// Imports one log.
-pub(super) fn import(sorted: Sorted, options: &ImportOptions, open: FileOpener<'_>) -> Result<Site, SiteError> {
+pub(super) fn import_log(sorted: Sorted, options: &ImportOptions, open: FileOpener<'_>) -> Result<Site, SiteError> {
     let mut files = sorted.jobs.into_iter();
     let (Some((file, _)), None) = (files.next(), files.next()) else {
         return Err(SiteError::Option("logs in Standard Workload Format are imported one at a time".to_string()));
@@ -36,16 +36,16 @@ pub(super) fn import(sorted: Sorted, options: &ImportOptions, open: FileOpener<'
     }
     let input = match file.opened {
         Some(opened) => opened,
-        None => files::unpacked(&file.path, open)?,
+        None => files::open_unpacked(&file.path, open)?,
     };
     let mut reader = SwfReader::new(input, file.name.as_str())?;
     let mut log = ImportedLog::default();
-    while let Some(record) = reader.read()? {
+    while let Some(record) = reader.read_record()? {
         log.records.push(record);
     }
-    let beyond = reader.beyond();
+    let beyond = reader.describe_extra_data();
     let (header, _) = reader.into_header();
-    let mut site = log.build(&header, &file.name, options)?;
+    let mut site = log.build_site(&header, &file.name, options)?;
     site.manifest.warnings.extend(beyond.map(|said| format!("{}: {said}", file.name)));
     Ok(site)
 }
@@ -56,43 +56,44 @@ struct ImportedLog {
 }
 
 impl ImportedLog {
-    fn build(self, header: &SwfHeader, name: &str, options: &ImportOptions) -> Result<Site, SiteError> {
+    fn build_site(self, header: &SwfHeader, name: &str, options: &ImportOptions) -> Result<Site, SiteError> {
         // Submissions of a log without a start that are moments of these days count from 1970.
         let first = self.records.iter().map(|record| record.submit.round()).min().unwrap_or(0);
         let unsaid = if first >= i64::from(MODERN) { 0 } else { SOMETIME };
         let base = header.unix_start().filter(|&start| start >= EARLIEST).unwrap_or(unsaid);
         let widest = self.records.iter().map(|r| r.requested.max(r.allocated)).max().unwrap_or(0);
-        let stated = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|&n| n > 0);
-        let units = u32::try_from(stated.unwrap_or(widest).max(1)).unwrap_or(u32::MAX);
+        let stated_size = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|&n| n > 0);
+        let units = u32::try_from(stated_size.unwrap_or(widest).max(1)).unwrap_or(u32::MAX);
         let mut order: Vec<usize> = (0..self.records.len()).collect();
         order.sort_by_key(|&at| self.records[at].submit.round());
-        let mut imported = Imported::default();
+        let mut imported_jobs = Imported::default();
         let mut amounts = Interner::default();
         for &at in &order {
             let record = &self.records[at];
-            let job = job(record, base, &mut imported.table, &mut amounts, at).ok_or_else(|| {
+            let job = convert_record(record, base, &mut imported_jobs.table, &mut amounts, at).ok_or_else(|| {
                 SiteError::Option(format!("{name}:{}: a time beyond the years 1970 to 2106", record.line))
             })?;
-            imported.jobs.push(job);
+            imported_jobs.jobs.push(job);
         }
-        imported.amounts = amounts;
-        if imported.jobs.is_empty() {
+        imported_jobs.amounts = amounts;
+        if imported_jobs.jobs.is_empty() {
             return Err(nothing_left(0, &RuleTally::default(), &[Carrier::Swf].into()));
         }
         // The records in the order of the log, which is the order in which they are written again.
         let text = |record: &SwfRecord| record.values().map(|value| value.to_string()).join(" ");
-        imported.swf = order.iter().map(|&at| format!("{at} {}", text(&self.records[at]))).collect();
-        let mut window = MeasuredWindow::of(&imported.jobs, None, None, crate::sweep::Crew::of(options.effort))?;
+        imported_jobs.swf = order.iter().map(|&at| format!("{at} {}", text(&self.records[at]))).collect();
+        let mut window =
+            MeasuredWindow::from_jobs(&imported_jobs.jobs, None, None, crate::sweep::Crew::for_effort(options.effort))?;
         // A log of the archive is whole.
         window.ended_only = false;
         window.bias.clear();
         (window.measure_from, window.measure_until) = (window.from, window.until);
-        let manifest = self.manifest(header, name, options, &imported, units, window);
+        let manifest = self.make_manifest(header, name, options, &imported_jobs, units, window);
         Ok(Site {
             manifest,
             nodes: Vec::new(),
             losses: Vec::new(),
-            jobs: SiteJobs::Imported(Box::new(imported)),
+            jobs: SiteJobs::Imported(Box::new(imported_jobs)),
             slurm_conf: None,
             accounts: None,
             node_losses: Vec::new(),
@@ -103,7 +104,7 @@ impl ImportedLog {
         })
     }
 
-    fn manifest(
+    fn make_manifest(
         &self,
         header: &SwfHeader,
         name: &str,
@@ -155,7 +156,7 @@ impl ImportedLog {
 }
 
 /// A record as a job; `None` for times that cannot be.
-fn job(
+fn convert_record(
     record: &SwfRecord,
     base: i64,
     table: &mut AccountingTable,
@@ -177,13 +178,13 @@ fn job(
     let limit = record.requested_time.round();
     let limit = u32::try_from(limit).ok().filter(|&l| l > 0);
     let amount = Amount { cpus: procs, nodes: UNKNOWN, gpus: UNKNOWN, memory_kb: Amount::NO_MEMORY };
-    let mut row = AccountingRow::empty();
+    let mut row = AccountingRow::empty_row();
     let mut name =
         |value: i64| if value < 0 { crate::rows::Symbol(0) } else { table.names.intern(value.to_string().as_bytes()) };
-    let who =
+    let owner =
         Who { user: name(record.user), account: crate::rows::Symbol(0), group: name(record.group), uid: u32::MAX };
     let place = Where { partition: name(record.partition), qos: name(record.queue), ..Where::default() };
-    row.who = table.who.intern(who);
+    row.who = table.who.intern(owner);
     row.at = table.at.intern(place);
     row.shape = table.shapes.intern(RowShape { asked: amount, held: amount, exclusive: false });
     row.note = table.notes.intern(RowNote::default());
@@ -211,7 +212,7 @@ fn job(
         limit: limit.unwrap_or(365 * 86_400),
         units: procs.max(1),
         amount: amounts.intern(amount),
-        marks: marks(limit.is_none(), ran && wait < 0),
+        marks: record_marks(limit.is_none(), ran && wait < 0),
         pool: 0,
         attempt: 1,
         kind: if ran { SiteJobFate::Ran } else { SiteJobFate::Withdrawn },
@@ -220,13 +221,13 @@ fn job(
 }
 
 /// A job whose wait the log does not say proves nothing of waits.
-fn marks(no_limit: bool, no_wait: bool) -> JobMarks {
+fn record_marks(no_limit: bool, no_wait: bool) -> JobMarks {
     let mut marks = JobMarks::default();
     if no_limit {
-        marks.set(JobMarks::LIMIT);
+        marks.set_mark(JobMarks::LIMIT);
     }
     if no_wait {
-        marks.set(JobMarks::CAUSE);
+        marks.set_mark(JobMarks::CAUSE);
     }
     marks
 }

@@ -10,7 +10,7 @@ use crate::rules::ImportRule;
 use crate::words::count_noun;
 
 /// Everything that is to be said.
-pub(super) fn warnings(
+pub(super) fn list_warnings(
     beside: &BesideData,
     manifest: &Manifest,
     table: &AccountingTable,
@@ -19,7 +19,7 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let mut warnings = beside.warnings.clone();
     warn_of_contradictions(manifest, table, &mut warnings);
-    if let Some(messages) = manifest.rule(ImportRule::Message) {
+    if let Some(messages) = manifest.rule_count(ImportRule::Message) {
         let first = messages.examples.first().map_or("", |example| example.text.as_str());
         warnings.push(format!(
             "{} among the rows {} of the program that wrote them, the first `{first}`: rows may be missing; run it again",
@@ -27,25 +27,25 @@ pub(super) fn warnings(
             if messages.rows == 1 { "is a message" } else { "are messages" },
         ));
     }
-    let named = |job: &FoundJob| table.who(table.rows.get(job.row)).user != crate::rows::Symbol(0);
-    if manifest.users == 1 && memory.is_slurm() && jobs.len() > 1 && jobs.iter().all(named) {
+    let has_user = |job: &FoundJob| table.owner_of(table.rows.get(job.row)).user != crate::rows::Symbol(0);
+    if manifest.users == 1 && memory.is_slurm() && jobs.len() > 1 && jobs.iter().all(has_user) {
         warnings.push(
             "all jobs are of one user: where PrivateData=jobs is set, sacct -a shows an ordinary user that user's own jobs only; let an \
              operator run it"
                 .to_string(),
         );
     }
-    if let Some(unknown) = manifest.rule(ImportRule::NoSubmit) {
-        let all = unknown.jobs == manifest.jobs;
+    if let Some(unknown) = manifest.rule_count(ImportRule::NoSubmit) {
+        let is_total = unknown.jobs == manifest.jobs;
         warnings.push(format!(
             "of {} jobs the submission is unknown, and their start stands for it: nothing is known of {} waits, and no figure of waits \
              holds for them; have the times of submission with the others{}",
-            if all { "all".to_string() } else { format!("{} of {}", unknown.jobs, manifest.jobs) },
-            if all { "any" } else { "their" },
+            if is_total { "all".to_string() } else { format!("{} of {}", unknown.jobs, manifest.jobs) },
+            if is_total { "any" } else { "their" },
             if memory.is_slurm() { " (sacct --format=…,Submit,Eligible,…)" } else { "" }
         ));
     }
-    if let Some(states) = manifest.rule(ImportRule::State) {
+    if let Some(states) = manifest.rule_count(ImportRule::State) {
         let mut words: Vec<&str> = Vec::new();
         for word in states.examples.iter().filter_map(|e| e.text.rsplit(", ").next()) {
             if !words.contains(&word) {
@@ -59,7 +59,7 @@ pub(super) fn warnings(
             words.join(", ")
         ));
     }
-    if let Some(joined) = manifest.rule(ImportRule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
+    if let Some(joined) = manifest.rule_count(ImportRule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
         warnings.push(format!(
             "in {} of {} rows the last column holds delimiters: the rows may have other columns than the header or --columns say",
             joined.rows, manifest.rows
@@ -87,13 +87,13 @@ pub(super) fn warnings(
     if let Some((from, until)) = gap {
         warnings.push(format!(
             "between {} and {} UTC no job arrives, starts or ends: a file is missing, or the site was down{}",
-            crate::clock::text(from),
-            crate::clock::text(until),
+            crate::clock::format_moment(from),
+            crate::clock::format_moment(until),
             match memory.is_slurm() {
                 true => format!(
                     "; at the site: sacct … -S {} -E {}",
-                    &crate::clock::text(from)[..10],
-                    &crate::clock::text(until + 86_400)[..10]
+                    &crate::clock::format_moment(from)[..10],
+                    &crate::clock::format_moment(until + 86_400)[..10]
                 ),
                 false => String::new(),
             }
@@ -144,7 +144,7 @@ fn warn_of_jobs_left_out(manifest: &Manifest, memory: &ReaderMemory, warnings: &
             memory.pbs.unheard
         ));
     }
-    if let Some(left) = manifest.rule(ImportRule::Unsized) {
+    if let Some(left) = manifest.rule_count(ImportRule::Unsized) {
         warnings.push(format!(
             "jobs that were cancelled while they were queued, or still wait, and of which no record says the size: {}; no simulation has \
              them{}",
@@ -152,18 +152,18 @@ fn warn_of_jobs_left_out(manifest: &Manifest, memory: &ReaderMemory, warnings: &
             if memory.is_slurm() { " (sacct --format=…,ReqCPUS,ReqNodes says it)" } else { "" }
         ));
     }
-    if let Some(cut) = manifest.rule(ImportRule::ArrayCut) {
-        let told = format!(
+    if let Some(cut) = manifest.rule_count(ImportRule::ArrayCut) {
+        let message = format!(
             "rows that stand for tasks whose list is cut: {}; how many tasks are missing is unknown; at the site: SLURM_BITSTR_LEN=0 sacct …",
             cut.rows
         );
-        warnings.push(told);
+        warnings.push(message);
     }
 }
 
 /// Warns of rows that contradict themselves or each other, and of names in other encodings.
 fn warn_of_contradictions(manifest: &Manifest, table: &AccountingTable, warnings: &mut Vec<String>) {
-    if let Some(skewed) = manifest.rule(ImportRule::Skewed) {
+    if let Some(skewed) = manifest.rule_count(ImportRule::Skewed) {
         let first = skewed.examples.first().map_or("", |example| example.place.as_str());
         warnings.push(format!(
             "in {} of {} the end less the start is not the run time that the record says (the first at {first}); the run time counts",
@@ -171,7 +171,7 @@ fn warn_of_contradictions(manifest: &Manifest, table: &AccountingTable, warnings
             count_noun(manifest.jobs, "job")
         ));
     }
-    if let Some(differ) = manifest.rule(ImportRule::NodesDiffer) {
+    if let Some(differ) = manifest.rule_count(ImportRule::NodesDiffer) {
         let first = differ.examples.first().map_or("", |example| example.place.as_str());
         warnings.push(format!(
             "in {} of {} the list of nodes is of another length than the number of nodes, or longer than the number of processors (the first \
@@ -180,19 +180,19 @@ fn warn_of_contradictions(manifest: &Manifest, table: &AccountingTable, warnings
             count_noun(manifest.jobs, "job")
         ));
     }
-    if let Some(same) = manifest.rule(ImportRule::SameId).filter(|_| !table.unkeyed.is_empty()) {
+    if let Some(same) = manifest.rule_count(ImportRule::SameId).filter(|_| !table.unkeyed.is_empty()) {
         warnings.push(format!(
             "{} with the number, submission and start of another: taken as jobs of their own; if a column tells them apart (ProcId, the task \
              of an array), name it TaskID in --columns",
             count_noun(same.jobs, "row")
         ));
     }
-    let (foreign, first) = table.names.foreign();
+    let (foreign, first) = table.names.count_foreign();
     if let Some(first) = first {
         warnings.push(format!(
             "{foreign} {} not in UTF-8, the first `{}` as Latin-1 has it; they stay apart. If they read wrong: iconv -f ENCODING -t UTF-8 FILE > NEW",
             if foreign == 1 { "name is" } else { "names are" },
-            table.names.text(first)
+            table.names.text_of(first)
         ));
     }
 }

@@ -12,7 +12,7 @@ const WARM_UP: i64 = 7 * DAY;
 
 impl MeasuredWindow {
     /// Finds the window of jobs, with edges that were given.
-    pub(crate) fn of(
+    pub(crate) fn from_jobs(
         jobs: &[FoundJob],
         from: Option<i64>,
         until: Option<i64>,
@@ -23,11 +23,11 @@ impl MeasuredWindow {
         {
             return Err(SiteError::Option(format!(
                 "--from {} does not lie before --until {}",
-                clock::text(from),
-                clock::text(until)
+                clock::format_moment(from),
+                clock::format_moment(until)
             )));
         }
-        let apart = Apart::of(jobs);
+        let apart = Apart::from_jobs(jobs);
         let near: Vec<FoundJob>;
         let jobs_near = if apart.is_none() {
             jobs
@@ -35,7 +35,7 @@ impl MeasuredWindow {
             near = jobs.iter().filter(|job| apart.is_near(job)).cloned().collect();
             &near[..]
         };
-        let edges = Edges::of(jobs_near, crew);
+        let edges = Edges::from_jobs(jobs_near, crew);
         let mut window = MeasuredWindow { long_run: edges.long_run, ..MeasuredWindow::default() };
         let mut evidence = Vec::new();
         window.from = match from {
@@ -52,7 +52,7 @@ impl MeasuredWindow {
                 edges.first_arrival
             }
         };
-        window.until = until.unwrap_or_else(|| match edges.behind(jobs_near) {
+        window.until = until.unwrap_or_else(|| match edges.end_of_past(jobs_near) {
             Some(last) => {
                 evidence.push(
                     "it ends with the last arrival or start: jobs that came later are missing, though the last of these ended days after that"
@@ -67,10 +67,10 @@ impl MeasuredWindow {
         });
         window.until = window.until.max(window.from + 1);
         window.evidence = if evidence.is_empty() { "as given".to_string() } else { evidence.join("; ") };
-        window.count(jobs, crew);
+        window.count_jobs(jobs, crew);
         window.ended_only = ended_only(jobs_near, &edges, until);
-        window.measures(jobs);
-        window.bias.extend(apart.told(from, until));
+        window.set_measured(jobs);
+        window.bias.extend(apart.describe_apart(from, until));
         Ok(window)
     }
 
@@ -79,13 +79,13 @@ impl MeasuredWindow {
         jobs.iter().map(last_event).max().filter(|&last| last > 0)
     }
 
-    fn count(&mut self, jobs: &[FoundJob], crew: Crew) {
-        let counted = crew.each(jobs, |jobs| {
+    fn count_jobs(&mut self, jobs: &[FoundJob], crew: Crew) {
+        let window_parts = crew.map_parts(jobs, |jobs| {
             let mut part = MeasuredWindow { from: self.from, until: self.until, ..MeasuredWindow::default() };
             part.count_part(jobs);
             part
         });
-        for part in counted {
+        for part in window_parts {
             self.running_at_start += part.running_at_start;
             self.queued_at_start += part.queued_at_start;
             self.running_at_end += part.running_at_end;
@@ -97,35 +97,35 @@ impl MeasuredWindow {
         for job in jobs {
             let (arrive, start) = (i64::from(job.arrive), i64::from(job.start));
             let end = if job.end == 0 { i64::MAX } else { i64::from(job.end) };
-            let started = job.kind.started();
-            self.running_at_start += u64::from(started && start < self.from && end > self.from);
-            let leaves = if started { start } else { end };
+            let has_started = job.kind.has_start();
+            self.running_at_start += u64::from(has_started && start < self.from && end > self.from);
+            let leaves = if has_started { start } else { end };
             self.queued_at_start += u64::from(arrive < self.from && leaves >= self.from);
             self.running_at_end +=
-                u64::from(started && start < self.until && (end > self.until || job.kind == SiteJobFate::Running));
+                u64::from(has_started && start < self.until && (end > self.until || job.kind == SiteJobFate::Running));
             self.queued_at_end += u64::from(arrive < self.until && leaves > self.until);
         }
     }
 
     /// Sets the bounds of the part that is measured.
-    fn measures(&mut self, jobs: &[FoundJob]) {
+    fn set_measured(&mut self, jobs: &[FoundJob]) {
         let length = self.until - self.from;
-        let known = self.running_at_start > 0 || self.queued_at_start > 0;
+        let has_initial_jobs = self.running_at_start > 0 || self.queued_at_start > 0;
         let (warm, cool) = if self.ended_only {
             self.bias.push(format!(
                 "jobs were chosen by their ends (a filter by state, or by end): those that ran or waited at the end are missing, and the \
                  longer they run the more. At the site: sacct without -s. Measures leave out {} at both ends, which 99 of 100 jobs do \
                  not run longer than",
-                span(self.long_run)
+                format_span(self.long_run)
             ));
             (self.long_run, self.long_run)
-        } else if known {
+        } else if has_initial_jobs {
             (0, 0)
         } else {
-            let warm = self.filling(jobs).min(WARM_UP).min(length / 4);
+            let warm = self.filling_seconds(jobs).min(WARM_UP).min(length / 4);
             self.bias.push(format!(
                 "no job runs or waits at the beginning: the machine is simulated from empty, and measures leave out the {} in which it fills",
-                span(warm)
+                format_span(warm)
             ));
             (warm, 0)
         };
@@ -153,36 +153,36 @@ const PIECES: usize = 1_000;
 impl MeasuredWindow {
     /// Seconds from the beginning until jobs hold as much as on average; none where that would
     /// leave out most of the jobs.
-    fn filling(&self, jobs: &[FoundJob]) -> i64 {
+    fn filling_seconds(&self, jobs: &[FoundJob]) -> i64 {
         let length = (self.until - self.from).max(1);
         let piece =
             |moment: i64| ((moment - self.from).clamp(0, length) as i128 * PIECES as i128 / length as i128) as usize;
         let mut changes = vec![0_i64; PIECES + 2];
-        for job in jobs.iter().filter(|job| job.kind.started()) {
+        for job in jobs.iter().filter(|job| job.kind.has_start()) {
             let end = if job.end == 0 { self.until } else { i64::from(job.end) };
             // It holds its units at the beginning of the pieces between its start and its end.
             let (first, last) = (piece(i64::from(job.start)) + 1, piece(end) + 1);
             changes[first] += i64::from(job.units);
             changes[last] -= i64::from(job.units);
         }
-        let mut held = 0;
+        let mut held_units = 0;
         let levels: Vec<i64> = changes[..=PIECES]
             .iter()
             .map(|change| {
-                held += change;
-                held
+                held_units += change;
+                held_units
             })
             .collect();
         let mean = levels.iter().sum::<i64>() / levels.len() as i64;
         let full = levels.iter().position(|&level| level >= mean.max(1)).unwrap_or(0);
         let warm = length * full as i64 / PIECES as i64;
-        let left = jobs.iter().filter(|job| i64::from(job.arrive) >= self.from + warm).count();
-        if left * 2 < jobs.len() { 0 } else { warm }
+        let remaining_jobs = jobs.iter().filter(|job| i64::from(job.arrive) >= self.from + warm).count();
+        if remaining_jobs * 2 < jobs.len() { 0 } else { warm }
     }
 }
 
 /// A length of time in words.
-fn span(seconds: i64) -> String {
+fn format_span(seconds: i64) -> String {
     match seconds {
         ..120 => format!("{seconds} s"),
         120..7_200 => format!("{:.1} min", seconds as f64 / 60.0),
@@ -209,7 +209,7 @@ const LEAST_JOBS: usize = 20;
 
 impl Apart {
     /// Far is longer than a year, and longer than all others take together.
-    fn of(jobs: &[FoundJob]) -> Apart {
+    fn from_jobs(jobs: &[FoundJob]) -> Apart {
         if jobs.len() < LEAST_JOBS {
             return Apart::default();
         }
@@ -224,8 +224,8 @@ impl Apart {
         late.sort_unstable();
         let gap = |moments: &[i64], from: i64| {
             let edges = std::iter::once(&from).chain(moments);
-            let found = edges.zip(moments).position(|(near, other)| (other - near).abs() > far)?;
-            Some((if found == 0 { from } else { moments[found - 1] }, moments.len() - found))
+            let gap_place = edges.zip(moments).position(|(near, other)| (other - near).abs() > far)?;
+            Some((if gap_place == 0 { from } else { moments[gap_place - 1] }, moments.len() - gap_place))
         };
         Apart { before: gap(early, begin), after: gap(late, end) }
     }
@@ -240,20 +240,20 @@ impl Apart {
     }
 
     /// Describes the jobs that lie apart, where no edge was given on their side.
-    fn told(&self, from: Option<i64>, until: Option<i64>) -> Vec<String> {
+    fn describe_apart(&self, from: Option<i64>, until: Option<i64>) -> Vec<String> {
         let jobs = |n: usize| if n == 1 { "1 job has a time".to_string() } else { format!("{n} jobs have times") };
         let before = self.before.filter(|_| from.is_none()).map(|(first, n)| {
             format!(
                 "{} far before all others, the first of which is {}: the window begins there; --from sets it",
                 jobs(n),
-                clock::text(first)
+                clock::format_moment(first)
             )
         });
         let after = self.after.filter(|_| until.is_none()).map(|(last, n)| {
             format!(
                 "{} far behind all others, the last of which is {}: the window ends there; --until sets it",
                 jobs(n),
-                clock::text(last)
+                clock::format_moment(last)
             )
         });
         before.into_iter().chain(after).collect()
@@ -270,7 +270,7 @@ fn last_event(job: &FoundJob) -> i64 {
 }
 
 /// Returns when a job came, where that has happened.
-fn came(job: &FoundJob) -> i64 {
+fn arrival_time(job: &FoundJob) -> i64 {
     if job.kind == SiteJobFate::Waiting { i64::from(job.submit) } else { i64::from(job.arrive) }
 }
 
@@ -286,11 +286,12 @@ struct Edges {
 }
 
 impl Edges {
-    fn of(jobs: &[FoundJob], crew: Crew) -> Edges {
-        let none = Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
+    fn from_jobs(jobs: &[FoundJob], crew: Crew) -> Edges {
+        let empty_edges =
+            Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
         let mut runs = Vec::new();
-        let mut edges = none;
-        for (part, mut more) in crew.each(jobs, Edges::of_part) {
+        let mut edges = empty_edges;
+        for (part, mut more) in crew.map_parts(jobs, Edges::of_part) {
             edges.first_arrival = edges.first_arrival.min(part.first_arrival);
             edges.last_arrival = edges.last_arrival.max(part.last_arrival);
             let first = [edges.first_end, part.first_end].into_iter().filter(|&end| end > 0).min();
@@ -309,12 +310,12 @@ impl Edges {
     /// The last arrival or start, where the records are those of a past period: nothing runs or
     /// waits at the end, and from there to the last end it takes longer than a day, longer than any
     /// pause before, and longer than a quarter of the time before.
-    fn behind(&self, jobs: &[FoundJob]) -> Option<i64> {
+    fn end_of_past(&self, jobs: &[FoundJob]) -> Option<i64> {
         let open = |job: &FoundJob| matches!(job.kind, SiteJobFate::Waiting | SiteJobFate::Running);
         if jobs.len() < LEAST_JOBS || jobs.iter().any(open) {
             return None;
         }
-        let last = jobs.iter().map(|job| came(job).max(i64::from(job.start))).max()?;
+        let last = jobs.iter().map(|job| arrival_time(job).max(i64::from(job.start))).max()?;
         let tail = self.last - last;
         if tail <= DAY {
             return None;
@@ -322,7 +323,7 @@ impl Edges {
         let day = |moment: i64| usize::try_from((moment - self.first_arrival) / DAY).unwrap_or(0);
         let mut busy = vec![false; day(last) + 1];
         for job in jobs {
-            busy[day(came(job))] = true;
+            busy[day(arrival_time(job))] = true;
             busy[day(i64::from(job.start))] = true;
         }
         let pause = busy.split(|&day| day).map(<[bool]>::len).max().unwrap_or(0) as i64;
@@ -337,7 +338,7 @@ impl Edges {
             Edges { first_arrival: i64::MAX, last_arrival: 0, first_end: 0, last_end: 0, last: 0, long_run: 0 };
         let mut runs = Vec::with_capacity(jobs.len());
         for job in jobs {
-            let arrive = came(job);
+            let arrive = arrival_time(job);
             edges.first_arrival = edges.first_arrival.min(arrive);
             edges.last_arrival = edges.last_arrival.max(arrive);
             let end = i64::from(job.end);

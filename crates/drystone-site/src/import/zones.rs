@@ -39,8 +39,8 @@ pub(super) fn wrong_zone((off, known): (u64, u64), spans: &[(i64, i64, i64)], gi
         return None;
     }
     let explains = |zone: &&&str| {
-        let Ok(zone) = Zone::named(zone) else { return false };
-        let moments = |civil: i64| match zone.local(civil) {
+        let Ok(zone) = Zone::from_name(zone) else { return false };
+        let moments = |civil: i64| match zone.resolve_local(civil) {
             Local::Once(moment) | Local::Skipped(moment) => [moment; 2],
             Local::Twice(first, second) => [first, second],
         };
@@ -49,8 +49,8 @@ pub(super) fn wrong_zone((off, known): (u64, u64), spans: &[(i64, i64, i64)], gi
         };
         spans.iter().filter(fits).count() * 10 >= spans.len() * 9
     };
-    let other = TRIED.iter().filter(|zone| **zone != given).find(explains).filter(|_| !spans.is_empty());
-    if let Some(other) = other {
+    let other_zone = TRIED.iter().filter(|zone| **zone != given).find(explains).filter(|_| !spans.is_empty());
+    if let Some(other) = other_zone {
         return Some(format!(
             "--timezone {given} cannot be: {off} of {known} rows end an hour off their start and run time, and those across the change of clocks \
              say {other}, or a zone that changes its clocks with it"
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn rows_across_a_change_of_clocks_tell_the_zone() {
-        let civil = |text| crate::clock::civil(text).expect("a time");
+        let civil = |text| crate::clock::parse_civil(text).expect("a time");
         // New York sets its clocks back on 2 November 2025 at two: eight hours last nine.
         let row = |minute: i64| {
             (civil("2025-11-01T23:00:00") + minute * 60, civil("2025-11-02T07:00:00") + minute * 60, 9 * 3_600)

@@ -2,7 +2,7 @@
 //! changes of size, numbers used again.
 
 use super::classify::{self, SettledTimes};
-use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, count, example};
+use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, count_rule, rule_example};
 use crate::options::JobChoices;
 use crate::rows::{AccountingRow, AccountingTable, Interner, NONE, RowPart};
 use crate::rules::{ImportRule, RuleTally};
@@ -36,18 +36,18 @@ pub(crate) struct FoundJobs {
 const NEVER: u32 = u32::MAX - 1;
 
 /// Finds the jobs of all rows.
-pub(crate) fn find(
+pub(crate) fn find_attempts(
     table: &AccountingTable,
     tally: &mut RuleTally,
     choices: &JobChoices,
     orphans: &[(crate::rows::Symbol, crate::rows::FilePlace)],
     crew: Crew,
 ) -> FoundJobs {
-    let (keys, components) = keys(table, tally);
+    let (keys, components) = collect_keys(table, tally);
     only_steps(table, tally, &keys, orphans);
     // Rows of a set of tasks have one number: they are in one part.
     let eligibility = table.rows.iter().any(|row| row.eligible > 0);
-    let parts = crew.joined(
+    let parts = crew.map_joined(
         &keys,
         |a, b| a.number == b.number,
         |part| {
@@ -59,8 +59,8 @@ pub(crate) fn find(
             let mut finder = Finder { table, tally: &mut tally, choices, lists, eligibility, bad, jobs, amounts };
             for group in part.chunk_by(|a, b| (a.number, a.task) == (b.number, b.task)) {
                 match group {
-                    [one] => finder.single(one),
-                    many => finder.several(many),
+                    [one] => finder.add_single(one),
+                    many => finder.add_several(many),
                 }
             }
             let Finder { jobs, amounts, .. } = finder;
@@ -68,23 +68,23 @@ pub(crate) fn find(
         },
     );
     drop(keys);
-    let mut found =
-        FoundJobs { jobs: Vec::new(), amounts: Interner::default(), throttles: throttles(table), components };
+    let mut found_jobs =
+        FoundJobs { jobs: Vec::new(), amounts: Interner::default(), throttles: find_throttles(table), components };
     for (mut jobs, amounts, counted) in parts {
-        tally.absorb(counted);
-        if found.jobs.is_empty() {
-            (found.jobs, found.amounts) = (jobs, amounts);
+        tally.absorb_tally(counted);
+        if found_jobs.jobs.is_empty() {
+            (found_jobs.jobs, found_jobs.amounts) = (jobs, amounts);
             continue;
         }
-        let here: Vec<u32> = amounts.items().iter().map(|&amount| found.amounts.intern(amount)).collect();
-        jobs.iter_mut().for_each(|job| job.amount = here[job.amount as usize]);
-        found.jobs.append(&mut jobs);
+        let local_amounts: Vec<u32> = amounts.items().iter().map(|&amount| found_jobs.amounts.intern(amount)).collect();
+        jobs.iter_mut().for_each(|job| job.amount = local_amounts[job.amount as usize]);
+        found_jobs.jobs.append(&mut jobs);
     }
-    found
+    found_jobs
 }
 
 /// A key for each job that a row stands for, in order; and whether any is a component.
-fn keys(table: &AccountingTable, tally: &mut RuleTally) -> (Vec<AttemptKey>, bool) {
+fn collect_keys(table: &AccountingTable, tally: &mut RuleTally) -> (Vec<AttemptKey>, bool) {
     let mut keys: Vec<AttemptKey> = Vec::with_capacity(table.rows.len());
     let mut components = false;
     for (row, at) in table.rows.iter().zip(0..) {
@@ -101,11 +101,11 @@ fn keys(table: &AccountingTable, tally: &mut RuleTally) -> (Vec<AttemptKey>, boo
                 let set = &table.sets[set as usize];
                 keys.extend(set.iter().map(|task| key(row.of, task)));
                 if set.len() > 1 {
-                    tally.jobs(ImportRule::Array, set.len(), 0, || example(table, row));
-                    tally.rows(ImportRule::Array, 1);
+                    tally.count_jobs(ImportRule::Array, set.len(), 0, || rule_example(table, row));
+                    tally.count_rows(ImportRule::Array, 1);
                 }
                 if set.cut {
-                    tally.row(ImportRule::ArrayCut, 0, || example(table, row));
+                    tally.count_row(ImportRule::ArrayCut, 0, || rule_example(table, row));
                 }
             }
         }
@@ -133,21 +133,21 @@ fn only_steps(
     };
     for &(parent, place) in orphans {
         use crate::text::{Id, IdPart};
-        let Some(Id::Job(id)) = Id::read(table.names.bytes(parent)) else { continue };
-        let known = match id.part {
+        let Some(Id::Job(id)) = Id::parse_id(table.names.bytes_of(parent)) else { continue };
+        let is_known = match id.part {
             IdPart::Task(task) => has(id.number, task),
             IdPart::Component(offset) => raw.contains(&(id.number + u64::from(offset))) || has(id.number, NOTHING),
             _ => has(id.number, NOTHING) || raw.contains(&id.number),
         };
-        if !known {
-            let text = table.names.bytes(parent).to_vec();
+        if !is_known {
+            let text = table.names.bytes_of(parent).to_vec();
             let files = &table.files;
-            tally.row(ImportRule::OnlySteps, 0, || crate::rules::Example::new(files.text(place), &text));
+            tally.count_row(ImportRule::OnlySteps, 0, || crate::rules::Example::new(files.format_place(place), &text));
         }
     }
 }
 
-fn throttles(table: &AccountingTable) -> BTreeMap<u64, u32> {
+fn find_throttles(table: &AccountingTable) -> BTreeMap<u64, u32> {
     let mut throttles = BTreeMap::new();
     for row in table.rows.iter() {
         if let RowPart::Tasks(set) = row.part()
@@ -180,102 +180,107 @@ struct TimedRow {
 
 impl Finder<'_> {
     /// A job with one row.
-    fn single(&mut self, key: &AttemptKey) {
-        if let Some(seen) = self.seen(key) {
+    fn add_single(&mut self, key: &AttemptKey) {
+        if let Some(seen) = self.timed_row(key) {
             self.push(&seen, 1, JobMarks::default());
         }
     }
 
     /// The row's times; counts it where they cannot be.
-    fn seen(&mut self, key: &AttemptKey) -> Option<TimedRow> {
+    fn timed_row(&mut self, key: &AttemptKey) -> Option<TimedRow> {
         let row = self.table.rows.get(key.row);
-        match classify::times(self.table, row, self.lists) {
+        match classify::settle_times(self.table, row, self.lists) {
             Ok(times) => Some(TimedRow { key: *key, times }),
             Err(rule) => {
-                let cpus = self.table.shape(row).held.or(self.table.shape(row).asked).cpus;
+                let cpus = self.table.shape_of(row).held.or_else(self.table.shape_of(row).asked).cpus;
                 let seconds = if row.elapsed == NOTHING || cpus == UNKNOWN {
                     0
                 } else {
                     u64::from(cpus) * u64::from(row.elapsed)
                 };
-                self.bad(rule, key.row, seconds);
+                self.count_bad(rule, key.row, seconds);
                 None
             }
         }
     }
 
     /// Counts a row that cannot be used: once, however many tasks it stands for.
-    fn bad(&mut self, rule: ImportRule, at: u32, seconds: u64) {
+    fn count_bad(&mut self, rule: ImportRule, at: u32, seconds: u64) {
         let row = self.table.rows.get(at);
         if matches!(row.part(), RowPart::Tasks(_)) {
-            self.tally.jobs(rule, 1, 0, || example(self.table, row));
+            self.tally.count_jobs(rule, 1, 0, || rule_example(self.table, row));
             if self.bad.insert(at) {
-                self.tally.rows(rule, 1);
+                self.tally.count_rows(rule, 1);
             }
         } else {
-            self.tally.row(rule, seconds, || example(self.table, row));
+            self.tally.count_row(rule, seconds, || rule_example(self.table, row));
         }
     }
 
     /// Rows with the same number and task.
-    fn several(&mut self, keys: &[AttemptKey]) {
-        let mut kept: Vec<TimedRow> = Vec::with_capacity(keys.len());
-        let all: Vec<TimedRow> = keys.iter().filter_map(|key| self.seen(key)).collect();
-        let several = self.are_several(&all);
-        for seen in all {
+    fn add_several(&mut self, keys: &[AttemptKey]) {
+        let mut kept_rows: Vec<TimedRow> = Vec::with_capacity(keys.len());
+        let timed_rows: Vec<TimedRow> = keys.iter().filter_map(|key| self.timed_row(key)).collect();
+        let several = self.are_several(&timed_rows);
+        for seen in timed_rows {
             let file = |seen: &TimedRow| self.table.rows.get(seen.key.row).file;
             let is_one = |other: &TimedRow| {
                 let of_one_file = several && file(other) == file(&seen);
-                let apart = of_one_file || self.waits_again(other, &seen) || self.differ(other, &seen);
+                let apart = of_one_file || self.waits_again(other, &seen) || self.rows_differ(other, &seen);
                 is_same(other, &seen) && !apart
             };
-            let same = kept.iter().position(is_one).map(|at| &mut kept[at]);
+            let same = kept_rows.iter().position(is_one).map(|at| &mut kept_rows[at]);
             match same {
                 Some(other) => {
-                    let dropped = if better(self.table, &seen, other) { std::mem::replace(other, seen) } else { seen };
-                    let row = self.table.rows.get(dropped.key.row);
-                    self.tally.row(ImportRule::Dup, 0, || example(self.table, row));
+                    let dropped_row =
+                        if is_better(self.table, &seen, other) { std::mem::replace(other, seen) } else { seen };
+                    let row = self.table.rows.get(dropped_row.key.row);
+                    self.tally.count_row(ImportRule::Dup, 0, || rule_example(self.table, row));
                 }
-                None => kept.push(seen),
+                None => kept_rows.push(seen),
             }
         }
         // Of attempts that were submitted together, one that never started comes when it was
         // eligible.
         let begins = |times: &SettledTimes| if times.start > 0 { times.start } else { times.eligible };
-        kept.sort_shared_by_key(|seen| (seen.times.submit, begins(&seen.times), seen.times.end));
+        kept_rows.sort_shared_by_key(|seen| (seen.times.submit, begins(&seen.times), seen.times.end));
         let mut at = 0;
         let mut attempt = 1;
-        while at < kept.len() {
-            let resized = (at + 1..kept.len()).take_while(|&next| self.resizes(&kept[next - 1], &kept[next])).count();
-            if resized > 0 {
-                self.resize(&kept[at..=at + resized], attempt);
-                at += resized + 1;
+        while at < kept_rows.len() {
+            let resize_count = (at + 1..kept_rows.len())
+                .take_while(|&next| self.is_resize(&kept_rows[next - 1], &kept_rows[next]))
+                .count();
+            if resize_count > 0 {
+                self.add_resized(&kept_rows[at..=at + resize_count], attempt);
+                at += resize_count + 1;
                 attempt = 1;
                 continue;
             }
-            let merged = (at + 1..kept.len()).take_while(|&next| self.merges(&kept[next - 1], &kept[next])).count();
+            let merge_count = (at + 1..kept_rows.len())
+                .take_while(|&next| self.is_merge(&kept_rows[next - 1], &kept_rows[next]))
+                .count();
             let marks = if attempt > 1 { JobMarks::REQUEUED } else { JobMarks::default() };
-            if merged > 0 {
-                self.merge(&kept[at..=at + merged], attempt, marks);
-                at += merged;
+            if merge_count > 0 {
+                self.add_merged(&kept_rows[at..=at + merge_count], attempt, marks);
+                at += merge_count;
             } else {
-                self.push(&kept[at], attempt, marks);
+                self.push(&kept_rows[at], attempt, marks);
             }
-            if let Some(next) = kept.get(at + 1) {
-                let again = is_requeued(self.state(&kept[at])) && follows(&kept[at], next);
+            if let Some(next) = kept_rows.get(at + 1) {
+                let again = is_requeued(self.row_state(&kept_rows[at])) && follows_row(&kept_rows[at], next);
                 let row = self.table.rows.get(next.key.row);
                 let rule = match again {
                     true => ImportRule::Requeue,
-                    false if is_same_start(&kept[at], next) => ImportRule::SameId,
+                    false if is_same_start(&kept_rows[at], next) => ImportRule::SameId,
                     false => ImportRule::ReusedId,
                 };
-                count(self.tally, self.table, rule, row, 0);
+                count_rule(self.tally, self.table, rule, row, 0);
                 attempt = if again { attempt + 1 } else { 1 };
                 if again {
                     // PBS and Grid Engine keep the time of submission; it waits again from its
                     // requeue on.
-                    let end = kept[at].times.end;
-                    let next = &mut kept[at + 1].times;
+                    let end = kept_rows[at].times.end;
+                    let next = &mut kept_rows[at + 1].times;
                     next.eligible = next.eligible.max(end);
                 }
             }
@@ -288,16 +293,16 @@ impl Finder<'_> {
     /// jobs as well.
     fn are_several(&self, rows: &[TimedRow]) -> bool {
         let of = |seen: &TimedRow| self.table.rows.get(seen.key.row);
-        let unkeyed = |seen: &TimedRow| self.table.unkeyed.contains(&of(seen).file);
+        let is_unkeyed = |seen: &TimedRow| self.table.unkeyed.contains(&of(seen).file);
         !self.table.unkeyed.is_empty()
             && rows.windows(2).any(|pair| {
                 let [one, other] = pair else { return false };
-                let who = |seen: &TimedRow| self.table.who(of(seen)).user;
-                unkeyed(one)
+                let user_of = |seen: &TimedRow| self.table.owner_of(of(seen)).user;
+                is_unkeyed(one)
                     && of(one).file == of(other).file
-                    && who(one) == who(other)
+                    && user_of(one) == user_of(other)
                     && is_same_start(one, other)
-                    && self.differ(one, other)
+                    && self.rows_differ(one, other)
             })
     }
 
@@ -308,14 +313,14 @@ impl Finder<'_> {
             matches!(waits.times.kind, SiteJobFate::Waiting | SiteJobFate::Withdrawn)
                 && ended.times.end > 0
                 && waits.times.eligible >= ended.times.end
-                && is_requeued(self.state(ended))
+                && is_requeued(self.row_state(ended))
         };
         again(one, other) || again(other, one)
     }
 
     /// Returns whether two ended rows disagree on their use: tasks of an array whose own numbers
     /// were lost, for one. Rows that are equal in all of this are one job.
-    fn differ(&self, one: &TimedRow, other: &TimedRow) -> bool {
+    fn rows_differ(&self, one: &TimedRow, other: &TimedRow) -> bool {
         let over = |seen: &TimedRow| matches!(seen.times.kind, SiteJobFate::Ran | SiteJobFate::Withdrawn);
         if one.times.kind != other.times.kind || !over(one) {
             return false;
@@ -323,16 +328,16 @@ impl Finder<'_> {
         let row = |seen: &TimedRow| self.table.rows.get(seen.key.row);
         let (a, b) = (row(one), row(other));
         let unlike = |x: u32, y: u32, unknown: u32| x != y && x != unknown && y != unknown;
-        let partitions = (self.table.at(a).partition.0, self.table.at(b).partition.0);
+        let partitions = (self.table.place_of(a).partition.0, self.table.place_of(b).partition.0);
         // What never ran held nothing, in whatever way a version of Slurm says so.
         let ran = one.times.kind == SiteJobFate::Ran;
-        let (held, also) = (self.table.shape(a).held, self.table.shape(b).held);
+        let (held_shape, also) = (self.table.shape_of(a).held, self.table.shape_of(b).held);
         unlike(one.times.end, other.times.end, 0)
             || unlike(one.times.run, other.times.run, NOTHING)
-            || (ran && unlike(held.cpus, also.cpus, UNKNOWN))
-            || (ran && unlike(held.nodes, also.nodes, UNKNOWN))
+            || (ran && unlike(held_shape.cpus, also.cpus, UNKNOWN))
+            || (ran && unlike(held_shape.nodes, also.nodes, UNKNOWN))
             || unlike(a.name, b.name, 0)
-            || unlike(self.table.who(a).user.0, self.table.who(b).user.0, 0)
+            || unlike(self.table.owner_of(a).user.0, self.table.owner_of(b).user.0, 0)
             || unlike(partitions.0, partitions.1, 0)
             || (a.state != b.state && [a.state, b.state].iter().all(|s| s.is_over() && *s != RecordState::Other))
             || (unlike(a.nodes.0, b.nodes.0, 0) && self.nodes_of(a) != self.nodes_of(b))
@@ -340,80 +345,80 @@ impl Finder<'_> {
 
     /// The nodes of a row, however its list is written.
     fn nodes_of(&self, row: &AccountingRow) -> BTreeSet<String> {
-        let list = self.table.node_lists.text(row.nodes);
+        let list = self.table.node_lists.text_of(row.nodes);
         drystone_slurm::conf::expand_hostlist(&list).unwrap_or_else(|_| vec![list.to_string()]).into_iter().collect()
     }
 
-    fn state(&self, seen: &TimedRow) -> RecordState {
+    fn row_state(&self, seen: &TimedRow) -> RecordState {
         self.table.rows.get(seen.key.row).state
     }
 
     /// Returns whether the next row continues this job with another size.
-    fn resizes(&self, this: &TimedRow, next: &TimedRow) -> bool {
+    fn is_resize(&self, this: &TimedRow, next: &TimedRow) -> bool {
         let row = |seen: &TimedRow| self.table.rows.get(seen.key.row);
         let (a, b) = (row(this), row(next));
         let joins = this.times.end > 0 && this.times.end.abs_diff(next.times.start) <= 1;
-        let sizes = (self.table.shape(a).held.cpus, self.table.shape(a).held.nodes)
-            != (self.table.shape(b).held.cpus, self.table.shape(b).held.nodes);
+        let sizes = (self.table.shape_of(a).held.cpus, self.table.shape_of(a).held.nodes)
+            != (self.table.shape_of(b).held.cpus, self.table.shape_of(b).held.nodes);
         joins && (a.state == RecordState::Resizing || (a.submit == b.submit && sizes && !is_requeued(a.state)))
     }
 
     /// Returns whether another attempt replaces this one without leaving a job behind.
-    fn merges(&self, this: &TimedRow, next: &TimedRow) -> bool {
-        let merges = match self.state(this) {
+    fn is_merge(&self, this: &TimedRow, next: &TimedRow) -> bool {
+        let merges = match self.row_state(this) {
             RecordState::Preempted => self.choices.merge_preempted,
             RecordState::Requeued => self.choices.merge_preempted && self.choices.preempts_by_requeue,
             _ => false,
         };
-        merges && follows(this, next)
+        merges && follows_row(this, next)
     }
 
     /// One job of the first size with as many core-seconds.
-    fn resize(&mut self, rows: &[TimedRow], attempt: u16) {
+    fn add_resized(&mut self, rows: &[TimedRow], attempt: u16) {
         let (first, last) = (&rows[0], &rows[rows.len() - 1]);
         let amount = |seen: &TimedRow| {
-            let shape = self.table.shape(self.table.rows.get(seen.key.row));
-            shape.held.or(shape.asked)
+            let shape = self.table.shape_of(self.table.rows.get(seen.key.row));
+            shape.held.or_else(shape.asked)
         };
         let work: u64 = rows.iter().map(|seen| amount_seconds(&amount(seen), seen.times.run)).sum();
         let cpus = u64::from(amount(first).cpus.max(1));
-        let mut merged = *first;
-        (merged.times.end, merged.times.kind) = (last.times.end, last.times.kind);
-        merged.times.run = u32::try_from(work.div_ceil(cpus)).unwrap_or(NOTHING - 1);
+        let mut merged_row = *first;
+        (merged_row.times.end, merged_row.times.kind) = (last.times.end, last.times.kind);
+        merged_row.times.run = u32::try_from(work.div_ceil(cpus)).unwrap_or(NOTHING - 1);
         if last.times.kind == SiteJobFate::Running {
-            merged.times.run = NOTHING;
+            merged_row.times.run = NOTHING;
         }
         let row = self.table.rows.get(first.key.row);
-        self.tally.rows(ImportRule::Resize, rows.len() as u64);
-        count(self.tally, self.table, ImportRule::Resize, row, work);
+        self.tally.count_rows(ImportRule::Resize, rows.len() as u64);
+        count_rule(self.tally, self.table, ImportRule::Resize, row, work);
         // The amounts are those of the first row, how it ended of the last.
-        let state = TimedRow { key: AttemptKey { row: first.key.row, ..last.key }, ..merged };
+        let state = TimedRow { key: AttemptKey { row: first.key.row, ..last.key }, ..merged_row };
         self.push(&state, attempt, JobMarks::RESIZED);
     }
 
     /// One job: submitted as the first attempt, run as the last.
-    fn merge(&mut self, rows: &[TimedRow], attempt: u16, marks: JobMarks) {
+    fn add_merged(&mut self, rows: &[TimedRow], attempt: u16, marks: JobMarks) {
         let (first, last) = (&rows[0], &rows[rows.len() - 1]);
-        let mut merged = *last;
-        (merged.times.submit, merged.times.eligible) = (first.times.submit, first.times.eligible);
+        let mut merged_row = *last;
+        (merged_row.times.submit, merged_row.times.eligible) = (first.times.submit, first.times.eligible);
         let row = self.table.rows.get(first.key.row);
-        self.tally.rows(ImportRule::RequeueMerged, rows.len() as u64);
-        let lost = rows[..rows.len() - 1].iter().map(|seen| {
-            let shape = self.table.shape(self.table.rows.get(seen.key.row));
-            amount_seconds(&shape.held.or(shape.asked), seen.times.run)
+        self.tally.count_rows(ImportRule::RequeueMerged, rows.len() as u64);
+        let lost_seconds = rows[..rows.len() - 1].iter().map(|seen| {
+            let shape = self.table.shape_of(self.table.rows.get(seen.key.row));
+            amount_seconds(&shape.held.or_else(shape.asked), seen.times.run)
         });
-        count(self.tally, self.table, ImportRule::RequeueMerged, row, lost.sum());
+        count_rule(self.tally, self.table, ImportRule::RequeueMerged, row, lost_seconds.sum());
         let mut marks = marks;
-        marks.set(JobMarks::MERGED);
-        self.push(&merged, attempt, marks);
+        marks.set_mark(JobMarks::MERGED);
+        self.push(&merged_row, attempt, marks);
     }
 
     /// Adds a job.
     fn push(&mut self, seen: &TimedRow, attempt: u16, marks: JobMarks) {
         let TimedRow { key, times } = *seen;
         let row = self.table.rows.get(key.row);
-        if row.state == RecordState::Revoked && !(times.kind.started() && self.table.has_nodes(row)) {
-            count(self.tally, self.table, ImportRule::Revoked, row, 0);
+        if row.state == RecordState::Revoked && !(times.kind.has_start() && self.table.has_nodes(row)) {
+            count_rule(self.tally, self.table, ImportRule::Revoked, row, 0);
             return;
         }
         let mut job = FoundJob {
@@ -434,73 +439,73 @@ impl Finder<'_> {
             kind: times.kind,
             limit_from: super::LimitFrom::default(),
         };
-        let Some(amount) = self.amount(&mut job, row) else {
+        let Some(amount) = self.job_amount(&mut job, row) else {
             match is_queued(row, &times) {
-                true => count(self.tally, self.table, ImportRule::Unsized, row, 0),
-                false => self.bad(ImportRule::NoSize, key.row, 0),
+                true => count_rule(self.tally, self.table, ImportRule::Unsized, row, 0),
+                false => self.count_bad(ImportRule::NoSize, key.row, 0),
             }
             return;
         };
         job.amount = self.amounts.intern(amount);
         if times.skewed {
-            count(self.tally, self.table, ImportRule::Skewed, row, job.core_seconds(&amount));
+            count_rule(self.tally, self.table, ImportRule::Skewed, row, job.core_seconds(&amount));
         }
-        self.arrive(&mut job, row, &amount, &times);
-        self.notes(&mut job, row, &amount);
+        self.set_arrival(&mut job, row, &amount, &times);
+        self.count_facts(&mut job, row, &amount);
         self.jobs.push(job);
     }
 
     /// Returns the amount that it held if it ran, else the amount requested; `None` if unknown.
-    fn amount(&mut self, job: &mut FoundJob, row: &AccountingRow) -> Option<Amount> {
-        let shape = self.table.shape(row);
-        let held = job.kind.started() && !self.choices.requested_size;
-        let mut amount = if held { shape.held.or(shape.asked) } else { shape.asked.or(shape.held) };
-        let known = |n: u32| n != UNKNOWN && n > 0;
-        if held && !known(amount.cpus) && known(shape.asked.cpus) {
+    fn job_amount(&mut self, job: &mut FoundJob, row: &AccountingRow) -> Option<Amount> {
+        let shape = self.table.shape_of(row);
+        let has_held = job.kind.has_start() && !self.choices.requested_size;
+        let mut amount = if has_held { shape.held.or_else(shape.asked) } else { shape.asked.or_else(shape.held) };
+        let is_known = |n: u32| n != UNKNOWN && n > 0;
+        if has_held && !is_known(amount.cpus) && is_known(shape.asked.cpus) {
             amount.cpus = shape.asked.cpus;
         }
-        if !known(amount.nodes) && self.table.has_nodes(row) {
-            let list = self.table.node_lists.text(row.nodes);
+        if !is_known(amount.nodes) && self.table.has_nodes(row) {
+            let list = self.table.node_lists.text_of(row.nodes);
             amount.nodes = drystone_slurm::conf::expand_hostlist(&list).map_or(UNKNOWN, |names| names.len() as u32);
         }
-        if !known(amount.cpus) {
-            if !known(amount.nodes) {
+        if !is_known(amount.cpus) {
+            if !is_known(amount.nodes) {
                 return None;
             }
             amount.cpus = UNKNOWN;
-            job.marks.set(JobMarks::SIZE);
+            job.marks.set_mark(JobMarks::SIZE);
         }
         if shape.exclusive {
-            job.marks.set(JobMarks::EXCLUSIVE);
+            job.marks.set_mark(JobMarks::EXCLUSIVE);
         }
-        let granted = job.kind.started()
-            && known(shape.asked.cpus)
-            && known(shape.held.cpus)
+        let has_grant = job.kind.has_start()
+            && is_known(shape.asked.cpus)
+            && is_known(shape.held.cpus)
             && shape.held.cpus > shape.asked.cpus;
-        if granted {
-            job.marks.set(JobMarks::GRANTED);
+        if has_grant {
+            job.marks.set_mark(JobMarks::GRANTED);
             let more = u64::from(shape.held.cpus - shape.asked.cpus);
             let run = if job.run == NOTHING { 0 } else { u64::from(job.run) };
-            count(self.tally, self.table, ImportRule::Granted, row, more * run);
+            count_rule(self.tally, self.table, ImportRule::Granted, row, more * run);
         }
         Some(amount)
     }
 
     /// Sets the arrival: the eligibility, unless submissions are asked for.
-    fn arrive(&mut self, job: &mut FoundJob, row: &AccountingRow, amount: &Amount, times: &SettledTimes) {
+    fn set_arrival(&mut self, job: &mut FoundJob, row: &AccountingRow, amount: &Amount, times: &SettledTimes) {
         let seconds = job.core_seconds(amount);
         if times.late {
-            count(self.tally, self.table, ImportRule::SubmitLate, row, seconds);
+            count_rule(self.tally, self.table, ImportRule::SubmitLate, row, seconds);
         }
         if times.assumed.0 {
-            job.marks.set(JobMarks::NO_SUBMIT);
-            count(self.tally, self.table, ImportRule::NoSubmit, row, seconds);
+            job.marks.set_mark(JobMarks::NO_SUBMIT);
+            count_rule(self.tally, self.table, ImportRule::NoSubmit, row, seconds);
         }
         if times.assumed.1 {
-            count(self.tally, self.table, ImportRule::SubmitEligible, row, seconds);
+            count_rule(self.tally, self.table, ImportRule::SubmitEligible, row, seconds);
         }
         if times.derived {
-            count(self.tally, self.table, ImportRule::Derived, row, seconds);
+            count_rule(self.tally, self.table, ImportRule::Derived, row, seconds);
         }
         // Of those that were never eligible nothing else needs to be known.
         let never = job.eligible == 0
@@ -509,27 +514,27 @@ impl Finder<'_> {
             && !times.assumed.0
             && (job.kind == SiteJobFate::Waiting || (job.kind == SiteJobFate::Withdrawn && job.end > 0));
         if never {
-            count(self.tally, self.table, ImportRule::NeverEligible, row, seconds);
-            job.marks.set(JobMarks::CAUSE);
+            count_rule(self.tally, self.table, ImportRule::NeverEligible, row, seconds);
+            job.marks.set_mark(JobMarks::CAUSE);
             job.arrive = if job.kind == SiteJobFate::Waiting { NEVER } else { job.end };
             return;
         }
         if job.eligible == 0 && !times.assumed.0 {
-            count(self.tally, self.table, ImportRule::NoEligible, row, seconds);
+            count_rule(self.tally, self.table, ImportRule::NoEligible, row, seconds);
         } else if job.eligible > job.submit {
-            count(self.tally, self.table, ImportRule::Arrive, row, seconds);
+            count_rule(self.tally, self.table, ImportRule::Arrive, row, seconds);
         }
         let eligible = if job.eligible == 0 { job.submit } else { job.eligible };
         job.arrive = if self.choices.arrive_at_submit { job.submit } else { eligible };
         // One that left before it was eligible never stood in the queue.
         if job.kind == SiteJobFate::Withdrawn && job.end > 0 && job.arrive > job.end {
             job.arrive = job.end;
-            job.marks.set(JobMarks::CAUSE);
+            job.marks.set_mark(JobMarks::CAUSE);
         }
     }
 
     /// Counts facts that change nothing.
-    fn notes(&mut self, job: &mut FoundJob, row: &AccountingRow, amount: &Amount) {
+    fn count_facts(&mut self, job: &mut FoundJob, row: &AccountingRow, amount: &Amount) {
         let seconds = job.core_seconds(amount);
         let rule = match job.kind {
             SiteJobFate::Withdrawn => Some(ImportRule::Withdraw),
@@ -538,33 +543,33 @@ impl Finder<'_> {
             SiteJobFate::Running | SiteJobFate::Ran => None,
         };
         if let Some(rule) = rule {
-            count(self.tally, self.table, rule, row, seconds);
+            count_rule(self.tally, self.table, rule, row, seconds);
         }
-        if row.state == RecordState::Other && self.table.note(row).word != crate::rows::Symbol(0) {
-            count(self.tally, self.table, ImportRule::State, row, seconds);
+        if row.state == RecordState::Other && self.table.note_of(row).word != crate::rows::Symbol(0) {
+            count_rule(self.tally, self.table, ImportRule::State, row, seconds);
         }
         if job.run == 0 {
-            count(self.tally, self.table, ImportRule::Zero, row, 0);
+            count_rule(self.tally, self.table, ImportRule::Zero, row, 0);
         }
-        if job.kind == SiteJobFate::Ran && super::classify::suspension(row) > 0 {
-            job.marks.set(JobMarks::SUSPENDED);
-            count(self.tally, self.table, ImportRule::Suspended, row, seconds);
+        if job.kind == SiteJobFate::Ran && super::classify::suspension_seconds(row) > 0 {
+            job.marks.set_mark(JobMarks::SUSPENDED);
+            count_rule(self.tally, self.table, ImportRule::Suspended, row, seconds);
         }
         if job.task != NOTHING {
-            job.marks.set(JobMarks::ARRAY);
+            job.marks.set_mark(JobMarks::ARRAY);
         }
     }
 }
 
 /// Returns whether a job only ever stood in the queue.
 fn is_queued(row: &AccountingRow, times: &SettledTimes) -> bool {
-    let left = row.start == 0 || matches!(row.state, RecordState::Cancelled | RecordState::Pending);
-    left && matches!(times.kind, SiteJobFate::Withdrawn | SiteJobFate::Waiting)
+    let is_unstarted = row.start == 0 || matches!(row.state, RecordState::Cancelled | RecordState::Pending);
+    is_unstarted && matches!(times.kind, SiteJobFate::Withdrawn | SiteJobFate::Waiting)
 }
 
 fn amount_seconds(amount: &Amount, run: u32) -> u64 {
-    let known = |n: u32| if n == UNKNOWN { 0 } else { u64::from(n) };
-    known(amount.cpus) * known(run)
+    let known_or_zero = |n: u32| if n == UNKNOWN { 0 } else { u64::from(n) };
+    known_or_zero(amount.cpus) * known_or_zero(run)
 }
 
 /// Returns whether two rows are the same attempt: submitted at the same time, and started at the
@@ -577,7 +582,7 @@ fn is_same(a: &TimedRow, b: &TimedRow) -> bool {
 }
 
 /// Returns whether a row's attempt begins, or is eligible, when the other's has ended.
-fn follows(this: &TimedRow, next: &TimedRow) -> bool {
+fn follows_row(this: &TimedRow, next: &TimedRow) -> bool {
     let begins = if next.times.start > 0 { next.times.start } else { next.times.eligible.max(next.times.submit) };
     this.times.end == 0 || next.times.kind == SiteJobFate::Waiting || begins >= this.times.end
 }
@@ -587,7 +592,7 @@ fn is_same_start(this: &TimedRow, next: &TimedRow) -> bool {
 }
 
 /// Returns whether the new row says more than the old.
-fn better(table: &AccountingTable, new: &TimedRow, old: &TimedRow) -> bool {
+fn is_better(table: &AccountingTable, new: &TimedRow, old: &TimedRow) -> bool {
     let rank = |seen: &TimedRow| {
         let row = table.rows.get(seen.key.row);
         let kind = match seen.times.kind {

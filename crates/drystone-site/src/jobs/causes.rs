@@ -1,6 +1,6 @@
 //! Waits that the model cannot explain.
 
-use super::{FoundJob, JobMarks, count};
+use super::{FoundJob, JobMarks, count_rule};
 use crate::rows::{AccountingTable, Symbol};
 use crate::rules::{ImportRule, RuleTally};
 use crate::text::Amount;
@@ -41,9 +41,9 @@ fn is_cause(reason: &str) -> bool {
 }
 
 /// Notes whose reason is one of them, by their numbers.
-pub(crate) fn causes(table: &AccountingTable) -> Vec<bool> {
+pub(crate) fn find_cause_notes(table: &AccountingTable) -> Vec<bool> {
     let reasons: Vec<Symbol> = table.notes.items().iter().map(|note| note.reason).collect();
-    reasons.into_iter().map(|reason| is_cause(&table.names.text(reason))).collect()
+    reasons.into_iter().map(|reason| is_cause(&table.names.text_of(reason))).collect()
 }
 
 /// Marks jobs whose last reason is one of these.
@@ -57,8 +57,8 @@ pub(crate) fn mark_causes(
     for job in jobs {
         let row = table.rows.get(job.row);
         if causes[row.note as usize] {
-            job.marks.set(JobMarks::CAUSE);
-            count(tally, table, ImportRule::Cause, row, job.core_seconds(&amounts[job.amount as usize]));
+            job.marks.set_mark(JobMarks::CAUSE);
+            count_rule(tally, table, ImportRule::Cause, row, job.core_seconds(&amounts[job.amount as usize]));
         }
     }
 }

@@ -32,7 +32,7 @@ const ROUNDING: i64 = 2;
 
 /// Returns the fate of a row's job: ran, never ran, waits or runs. `lists` is whether any row names
 /// nodes: where none does, it proves nothing that this one does not.
-pub(super) fn kind(table: &AccountingTable, row: &AccountingRow, lists: bool) -> SiteJobFate {
+pub(super) fn classify_fate(table: &AccountingTable, row: &AccountingRow, lists: bool) -> SiteJobFate {
     let state = row.state;
     if row.end == 0 && !has_run_time(row) {
         return match (state, row.start > 0) {
@@ -48,8 +48,8 @@ pub(super) fn kind(table: &AccountingTable, row: &AccountingRow, lists: bool) ->
     if state == RecordState::Pending || state == RecordState::Configuring {
         return SiteJobFate::Waiting;
     }
-    let ended = state == RecordState::Other && table.endless.contains(&row.file);
-    if row.end == 0 && !ended && (state.is_on() || state == RecordState::Other) {
+    let has_ended = state == RecordState::Other && table.endless.contains(&row.file);
+    if row.end == 0 && !has_ended && (state.is_on() || state == RecordState::Other) {
         return SiteJobFate::Running;
     }
     // What is on has no end yet, even if an expected one is printed.
@@ -66,11 +66,11 @@ fn has_run_time(row: &AccountingRow) -> bool {
 
 /// Returns whether it had nodes: they are named or counted, or nothing is said.
 fn has_nodes(table: &AccountingTable, row: &AccountingRow, lists: bool) -> bool {
-    let counted = table.shape(row).held.nodes;
-    let held = table.shape(row).held.cpus;
+    let node_count = table.shape_of(row).held.nodes;
+    let cpu_count = table.shape_of(row).held.cpus;
     // What held processors from a start to an end ran, whether or not its nodes are named.
-    let ran = row.start > 0 && row.end > row.start && held != UNKNOWN && held > 0;
-    table.has_nodes(row) || (counted != UNKNOWN && counted > 0) || (counted == UNKNOWN && (!lists || ran))
+    let ran = row.start > 0 && row.end > row.start && cpu_count != UNKNOWN && cpu_count > 0;
+    table.has_nodes(row) || (node_count != UNKNOWN && node_count > 0) || (node_count == UNKNOWN && (!lists || ran))
 }
 
 /// Of a job without run time: an allocation proves no start, since old versions show the request
@@ -80,8 +80,8 @@ fn named_or_held(table: &AccountingTable, row: &AccountingRow, lists: bool) -> b
     if table.has_nodes(row) {
         return true;
     }
-    let held = table.shape(row).held;
-    if !lists && row.start > 0 && row.end > row.start && held.nodes != 0 && held.cpus != 0 {
+    let allocation = table.shape_of(row).held;
+    if !lists && row.start > 0 && row.end > row.start && allocation.nodes != 0 && allocation.cpus != 0 {
         return true;
     }
     let ends_run = !matches!(
@@ -92,12 +92,12 @@ fn named_or_held(table: &AccountingTable, row: &AccountingRow, lists: bool) -> b
             | RecordState::NodeFail
             | RecordState::BootFail
     );
-    !lists && ends_run && row.start > 0 && table.shape(row).held.nodes != 0
+    !lists && ends_run && row.start > 0 && table.shape_of(row).held.nodes != 0
 }
 
 /// Returns the seconds that a job was suspended. Where the records have no such column, they are
 /// what its run time lacks of its length, unless that is the hour of a change of the clocks.
-pub(super) fn suspension(row: &AccountingRow) -> u32 {
+pub(super) fn suspension_seconds(row: &AccountingRow) -> u32 {
     if row.suspended != NOTHING {
         return row.suspended;
     }
@@ -111,21 +111,25 @@ pub(super) fn suspension(row: &AccountingRow) -> u32 {
 
 /// Returns whether a run time, with a suspension, is another than the time from start to end.
 fn is_skewed(row: &AccountingRow, length: u32) -> bool {
-    let lasted = i64::from(row.end) - i64::from(row.start);
-    row.start > 0 && row.end > 0 && row.elapsed > 0 && (lasted - i64::from(length)).abs() > ROUNDING
+    let duration = i64::from(row.end) - i64::from(row.start);
+    row.start > 0 && row.end > 0 && row.elapsed > 0 && (duration - i64::from(length)).abs() > ROUNDING
 }
 
 /// The times, each known or derived from the others.
 ///
 /// # Errors
 /// The rule that the row breaks.
-pub(super) fn times(table: &AccountingTable, row: &AccountingRow, lists: bool) -> Result<SettledTimes, ImportRule> {
-    let kind = kind(table, row, lists);
+pub(super) fn settle_times(
+    table: &AccountingTable,
+    row: &AccountingRow,
+    lists: bool,
+) -> Result<SettledTimes, ImportRule> {
+    let kind = classify_fate(table, row, lists);
     let (mut submit, eligible) = (row.submit, row.eligible);
-    let mut assumed = (false, false);
+    let mut assumptions = (false, false);
     if submit == 0 {
         submit = [eligible, row.start].into_iter().find(|&t| t > 0).ok_or(ImportRule::NoTimes)?;
-        assumed = (eligible == 0, eligible > 0);
+        assumptions = (eligible == 0, eligible > 0);
     }
     let late = eligible > 0 && submit > eligible;
     if late {
@@ -139,7 +143,7 @@ pub(super) fn times(table: &AccountingTable, row: &AccountingRow, lists: bool) -
         end: 0,
         run: NOTHING,
         late,
-        assumed,
+        assumed: assumptions,
         derived: false,
         skewed: false,
     };
@@ -162,7 +166,7 @@ pub(super) fn times(table: &AccountingTable, row: &AccountingRow, lists: bool) -
             }
         }
         SiteJobFate::Ran => {
-            let length = (row.elapsed != NOTHING).then(|| row.elapsed.saturating_add(suspension(row)));
+            let length = (row.elapsed != NOTHING).then(|| row.elapsed.saturating_add(suspension_seconds(row)));
             let (start, end) = match (row.start, row.end, length) {
                 (0, _, None) => return Err(ImportRule::NoStart),
                 (0, 0, _) => return Err(ImportRule::NoStart),

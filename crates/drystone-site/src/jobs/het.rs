@@ -1,6 +1,6 @@
 //! Heterogeneous jobs: components that start together.
 
-use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, count};
+use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, count_rule};
 use crate::machine::NodeSets;
 use crate::rows::{AccountingTable, Interner, RowPart, Symbol};
 use crate::rules::{ImportRule, RuleTally};
@@ -23,41 +23,41 @@ pub(crate) fn join_components(
             whole.entry((row.of, job.submit)).or_default().push(at);
         }
     }
-    let mut gone = vec![false; if whole.is_empty() { 0 } else { jobs.len() }];
+    let mut is_joined_away = vec![false; if whole.is_empty() { 0 } else { jobs.len() }];
     for parts in whole.values().filter(|parts| parts.len() > 1) {
         let together = parts.iter().all(|&at| jobs[at].pool == jobs[parts[0]].pool);
         if split || !together {
             for &at in parts {
                 let seconds = jobs[at].core_seconds(amounts.get(jobs[at].amount));
-                jobs[at].marks.set(JobMarks::HET_SPLIT);
-                count(tally, table, ImportRule::HetSplit, table.rows.get(jobs[at].row), seconds);
+                jobs[at].marks.set_mark(JobMarks::HET_SPLIT);
+                count_rule(tally, table, ImportRule::HetSplit, table.rows.get(jobs[at].row), seconds);
             }
             continue;
         }
-        let joined = join(parts.iter().map(|&at| (jobs[at], *amounts.get(jobs[at].amount))));
-        let Some((mut job, amount)) = joined else { continue };
+        let whole_job = join_parts(parts.iter().map(|&at| (jobs[at], *amounts.get(jobs[at].amount))));
+        let Some((mut job, amount)) = whole_job else { continue };
         job.amount = amounts.intern(amount);
-        job.marks.set(JobMarks::HET);
-        tally.rows(ImportRule::Het, parts.len() as u64);
-        count(tally, table, ImportRule::Het, table.rows.get(job.row), job.core_seconds(&amount));
-        let first = parts.iter().copied().min_by_key(|&at| component(table, &jobs[at])).unwrap_or(parts[0]);
+        job.marks.set_mark(JobMarks::HET);
+        tally.count_rows(ImportRule::Het, parts.len() as u64);
+        count_rule(tally, table, ImportRule::Het, table.rows.get(job.row), job.core_seconds(&amount));
+        let first = parts.iter().copied().min_by_key(|&at| component_offset(table, &jobs[at])).unwrap_or(parts[0]);
         jobs[first] = FoundJob { row: jobs[first].row, ..job };
         let lists: Vec<Symbol> = parts.iter().map(|&at| table.rows.get(jobs[at].row).nodes).collect();
         join_nodes(&lists, jobs[first].row, table, sets);
-        parts.iter().filter(|&&at| at != first).for_each(|&at| gone[at] = true);
+        parts.iter().filter(|&&at| at != first).for_each(|&at| is_joined_away[at] = true);
     }
-    if gone.contains(&true) {
-        let mut gone = gone.into_iter();
-        jobs.retain(|_| !gone.next().unwrap_or(false));
+    if is_joined_away.contains(&true) {
+        let mut removals = is_joined_away.into_iter();
+        jobs.retain(|_| !removals.next().unwrap_or(false));
     }
 }
 
 /// Gives a row the nodes of all components.
 fn join_nodes(lists: &[Symbol], row: u32, table: &mut AccountingTable, sets: &mut NodeSets) {
-    let named: Vec<Symbol> = lists.iter().copied().filter(|&list| list != Symbol(0)).collect();
-    let mut texts: Vec<&[u8]> = Vec::with_capacity(named.len());
-    for &list in &named {
-        let text = table.node_lists.bytes(list);
+    let named_lists: Vec<Symbol> = lists.iter().copied().filter(|&list| list != Symbol(0)).collect();
+    let mut texts: Vec<&[u8]> = Vec::with_capacity(named_lists.len());
+    for &list in &named_lists {
+        let text = table.node_lists.bytes_of(list);
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -65,16 +65,16 @@ fn join_nodes(lists: &[Symbol], row: u32, table: &mut AccountingTable, sets: &mu
     if texts.len() < 2 {
         return;
     }
-    let joined = texts.join(&b',');
-    let known = table.node_lists.len();
-    let list = table.node_lists.intern(&joined);
-    if table.node_lists.len() > known {
-        sets.join(&named);
+    let joined_text = texts.join(&b',');
+    let list_count = table.node_lists.len();
+    let list = table.node_lists.intern(&joined_text);
+    if table.node_lists.len() > list_count {
+        sets.join_lists(&named_lists);
     }
     table.rows.get_mut(row).nodes = list;
 }
 
-fn component(table: &AccountingTable, job: &FoundJob) -> u32 {
+fn component_offset(table: &AccountingTable, job: &FoundJob) -> u32 {
     match table.rows.get(job.row).part() {
         RowPart::Component(offset) => offset,
         _ => 0,
@@ -82,7 +82,7 @@ fn component(table: &AccountingTable, job: &FoundJob) -> u32 {
 }
 
 /// All components at once: sizes add up, the longest counts.
-fn join(parts: impl Iterator<Item = (FoundJob, Amount)>) -> Option<(FoundJob, Amount)> {
+fn join_parts(parts: impl Iterator<Item = (FoundJob, Amount)>) -> Option<(FoundJob, Amount)> {
     let add = |a: u32, b: u32| match (a, b) {
         (UNKNOWN, known) | (known, UNKNOWN) => known,
         (a, b) => a.saturating_add(b).min(UNKNOWN - 1),

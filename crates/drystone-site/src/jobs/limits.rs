@@ -1,8 +1,8 @@
 //! Limits that no record says. A run time never stands for one: it would hand the policy a perfect
 //! estimate.
 
-use super::classify::suspension;
-use super::{FoundJob, JobMarks, LimitFrom, NOTHING, count};
+use super::classify::suspension_seconds;
+use super::{FoundJob, JobMarks, LimitFrom, NOTHING, count_rule};
 use crate::machine::SitePartition;
 use crate::rows::{AccountingTable, Symbol};
 use crate::rules::{ImportRule, RuleTally};
@@ -28,22 +28,22 @@ struct InPlace {
 impl DefaultLimits {
     /// Sets the limits of partitions, else the longest limits of records. A partition that is
     /// `described` without a limit has none.
-    pub(crate) fn of(
+    pub(crate) fn from_jobs(
         jobs: &[FoundJob],
         table: &AccountingTable,
         partitions: &BTreeMap<Symbol, &SitePartition>,
         described: bool,
         crew: Crew,
     ) -> DefaultLimits {
-        let longest = Longest::of(jobs, table, crew);
+        let longest = Longest::from_jobs(jobs, table, crew);
         let of = |at: &crate::rows::Where| {
             let partition = partitions.get(&at.partition).copied();
             let default = partition.and_then(|p| p.default_limit).map(|s| (s, LimitFrom::PartitionDefault));
             let most = partition.and_then(|p| p.max_limit).map(|s| (s, LimitFrom::PartitionMax));
-            let none = (described && partition.is_some()).then_some((YEAR, LimitFrom::Year));
+            let year_limit = (described && partition.is_some()).then_some((YEAR, LimitFrom::Year));
             let longest = longest.of_partition(at.partition);
             InPlace {
-                partition: default.or(most).or(none).unwrap_or(longest),
+                partition: default.or(most).or(year_limit).unwrap_or(longest),
                 unlimited: most.unwrap_or((YEAR, LimitFrom::Year)),
                 unknown: default.or(most).unwrap_or(longest),
             }
@@ -62,27 +62,27 @@ pub(crate) fn set_limits(
 ) {
     for job in jobs {
         let row = table.rows.get(job.row);
-        let here = &limits.0[row.at as usize];
+        let place_limits = &limits.0[row.at as usize];
         let (limit, rule) = match row.limit() {
             RecordLimit::Seconds(seconds) if seconds > 0 => ((seconds, LimitFrom::Record), None),
-            RecordLimit::Partition => (here.partition, Some(ImportRule::LimitPartition)),
-            RecordLimit::Unlimited => (here.unlimited, Some(ImportRule::LimitUnlimited)),
+            RecordLimit::Partition => (place_limits.partition, Some(ImportRule::LimitPartition)),
+            RecordLimit::Unlimited => (place_limits.unlimited, Some(ImportRule::LimitUnlimited)),
             // A limit of nothing is none.
-            RecordLimit::Unknown | RecordLimit::Seconds(_) => (here.unknown, Some(ImportRule::LimitUnknown)),
+            RecordLimit::Unknown | RecordLimit::Seconds(_) => (place_limits.unknown, Some(ImportRule::LimitUnknown)),
         };
         (job.limit, job.limit_from) = limit;
-        if job.marks.has(JobMarks::SUSPENDED) {
+        if job.marks.has_mark(JobMarks::SUSPENDED) {
             // A limit does not run while its job is suspended.
-            job.limit = job.limit.saturating_add(suspension(row));
+            job.limit = job.limit.saturating_add(suspension_seconds(row));
         }
         let seconds = job.core_seconds(&amounts[job.amount as usize]);
         if let Some(rule) = rule {
-            job.marks.set(JobMarks::LIMIT);
-            count(tally, table, rule, row, seconds);
+            job.marks.set_mark(JobMarks::LIMIT);
+            count_rule(tally, table, rule, row, seconds);
         }
         if job.run != NOTHING && job.run > job.limit {
-            job.marks.set(JobMarks::OVER);
-            count(tally, table, ImportRule::Over, row, seconds);
+            job.marks.set_mark(JobMarks::OVER);
+            count_rule(tally, table, ImportRule::Over, row, seconds);
         }
     }
 }
@@ -94,15 +94,15 @@ struct Longest {
 }
 
 impl Longest {
-    fn of(jobs: &[FoundJob], table: &AccountingTable, crew: Crew) -> Longest {
+    fn from_jobs(jobs: &[FoundJob], table: &AccountingTable, crew: Crew) -> Longest {
         let places = table.at.items();
-        let parts = crew.each(jobs, |jobs| {
+        let parts = crew.map_parts(jobs, |jobs| {
             let mut most: Vec<Option<u32>> = vec![None; places.len()];
             for job in jobs {
                 let row = table.rows.get(job.row);
                 if let RecordLimit::Seconds(seconds) = row.limit() {
-                    let known = &mut most[row.at as usize];
-                    *known = (*known).max(Some(seconds));
+                    let longest_seconds = &mut most[row.at as usize];
+                    *longest_seconds = (*longest_seconds).max(Some(seconds));
                 }
             }
             most
@@ -110,15 +110,15 @@ impl Longest {
         let mut longest = Longest { of: BTreeMap::new(), all: 0 };
         for (at, seconds) in parts.iter().flat_map(|most| places.iter().zip(most)) {
             let Some(seconds) = *seconds else { continue };
-            let known = longest.of.entry(at.partition).or_default();
-            *known = (*known).max(seconds);
+            let longest_limit = longest.of.entry(at.partition).or_default();
+            *longest_limit = (*longest_limit).max(seconds);
             longest.all = longest.all.max(seconds);
         }
         longest
     }
 
     fn of_partition(&self, name: Symbol) -> (u32, LimitFrom) {
-        let known = self.of.get(&name).copied().unwrap_or(self.all);
-        if known > 0 { (known, LimitFrom::Longest) } else { (YEAR, LimitFrom::Year) }
+        let longest_limit = self.of.get(&name).copied().unwrap_or(self.all);
+        if longest_limit > 0 { (longest_limit, LimitFrom::Longest) } else { (YEAR, LimitFrom::Year) }
     }
 }

@@ -9,12 +9,12 @@ mod limits;
 mod runs;
 mod throttle;
 
-pub(crate) use attempts::{FoundJobs, find};
-pub(crate) use causes::{causes, mark_causes};
+pub(crate) use attempts::{FoundJobs, find_attempts};
+pub(crate) use causes::{find_cause_notes, mark_causes};
 pub(crate) use het::join_components;
 pub(crate) use limits::{DefaultLimits, set_limits};
 pub(crate) use runs::impute_runs;
-pub(crate) use throttle::throttle;
+pub(crate) use throttle::throttle_arrays;
 
 use crate::rows::{AccountingRow, AccountingTable};
 use crate::rules::{Example, ImportRule, RuleTally};
@@ -50,7 +50,7 @@ impl SiteJobFate {
     }
 
     /// Returns whether it has a start.
-    pub fn started(self) -> bool {
+    pub fn has_start(self) -> bool {
         matches!(self, SiteJobFate::Ran | SiteJobFate::Running)
     }
 }
@@ -141,24 +141,24 @@ marks! {
 
 impl JobMarks {
     /// Returns whether it has this one.
-    pub fn has(self, mark: JobMarks) -> bool {
+    pub fn has_mark(self, mark: JobMarks) -> bool {
         self.0 & mark.0 != 0
     }
 
     /// Adds one.
-    pub fn set(&mut self, mark: JobMarks) {
+    pub fn set_mark(&mut self, mark: JobMarks) {
         self.0 |= mark.0;
     }
 
     /// Their words, parted by blanks.
-    pub fn words(self) -> String {
-        let words = JobMarks::ALL.iter().filter(|(mark, _)| self.has(*mark)).map(|(_, word)| *word);
+    pub fn format_words(self) -> String {
+        let words = JobMarks::ALL.iter().filter(|(mark, _)| self.has_mark(*mark)).map(|(_, word)| *word);
         words.collect::<Vec<_>>().join(" ")
     }
 
     pub fn of_words(words: &str) -> JobMarks {
-        let named = |word: &str| JobMarks::ALL.iter().find(|(_, name)| *name == word).map_or(0, |(mark, _)| mark.0);
-        JobMarks(words.split_whitespace().map(named).fold(0, |all, mark| all | mark))
+        let mark_bits = |word: &str| JobMarks::ALL.iter().find(|(_, name)| *name == word).map_or(0, |(mark, _)| mark.0);
+        JobMarks(words.split_whitespace().map(mark_bits).fold(0, |all, mark| all | mark))
     }
 }
 
@@ -206,37 +206,37 @@ impl FoundJob {
     }
 
     /// Seconds that it holds its processors.
-    pub(crate) fn occupied(&self) -> u32 {
-        if self.kind.started() { self.end.saturating_sub(self.start) } else { 0 }
+    pub(crate) fn occupied_seconds(&self) -> u32 {
+        if self.kind.has_start() { self.end.saturating_sub(self.start) } else { 0 }
     }
 }
 
 /// Counts a job under a rule, with its row as the example.
-pub(crate) fn count(
+pub(crate) fn count_rule(
     tally: &mut RuleTally,
     table: &AccountingTable,
     rule: ImportRule,
     row: &AccountingRow,
     core_seconds: u64,
 ) {
-    tally.job(rule, core_seconds, || example(table, row));
+    tally.count_job(rule, core_seconds, || rule_example(table, row));
 }
 
-pub(crate) fn example(table: &AccountingTable, row: &AccountingRow) -> Example {
-    let who = table.names.text(table.who(row).user).into_owned();
-    let at = table.names.text(table.at(row).partition).into_owned();
-    let word = table.names.text(table.note(row).word);
+pub(crate) fn rule_example(table: &AccountingTable, row: &AccountingRow) -> Example {
+    let user_name = table.names.text_of(table.owner_of(row).user).into_owned();
+    let at = table.names.text_of(table.place_of(row).partition).into_owned();
+    let word = table.names.text_of(table.note_of(row).word);
     let state = if row.state == crate::text::RecordState::Other { word.as_ref() } else { row.state.word() };
-    let mut text = name(row);
-    for (word, name) in [("of", who), ("in", at)].into_iter().filter(|(_, name)| !name.is_empty()) {
+    let mut text = format_name(row);
+    for (word, name) in [("of", user_name), ("in", at)].into_iter().filter(|(_, name)| !name.is_empty()) {
         text.push_str(&format!(" {word} {name}"));
     }
     let text = format!("{text}, {}", if state.is_empty() { "without a state" } else { state });
-    Example::new(table.files.text(row.place()), text.as_bytes())
+    Example::new(table.files.format_place(row.place()), text.as_bytes())
 }
 
 /// A row's name as Slurm writes it.
-pub(crate) fn name(row: &AccountingRow) -> String {
+pub(crate) fn format_name(row: &AccountingRow) -> String {
     use crate::rows::{NONE, RowPart};
     match row.part() {
         RowPart::Task(task) => format!("{}_{task}", row.of),
@@ -259,9 +259,9 @@ mod tests {
     #[test]
     fn marks_are_words() {
         let mut marks = JobMarks::default();
-        marks.set(JobMarks::OVER);
-        marks.set(JobMarks::ARRAY);
-        assert_eq!(marks.words(), "array over");
+        marks.set_mark(JobMarks::OVER);
+        marks.set_mark(JobMarks::ARRAY);
+        assert_eq!(marks.format_words(), "array over");
         assert_eq!(JobMarks::of_words("array over"), marks);
         for (at, (mark, _)) in JobMarks::ALL.iter().enumerate() {
             assert_eq!(mark.0, 1 << at);

@@ -1,6 +1,6 @@
 //! Arrays that run few tasks at once: their tasks wait for each other, not for the machine.
 
-use super::{FoundJob, JobMarks, count};
+use super::{FoundJob, JobMarks, count_rule};
 use crate::rows::{AccountingTable, RowPart};
 use crate::rules::{ImportRule, RuleTally};
 use crate::text::Amount;
@@ -14,7 +14,7 @@ const FEWEST: usize = 5;
 
 /// Lets the later tasks of a throttled array arrive when a slot was free. The limit is what a row
 /// says, else, where it may be inferred, what the starts and ends show.
-pub(crate) fn throttle(
+pub(crate) fn throttle_arrays(
     jobs: &mut [FoundJob],
     table: &AccountingTable,
     said: &BTreeMap<u64, u32>,
@@ -23,7 +23,7 @@ pub(crate) fn throttle(
     tally: &mut RuleTally,
 ) {
     let mut arrays: Vec<(u64, u32, u32)> = Vec::new();
-    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.marks.has(JobMarks::ARRAY) && job.start > 0) {
+    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.marks.has_mark(JobMarks::ARRAY) && job.start > 0) {
         let row = table.rows.get(job.row);
         if matches!(row.part(), RowPart::Task(_) | RowPart::Tasks(_)) {
             arrays.push((row.of, job.submit, at as u32));
@@ -35,7 +35,7 @@ pub(crate) fn throttle(
         let array = tasks[0].0;
         let mut tasks: Vec<u32> = tasks.iter().map(|task| task.2).collect();
         tasks.sort_shared_by_key(|&at| (jobs[at as usize].start, jobs[at as usize].task));
-        let spans: Vec<(u32, u32)> = tasks.iter().map(|&at| span(&jobs[at as usize])).collect();
+        let spans: Vec<(u32, u32)> = tasks.iter().map(|&at| run_span(&jobs[at as usize])).collect();
         let most = most_at_once(&spans);
         let limit = match said.get(&array) {
             Some(&limit) => limit as usize,
@@ -43,19 +43,19 @@ pub(crate) fn throttle(
             None => continue,
         };
         for (place, &at) in tasks.iter().enumerate().skip(limit) {
-            let Some(freed) = freed(&spans, place, limit) else { continue };
+            let Some(freed) = slot_free_time(&spans, place, limit) else { continue };
             let job = &mut jobs[at as usize];
             if freed > job.arrive {
                 job.arrive = freed.min(job.start);
-                job.marks.set(JobMarks::THROTTLED);
+                job.marks.set_mark(JobMarks::THROTTLED);
                 let seconds = job.core_seconds(&amounts[job.amount as usize]);
-                count(tally, table, ImportRule::Throttle, table.rows.get(job.row), seconds);
+                count_rule(tally, table, ImportRule::Throttle, table.rows.get(job.row), seconds);
             }
         }
     }
 }
 
-fn span(job: &FoundJob) -> (u32, u32) {
+fn run_span(job: &FoundJob) -> (u32, u32) {
     (job.start, if job.end == 0 { u32::MAX } else { job.end })
 }
 
@@ -85,21 +85,21 @@ fn shows_limit(spans: &[(u32, u32)], most: usize) -> bool {
         let behind = ends.partition_point(|&end| end <= start);
         behind > 0 && start - ends[behind - 1] <= NEAR
     };
-    let followed = spans[most..].iter().filter(|(start, _)| near(*start)).count();
-    followed * 10 >= later * 9
+    let prompt_starts = spans[most..].iter().filter(|(start, _)| near(*start)).count();
+    prompt_starts * 10 >= later * 9
 }
 
 /// Returns the time at which the slot became free that the task at this place took: the end after
 /// which fewer than `limit` of those before it ran.
-fn freed(spans: &[(u32, u32)], place: usize, limit: usize) -> Option<u32> {
+fn slot_free_time(spans: &[(u32, u32)], place: usize, limit: usize) -> Option<u32> {
     let start = spans[place].0;
     let mut ends: Vec<u32> = spans[..place].iter().map(|s| s.1).collect();
     // Of those that started before, all but `limit - 1` had to end.
-    let needed = (place + 1).checked_sub(limit)?.checked_sub(1)?;
-    if needed >= ends.len() {
+    let end_rank = (place + 1).checked_sub(limit)?.checked_sub(1)?;
+    if end_rank >= ends.len() {
         return None;
     }
-    let end = *ends.select_nth_unstable(needed).1;
+    let end = *ends.select_nth_unstable(end_rank).1;
     (end <= start).then_some(end)
 }
 
@@ -113,8 +113,8 @@ mod tests {
         let spans: Vec<(u32, u32)> = (0..10).map(|i| (100 + i / 2 * 50, 150 + i / 2 * 50)).collect();
         assert_eq!(most_at_once(&spans), 2);
         assert!(shows_limit(&spans, 2));
-        assert_eq!(freed(&spans, 2, 2), Some(150));
-        assert_eq!(freed(&spans, 9, 2), Some(300));
+        assert_eq!(slot_free_time(&spans, 2, 2), Some(150));
+        assert_eq!(slot_free_time(&spans, 9, 2), Some(300));
         // Starts that follow nothing.
         let apart: Vec<(u32, u32)> = (0..10).map(|i| (1_000 * i, 1_000 * i + 10)).collect();
         assert!(!shows_limit(&apart, most_at_once(&apart)));

@@ -12,18 +12,18 @@ pub(crate) struct Combined {
 }
 
 impl Combined {
-    pub(crate) fn add(&mut self, other: SiteMachine) {
+    pub(crate) fn add_machine(&mut self, other: SiteMachine) {
         self.any = true;
         let machine = &mut self.machine;
         let mut numbers: BTreeMap<String, u32> =
             machine.nodes.iter().zip(0..).map(|(node, number)| (node.name.clone(), number)).collect();
-        let mut moved = Vec::with_capacity(other.nodes.len());
+        let mut node_numbers = Vec::with_capacity(other.nodes.len());
         for node in other.nodes {
             let number = match numbers.get(&node.name) {
                 Some(&number) => {
-                    let known = &mut machine.nodes[number as usize];
-                    if known.cpus == 0 {
-                        *known = node;
+                    let present_node = &mut machine.nodes[number as usize];
+                    if present_node.cpus == 0 {
+                        *present_node = node;
                     }
                     number
                 }
@@ -34,10 +34,10 @@ impl Combined {
                     number
                 }
             };
-            moved.push(number);
+            node_numbers.push(number);
         }
         for mut partition in other.partitions {
-            partition.nodes = partition.nodes.iter().filter_map(|&n| moved.get(n as usize).copied()).collect();
+            partition.nodes = partition.nodes.iter().filter_map(|&n| node_numbers.get(n as usize).copied()).collect();
             partition.nodes.sort_unstable();
             match machine.partitions.iter_mut().find(|known| known.name == partition.name) {
                 // Which says limits says more than which nodes say they are in.
@@ -56,11 +56,11 @@ impl Combined {
     }
 
     /// The machine; `None` where nothing was said of any node.
-    pub(crate) fn finish(mut self) -> (SiteMachine, bool) {
+    pub(crate) fn finish_machine(mut self) -> (SiteMachine, bool) {
         // Partitions name nodes that no description has: nothing is known of them but that they
         // are.
-        let described = self.any && self.machine.nodes.iter().any(|node| node.cpus > 0);
+        let is_described = self.any && self.machine.nodes.iter().any(|node| node.cpus > 0);
         self.machine.nodes.iter_mut().for_each(|node| node.threads_per_core = node.threads_per_core.max(1));
-        (self.machine, described)
+        (self.machine, is_described)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{SiteMachine, SiteNode};
 use drystone_slurm::conf::expand_hostlist;
-use drystone_slurm::model::gres;
+use drystone_slurm::model::parse_gres;
 use std::collections::BTreeMap;
 
 /// Devices of some nodes, as a line of `gres.conf` has them.
@@ -17,8 +17,8 @@ pub(crate) struct DeviceLine {
 }
 
 /// Reads the lines that name devices. What cannot be read is named in the second list.
-pub(crate) fn read(text: &str, file: &str) -> (Vec<DeviceLine>, Vec<String>) {
-    let (mut found, mut wrong) = (Vec::new(), Vec::new());
+pub(crate) fn read_devices(text: &str, file: &str) -> (Vec<DeviceLine>, Vec<String>) {
+    let (mut devices, mut wrong) = (Vec::new(), Vec::new());
     for (line, number) in text.lines().zip(1..) {
         let line = line.split('#').next().unwrap_or_default().trim();
         let pairs: Vec<(String, &str)> = (line.split_whitespace())
@@ -36,13 +36,14 @@ pub(crate) fn read(text: &str, file: &str) -> (Vec<DeviceLine>, Vec<String>) {
             }
         };
         let files = |files: &str| expand_hostlist(files).map_or(1, |files| files.len());
-        let counted = get("count").map(|count| gres(&format!("{name}:{count}")).first().map_or(0, |(.., n)| *n));
+        let stated_count =
+            get("count").map(|count| parse_gres(&format!("{name}:{count}")).first().map_or(0, |(.., n)| *n));
         let of_files = || get("file").or(get("multiplefiles")).map_or(1, files);
-        let count = counted.unwrap_or_else(|| u32::try_from(of_files()).unwrap_or(u32::MAX));
+        let count = stated_count.unwrap_or_else(|| u32::try_from(of_files()).unwrap_or(u32::MAX));
         let kind = get("type").unwrap_or_default().to_string();
-        found.push(DeviceLine { nodes, name: name.to_string(), kind, count });
+        devices.push(DeviceLine { nodes, name: name.to_string(), kind, count });
     }
-    (found, wrong)
+    (devices, wrong)
 }
 
 /// Devices by name: those of each type.
@@ -50,7 +51,7 @@ type Devices = BTreeMap<String, BTreeMap<String, u32>>;
 
 fn of_node(node: &SiteNode) -> Devices {
     let mut devices = Devices::new();
-    for (name, kind, count) in gres(&node.gres) {
+    for (name, kind, count) in parse_gres(&node.gres) {
         *devices.entry(name).or_default().entry(kind).or_default() += count;
     }
     devices
@@ -58,51 +59,51 @@ fn of_node(node: &SiteNode) -> Devices {
 
 fn of_lines(lines: &[DeviceLine], node: &str) -> Devices {
     let mut devices = Devices::new();
-    let here = |line: &&DeviceLine| line.nodes.as_ref().is_none_or(|nodes| nodes.iter().any(|own| own == node));
-    for line in lines.iter().filter(here) {
+    let names_node = |line: &&DeviceLine| line.nodes.as_ref().is_none_or(|nodes| nodes.iter().any(|own| own == node));
+    for line in lines.iter().filter(names_node) {
         *devices.entry(line.name.clone()).or_default().entry(line.kind.clone()).or_default() += line.count;
     }
     devices
 }
 
-fn said(kinds: &BTreeMap<String, u32>, name: &str) -> String {
-    let one = |(kind, count): (&String, &u32)| match kind.as_str() {
+fn format_devices(kinds: &BTreeMap<String, u32>, name: &str) -> String {
+    let format_device = |(kind, count): (&String, &u32)| match kind.as_str() {
         "" => format!("{name}:{count}"),
         kind => format!("{name}:{kind}:{count}"),
     };
-    kinds.iter().map(one).collect::<Vec<_>>().join(",")
+    kinds.iter().map(format_device).collect::<Vec<_>>().join(",")
 }
 
 /// Gives nodes the types that `gres.conf` has and `slurm.conf` leaves out. Returns the
 /// contradictions between the two, a sentence for each with its nodes: `slurm.conf` counts there.
-pub(crate) fn reconcile(machine: &mut SiteMachine, lines: &[DeviceLine], file: &str) -> Vec<String> {
+pub(crate) fn reconcile_devices(machine: &mut SiteMachine, lines: &[DeviceLine], file: &str) -> Vec<String> {
     let mut contradictions: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for node in &mut machine.nodes {
-        let (mut own, there) = (of_node(node), of_lines(lines, &node.name));
-        for (name, kinds) in &there {
+        let (mut own, file_devices) = (of_node(node), of_lines(lines, &node.name));
+        for (name, kinds) in &file_devices {
             let Some(known) = own.get_mut(name) else {
-                let text = (said(kinds, name), "none".to_string());
+                let text = (format_devices(kinds, name), "none".to_string());
                 contradictions.entry(text).or_default().push(node.name.clone());
                 continue;
             };
-            let (counted, listed): (u32, u32) = (known.values().sum(), kinds.values().sum());
-            let typed = known.keys().any(|kind| !kind.is_empty());
+            let (node_total, file_total): (u32, u32) = (known.values().sum(), kinds.values().sum());
+            let has_types = known.keys().any(|kind| !kind.is_empty());
             let types = kinds.keys().any(|kind| !kind.is_empty());
-            if counted == listed && !typed && types {
+            if node_total == file_total && !has_types && types {
                 known.clone_from(kinds);
-            } else if counted != listed || (typed && types && known != kinds) {
-                let text = (said(kinds, name), said(known, name));
+            } else if node_total != file_total || (has_types && types && known != kinds) {
+                let text = (format_devices(kinds, name), format_devices(known, name));
                 contradictions.entry(text).or_default().push(node.name.clone());
             }
         }
         // Only nodes that the file is about: it may be that of one node.
-        node.gres = own.iter().map(|(name, kinds)| said(kinds, name)).collect::<Vec<_>>().join(",");
+        node.gres = own.iter().map(|(name, kinds)| format_devices(kinds, name)).collect::<Vec<_>>().join(",");
     }
-    let one = |((there, here), nodes): ((String, String), Vec<String>)| {
+    let contradiction_text = |((there, here), nodes): ((String, String), Vec<String>)| {
         let nodes = drystone_slurm::conf::compress_hostlist(&nodes);
         format!("{file}: {nodes} has {there}, and slurm.conf says {here}: slurm.conf counts")
     };
-    contradictions.into_iter().map(one).collect()
+    contradictions.into_iter().map(contradiction_text).collect()
 }
 
 #[cfg(test)]
@@ -119,10 +120,10 @@ mod tests {
     fn types_are_added_and_contradictions_are_named() {
         let text = "AutoDetect=off\nNodeName=g[1-2] Name=gpu Type=a100 File=/dev/nvidia[0-3]\n\
                     NodeName=g3 Name=gpu Type=v100 Count=2 # two\nNodeName=g4 Name=gpu Count=1\n";
-        let (lines, wrong) = read(text, "gres.conf");
+        let (lines, wrong) = read_devices(text, "gres.conf");
         assert_eq!((lines.len(), lines[0].count, wrong.len()), (3, 4, 0));
         let mut machine = machine(&[("g1", "gpu:4"), ("g2", "gpu:a100:8"), ("g3", "gpu:a100:2"), ("g4", "")]);
-        let told = reconcile(&mut machine, &lines, "gres.conf");
+        let told = reconcile_devices(&mut machine, &lines, "gres.conf");
         assert_eq!(machine.nodes[0].gres, "gpu:a100:4");
         assert_eq!(
             told,
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_line_with_a_broken_list_is_named() {
-        let (lines, wrong) = read("NodeName=g[1- Name=gpu Count=2\nName=gpu File=/dev/nvidia0\n", "gres.conf");
+        let (lines, wrong) = read_devices("NodeName=g[1- Name=gpu Count=2\nName=gpu File=/dev/nvidia0\n", "gres.conf");
         assert_eq!((lines.len(), wrong.len()), (1, 1));
         assert!(wrong[0].starts_with("gres.conf:1: NodeName: "), "{}", wrong[0]);
     }

@@ -3,14 +3,14 @@
 use super::{NodeSets, SiteMachine, SiteNode, SitePartition};
 use crate::jobs::FoundJob;
 use crate::rows::{AccountingTable, Symbol};
-use crate::sweep::{Crew, Moves, moves};
+use crate::sweep::{Crew, Moves, visit_moves};
 use crate::text::{Amount, UNKNOWN};
 use drystone::model::SharedSort;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes with the most that jobs used of each at once, and partitions on the nodes where their jobs
 /// ran. Every number is a lower bound.
-pub(crate) fn infer(
+pub(crate) fn infer_machine(
     jobs: &[FoundJob],
     table: &AccountingTable,
     amounts: &[Amount],
@@ -18,19 +18,19 @@ pub(crate) fn infer(
     machine: &mut SiteMachine,
     crew: Crew,
 ) {
-    let uses = uses(jobs, table, amounts, sets, machine.nodes.len(), crew);
+    let uses = measure_uses(jobs, table, amounts, sets, machine.nodes.len(), crew);
     let partitions = partitions_of_jobs(jobs, table, sets, crew);
     for (node, used) in machine.nodes.iter_mut().zip(&uses) {
-        fill(node, used);
+        fill_node(node, used);
     }
     machine.partitions = partitions;
-    let seen = machine.nodes.iter().filter(|node| node.cpus > 0).count();
-    if seen > 0 {
+    let seen_nodes = machine.nodes.iter().filter(|node| node.cpus > 0).count();
+    if seen_nodes > 0 {
         let cpus: u64 = machine.nodes.iter().map(|node| u64::from(node.cpus)).sum();
         machine.evidence.push(format!(
-            "no description was given: jobs name {seen} node{}, of which they used at most {cpus} processors, each node at its \
+            "no description was given: jobs name {seen_nodes} node{}, of which they used at most {cpus} processors, each node at its \
              busiest; partitions are on the nodes where their jobs ran",
-            if seen == 1 { "" } else { "s" }
+            if seen_nodes == 1 { "" } else { "s" }
         ));
     } else {
         machine.evidence.push(
@@ -42,7 +42,7 @@ pub(crate) fn infer(
 }
 
 /// Returns the use of each node by jobs.
-fn uses(
+fn measure_uses(
     jobs: &[FoundJob],
     table: &AccountingTable,
     amounts: &[Amount],
@@ -50,34 +50,34 @@ fn uses(
     nodes: usize,
     crew: Crew,
 ) -> Vec<InferredUse> {
-    let parts = crew.sweeps(jobs, |span| {
+    let parts = crew.map_spans(jobs, |span| {
         let mut uses = vec![InferredUse::default(); nodes];
         let visit = |job: &FoundJob, began: Moves| {
             let list = table.rows.get(job.row).nodes;
-            let ranges = sets.ranges(list);
+            let ranges = sets.list_ranges(list);
             if ranges.is_empty() {
                 return;
             }
-            let share = InferredShare::of(&amounts[job.amount as usize], sets.len(list));
+            let share = InferredShare::from_amount(&amounts[job.amount as usize], sets.len(list));
             for range in ranges {
                 for used in &mut uses[range.start as usize..range.end as usize] {
-                    used.change(&share, matches!(began, Moves::Starts));
+                    used.change_use(&share, matches!(began, Moves::Starts));
                 }
             }
         };
-        moves(jobs, span, |_| true, visit);
+        visit_moves(jobs, span, |_| true, visit);
         uses
     });
     let mut parts = parts.into_iter();
     let mut uses = parts.next().unwrap_or_default();
     for (used, also) in parts.flat_map(|part| part.into_iter().enumerate()) {
-        uses[used].widen(&also);
+        uses[used].widen_to(&also);
     }
     uses
 }
 
 /// Fills the unknown facts of a node from its jobs.
-fn fill(node: &mut SiteNode, used: &InferredUse) {
+fn fill_node(node: &mut SiteNode, used: &InferredUse) {
     if node.cpus == 0 {
         node.cpus = u32::try_from(used.most_cpus).unwrap_or(0);
         node.gpus = u32::try_from(used.most_gpus).unwrap_or(0);
@@ -95,11 +95,11 @@ struct InferredShare {
 }
 
 impl InferredShare {
-    fn of(amount: &Amount, nodes: u32) -> InferredShare {
+    fn from_amount(amount: &Amount, nodes: u32) -> InferredShare {
         let nodes = u64::from(nodes.max(1));
-        let each = |n: u32| if n == UNKNOWN { 0 } else { u64::from(n).div_ceil(nodes) };
+        let share_per_node = |n: u32| if n == UNKNOWN { 0 } else { u64::from(n).div_ceil(nodes) };
         let memory = if amount.memory_kb >= Amount::ALL_MEMORY { 0 } else { amount.memory_kb.div_ceil(nodes) };
-        InferredShare { cpus: each(amount.cpus), gpus: each(amount.gpus), memory }
+        InferredShare { cpus: share_per_node(amount.cpus), gpus: share_per_node(amount.gpus), memory }
     }
 }
 
@@ -115,13 +115,13 @@ struct InferredUse {
 
 impl InferredUse {
     /// The most of both.
-    fn widen(&mut self, other: &InferredUse) {
+    fn widen_to(&mut self, other: &InferredUse) {
         self.most_cpus = self.most_cpus.max(other.most_cpus);
         self.most_gpus = self.most_gpus.max(other.most_gpus);
         self.most_memory = self.most_memory.max(other.most_memory);
     }
 
-    fn change(&mut self, share: &InferredShare, more: bool) {
+    fn change_use(&mut self, share: &InferredShare, more: bool) {
         let change = |now: &mut u64, most: &mut u64, by: u64| {
             *now = if more { now.saturating_add(by) } else { now.saturating_sub(by) };
             *most = (*most).max(*now);
@@ -140,20 +140,20 @@ pub(crate) fn partitions_of_jobs(
     crew: Crew,
 ) -> Vec<SitePartition> {
     // Equal lists of equal partitions are looked at once.
-    let parts = crew.each(jobs, |jobs| {
+    let parts = crew.map_parts(jobs, |jobs| {
         let mut pairs: Vec<u64> = Vec::new();
-        let mut sorted = 0;
+        let mut sorted_len = 0;
         for job in jobs {
             let row = table.rows.get(job.row);
-            let pair = u64::from(table.at(row).partition.0) << 32 | u64::from(row.nodes.0);
+            let pair = u64::from(table.place_of(row).partition.0) << 32 | u64::from(row.nodes.0);
             if pairs.last() != Some(&pair) {
                 pairs.push(pair);
             }
             // Few of them are different.
-            if pairs.len() > 2 * sorted + (1 << 16) {
+            if pairs.len() > 2 * sorted_len + (1 << 16) {
                 pairs.sort_unstable();
                 pairs.dedup();
-                sorted = pairs.len();
+                sorted_len = pairs.len();
             }
         }
         pairs.sort_unstable();
@@ -166,17 +166,17 @@ pub(crate) fn partitions_of_jobs(
     let pairs = pairs.into_iter().map(|pair| (Symbol((pair >> 32) as u32), Symbol(pair as u32)));
     let mut nodes: BTreeMap<Symbol, BTreeSet<u32>> = BTreeMap::new();
     for (partition, list) in pairs {
-        nodes.entry(partition).or_default().extend(sets.nodes(list));
+        nodes.entry(partition).or_default().extend(sets.list_nodes(list));
     }
-    let mut found: Vec<SitePartition> = nodes
+    let mut partitions: Vec<SitePartition> = nodes
         .into_iter()
         .map(|(name, nodes)| SitePartition {
-            name: table.names.text(name).into_owned(),
+            name: table.names.text_of(name).into_owned(),
             nodes: nodes.into_iter().collect(),
             tier: 1,
             ..SitePartition::default()
         })
         .collect();
-    found.sort_shared_by(|a, b| a.name.cmp(&b.name));
-    found
+    partitions.sort_shared_by(|a, b| a.name.cmp(&b.name));
+    partitions
 }

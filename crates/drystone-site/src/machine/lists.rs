@@ -24,18 +24,18 @@ impl NodeSets {
     /// with nothing but their names.
     pub(crate) fn new(lists: &Symbols, nodes: &mut Vec<SiteNode>) -> NodeSets {
         let mut sets = NodeSets { described: nodes.len() as u32, ..NodeSets::default() };
-        let mut known = Symbols::default();
+        let mut name_symbols = Symbols::default();
         // By the number of a name: the number of the node, if it has one yet.
         let mut numbers: Vec<Option<u32>> = vec![None];
         for (node, number) in nodes.iter().zip(0..) {
-            let at = known.intern(node.name.as_bytes()).0 as usize;
+            let at = name_symbols.intern(node.name.as_bytes()).0 as usize;
             numbers.resize(numbers.len().max(at + 1), None);
             numbers[at] = Some(number);
         }
         let mut unknown: BTreeSet<Natural> = BTreeSet::new();
-        for list in lists.all() {
+        for list in lists.all_symbols() {
             each_name(lists, list, |name| {
-                let at = known.intern(name.as_bytes()).0 as usize;
+                let at = name_symbols.intern(name.as_bytes()).0 as usize;
                 if at == numbers.len() {
                     numbers.push(None);
                     unknown.insert(Natural(name.to_string()));
@@ -44,19 +44,19 @@ impl NodeSets {
         }
         // A node without a name is also one, where a list has it.
         for Natural(name) in unknown {
-            numbers[known.intern(name.as_bytes()).0 as usize] = Some(nodes.len() as u32);
+            numbers[name_symbols.intern(name.as_bytes()).0 as usize] = Some(nodes.len() as u32);
             nodes.push(SiteNode { name, threads_per_core: 1, ..SiteNode::default() });
         }
-        let mut found: Vec<u32> = Vec::new();
-        for list in lists.all() {
-            found.clear();
+        let mut node_numbers: Vec<u32> = Vec::new();
+        for list in lists.all_symbols() {
+            node_numbers.clear();
             let readable = each_name(lists, list, |name| {
-                found.extend(numbers[known.intern(name.as_bytes()).0 as usize]);
+                node_numbers.extend(numbers[name_symbols.intern(name.as_bytes()).0 as usize]);
             });
             sets.unreadable += u64::from(!readable);
-            found.sort_unstable();
-            found.dedup();
-            sets.push(&found);
+            node_numbers.sort_unstable();
+            node_numbers.dedup();
+            sets.push(&node_numbers);
         }
         sets
     }
@@ -73,35 +73,35 @@ impl NodeSets {
     }
 
     /// Adds the list behind all others that has the nodes of these.
-    pub(crate) fn join(&mut self, lists: &[Symbol]) {
-        let mut numbers: Vec<u32> = lists.iter().flat_map(|&list| self.nodes(list)).collect();
+    pub(crate) fn join_lists(&mut self, lists: &[Symbol]) {
+        let mut numbers: Vec<u32> = lists.iter().flat_map(|&list| self.list_nodes(list)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         self.push(&numbers);
     }
 
     /// The ranges of a list, ascending.
-    pub(crate) fn ranges(&self, list: Symbol) -> &[Range<u32>] {
+    pub(crate) fn list_ranges(&self, list: Symbol) -> &[Range<u32>] {
         let at = list.0 as usize;
         let from = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.ranges[from as usize..self.ends[at] as usize]
     }
 
     /// The nodes of a list, ascending.
-    pub(crate) fn nodes(&self, list: Symbol) -> impl Iterator<Item = u32> + '_ {
-        self.ranges(list).iter().cloned().flatten()
+    pub(crate) fn list_nodes(&self, list: Symbol) -> impl Iterator<Item = u32> + '_ {
+        self.list_ranges(list).iter().cloned().flatten()
     }
 
     /// Returns the number of nodes in a list.
     pub(crate) fn len(&self, list: Symbol) -> u32 {
-        self.ranges(list).iter().map(|r| r.end - r.start).sum()
+        self.list_ranges(list).iter().map(|r| r.end - r.start).sum()
     }
 }
 
 /// The names of a list; `false` where it cannot be read. What is no list of Slurm's is taken as
 /// names parted by commas.
 fn each_name(lists: &Symbols, list: Symbol, mut found: impl FnMut(&str)) -> bool {
-    let text = lists.text(list);
+    let text = lists.text_of(list);
     let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     // One name, as most lists are.
     if !text.is_empty() && text.as_bytes().iter().all(plain) {
@@ -165,8 +165,8 @@ mod tests {
         let sets = NodeSets::new(&lists, &mut nodes);
         let names: Vec<&str> = nodes.iter().map(|n| n.name.as_str()).collect();
         assert_eq!(names, ["n09", "n08", "n10", "n12", "x-01", "x-02", "y3", "y4"]);
-        assert!(matches!(sets.ranges(a), [std::ops::Range { start: 0, end: 4 }]));
-        assert_eq!((sets.len(b), sets.nodes(b).collect::<Vec<_>>()), (4, vec![4, 5, 6, 7]));
+        assert!(matches!(sets.list_ranges(a), [std::ops::Range { start: 0, end: 4 }]));
+        assert_eq!((sets.len(b), sets.list_nodes(b).collect::<Vec<_>>()), (4, vec![4, 5, 6, 7]));
         assert!(sets.unreadable == 1 && sets.len(c) == 0 && sets.len(Symbol(0)) == 0);
         assert_eq!(sets.described, 1);
     }

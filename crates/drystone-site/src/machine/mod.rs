@@ -14,13 +14,13 @@ mod slurm_conf;
 mod units;
 
 pub(crate) use combine::Combined;
-pub(crate) use gres_conf::{read as read_gres_conf, reconcile};
-pub(crate) use infer::{infer, partitions_of_jobs};
+pub(crate) use gres_conf::{read_devices as read_gres_conf, reconcile_devices};
+pub(crate) use infer::{infer_machine, partitions_of_jobs};
 pub(crate) use lists::NodeSets;
 pub(crate) use pairs::LinePairs;
-pub(crate) use pools::{NodePool, NodePools, divide};
-pub(crate) use scontrol::records;
-pub(crate) use units::{Projection, ProjectionInputs, project};
+pub(crate) use pools::{NodePool, NodePools, divide_machine};
+pub(crate) use scontrol::split_records;
+pub(crate) use units::{Projection, ProjectionInputs, project_pools};
 
 use crate::detect::MachineSource;
 use crate::error::SiteError;
@@ -108,26 +108,26 @@ pub(crate) fn lines_by_release(conf: &str, config: &str) -> String {
 }
 
 /// Reads a description of a machine, or of a part of one.
-pub(crate) fn read(kind: MachineSource, path: &Path, text: &[u8]) -> Result<SiteMachine, SiteError> {
+pub(crate) fn read_machine(kind: MachineSource, path: &Path, text: &[u8]) -> Result<SiteMachine, SiteError> {
     let name = path.display().to_string();
     let mut machine = match kind {
-        MachineSource::SlurmConf => slurm_conf::read(path)?,
-        MachineSource::Nodes => scontrol::nodes(text, &name)?,
-        MachineSource::Partitions => scontrol::partitions(text, &name)?,
-        MachineSource::Config => scontrol::config(text),
-        MachineSource::Sinfo => sinfo::read(text, &name)?,
-        MachineSource::PbsNodes => pbsnodes::text(text, &name)?,
-        MachineSource::PbsNodesJson => pbsnodes::json(text, &name)?,
+        MachineSource::SlurmConf => slurm_conf::read_conf(path)?,
+        MachineSource::Nodes => scontrol::parse_nodes(text, &name)?,
+        MachineSource::Partitions => scontrol::parse_partitions(text, &name)?,
+        MachineSource::Config => scontrol::parse_config(text),
+        MachineSource::Sinfo => sinfo::parse_sinfo(text, &name)?,
+        MachineSource::PbsNodes => pbsnodes::parse_text(text, &name)?,
+        MachineSource::PbsNodesJson => pbsnodes::parse_json(text, &name)?,
     };
     if machine.evidence.is_empty() {
         let parts = [(machine.nodes.len(), "node"), (machine.partitions.len(), "partition")];
-        let said: Vec<String> = parts
+        let parts_text: Vec<String> = parts
             .iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
             .collect();
-        let said = if said.is_empty() { "settings".to_string() } else { said.join(", ") };
-        machine.evidence.push(format!("{name}: {said}, from {}", kind.name()));
+        let contents_text = if parts_text.is_empty() { "settings".to_string() } else { parts_text.join(", ") };
+        machine.evidence.push(format!("{name}: {contents_text}, from {}", kind.name()));
     }
     Ok(machine)
 }

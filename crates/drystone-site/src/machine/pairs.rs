@@ -5,7 +5,7 @@ pub(crate) struct LinePairs<'a>(Vec<(&'a str, &'a str)>);
 impl<'a> LinePairs<'a> {
     /// Splits before each word that begins with a key: letters, digits, `_`, `:` or `/` and an
     /// equals sign, a capital first.
-    pub(crate) fn split(line: &'a str) -> LinePairs<'a> {
+    pub(crate) fn split_line(line: &'a str) -> LinePairs<'a> {
         let mut starts: Vec<(usize, &str)> = Vec::new();
         let mut at = 0;
         for word in line.split(' ') {
@@ -24,11 +24,11 @@ impl<'a> LinePairs<'a> {
 
     /// The value of a key; `None` where it is missing or says that there is none.
     pub(crate) fn get(&self, key: &str) -> Option<&'a str> {
-        let found = self.0.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| *v);
-        found.filter(|v| !matches!(*v, "" | "(null)" | "N/A" | "None"))
+        let value = self.0.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| *v);
+        value.filter(|v| !matches!(*v, "" | "(null)" | "N/A" | "None"))
     }
 
-    pub(crate) fn number(&self, key: &str) -> Option<u64> {
+    pub(crate) fn parse_number(&self, key: &str) -> Option<u64> {
         self.get(key).and_then(|text| text.parse().ok())
     }
 }
@@ -39,12 +39,12 @@ mod tests {
 
     #[test]
     fn values_hold_blanks_and_equals_signs() {
-        let pairs = LinePairs::split(
+        let pairs = LinePairs::split_line(
             "NodeName=n1 CPUTot=32 OS=Linux 6.1 #1 SMP CfgTRES=cpu=32,mem=250G Reason=not ok [root@2026]",
         );
         assert_eq!(pairs.get("OS"), Some("Linux 6.1 #1 SMP"));
         assert_eq!(pairs.get("CfgTRES"), Some("cpu=32,mem=250G"));
         assert_eq!(pairs.get("reason"), Some("not ok [root@2026]"));
-        assert_eq!((pairs.number("CPUTot"), pairs.number("Weight")), (Some(32), None));
+        assert_eq!((pairs.parse_number("CPUTot"), pairs.parse_number("Weight")), (Some(32), None));
     }
 }

@@ -17,7 +17,7 @@ struct Vnode {
 }
 
 /// Blocks: a name at the margin, its attributes below.
-pub(super) fn text(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
+pub(super) fn parse_text(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
     let text = String::from_utf8_lossy(text);
     let mut vnodes: BTreeMap<String, Vnode> = BTreeMap::new();
     let mut order: Vec<String> = Vec::new();
@@ -31,13 +31,13 @@ pub(super) fn text(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
         else {
             continue;
         };
-        vnode.set(key.trim(), value.trim());
+        vnode.set_attribute(key.trim(), value.trim());
     }
-    machine(&order, &vnodes, name)
+    build_machine(&order, &vnodes, name)
 }
 
 /// Reads the output with `-F json`.
-pub(super) fn json(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
+pub(super) fn parse_json(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
     let json: Value = serde_json::from_slice(text)
         .map_err(|error| SiteError::Machine { place: name.to_string(), problem: format!("no JSON: {error}") })?;
     let mut vnodes: BTreeMap<String, Vnode> = BTreeMap::new();
@@ -48,21 +48,21 @@ pub(super) fn json(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
         let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), String::from);
         for (key, value) in value.as_object().into_iter().flatten() {
             match value.as_object() {
-                Some(inner) => inner.iter().for_each(|(k, v)| vnode.set(&format!("{key}.{k}"), &plain(v))),
-                None => vnode.set(key, &plain(value)),
+                Some(inner) => inner.iter().for_each(|(k, v)| vnode.set_attribute(&format!("{key}.{k}"), &plain(v))),
+                None => vnode.set_attribute(key, &plain(value)),
             }
         }
     }
-    machine(&order, &vnodes, name)
+    build_machine(&order, &vnodes, name)
 }
 
 impl Vnode {
-    fn set(&mut self, key: &str, value: &str) {
+    fn set_attribute(&mut self, key: &str, value: &str) {
         match key {
             "resources_available.ncpus" | "np" => self.cpus = value.parse().ok(),
             "pcpus" if self.cpus.is_none() => self.cpus = value.parse().ok(),
             "resources_available.ngpus" | "gpus" => self.gpus = value.parse().ok(),
-            "resources_available.mem" => self.memory_kb = kilobytes(value),
+            "resources_available.mem" => self.memory_kb = parse_kilobytes(value),
             "resources_available.host" => self.host = Some(value.to_string()),
             "state" => self.state = value.to_string(),
             "queue" | "resources_available.Qlist" => {
@@ -71,14 +71,14 @@ impl Vnode {
             // Torque: `status = …,physmem=131072kb,…`.
             "status" => {
                 let memory = value.split(',').find_map(|part| part.strip_prefix("physmem="));
-                self.memory_kb = self.memory_kb.or(memory.and_then(kilobytes));
+                self.memory_kb = self.memory_kb.or(memory.and_then(parse_kilobytes));
             }
             _ => {}
         }
     }
 }
 
-fn kilobytes(text: &str) -> Option<u64> {
+fn parse_kilobytes(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..end].parse().ok()?;
     let scale = match &text[end..] {
@@ -93,7 +93,7 @@ fn kilobytes(text: &str) -> Option<u64> {
 }
 
 /// Vnodes of one host are one node.
-fn machine(order: &[String], vnodes: &BTreeMap<String, Vnode>, name: &str) -> Result<SiteMachine, SiteError> {
+fn build_machine(order: &[String], vnodes: &BTreeMap<String, Vnode>, name: &str) -> Result<SiteMachine, SiteError> {
     let mut nodes: Vec<SiteNode> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for id in order {
@@ -133,7 +133,7 @@ mod tests {
                       resources_available.ncpus = 24\n     resources_available.ngpus = 2\n\nn1[1]\n     resources_available.host = n1\n     \
                       resources_available.ncpus = 24\n     state = offline\n\nn2\n     state = free\n     np = 8\n     \
                       status = opsys=linux,physmem=2048kb,ncpus=8\n     queue = long\n";
-        let machine = text(block, "nodes.txt").expect("nodes");
+        let machine = parse_text(block, "nodes.txt").expect("nodes");
         let of = |n: usize| {
             (machine.nodes[n].name.as_str(), machine.nodes[n].cpus, machine.nodes[n].gpus, machine.nodes[n].memory_kb)
         };
@@ -141,8 +141,8 @@ mod tests {
         assert!(machine.nodes[0].down && !machine.nodes[1].down);
         assert_eq!(machine.partitions[0].name, "long");
         let same = br#"{"nodes":{"n1":{"state":"free","resources_available":{"host":"n1","ncpus":48,"mem":"1gb","ngpus":"2"}}}}"#;
-        let machine = json(same, "nodes.json").expect("nodes");
+        let machine = parse_json(same, "nodes.json").expect("nodes");
         assert_eq!((machine.nodes[0].cpus, machine.nodes[0].gpus, machine.nodes[0].memory_kb), (48, 2, 1 << 20));
-        assert!(text(b"n1\n  state = free\n", "x").is_err());
+        assert!(parse_text(b"n1\n  state = free\n", "x").is_err());
     }
 }

@@ -33,7 +33,7 @@ impl NodePools {
     }
 
     /// Adds a node to a pool.
-    pub(crate) fn adopt(&mut self, node: u32, pool: u16) {
+    pub(crate) fn adopt_node(&mut self, node: u32, pool: u16) {
         if self.of_node.len() <= node as usize {
             self.of_node.resize(node as usize + 1, None);
         }
@@ -49,7 +49,7 @@ impl NodePools {
     /// Returns the pool of most nodes of a list.
     pub(crate) fn of_list(&self, list: Symbol, sets: &NodeSets) -> Option<u16> {
         let mut votes: BTreeMap<u16, u32> = BTreeMap::new();
-        for node in sets.nodes(list) {
+        for node in sets.list_nodes(list) {
             if let Some(pool) = self.of_node(node) {
                 *votes.entry(pool).or_default() += 1;
             }
@@ -61,7 +61,7 @@ impl NodePools {
 /// Divides a machine. Nodes without a partition belong to no pool. Partitions without a node belong
 /// to none either or, with `bundle`, to one together: nothing tells which of them share nodes.
 /// Partitions of a list of `together` are in one pool, though they have no node in common.
-pub(crate) fn divide(
+pub(crate) fn divide_machine(
     machine: &SiteMachine,
     names: &Symbols,
     bundle: bool,
@@ -71,32 +71,32 @@ pub(crate) fn divide(
     for list in together {
         let of_list = machine.partitions.iter().filter(|partition| list.contains(&partition.name));
         let firsts: Vec<u32> = of_list.filter_map(|partition| partition.nodes.first().copied()).collect();
-        firsts.windows(2).for_each(|pair| sets.join(pair[0], pair[1]));
+        firsts.windows(2).for_each(|pair| sets.join_sets(pair[0], pair[1]));
     }
     for partition in &machine.partitions {
         for pair in partition.nodes.windows(2) {
-            sets.join(pair[0], pair[1]);
+            sets.join_sets(pair[0], pair[1]);
         }
     }
-    let mut found: BTreeMap<u32, NodePool> = BTreeMap::new();
+    let mut pools_by_root: BTreeMap<u32, NodePool> = BTreeMap::new();
     for (partition, number) in machine.partitions.iter().zip(0..) {
         if let Some(&first) = partition.nodes.first() {
-            found.entry(sets.root(first)).or_default().partitions.push(number);
+            pools_by_root.entry(sets.find_root(first)).or_default().partitions.push(number);
         }
     }
     for node in 0..machine.nodes.len() as u32 {
-        if let Some(pool) = found.get_mut(&sets.root(node)) {
+        if let Some(pool) = pools_by_root.get_mut(&sets.find_root(node)) {
             pool.nodes.push(node);
         }
     }
-    let mut pools: Vec<NodePool> = found.into_values().collect();
+    let mut pools: Vec<NodePool> = pools_by_root.into_values().collect();
     let bare = |number: &u32| machine.partitions[*number as usize].nodes.is_empty();
     let partitions: Vec<u32> = (0..machine.partitions.len() as u32).filter(bare).collect();
     if pools.is_empty() || (bundle && !partitions.is_empty()) {
         pools.push(NodePool { partitions, ..NodePool::default() });
     }
     for pool in &mut pools {
-        pool.name = name(&machine.partitions, pool);
+        pool.name = pool_name(&machine.partitions, pool);
     }
     pools.sort_shared_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
     let mut of_node = vec![None; machine.nodes.len()];
@@ -104,7 +104,7 @@ pub(crate) fn divide(
     for (pool, number) in pools.iter().zip(0_u16..) {
         pool.nodes.iter().for_each(|&node| of_node[node as usize] = Some(number));
         for &partition in &pool.partitions {
-            if let Some(symbol) = names.find(machine.partitions[partition as usize].name.as_bytes()) {
+            if let Some(symbol) = names.find_symbol(machine.partitions[partition as usize].name.as_bytes()) {
                 of_partition.insert(symbol, number);
             }
         }
@@ -113,14 +113,14 @@ pub(crate) fn divide(
 }
 
 /// Names of partitions, those with most nodes first; of many the first three.
-fn name(partitions: &[SitePartition], pool: &NodePool) -> String {
+fn pool_name(partitions: &[SitePartition], pool: &NodePool) -> String {
     let mut parts: Vec<&SitePartition> = pool.partitions.iter().map(|&p| &partitions[p as usize]).collect();
     parts.sort_shared_by(|a, b| b.nodes.len().cmp(&a.nodes.len()).then_with(|| a.name.cmp(&b.name)));
-    let named: Vec<&str> = parts.iter().take(3).map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
-    match (named.is_empty(), parts.len().saturating_sub(3)) {
+    let partition_names: Vec<&str> = parts.iter().take(3).map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
+    match (partition_names.is_empty(), parts.len().saturating_sub(3)) {
         (true, _) => "all".to_string(),
-        (false, 0) => named.join("+"),
-        (false, more) => format!("{}+{more}more", named.join("+")),
+        (false, 0) => partition_names.join("+"),
+        (false, more) => format!("{}+{more}more", partition_names.join("+")),
     }
 }
 
@@ -132,7 +132,7 @@ impl DisjointSets {
         DisjointSets((0..count as u32).collect())
     }
 
-    fn root(&mut self, mut of: u32) -> u32 {
+    fn find_root(&mut self, mut of: u32) -> u32 {
         while self.0[of as usize] != of {
             let above = self.0[self.0[of as usize] as usize];
             self.0[of as usize] = above;
@@ -141,8 +141,8 @@ impl DisjointSets {
         of
     }
 
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
+    fn join_sets(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find_root(a), self.find_root(b));
         self.0[a.max(b) as usize] = a.min(b);
     }
 }
@@ -172,7 +172,7 @@ mod tests {
         };
         let mut names = Symbols::default();
         let [a, b, gpu, none] = ["a", "b", "gpu", "none"].map(|n| names.intern(n.as_bytes()));
-        let pools = divide(&machine, &names, false, &BTreeSet::new());
+        let pools = divide_machine(&machine, &names, false, &BTreeSet::new());
         let of: Vec<(&str, &[u32])> = pools.pools.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
         assert_eq!(of, [("a+b", &[0, 1, 2, 3][..]), ("gpu", &[5][..])]);
         assert_eq!(

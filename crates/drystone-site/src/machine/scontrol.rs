@@ -3,11 +3,11 @@
 use super::pairs::LinePairs;
 use super::{SiteMachine, SiteNode, SitePartition, gres};
 use crate::error::SiteError;
-use drystone_slurm::conf::{expand_hostlist, seconds};
+use drystone_slurm::conf::{expand_hostlist, parse_seconds};
 use std::collections::BTreeMap;
 
 /// The lines of a text with their numbers. Without `-o` records are paragraphs, which are joined.
-pub(crate) fn records(text: &str) -> Vec<(usize, String)> {
+pub(crate) fn split_records(text: &str) -> Vec<(usize, String)> {
     let mut records: Vec<(usize, String)> = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         if line.trim().is_empty() {
@@ -25,21 +25,21 @@ pub(crate) fn records(text: &str) -> Vec<(usize, String)> {
 }
 
 /// Nodes, with the partitions that they say they are in.
-pub(super) fn nodes(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
+pub(super) fn parse_nodes(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
     let mut machine = SiteMachine::default();
-    for (line, record) in records(&String::from_utf8_lossy(text)) {
-        let pairs = LinePairs::split(&record);
+    for (line, record) in split_records(&String::from_utf8_lossy(text)) {
+        let pairs = LinePairs::split_line(&record);
         let Some(node) = pairs.get("NodeName") else { continue };
         // What the system keeps (CoreSpecCount, MemSpecLimit) is not for jobs.
         let cpus = ["CPUEfctv", "CPUTot"]
             .iter()
-            .find_map(|key| pairs.number(key).filter(|&n| n > 0))
+            .find_map(|key| pairs.parse_number(key).filter(|&n| n > 0))
             .and_then(|n| u32::try_from(n).ok());
         let Some(cpus) = cpus else {
             let problem = format!("the node {node} has no CPUTot; expected a line of scontrol -o show nodes");
             return Err(SiteError::Machine { place: format!("{name}:{line}"), problem });
         };
-        let kept = pairs.number("MemSpecLimit").unwrap_or(0);
+        let reserved_memory = pairs.parse_number("MemSpecLimit").unwrap_or(0);
         let state = pairs.get("State").unwrap_or_default().to_ascii_uppercase();
         // What is made when it is needed is no machine yet.
         if state.starts_with("FUTURE") {
@@ -48,9 +48,13 @@ pub(super) fn nodes(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
         machine.nodes.push(SiteNode {
             name: node.to_string(),
             cpus,
-            threads_per_core: pairs.number("ThreadsPerCore").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
-            memory_kb: pairs.number("RealMemory").unwrap_or(0).saturating_sub(kept).saturating_mul(1024),
-            gpus: pairs.get("Gres").map_or(0, gres::gpus),
+            threads_per_core: pairs.parse_number("ThreadsPerCore").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
+            memory_kb: pairs
+                .parse_number("RealMemory")
+                .unwrap_or(0)
+                .saturating_sub(reserved_memory)
+                .saturating_mul(1024),
+            gpus: pairs.get("Gres").map_or(0, gres::count_gpus),
             gres: pairs.get("Gres").filter(|text| *text != "(null)").unwrap_or_default().to_string(),
             down: ["DOWN", "DRAIN", "FAIL"].iter().any(|word| state.contains(word)),
             partitions: pairs
@@ -84,11 +88,11 @@ pub(super) fn of_nodes(nodes: &[SiteNode]) -> Vec<SitePartition> {
 
 /// Partitions. Their nodes are names until nodes are known: a machine of its own, whose nodes have
 /// nothing but names.
-pub(super) fn partitions(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
+pub(super) fn parse_partitions(text: &[u8], name: &str) -> Result<SiteMachine, SiteError> {
     let mut machine = SiteMachine::default();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
-    for (line, record) in records(&String::from_utf8_lossy(text)) {
-        let pairs = LinePairs::split(&record);
+    for (line, record) in split_records(&String::from_utf8_lossy(text)) {
+        let pairs = LinePairs::split_line(&record);
         let Some(partition) = pairs.get("PartitionName") else { continue };
         let wrong = |problem: String| SiteError::Machine { place: format!("{name}:{line}"), problem };
         let hosts = expand_hostlist(pairs.get("Nodes").unwrap_or_default()).map_err(wrong)?;
@@ -105,15 +109,15 @@ pub(super) fn partitions(text: &[u8], name: &str) -> Result<SiteMachine, SiteErr
         nodes.sort_unstable();
         let limit = |key: &str| match pairs.get(key).filter(|v| !v.eq_ignore_ascii_case("none")) {
             None => Ok(None),
-            Some(text) => seconds(text).map(|s| s.and_then(|s| u32::try_from(s).ok())),
+            Some(text) => parse_seconds(text).map(|s| s.and_then(|s| u32::try_from(s).ok())),
         };
         machine.partitions.push(SitePartition {
             name: partition.to_string(),
             nodes,
             max_limit: limit("MaxTime").map_err(wrong)?,
             default_limit: limit("DefaultTime").map_err(wrong)?,
-            max_nodes: pairs.number("MaxNodes").and_then(|n| u32::try_from(n).ok()),
-            tier: pairs.number("PriorityTier").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
+            max_nodes: pairs.parse_number("MaxNodes").and_then(|n| u32::try_from(n).ok()),
+            tier: pairs.parse_number("PriorityTier").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
             exclusive: pairs.get("OverSubscribe").is_some_and(|v| v.eq_ignore_ascii_case("exclusive")),
             is_default: pairs.get("Default").is_some_and(|v| v.eq_ignore_ascii_case("yes")),
         });
@@ -126,7 +130,7 @@ pub(super) fn partitions(text: &[u8], name: &str) -> Result<SiteMachine, SiteErr
 }
 
 /// The settings that `scontrol show config` prints: `Key   = value`.
-pub(super) fn config(text: &[u8]) -> SiteMachine {
+pub(super) fn parse_config(text: &[u8]) -> SiteMachine {
     let text = String::from_utf8_lossy(text);
     let get = |wanted: &str| {
         let mut pairs = text.lines().filter_map(|line| line.split_once('='));
@@ -197,7 +201,7 @@ mod tests {
         let text = b"NodeName=n1 CPUTot=64 RealMemory=1000 Gres=gpu:a100:4(S:0-1) State=IDLE+DRAIN Partitions=a,b ThreadsPerCore=2 \n\
                      NodeName=n2 CPUEfctv=28 CPUTot=32 RealMemory=2000 CoreSpecCount=4 MemSpecLimit=500 Gres=(null) State=MIXED Partitions=b\n\
                      NodeName=f1 CPUTot=1 State=FUTURE\n";
-        let machine = nodes(text, "nodes.txt").expect("nodes");
+        let machine = parse_nodes(text, "nodes.txt").expect("nodes");
         assert_eq!(machine.nodes.len(), 2);
         let first = &machine.nodes[0];
         assert_eq!(
@@ -210,7 +214,7 @@ mod tests {
         assert_eq!(parts, [("a", &[0][..]), ("b", &[0, 1][..])]);
         let text = b"PartitionName=a Default=YES MaxTime=1-00:00:00 DefaultTime=NONE Nodes=n[1-2] OverSubscribe=EXCLUSIVE PriorityTier=3\n\
                      PartitionName=b MaxTime=UNLIMITED DefaultTime=01:00:00 Nodes=n2 MaxNodes=UNLIMITED\n";
-        let machine = partitions(text, "partitions.txt").expect("partitions");
+        let machine = parse_partitions(text, "partitions.txt").expect("partitions");
         let a = &machine.partitions[0];
         assert_eq!(
             (a.max_limit, a.default_limit, a.exclusive, a.tier, a.is_default),
@@ -223,7 +227,7 @@ mod tests {
     #[test]
     fn paragraphs_are_records_too() {
         let text = b"NodeName=n1 Arch=x86_64\n   CPUTot=4 RealMemory=10\n   State=IDLE\n\nNodeName=n2\n   CPUTot=8 State=IDLE\n";
-        let machine = nodes(text, "nodes.txt").expect("nodes");
+        let machine = parse_nodes(text, "nodes.txt").expect("nodes");
         assert_eq!(machine.nodes.iter().map(|n| n.cpus).collect::<Vec<_>>(), [4, 8]);
     }
 
@@ -231,7 +235,7 @@ mod tests {
     fn settings_are_read() {
         let text = b"Configuration data as of 2026\nClusterName             = big\nKillWait                = 30 sec\n\
                      PreemptMode             = REQUEUE\nPreemptType             = preempt/partition_prio\nSelectType              = select/linear\n";
-        let machine = config(text);
+        let machine = parse_config(text);
         assert_eq!(
             (machine.cluster.as_deref(), machine.linear, machine.preempts_by_requeue),
             (Some("big"), true, true)

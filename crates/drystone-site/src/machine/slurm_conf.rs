@@ -9,17 +9,17 @@ use std::path::Path;
 const CHECK: i64 = 30;
 
 /// Reads the file and all it includes.
-pub(super) fn read(path: &Path) -> Result<SiteMachine, SiteError> {
-    Ok(of(&SlurmConf::read(path)?))
+pub(super) fn read_conf(path: &Path) -> Result<SiteMachine, SiteError> {
+    Ok(from_conf(&SlurmConf::read_file(path)?))
 }
 
-fn of(conf: &SlurmConf) -> SiteMachine {
+fn from_conf(conf: &SlurmConf) -> SiteMachine {
     let by = conf.preempt.by != PreemptType::None;
     let grace = conf.ends.over_minutes.unwrap_or(0) * 60 + conf.ends.kill_wait + CHECK;
     SiteMachine {
         cluster: conf.cluster.clone(),
-        nodes: conf.nodes.iter().enumerate().map(|(at, n)| node(n, conf.is_down(at as u32))).collect(),
-        partitions: conf.partitions.iter().map(partition).collect(),
+        nodes: conf.nodes.iter().enumerate().map(|(at, n)| convert_node(n, conf.is_down(at as u32))).collect(),
+        partitions: conf.partitions.iter().map(convert_partition).collect(),
         linear: conf.select == SelectUnit::Linear,
         open_nodes: false,
         preempts_by_requeue: by && conf.preempt.mode == PreemptMode::Requeue,
@@ -29,21 +29,21 @@ fn of(conf: &SlurmConf) -> SiteMachine {
     }
 }
 
-fn node(node: &conf::ConfNode, down: bool) -> SiteNode {
+fn convert_node(node: &conf::ConfNode, down: bool) -> SiteNode {
     SiteNode {
         name: node.name.clone(),
         cpus: node.cpus,
         threads_per_core: node.cpus_per_core(),
         // 1 is what Slurm takes where nothing is said.
         memory_kb: if node.memory_mb > 1 { node.memory_mb * 1024 } else { 0 },
-        gpus: gres::gpus(&node.gres),
+        gpus: gres::count_gpus(&node.gres),
         gres: node.gres.clone(),
         down,
         partitions: Vec::new(),
     }
 }
 
-fn partition(partition: &conf::ConfPartition) -> SitePartition {
+fn convert_partition(partition: &conf::ConfPartition) -> SitePartition {
     let seconds = |minutes: Option<i64>| minutes.and_then(|m| u32::try_from(m.saturating_mul(60)).ok());
     SitePartition {
         name: partition.name.clone(),

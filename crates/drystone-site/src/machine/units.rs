@@ -11,7 +11,7 @@ use crate::jobs::{self, FoundJob, JobMarks};
 use crate::options::Counting;
 use crate::rows::{AccountingTable, Interner, Symbol};
 use crate::rules::{ImportRule, RuleTally};
-use crate::sweep::{Crew, Moves, moves};
+use crate::sweep::{Crew, Moves, visit_moves};
 use crate::text::{Amount, UNKNOWN};
 
 /// So large a part of a pool's core-seconds, in percent, has to be whole nodes for nodes to be its
@@ -75,7 +75,7 @@ pub(crate) struct ProjectionInputs<'a> {
 }
 
 /// Chooses the unit of every pool and gives the jobs their sizes.
-pub(crate) fn project(
+pub(crate) fn project_pools(
     scene: ProjectionInputs<'_>,
     pools: &[NodePool],
     jobs: &mut [FoundJob],
@@ -83,55 +83,56 @@ pub(crate) fn project(
     tally: &mut RuleTally,
 ) -> Vec<Projection> {
     let ProjectionInputs { machine, crew, .. } = scene;
-    let typical: Vec<Typical> = pools.iter().map(|pool| typical(pool, machine)).collect();
+    let typical: Vec<Typical> = pools.iter().map(|pool| typical_node(pool, machine)).collect();
     size_by_nodes(scene, &typical, jobs, amounts, tally);
-    let mut found: Vec<Projection> = pools.iter().map(|pool| begin(scene, pool)).collect();
+    let mut projections: Vec<Projection> = pools.iter().map(|pool| begin_projection(scene, pool)).collect();
     let whole = whole_places(scene);
     let amounts = amounts.items();
-    let parts = crew.change(jobs, |jobs| {
-        let mut found = vec![Projection::default(); pools.len()];
-        jobs.iter_mut().for_each(|job| survey(scene, job, amounts, &whole, &typical, &mut found));
-        found
+    let parts = crew.map_parts_mut(jobs, |jobs| {
+        let mut partial_projections = vec![Projection::default(); pools.len()];
+        jobs.iter_mut().for_each(|job| survey_job(scene, job, amounts, &whole, &typical, &mut partial_projections));
+        partial_projections
     });
     for part in &parts {
-        for (found, part) in found.iter_mut().zip(part) {
+        for (found, part) in projections.iter_mut().zip(part) {
             let add = |to: &mut (u64, u64), more: (u64, u64)| *to = (to.0 + more.0, to.1 + more.1);
             add(&mut found.whole, part.whole);
             add(&mut found.with_gpus, part.with_gpus);
         }
     }
-    for (found, typical) in found.iter_mut().zip(&typical) {
-        choose(scene, found, typical);
+    for (found, typical) in projections.iter_mut().zip(&typical) {
+        choose_unit(scene, found, typical);
     }
-    let parts = crew.change(jobs, |jobs| {
-        let mut sizes: Vec<SizeSums> = found.iter().map(|_| SizeSums::default()).collect();
+    let parts = crew.map_parts_mut(jobs, |jobs| {
+        let mut sizes: Vec<SizeSums> = projections.iter().map(|_| SizeSums::default()).collect();
         for job in jobs {
             let pool = usize::from(job.pool);
-            size(scene, &found[pool], job, amounts, &typical[pool], &mut sizes[pool]);
+            size_job(scene, &projections[pool], job, amounts, &typical[pool], &mut sizes[pool]);
         }
         sizes
     });
     let mut widest = vec![1_u32; pools.len()];
     for part in &parts {
-        for ((found, widest), sizes) in found.iter_mut().zip(&mut widest).zip(part) {
-            found.dominated.add(sizes.dominated);
+        for ((found, widest), sizes) in projections.iter_mut().zip(&mut widest).zip(part) {
+            found.dominated.add_kind(sizes.dominated);
             found.inflated = (found.inflated.0 + sizes.inflated.0, found.inflated.1 + sizes.inflated.1);
             *widest = (*widest).max(sizes.widest);
         }
     }
-    count_units(scene, &mut found, &widest, jobs);
-    found
+    count_units(scene, &mut projections, &widest, jobs);
+    projections
 }
 
 /// A pool with what its nodes have.
-fn begin(scene: ProjectionInputs<'_>, pool: &NodePool) -> Projection {
-    let mut found = Projection { described: scene.described, nodes: pool.nodes.len() as u32, ..Projection::default() };
+fn begin_projection(scene: ProjectionInputs<'_>, pool: &NodePool) -> Projection {
+    let mut projection =
+        Projection { described: scene.described, nodes: pool.nodes.len() as u32, ..Projection::default() };
     for &node in &pool.nodes {
         let node = &scene.machine.nodes[node as usize];
-        found.cpus += u64::from(node.cpus);
-        found.gpus += u64::from(node.gpus);
+        projection.cpus += u64::from(node.cpus);
+        projection.gpus += u64::from(node.gpus);
     }
-    found
+    projection
 }
 
 /// Jobs whose processors are unknown hold all of their nodes'.
@@ -148,11 +149,11 @@ fn size_by_nodes(
     for job in jobs {
         let mut amount = *amounts.get(job.amount);
         if amount.cpus == UNKNOWN {
-            let each = typical[usize::from(job.pool)].cpus.max(1);
-            amount.cpus = amount.nodes.saturating_mul(each).min(UNKNOWN - 1);
+            let cpus_per_node = typical[usize::from(job.pool)].cpus.max(1);
+            amount.cpus = amount.nodes.saturating_mul(cpus_per_node).min(UNKNOWN - 1);
             job.amount = amounts.intern(amount);
             let row = scene.table.rows.get(job.row);
-            jobs::count(tally, scene.table, ImportRule::SizeNodes, row, job.core_seconds(&amount));
+            jobs::count_rule(tally, scene.table, ImportRule::SizeNodes, row, job.core_seconds(&amount));
         }
     }
 }
@@ -164,13 +165,13 @@ fn whole_places(scene: ProjectionInputs<'_>) -> Vec<bool> {
         .partitions
         .iter()
         .filter(|partition| partition.exclusive)
-        .filter_map(|partition| table.names.find(partition.name.as_bytes()))
+        .filter_map(|partition| table.names.find_symbol(partition.name.as_bytes()))
         .collect();
     table.at.items().iter().map(|at| machine.linear || exclusive.contains(&at.partition)).collect()
 }
 
 /// Adds a job to what is known of its pool.
-fn survey(
+fn survey_job(
     scene: ProjectionInputs<'_>,
     job: &mut FoundJob,
     amounts: &[Amount],
@@ -180,21 +181,21 @@ fn survey(
 ) {
     let row = scene.table.rows.get(job.row);
     if whole[row.at as usize] {
-        job.marks.set(JobMarks::EXCLUSIVE);
+        job.marks.set_mark(JobMarks::EXCLUSIVE);
     }
     let pool = usize::from(job.pool);
-    let (found, amount) = (&mut found[pool], &amounts[job.amount as usize]);
+    let (projection, amount) = (&mut found[pool], &amounts[job.amount as usize]);
     let seconds = job.core_seconds(amount);
-    found.whole.1 += seconds;
-    found.with_gpus.1 += 1;
-    found.with_gpus.0 += u64::from(amount.gpus != UNKNOWN && amount.gpus > 0);
+    projection.whole.1 += seconds;
+    projection.with_gpus.1 += 1;
+    projection.with_gpus.0 += u64::from(amount.gpus != UNKNOWN && amount.gpus > 0);
     if is_whole(job, amount, row.nodes, scene.machine, scene.sets, &typical[pool]) {
-        found.whole.0 += seconds;
+        projection.whole.0 += seconds;
     }
 }
 
 /// Chooses what a pool counts.
-fn choose(scene: ProjectionInputs<'_>, found: &mut Projection, typical: &Typical) {
+fn choose_unit(scene: ProjectionInputs<'_>, found: &mut Projection, typical: &Typical) {
     let ProjectionInputs { described, count, .. } = scene;
     let nearly = |(part, all): (u64, u64)| all > 0 && part.saturating_mul(100) >= all.saturating_mul(NEARLY_ALL);
     // What jobs show of a node is less than it has, and would make whole nodes of parts.
@@ -230,8 +231,8 @@ fn count_units(scene: ProjectionInputs<'_>, found: &mut [Projection], widest: &[
         found.units = u32::try_from(total).unwrap_or(u32::MAX);
         if unknown[at] {
             // A job that waits is no less wide for it, and nodes that jobs name are all there.
-            let named = if found.unit == PoolUnit::Cpu { found.units } else { 0 };
-            found.units = most[at].max(widest[at]).max(named).max(1);
+            let named_units = if found.unit == PoolUnit::Cpu { found.units } else { 0 };
+            found.units = most[at].max(widest[at]).max(named_units).max(1);
             found.described = false;
         }
         found.cpus_per_unit = match found.unit {
@@ -241,7 +242,7 @@ fn count_units(scene: ProjectionInputs<'_>, found: &mut [Projection], widest: &[
     }
 }
 
-fn typical(pool: &NodePool, machine: &SiteMachine) -> Typical {
+fn typical_node(pool: &NodePool, machine: &SiteMachine) -> Typical {
     let mut kinds: std::collections::BTreeMap<(u32, u64, u32), u32> = std::collections::BTreeMap::new();
     for &node in &pool.nodes {
         let node = &machine.nodes[node as usize];
@@ -262,13 +263,13 @@ fn is_whole(
     sets: &NodeSets,
     typical: &Typical,
 ) -> bool {
-    if job.marks.has(JobMarks::EXCLUSIVE) {
+    if job.marks.has_mark(JobMarks::EXCLUSIVE) {
         return true;
     }
     let cpus = u64::from(amount.cpus);
     if sets.len(list) > 0 {
-        let all: u64 = sets.nodes(list).map(|node| u64::from(machine.nodes[node as usize].cpus)).sum();
-        return all > 0 && cpus >= all;
+        let total_cpus: u64 = sets.list_nodes(list).map(|node| u64::from(machine.nodes[node as usize].cpus)).sum();
+        return total_cpus > 0 && cpus >= total_cpus;
     }
     typical.equal
         && amount.nodes != UNKNOWN
@@ -285,7 +286,7 @@ struct SizeSums {
 }
 
 /// Gives a job its size.
-fn size(
+fn size_job(
     scene: ProjectionInputs<'_>,
     found: &Projection,
     job: &mut FoundJob,
@@ -295,23 +296,23 @@ fn size(
 ) {
     let unit = found.unit;
     let amount = &amounts[job.amount as usize];
-    let known = scene.sets.len(scene.table.rows.get(job.row).nodes);
-    let count = if known > 0 { known } else { nodes_or(amount, 1) };
-    let held = match unit {
-        PoolUnit::Node if known > 0 || amount.nodes != UNKNOWN => count,
+    let listed_nodes = scene.sets.len(scene.table.rows.get(job.row).nodes);
+    let count = if listed_nodes > 0 { listed_nodes } else { nodes_or(amount, 1) };
+    let units_taken = match unit {
+        PoolUnit::Node if listed_nodes > 0 || amount.nodes != UNKNOWN => count,
         PoolUnit::Node => amount.cpus.div_ceil(typical.cpus.max(1)),
         PoolUnit::Gpu if amount.gpus != UNKNOWN && amount.gpus > 0 => amount.gpus,
         PoolUnit::Gpu => 1,
         PoolUnit::Cpu => amount.cpus,
     };
-    job.units = held.max(1);
+    job.units = units_taken.max(1);
     if unit != PoolUnit::Node && scene.described {
-        let share = dominant(scene, job, amount, count, typical, unit);
-        sizes.dominated.add(share.by);
+        let share = dominant_share(scene, job, amount, count, typical, unit);
+        sizes.dominated.add_kind(share.by);
         let units = share.units.max(job.units);
-        if job.kind.started() {
-            let run = u64::from(job.occupied());
-            sizes.inflated.0 += u64::from(held) * run;
+        if job.kind.has_start() {
+            let run = u64::from(job.occupied_seconds());
+            sizes.inflated.0 += u64::from(units_taken) * run;
             sizes.inflated.1 += u64::from(units) * run;
         }
         if found.dominant {
@@ -326,7 +327,7 @@ fn nodes_or(amount: &Amount, other: u32) -> u32 {
 }
 
 /// A job's dominant share over its nodes, or over as many typical ones.
-fn dominant(
+fn dominant_share(
     scene: ProjectionInputs<'_>,
     job: &FoundJob,
     amount: &Amount,
@@ -336,19 +337,19 @@ fn dominant(
 ) -> DominantShare {
     let list = scene.table.rows.get(job.row).nodes;
     let mut sum = DominantShare::default();
-    let mut scaled = 0_u64;
+    let mut scaled_share = 0_u64;
     let mut add = |node: &SiteNode, times: u64| {
         let (part, by) = share_of(job, amount, node, count, unit);
-        scaled = scaled.saturating_add(part.saturating_mul(times));
-        sum.by = sum.by.or(by);
+        scaled_share = scaled_share.saturating_add(part.saturating_mul(times));
+        sum.by = sum.by.union_with(by);
     };
     if scene.sets.len(list) > 0 {
-        scene.sets.nodes(list).for_each(|node| add(&scene.machine.nodes[node as usize], 1));
+        scene.sets.list_nodes(list).for_each(|node| add(&scene.machine.nodes[node as usize], 1));
     } else {
         let (cpus, memory_kb, gpus) = (typical.cpus, typical.memory_kb, typical.gpus);
         add(&SiteNode { cpus, memory_kb, gpus, threads_per_core: 1, ..SiteNode::default() }, u64::from(count));
     }
-    sum.units = u32::try_from(scaled.div_ceil(u64::from(count))).unwrap_or(u32::MAX);
+    sum.units = u32::try_from(scaled_share.div_ceil(u64::from(count))).unwrap_or(u32::MAX);
     sum
 }
 
@@ -361,7 +362,7 @@ struct DominantShare {
 
 impl DominantKind {
     /// Returns the union of the two.
-    fn or(self, other: DominantKind) -> DominantKind {
+    fn union_with(self, other: DominantKind) -> DominantKind {
         DominantKind {
             cpus: self.cpus.max(other.cpus),
             memory: self.memory.max(other.memory),
@@ -369,7 +370,7 @@ impl DominantKind {
         }
     }
 
-    fn add(&mut self, other: DominantKind) {
+    fn add_kind(&mut self, other: DominantKind) {
         self.cpus += other.cpus;
         self.memory += other.memory;
         self.gpus += other.gpus;
@@ -379,29 +380,33 @@ impl DominantKind {
 /// A job's share of one of its `count` nodes, times `count`, and what it is of: processors that do
 /// not divide evenly stay whole so.
 fn share_of(job: &FoundJob, amount: &Amount, node: &SiteNode, count: u32, unit: PoolUnit) -> (u64, DominantKind) {
-    let all = u64::from(if unit == PoolUnit::Gpu { node.gpus } else { node.cpus });
+    let node_units = u64::from(if unit == PoolUnit::Gpu { node.gpus } else { node.cpus });
     let count = u64::from(count);
     let mut cpus = u64::from(amount.cpus);
     // What was granted is whole cores already.
     let threads = u64::from(node.threads_per_core.max(1));
-    if !job.kind.started() && threads > 1 {
+    if !job.kind.has_start() && threads > 1 {
         cpus = cpus.div_ceil(count).div_ceil(threads) * threads * count;
     }
     // A share of what a node has none of is none, and none is more than the node.
-    let part =
-        |of: u64, has: u64| if has == 0 { 0 } else { (u128::from(of) * u128::from(all)).div_ceil(u128::from(has)) };
-    let capped = |part: u128| u64::try_from(part).unwrap_or(u64::MAX).min(all * count);
+    let part = |of: u64, has: u64| {
+        if has == 0 { 0 } else { (u128::from(of) * u128::from(node_units)).div_ceil(u128::from(has)) }
+    };
+    let cap_part = |part: u128| u64::try_from(part).unwrap_or(u64::MAX).min(node_units * count);
     let gpus = if amount.gpus == UNKNOWN { 0 } else { u64::from(amount.gpus) };
     // What is counted itself is taken as it is.
     let (by_cpus, by_gpus) = match unit {
-        PoolUnit::Gpu => (capped(part(cpus, u64::from(node.cpus))), gpus),
-        PoolUnit::Cpu | PoolUnit::Node => (cpus, capped(part(gpus, u64::from(node.gpus)))),
+        PoolUnit::Gpu => (cap_part(part(cpus, u64::from(node.cpus))), gpus),
+        PoolUnit::Cpu | PoolUnit::Node => (cpus, cap_part(part(gpus, u64::from(node.gpus)))),
     };
-    if job.marks.has(JobMarks::EXCLUSIVE) || amount.memory_kb == Amount::ALL_MEMORY {
-        return ((all * count).max(if unit == PoolUnit::Gpu { by_gpus } else { by_cpus }), DominantKind::default());
+    if job.marks.has_mark(JobMarks::EXCLUSIVE) || amount.memory_kb == Amount::ALL_MEMORY {
+        return (
+            (node_units * count).max(if unit == PoolUnit::Gpu { by_gpus } else { by_cpus }),
+            DominantKind::default(),
+        );
     }
     let memory = if amount.memory_kb < Amount::ALL_MEMORY { amount.memory_kb } else { 0 };
-    let by_memory = capped(part(memory, node.memory_kb));
+    let by_memory = cap_part(part(memory, node.memory_kb));
     let most = |one: u64, a: u64, b: u64| u64::from(one > a.max(b));
     let by = DominantKind {
         cpus: if unit == PoolUnit::Gpu { most(by_cpus, by_memory, by_gpus) } else { 0 },
@@ -413,18 +418,18 @@ fn share_of(job: &FoundJob, amount: &Amount, node: &SiteNode, count: u32, unit: 
 
 /// The most units that jobs held at once, of each pool that is asked for.
 fn most_at_once(jobs: &[FoundJob], asked: &[bool], crew: Crew) -> Vec<u32> {
-    let parts = crew.sweeps(jobs, |span| {
-        let mut held = vec![(0_u64, 0_u64); asked.len()];
+    let parts = crew.map_spans(jobs, |span| {
+        let mut pool_use = vec![(0_u64, 0_u64); asked.len()];
         let visit = |job: &FoundJob, moves: Moves| {
-            let (now, most) = &mut held[usize::from(job.pool)];
+            let (now, most) = &mut pool_use[usize::from(job.pool)];
             match moves {
                 Moves::Starts => *now += u64::from(job.units),
                 Moves::Ends => *now = now.saturating_sub(u64::from(job.units)),
             }
             *most = (*now).max(*most);
         };
-        moves(jobs, span, |job| asked[usize::from(job.pool)], visit);
-        held
+        visit_moves(jobs, span, |job| asked[usize::from(job.pool)], visit);
+        pool_use
     });
     let most = |pool: usize| parts.iter().map(|held| held[pool].1).max().unwrap_or(0);
     (0..asked.len()).map(|pool| u32::try_from(most(pool)).unwrap_or(u32::MAX)).collect()

@@ -4,13 +4,16 @@ use super::FileReading;
 use crate::error::SiteError;
 use crate::rows::{FilePlace, RowDraft};
 use crate::rules::ImportRule;
-use crate::text::{Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, leading, span, whole};
+use crate::text::{
+    Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, parse_digits, parse_span, parse_whole,
+    split_leading,
+};
 use std::io::Read;
 
 /// Fields that every version has.
 const FEWEST: usize = 40;
 
-pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+pub(crate) fn read_grid_engine(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     // Fields of the row before.
     let mut usual = 0;
     reading.each_line(input, |reading, line, place| {
@@ -18,11 +21,11 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
         if text.is_empty() || text.starts_with(b"#") {
             return Ok(true);
         }
-        let text = match reported(text) {
+        let text = match split_reported(text) {
             None => text,
             Some((b"acct", record)) => record,
             Some(_) => {
-                reading.intake.count(ImportRule::Record, place, text, 0);
+                reading.intake.count_rule(ImportRule::Record, place, text, 0);
                 return Ok(true);
             }
         };
@@ -30,42 +33,42 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
             match of_json(text) {
                 Some(fields) => {
                     let fields: Vec<&[u8]> = fields.iter().map(String::as_bytes).collect();
-                    record(text, &fields, place, reading)?;
+                    take_record(text, &fields, place, reading)?;
                 }
-                None if line.whole => reading.intake.bad(ImportRule::Shape, place, text, 0),
+                None if line.whole => reading.intake.count_bad(ImportRule::Shape, place, text, 0),
                 None => {
-                    reading.intake.bad(ImportRule::Cut, place, text, 0);
-                    return reading.cut(place).map(|()| false);
+                    reading.intake.count_bad(ImportRule::Cut, place, text, 0);
+                    return reading.note_cut(place).map(|()| false);
                 }
             }
             return Ok(true);
         }
         let mut fields: Vec<&[u8]> = text.split(|&b| b == b':').collect();
-        rejoin(text, &mut fields);
+        rejoin_name(text, &mut fields);
         rejoin_category(text, &mut fields);
         // The last line may lack its end, but not fields that the others have.
         if !line.whole && fields.len() < usual.max(FEWEST) {
-            reading.intake.bad(ImportRule::Cut, place, text, lost(&fields));
-            return reading.cut(place).map(|()| false);
+            reading.intake.count_bad(ImportRule::Cut, place, text, lost_seconds(&fields));
+            return reading.note_cut(place).map(|()| false);
         }
         if fields.len() < FEWEST || !usage_is_whole(&fields) {
-            reading.intake.bad(ImportRule::Columns, place, text, lost(&fields));
+            reading.intake.count_bad(ImportRule::Columns, place, text, lost_seconds(&fields));
             return Ok(true);
         }
         usual = fields.len();
-        record(text, &fields, place, reading)?;
+        take_record(text, &fields, place, reading)?;
         Ok(true)
     })
 }
 
 /// The kind of a line of the file `reporting`, and what follows: it has accounting among records of
 /// hosts, queues and what happens to jobs, each behind its time.
-pub(super) fn reported(line: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn split_reported(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let (time, rest) = line.split_at(line.iter().position(|&b| b == b':')?);
-    digits(time)?;
+    parse_digits(time)?;
     let rest = &rest[1..];
     let (kind, record) = rest.split_at(rest.iter().position(|&b| b == b':')?);
-    let known: &[&[u8]] = &[
+    let record_kinds: &[&[u8]] = &[
         b"acct",
         b"new_job",
         b"job_log",
@@ -81,20 +84,20 @@ pub(super) fn reported(line: &[u8]) -> Option<(&[u8], &[u8])> {
         b"department_usage",
         b"statistic",
     ];
-    known.contains(&kind).then(|| (kind, &record[1..]))
+    record_kinds.contains(&kind).then(|| (kind, &record[1..]))
 }
 
 /// Returns whether no field is missing or added before the category: the slots, the task and the
 /// usage of processor, memory and I/O are numbers.
 fn usage_is_whole(fields: &[&[u8]]) -> bool {
-    let whole = |at: usize| fields[at].is_empty() || digits(fields[at]).is_some();
-    let decimal = |at: usize| fields[at].is_empty() || crate::text::decimal(fields[at]).is_some();
+    let whole = |at: usize| fields[at].is_empty() || parse_digits(fields[at]).is_some();
+    let decimal = |at: usize| fields[at].is_empty() || crate::text::parse_decimal(fields[at]).is_some();
     whole(34) && whole(35) && (36..39).all(decimal)
 }
 
 /// Returns the seconds that a row of an unusable shape was on the machine: on one slot at least.
-fn lost(fields: &[&[u8]]) -> u64 {
-    let moment = |at: usize| match fields.get(at).copied().and_then(when) {
+fn lost_seconds(fields: &[&[u8]]) -> u64 {
+    let moment = |at: usize| match fields.get(at).copied().and_then(parse_time) {
         Some(When::Epoch(second)) => Some(second),
         _ => None,
     };
@@ -102,17 +105,22 @@ fn lost(fields: &[&[u8]]) -> u64 {
 }
 
 /// Takes one record by its fields.
-fn record(text: &[u8], fields: &[&[u8]], place: FilePlace, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+fn take_record(
+    text: &[u8],
+    fields: &[&[u8]],
+    place: FilePlace,
+    reading: &mut FileReading<'_>,
+) -> Result<(), SiteError> {
     // The parts of a parallel job, one for each of its hosts, such as `1.n0006`.
-    let part = |id: &&[u8]| !id.is_empty() && **id != *b"NONE" && crate::text::decimal(id).is_none();
+    let part = |id: &&[u8]| !id.is_empty() && **id != *b"NONE" && crate::text::parse_decimal(id).is_none();
     if fields.get(41).is_some_and(part) {
-        reading.intake.count(ImportRule::Record, place, text, 0);
+        reading.intake.count_rule(ImportRule::Record, place, text, 0);
         return Ok(());
     }
-    match job(text, fields, place) {
+    match parse_job(text, fields, place) {
         Some(draft) => reading.intake.push(&draft),
         None => {
-            reading.intake.bad(ImportRule::Shape, place, text, 0);
+            reading.intake.count_bad(ImportRule::Shape, place, text, 0);
             Ok(())
         }
     }
@@ -158,16 +166,16 @@ fn of_json(text: &[u8]) -> Option<Vec<String>> {
 
 /// Puts a name with colons together again. The job's number, its account, its priority and five
 /// more numbers behind it stand where no name has them.
-fn rejoin<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
+fn rejoin_name<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
     let number = |at: usize| fields.get(at).is_some_and(|f| !f.is_empty() && f.iter().all(u8::is_ascii_digit));
-    let signed = |at: usize| {
+    let is_signed = |at: usize| {
         fields.get(at).is_some_and(|f| {
             let digits = f.strip_prefix(b"-").unwrap_or(f);
             !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
         })
     };
     // Number, priority, submission, start, end, failure, exit status.
-    let begins = |at: usize| number(at) && signed(at + 2) && (3..8).all(|next| number(at + next));
+    let begins = |at: usize| number(at) && is_signed(at + 2) && (3..8).all(|next| number(at + next));
     if begins(5) {
         return;
     }
@@ -181,7 +189,7 @@ fn rejoin<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
 /// waiting for I/O, the number of a parallel task or `NONE`, and memory.
 fn rejoin_category<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
     const CATEGORY: usize = 39;
-    let number = |at: usize| fields.get(at).is_some_and(|f| !f.is_empty() && crate::text::decimal(f).is_some());
+    let number = |at: usize| fields.get(at).is_some_and(|f| !f.is_empty() && crate::text::parse_decimal(f).is_some());
     let task = |at: usize| {
         fields
             .get(at)
@@ -197,11 +205,11 @@ fn rejoin_category<'a>(line: &'a [u8], fields: &mut Vec<&'a [u8]>) {
     fields.splice(CATEGORY..at, [&line[from..to]]);
 }
 
-fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: FilePlace) -> Option<RowDraft<'a>> {
+fn parse_job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: FilePlace) -> Option<RowDraft<'a>> {
     let mut draft = RowDraft::new(place, line);
     (draft.partition, draft.group, draft.user, draft.name) = (fields[0], fields[2], fields[3], fields[4]);
-    let number = digits(fields[5])?;
-    let task = digits(fields[35]).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+    let number = parse_digits(fields[5])?;
+    let task = parse_digits(fields[35]).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     draft.raw = task.is_none().then_some(number);
     draft.id = Some(JobLabel { number, part: task.map_or(IdPart::Whole, IdPart::Task) });
     draft.account = match (fields[31], fields[6]) {
@@ -210,14 +218,14 @@ fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: FilePlace) -> Option<RowD
         (b"" | b"NONE", given) => given,
         (project, _) => project,
     };
-    draft.submit = when(fields[8])?;
-    (draft.start, draft.end) = (when(fields[9])?, when(fields[10])?);
-    let (failed, exit) = (digits(fields[11])?, digits(fields[12]).unwrap_or(0));
-    let slots = digits(fields[34]).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+    draft.submit = parse_time(fields[8])?;
+    (draft.start, draft.end) = (parse_time(fields[9])?, parse_time(fields[10])?);
+    let (failure, exit) = (parse_digits(fields[11])?, parse_digits(fields[12]).unwrap_or(0));
+    let slots = parse_digits(fields[34]).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     let ran = draft.start != When::Unknown;
     // One that never ran has no slots: its category says what it asked for.
     let slots = slots.or_else(|| asked_slots(fields[39])).or((!ran).then_some(1))?;
-    draft.asked = Amount { cpus: slots, gpus: gpus(fields[39]).unwrap_or(UNKNOWN), ..Amount::UNKNOWN };
+    draft.asked = Amount { cpus: slots, gpus: count_gpus(fields[39]).unwrap_or(UNKNOWN), ..Amount::UNKNOWN };
     if ran {
         draft.held = draft.asked;
         // One host is named; where the others are is not said.
@@ -229,9 +237,9 @@ fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: FilePlace) -> Option<RowD
     if let (When::Epoch(start), When::Epoch(end)) = (draft.start, draft.end) {
         draft.elapsed = (end >= start).then(|| u32::try_from(end - start).ok()).flatten();
     }
-    draft.limit = limit(fields[39]);
+    draft.limit = parse_limit(fields[39]);
     draft.exit = i16::try_from(exit).ok().map(|code| (code, 0));
-    draft.state = match (ran, failed, exit) {
+    draft.state = match (ran, failure, exit) {
         (false, ..) => RecordState::Cancelled,
         // Rescheduled, by hand or for its host; migrated.
         (_, 24 | 25, _) => RecordState::Requeued,
@@ -243,8 +251,8 @@ fn job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: FilePlace) -> Option<RowD
 }
 
 /// Seconds or, in other versions, milliseconds or microseconds since 1970; 0 for never.
-fn when(text: &[u8]) -> Option<When> {
-    match digits(text)? {
+fn parse_time(text: &[u8]) -> Option<When> {
+    match parse_digits(text)? {
         0 => Some(When::Unknown),
         seconds @ 1..100_000_000_000 => Some(When::Epoch(seconds as i64)),
         milliseconds @ ..100_000_000_000_000 => i64::try_from(milliseconds / 1_000).ok().map(When::Epoch),
@@ -253,7 +261,7 @@ fn when(text: &[u8]) -> Option<When> {
 }
 
 /// The requests in the category of a job: `-l h_rt=3600,gpu=2 -pe mpi 16`.
-fn requests(category: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+fn split_requests(category: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let words = category.split(|&b| b == b' ').filter(|word| !word.is_empty());
     let lists = words.clone().zip(words.skip(1)).filter(|(option, _)| *option == b"-l").map(|(_, list)| list);
     lists.flat_map(|list| list.split(|&b| b == b',')).filter_map(|request| {
@@ -263,27 +271,28 @@ fn requests(category: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 }
 
 /// The hard limit of the run time, else the soft one.
-fn limit(category: &[u8]) -> RecordLimit {
-    let value = |key: &[u8]| requests(category).find(|(name, _)| *name == key).and_then(|(_, value)| span(value));
+fn parse_limit(category: &[u8]) -> RecordLimit {
+    let value =
+        |key: &[u8]| split_requests(category).find(|(name, _)| *name == key).and_then(|(_, value)| parse_span(value));
     value(b"h_rt").or_else(|| value(b"s_rt")).map_or(RecordLimit::Unknown, RecordLimit::Seconds)
 }
 
 /// GPUs, by the names that sites give to this resource. Taken as those of the job: whether a
 /// request is for each slot, the accounting does not say.
-fn gpus(category: &[u8]) -> Option<u32> {
+fn count_gpus(category: &[u8]) -> Option<u32> {
     const NAMES: [&[u8]; 8] = [b"gpu", b"gpus", b"ngpu", b"ngpus", b"num_gpu", b"num_gpus", b"gpu_count", b"gpu_card"];
     let number = |value: &[u8]| match value {
         b"TRUE" | b"true" => Some(1),
-        _ => whole(value).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < 1 << 20),
+        _ => parse_whole(value).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < 1 << 20),
     };
-    requests(category).find(|(name, _)| NAMES.contains(name)).and_then(|(_, value)| number(value))
+    split_requests(category).find(|(name, _)| NAMES.contains(name)).and_then(|(_, value)| number(value))
 }
 
 /// The slots of `-pe NAME 16`; of a range the lower end.
 fn asked_slots(category: &[u8]) -> Option<u32> {
     let mut words = category.split(|&b| b == b' ').filter(|word| !word.is_empty());
     words.find(|word| *word == b"-pe")?;
-    let (slots, _) = leading(words.nth(1)?)?;
+    let (slots, _) = split_leading(words.nth(1)?)?;
     u32::try_from(slots).ok().filter(|&n| n > 0 && n < 1 << 24)
 }
 
@@ -293,20 +302,20 @@ mod tests {
 
     #[test]
     fn a_limit_hides_in_the_category() {
-        assert_eq!(limit(b"-U x -l h_rt=3600,mem=4G -pe mpi 16"), RecordLimit::Seconds(3_600));
-        assert_eq!(limit(b"-l mem=4G,h_rt=02"), RecordLimit::Seconds(2));
-        assert_eq!(limit(b"NONE"), RecordLimit::Unknown);
+        assert_eq!(parse_limit(b"-U x -l h_rt=3600,mem=4G -pe mpi 16"), RecordLimit::Seconds(3_600));
+        assert_eq!(parse_limit(b"-l mem=4G,h_rt=02"), RecordLimit::Seconds(2));
+        assert_eq!(parse_limit(b"NONE"), RecordLimit::Unknown);
     }
 
     #[test]
     fn a_category_names_gpus_and_slots() {
-        assert_eq!(gpus(b"-U x -l h_rt=60,gpu=2 -pe smp 8"), Some(2));
-        assert_eq!(gpus(b"-l ngpus=4"), Some(4));
-        assert_eq!(gpus(b"-l mygpu=4,gpu=x"), None);
+        assert_eq!(count_gpus(b"-U x -l h_rt=60,gpu=2 -pe smp 8"), Some(2));
+        assert_eq!(count_gpus(b"-l ngpus=4"), Some(4));
+        assert_eq!(count_gpus(b"-l mygpu=4,gpu=x"), None);
         assert_eq!((asked_slots(b"-pe mpi 128"), asked_slots(b"-pe mpi 8-16 -l a=1")), (Some(128), Some(8)));
         assert_eq!(asked_slots(b"-l pe=3"), None);
         // Neither is the beginning of another name.
-        assert_eq!(limit(b"-l xh_rt=5,h_rt=7"), RecordLimit::Seconds(7));
+        assert_eq!(parse_limit(b"-l xh_rt=5,h_rt=7"), RecordLimit::Seconds(7));
     }
 
     #[test]
@@ -315,7 +324,7 @@ mod tests {
         for name in ["a", "a:b", "m0:aero:0588:post", "1:2:3", "9:sge:0:1", ":", "x:"] {
             let line = plain.replace("NAME", name);
             let mut fields: Vec<&[u8]> = line.as_bytes().split(|&b| b == b':').collect();
-            rejoin(line.as_bytes(), &mut fields);
+            rejoin_name(line.as_bytes(), &mut fields);
             assert_eq!((fields[4], fields[5], fields.len()), (name.as_bytes(), &b"7"[..], 15), "{name}");
         }
     }
@@ -329,15 +338,15 @@ mod tests {
             rejoin_category(line.as_bytes(), &mut fields);
             assert_eq!((fields[39], fields[41], fields.len()), (category.as_bytes(), &b"NONE"[..], 45), "{category}");
         }
-        assert_eq!(limit(b"-l h=a:b,h_rt=1:30:00"), RecordLimit::Seconds(5_400));
+        assert_eq!(parse_limit(b"-l h=a:b,h_rt=1:30:00"), RecordLimit::Seconds(5_400));
     }
 
     #[test]
     fn moments_are_seconds_or_milliseconds() {
-        assert_eq!(when(b"1769860800"), Some(When::Epoch(1_769_860_800)));
-        assert_eq!(when(b"1769860800123"), Some(When::Epoch(1_769_860_800)));
-        assert_eq!(when(b"1769860800123456"), Some(When::Epoch(1_769_860_800)));
-        assert_eq!(when(b"0"), Some(When::Unknown));
-        assert_eq!(when(b"x"), None);
+        assert_eq!(parse_time(b"1769860800"), Some(When::Epoch(1_769_860_800)));
+        assert_eq!(parse_time(b"1769860800123"), Some(When::Epoch(1_769_860_800)));
+        assert_eq!(parse_time(b"1769860800123456"), Some(When::Epoch(1_769_860_800)));
+        assert_eq!(parse_time(b"0"), Some(When::Unknown));
+        assert_eq!(parse_time(b"x"), None);
     }
 }

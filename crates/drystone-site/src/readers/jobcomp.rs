@@ -6,8 +6,8 @@ use crate::error::SiteError;
 use crate::rows::{FilePlace, RowDraft, RowTrouble};
 use crate::rules::ImportRule;
 use crate::text::{
-    Amount, IdPart, JobLabel, NoTime, RecordLimit, RecordState, UNKNOWN, When, digits, leading, limit_minutes,
-    limit_span, state, tasks, tres,
+    Amount, IdPart, JobLabel, NoTime, RecordLimit, RecordState, UNKNOWN, When, limit_minutes, limit_span, parse_digits,
+    parse_tasks, parse_tres, split_leading, split_state,
 };
 use std::io::Read;
 
@@ -48,7 +48,7 @@ const KEYS: &[&str] = &[
 struct LineValues<'a>(Vec<(&'a [u8], &'a [u8])>);
 
 impl<'a> LineValues<'a> {
-    fn split(line: &'a [u8]) -> LineValues<'a> {
+    fn split_line(line: &'a [u8]) -> LineValues<'a> {
         let mut pairs: Vec<(&[u8], usize, usize)> = Vec::with_capacity(KEYS.len());
         let mut at = 0;
         while at < line.len() {
@@ -72,26 +72,31 @@ impl<'a> LineValues<'a> {
     }
 }
 
-pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+pub(crate) fn read_jobcomp(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     reading.each_line(input, |reading, line, place| {
         let text = line.bytes.trim_ascii();
         if text.is_empty() {
             return Ok(true);
         }
-        let pairs = LineValues::split(text);
+        let pairs = LineValues::split_line(text);
         if !line.whole && pairs.get("EndTime").is_empty() {
-            reading.intake.bad(ImportRule::Cut, place, text, 0);
-            return reading.cut(place).map(|()| false);
+            reading.intake.count_bad(ImportRule::Cut, place, text, 0);
+            return reading.note_cut(place).map(|()| false);
         }
-        row(text, &pairs, place, reading)?;
+        take_row(text, &pairs, place, reading)?;
         Ok(true)
     })
 }
 
-fn row(line: &[u8], pairs: &LineValues<'_>, place: FilePlace, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+fn take_row(
+    line: &[u8],
+    pairs: &LineValues<'_>,
+    place: FilePlace,
+    reading: &mut FileReading<'_>,
+) -> Result<(), SiteError> {
     let intake = &mut *reading.intake;
-    let Some(raw) = digits(pairs.get("JobId")) else {
-        intake.bad(ImportRule::JobId, place, line, 0);
+    let Some(raw) = parse_digits(pairs.get("JobId")) else {
+        intake.count_bad(ImportRule::JobId, place, line, 0);
         return Ok(());
     };
     let mut draft = RowDraft::new(place, line);
@@ -99,25 +104,25 @@ fn row(line: &[u8], pairs: &LineValues<'_>, place: FilePlace, reading: &mut File
     draft.id = id(pairs, raw);
     let mut whens = [When::Unknown; 4];
     for (when, key) in whens.iter_mut().zip(["SubmitTime", "EligibleTime", "StartTime", "EndTime"]) {
-        match intake.form.read(pairs.get(key)) {
+        match intake.form.read_time(pairs.get(key)) {
             Ok(read) => *when = read,
             Err(unlike) => {
                 let trouble = if unlike == NoTime::Relative { RowTrouble::Relative } else { RowTrouble::Form };
-                intake.trouble(trouble, place, pairs.get(key));
-                intake.bad(ImportRule::Time, place, line, 0);
+                intake.note_trouble(trouble, place, pairs.get(key));
+                intake.count_bad(ImportRule::Time, place, line, 0);
                 return Ok(());
             }
         }
     }
     [draft.submit, draft.eligible, draft.start, draft.end] = whens;
     let limit = pairs.get("TimeLimit");
-    let read = limit_minutes(limit).or_else(|| limit_span(limit));
-    draft.limit = read.unwrap_or(RecordLimit::Unknown);
-    let (known, by) = state(pairs.get("JobState"));
-    (draft.state, draft.canceller) = (known, by.unwrap_or_default());
-    draft.word = if known == RecordState::Other { pairs.get("JobState") } else { b"" };
-    (draft.user, draft.uid) = named(pairs.get("UserId"));
-    draft.group = named(pairs.get("GroupId")).0;
+    let time_limit = limit_minutes(limit).or_else(|| limit_span(limit));
+    draft.limit = time_limit.unwrap_or(RecordLimit::Unknown);
+    let (record_state, by) = split_state(pairs.get("JobState"));
+    (draft.state, draft.canceller) = (record_state, by.unwrap_or_default());
+    draft.word = if record_state == RecordState::Other { pairs.get("JobState") } else { b"" };
+    (draft.user, draft.uid) = split_name_number(pairs.get("UserId"));
+    draft.group = split_name_number(pairs.get("GroupId")).0;
     draft.cluster = pairs.get("Cluster");
     draft.account = pairs.get("Account");
     draft.partition = pairs.get("Partition");
@@ -126,28 +131,31 @@ fn row(line: &[u8], pairs: &LineValues<'_>, place: FilePlace, reading: &mut File
     draft.nodes = pairs.get("NodeList");
     draft.name = pairs.get("Name");
     let count = |key: &str| {
-        leading(pairs.get(key)).and_then(|(n, _)| u32::try_from(n).ok()).filter(|&n| n < UNKNOWN - 8).unwrap_or(UNKNOWN)
+        split_leading(pairs.get(key))
+            .and_then(|(n, _)| u32::try_from(n).ok())
+            .filter(|&n| n < UNKNOWN - 8)
+            .unwrap_or(UNKNOWN)
     };
-    draft.asked = tres(pairs.get("Tres")).unwrap_or(Amount::UNKNOWN);
-    let held = Amount { cpus: count("ProcCnt"), nodes: count("NodeCnt"), ..Amount::UNKNOWN };
+    draft.asked = parse_tres(pairs.get("Tres")).unwrap_or(Amount::UNKNOWN);
+    let allocation = Amount { cpus: count("ProcCnt"), nodes: count("NodeCnt"), ..Amount::UNKNOWN };
     // What it held beside is what it asked for.
-    draft.held = if held.nodes == 0 { held } else { held.or(draft.asked) };
-    if read.is_none() {
-        intake.count(ImportRule::Field, place, line, 0);
+    draft.held = if allocation.nodes == 0 { allocation } else { allocation.or_else(draft.asked) };
+    if time_limit.is_none() {
+        intake.count_rule(ImportRule::Field, place, line, 0);
     }
     intake.push(&draft)
 }
 
 fn id(pairs: &LineValues<'_>, raw: u64) -> Option<JobLabel> {
-    let part = |of: &str, index: &str| Some((digits(pairs.get(of))?, pairs.get(index)));
+    let part = |of: &str, index: &str| Some((parse_digits(pairs.get(of))?, pairs.get(index)));
     if let Some((number, task)) = part("ArrayJobId", "ArrayTaskId").filter(|(_, task)| !task.is_empty()) {
-        let one = digits(task).and_then(|n| u32::try_from(n).ok()).map(IdPart::Task);
+        let single_task = parse_digits(task).and_then(|n| u32::try_from(n).ok()).map(IdPart::Task);
         let text = task.strip_prefix(b"[").and_then(|t| t.strip_suffix(b"]")).unwrap_or(task);
-        return one.or_else(|| tasks(text).map(IdPart::Tasks)).map(|part| JobLabel { number, part });
+        return single_task.or_else(|| parse_tasks(text).map(IdPart::Tasks)).map(|part| JobLabel { number, part });
     }
     let het = part("HetJobId", "HetJobOffset").or_else(|| part("PackJobId", "PackJobOffset"));
     if let Some((number, offset)) = het.filter(|(number, _)| *number > 0)
-        && let Some(offset) = digits(offset).and_then(|n| u32::try_from(n).ok())
+        && let Some(offset) = parse_digits(offset).and_then(|n| u32::try_from(n).ok())
     {
         return Some(JobLabel { number, part: IdPart::Component(offset) });
     }
@@ -155,10 +163,10 @@ fn id(pairs: &LineValues<'_>, raw: u64) -> Option<JobLabel> {
 }
 
 /// `root(0)`: a name and its number.
-fn named(text: &[u8]) -> (&[u8], Option<u32>) {
+fn split_name_number(text: &[u8]) -> (&[u8], Option<u32>) {
     let Some(inner) = text.strip_suffix(b")") else { return (text, None) };
     let Some(at) = inner.iter().rposition(|&b| b == b'(') else { return (text, None) };
-    (&text[..at], digits(&inner[at + 1..]).and_then(|n| u32::try_from(n).ok()))
+    (&text[..at], parse_digits(&inner[at + 1..]).and_then(|n| u32::try_from(n).ok()))
 }
 
 #[cfg(test)]
@@ -169,11 +177,11 @@ mod tests {
     fn values_go_on_until_the_next_key() {
         let line =
             b"JobId=3 UserId=al ice(7) GroupId=g(8) Name=a b=c JobState=COMPLETED WorkDir=/x y z  Tres=cpu=2,mem=1G ";
-        let pairs = LineValues::split(line);
+        let pairs = LineValues::split_line(line);
         assert_eq!(pairs.get("Name"), b"a b=c");
         assert_eq!(pairs.get("WorkDir"), b"/x y z");
         assert_eq!(pairs.get("Tres"), b"cpu=2,mem=1G");
-        assert_eq!(named(pairs.get("UserId")), (&b"al ice"[..], Some(7)));
+        assert_eq!(split_name_number(pairs.get("UserId")), (&b"al ice"[..], Some(7)));
         assert_eq!(pairs.get("QOS"), b"");
     }
 }

@@ -37,31 +37,31 @@ impl<R: Read> InputLines<R> {
     /// # Errors
     /// Reading failed, and all that came before was taken.
     pub(crate) fn next(&mut self) -> io::Result<Option<InputLine<'_>>> {
-        let mut searched = 0;
-        let (length, ending) = loop {
-            let known = &self.buffer[self.start..self.end];
-            if let Some(at) = memchr::memchr(b'\n', &known[searched..]) {
-                break (searched + at, 1);
+        let mut searched_len = 0;
+        let (length, ending_len) = loop {
+            let unread = &self.buffer[self.start..self.end];
+            if let Some(at) = memchr::memchr(b'\n', &unread[searched_len..]) {
+                break (searched_len + at, 1);
             }
-            searched = known.len();
-            if self.over || searched >= LONGEST {
-                break (searched, 0);
+            searched_len = unread.len();
+            if self.over || searched_len >= LONGEST {
+                break (searched_len, 0);
             }
-            self.fill();
+            self.fill_buffer();
         };
-        if length + ending == 0 {
+        if length + ending_len == 0 {
             return self.broken.take().map_or(Ok(None), Err);
         }
         self.number = self.number.saturating_add(1);
         let from = self.start;
-        self.start += length + ending;
+        self.start += length + ending_len;
         let bytes = &self.buffer[from..from + length];
         let bytes = if self.number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
         let bytes = without_padding(bytes.strip_suffix(b"\r").unwrap_or(bytes));
-        Ok(Some(InputLine { bytes, number: self.number, whole: ending == 1 }))
+        Ok(Some(InputLine { bytes, number: self.number, whole: ending_len == 1 }))
     }
 
-    fn fill(&mut self) {
+    fn fill_buffer(&mut self) {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
@@ -99,7 +99,7 @@ pub(crate) struct LineBlock {
 }
 
 impl LineBlock {
-    pub(crate) fn lines(&self) -> impl Iterator<Item = InputLine<'_>> {
+    pub(crate) fn split_lines(&self) -> impl Iterator<Item = InputLine<'_>> {
         let mut from = 0;
         let mut number = self.first;
         std::iter::from_fn(move || {
@@ -120,7 +120,7 @@ impl LineBlock {
     }
 
     /// All of its bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
@@ -155,19 +155,19 @@ impl<R: Read> Blocks<R> {
     pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<LineBlock>> {
         buffer.clear();
         buffer.append(&mut self.rest);
-        let mut searched = 0;
+        let mut searched_len = 0;
         let end = loop {
             if buffer.len() >= self.size
-                && let Some(at) = memchr::memrchr(b'\n', &buffer[searched..])
+                && let Some(at) = memchr::memrchr(b'\n', &buffer[searched_len..])
             {
-                break searched + at + 1;
+                break searched_len + at + 1;
             }
             // Longer lines come in pieces.
             if self.over || buffer.len() >= LONGEST.max(self.size) {
                 break buffer.len();
             }
-            searched = if buffer.len() >= self.size { buffer.len() } else { 0 };
-            self.fill(&mut buffer);
+            searched_len = if buffer.len() >= self.size { buffer.len() } else { 0 };
+            self.fill_buffer(&mut buffer);
         };
         if buffer.is_empty() {
             return self.broken.take().map_or(Ok(None), Err);
@@ -181,10 +181,10 @@ impl<R: Read> Blocks<R> {
         Ok(Some(LineBlock { bytes: buffer, first }))
     }
 
-    fn fill(&mut self, buffer: &mut Vec<u8>) {
-        let wanted = self.size.saturating_sub(buffer.len()).clamp(CHUNK.min(self.size), CHUNK);
+    fn fill_buffer(&mut self, buffer: &mut Vec<u8>) {
+        let chunk_len = self.size.saturating_sub(buffer.len()).clamp(CHUNK.min(self.size), CHUNK);
         let from = buffer.len();
-        buffer.resize(from + wanted, 0);
+        buffer.resize(from + chunk_len, 0);
         let more = match self.input.read(&mut buffer[from..]) {
             Ok(0) => {
                 self.over = true;
@@ -212,7 +212,7 @@ mod tests {
             let mut blocks = Blocks::new(Slow(text), size);
             let mut all = Vec::new();
             while let Some(block) = blocks.next(vec![1, 2, 3]).expect("reads") {
-                all.extend(block.lines().map(|line| (line.bytes.to_vec(), line.number, line.whole)));
+                all.extend(block.split_lines().map(|line| (line.bytes.to_vec(), line.number, line.whole)));
             }
             all
         };

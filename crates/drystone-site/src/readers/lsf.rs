@@ -5,27 +5,27 @@ use super::FileReading;
 use crate::error::SiteError;
 use crate::rows::{FilePlace, RowDraft};
 use crate::rules::ImportRule;
-use crate::text::{Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, leading};
+use crate::text::{Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, parse_digits, split_leading};
 use std::collections::BTreeSet;
 use std::io::Read;
 
-pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+pub(crate) fn read_lsf(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     reading.each_line(input, |reading, line, place| {
         let text = line.bytes.trim_ascii();
         if text.is_empty() {
             return Ok(true);
         }
         if !text.starts_with(b"\"JOB_FINISH\"") {
-            reading.intake.count(ImportRule::Record, place, text, 0);
+            reading.intake.count_rule(ImportRule::Record, place, text, 0);
             return Ok(true);
         }
-        let fields = fields(text);
-        match job(text, &fields, place) {
-            Some(draft) => reading.intake.push(&draft.borrow())?,
-            None if line.whole => reading.intake.bad(ImportRule::Shape, place, text, 0),
+        let fields = split_fields(text);
+        match parse_job(text, &fields, place) {
+            Some(draft) => reading.intake.push(&draft.borrow_draft())?,
+            None if line.whole => reading.intake.count_bad(ImportRule::Shape, place, text, 0),
             None => {
-                reading.intake.bad(ImportRule::Cut, place, text, 0);
-                return reading.cut(place).map(|()| false);
+                reading.intake.count_bad(ImportRule::Cut, place, text, 0);
+                return reading.note_cut(place).map(|()| false);
             }
         }
         Ok(true)
@@ -33,7 +33,7 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<()
 }
 
 /// The fields of a record, quotes taken away.
-fn fields(line: &[u8]) -> Vec<Vec<u8>> {
+fn split_fields(line: &[u8]) -> Vec<Vec<u8>> {
     let mut fields = Vec::new();
     let mut at = 0;
     while at < line.len() {
@@ -76,26 +76,26 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    fn text(&mut self) -> Option<&'a [u8]> {
+    fn next_text(&mut self) -> Option<&'a [u8]> {
         let field = self.fields.get(self.at)?;
         self.at += 1;
         Some(field)
     }
 
-    fn number(&mut self) -> Option<i64> {
-        std::str::from_utf8(self.text()?).ok()?.parse().ok()
+    fn next_number(&mut self) -> Option<i64> {
+        std::str::from_utf8(self.next_text()?).ok()?.parse().ok()
     }
 
-    fn skip(&mut self, count: usize) -> Option<()> {
+    fn skip_fields(&mut self, count: usize) -> Option<()> {
         self.at += count;
         (self.at <= self.fields.len()).then_some(())
     }
 
     /// A list behind its length.
-    fn list(&mut self) -> Option<&'a [Vec<u8>]> {
-        let length = usize::try_from(self.number()?).ok()?;
+    fn next_list(&mut self) -> Option<&'a [Vec<u8>]> {
+        let length = usize::try_from(self.next_number()?).ok()?;
         let from = self.at;
-        self.skip(length)?;
+        self.skip_fields(length)?;
         self.fields.get(from..from + length)
     }
 }
@@ -107,7 +107,7 @@ struct LsfJob<'a> {
 }
 
 impl LsfJob<'_> {
-    fn borrow(&self) -> RowDraft<'_> {
+    fn borrow_draft(&self) -> RowDraft<'_> {
         RowDraft { nodes: &self.nodes, ..self.draft.clone() }
     }
 }
@@ -115,37 +115,37 @@ impl LsfJob<'_> {
 /// Fields between the job's name and its index.
 const USAGE: usize = 19;
 
-fn job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: FilePlace) -> Option<LsfJob<'a>> {
+fn parse_job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: FilePlace) -> Option<LsfJob<'a>> {
     let mut c = Cursor { fields, at: 2 };
     let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
     let mut draft = RowDraft::new(place, line);
-    let end = c.number()?;
-    let raw = u64::try_from(c.number()?).ok()?;
-    draft.uid = u32::try_from(c.number()?).ok();
-    c.skip(1)?;
-    let processors = u32::try_from(c.number()?).ok()?;
-    let (submit, begin) = (c.number()?, c.number()?);
-    c.skip(1)?;
-    let start = c.number()?;
-    (draft.user, draft.partition) = (c.text()?, c.text()?);
+    let end = c.next_number()?;
+    let raw = u64::try_from(c.next_number()?).ok()?;
+    draft.uid = u32::try_from(c.next_number()?).ok();
+    c.skip_fields(1)?;
+    let processors = u32::try_from(c.next_number()?).ok()?;
+    let (submit, begin) = (c.next_number()?, c.next_number()?);
+    c.skip_fields(1)?;
+    let start = c.next_number()?;
+    (draft.user, draft.partition) = (c.next_text()?, c.next_text()?);
     // Resource request, dependency, command before; host, folder and files.
-    c.skip(9)?;
-    c.list()?;
-    let hosts = c.list()?;
-    let status = c.number()?;
-    c.skip(1)?;
-    draft.name = c.text()?;
+    c.skip_fields(9)?;
+    c.next_list()?;
+    let hosts = c.next_list()?;
+    let status = c.next_number()?;
+    c.skip_fields(1)?;
+    draft.name = c.next_text()?;
     // The command and its use of resources.
-    c.skip(1 + USAGE)?;
-    c.skip(1)?;
-    draft.account = c.text()?;
-    let exit = c.number()?;
-    c.skip(3)?;
-    let index = c.number()?;
+    c.skip_fields(1 + USAGE)?;
+    c.skip_fields(1)?;
+    draft.account = c.next_text()?;
+    let exit = c.next_number()?;
+    c.skip_fields(3)?;
+    let index = c.next_number()?;
     let part = u32::try_from(index).ok().filter(|&i| i > 0).map_or(IdPart::Whole, IdPart::Task);
     draft.raw = matches!(part, IdPart::Whole).then_some(raw);
     draft.id = Some(JobLabel { number: raw, part });
-    let (names, slots) = nodes(hosts);
+    let (names, slots) = count_hosts(hosts);
     draft.submit = when(submit);
     draft.eligible = when(submit.max(begin));
     (draft.start, draft.end) = (when(start), when(end));
@@ -167,16 +167,16 @@ fn job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: FilePlace) -> Option<Ls
 }
 
 /// `16*host1` or a host once for each slot: distinct hosts, and slots.
-fn nodes(hosts: &[Vec<u8>]) -> (Vec<&[u8]>, u32) {
-    let mut seen = BTreeSet::new();
+fn count_hosts(hosts: &[Vec<u8>]) -> (Vec<&[u8]>, u32) {
+    let mut seen_hosts = BTreeSet::new();
     let (mut names, mut slots) = (Vec::new(), 0_u32);
     for host in hosts {
-        let (count, name) = match leading(host) {
+        let (count, name) = match split_leading(host) {
             Some((count, [b'*', name @ ..])) => (u32::try_from(count).unwrap_or(1), name),
             _ => (1, host.as_slice()),
         };
         slots = slots.saturating_add(count);
-        if seen.insert(name) {
+        if seen_hosts.insert(name) {
             names.push(name);
         }
     }
@@ -191,18 +191,18 @@ const HOST: usize = 6;
 /// The limit of the run time, where the lists before it are as long as their counts say: extensions
 /// of the submission, two fields each, and the use of each host.
 fn counted_limit(mut c: Cursor<'_>) -> Option<u32> {
-    c.skip(BEHIND_INDEX)?;
+    c.skip_fields(BEHIND_INDEX)?;
     let mut count = |each: usize| {
-        let number = usize::try_from(c.number()?).ok().filter(|&n| n <= 100_000)?;
-        c.skip(number.checked_mul(each)?)?;
+        let number = usize::try_from(c.next_number()?).ok().filter(|&n| n <= 100_000)?;
+        c.skip_fields(number.checked_mul(each)?)?;
         Some(number)
     };
     count(2)?;
     count(HOST)?;
-    let limit = c.number()?;
+    let limit = c.next_number()?;
     // Flags and the average of memory follow, then a text.
-    c.number()?;
-    c.number()?;
+    c.next_number()?;
+    c.next_number()?;
     u32::try_from(limit).ok().filter(|&limit| limit > 0)
 }
 
@@ -211,17 +211,19 @@ fn counted_limit(mut c: Cursor<'_>) -> Option<u32> {
 fn run_limit(mut c: Cursor<'_>) -> Option<u32> {
     let rest = c.fields.get(c.at..)?;
     for at in 0..rest.len() {
-        let Some(hosts) = digits(&rest[at]).and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=100_000).contains(n))
+        let Some(hosts) =
+            parse_digits(&rest[at]).and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=100_000).contains(n))
         else {
             continue;
         };
-        let all = rest.get(at + 1..at + 1 + hosts * HOST);
-        let fits = all.is_some_and(|all| {
-            all.chunks(HOST).all(|host| digits(&host[0]).is_none() && host[1..].iter().all(|n| digits(n).is_some()))
+        let host_fields = rest.get(at + 1..at + 1 + hosts * HOST);
+        let fits = host_fields.is_some_and(|all| {
+            all.chunks(HOST)
+                .all(|host| parse_digits(&host[0]).is_none() && host[1..].iter().all(|n| parse_digits(n).is_some()))
         });
         if fits {
             c.at += at + 1 + hosts * HOST;
-            return c.number().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+            return c.next_number().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
         }
     }
     None

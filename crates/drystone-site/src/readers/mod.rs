@@ -22,7 +22,7 @@ use std::io::{self, Read};
 
 /// Returns whether a line is one of `reporting` of Grid Engine.
 pub(crate) fn is_reported(line: &[u8]) -> bool {
-    grid_engine::reported(line).is_some()
+    grid_engine::split_reported(line).is_some()
 }
 
 /// A kind of accounting that holds jobs.
@@ -69,7 +69,7 @@ impl Carrier {
     }
 
     /// The command that gives it again, from a day on.
-    pub(crate) fn command(self, since: &str, file: &str) -> String {
+    pub(crate) fn renewal_command(self, since: &str, file: &str) -> String {
         match self {
             Carrier::Sacct => format!("sacct -a -X -D -P --noconvert -S {since} -E … --format=… > {file}"),
             Carrier::Json => format!("sacct -a -D --json -S {since} -E … > {file}"),
@@ -124,17 +124,17 @@ pub(crate) struct FileReading<'a> {
 const STRIDE: u32 = 1 << 12;
 
 impl FileReading<'_> {
-    pub(crate) fn read(&mut self, input: impl Read, layout: &TextLayout) -> Result<(), SiteError> {
+    pub(crate) fn read_input(&mut self, input: impl Read, layout: &TextLayout) -> Result<(), SiteError> {
         self.memory.carriers.insert(self.carrier);
         match self.carrier {
-            Carrier::Sacct | Carrier::Table => sacct::read(input, self, layout),
+            Carrier::Sacct | Carrier::Table => sacct::read_sacct(input, self, layout),
             Carrier::Records => table::read_records(input, self, layout),
-            Carrier::Json => json::read(input, self),
-            Carrier::JobCompletion => jobcomp::read(input, self),
-            Carrier::Pbs => pbs::read(input, self),
-            Carrier::Lsf => lsf::read(input, self),
-            Carrier::GridEngine => grid_engine::read(input, self),
-            Carrier::Parquet => parquet_table::read(input, self, layout),
+            Carrier::Json => json::read_json(input, self),
+            Carrier::JobCompletion => jobcomp::read_jobcomp(input, self),
+            Carrier::Pbs => pbs::read_pbs(input, self),
+            Carrier::Lsf => lsf::read_lsf(input, self),
+            Carrier::GridEngine => grid_engine::read_grid_engine(input, self),
+            Carrier::Parquet => parquet_table::read_parquet(input, self, layout),
             // Read by the log's own reader.
             Carrier::Swf => Ok(()),
         }
@@ -145,12 +145,12 @@ impl FileReading<'_> {
     /// # Errors
     /// It is to stop.
     #[inline]
-    pub(crate) fn lines(&self, number: u32) -> Result<(), SiteError> {
+    pub(crate) fn note_lines(&self, number: u32) -> Result<(), SiteError> {
         if !number.is_multiple_of(STRIDE) {
             return Ok(());
         }
-        self.intake.troubled()?;
-        self.watch.check()
+        self.intake.check_troubles()?;
+        self.watch.check_stop()
     }
 
     /// Passes on the lines of a file with their places, as long as `take` returns true.
@@ -165,45 +165,46 @@ impl FileReading<'_> {
             let line = match lines.next() {
                 Ok(Some(line)) => line,
                 Ok(None) => return Ok(()),
-                Err(error) => return self.broken(error, last),
+                Err(error) => return self.note_broken(error, last),
             };
-            self.lines(line.number)?;
+            self.note_lines(line.number)?;
             last = line.number;
-            let place = self.place(line.number);
+            let place = self.place_of(line.number);
             if !take(self, &line, place)? {
                 return Ok(());
             }
         }
     }
 
-    pub(crate) fn place(&self, line: u32) -> FilePlace {
+    pub(crate) fn place_of(&self, line: u32) -> FilePlace {
         FilePlace { file: self.file, line }
     }
 
-    pub(crate) fn ignored(&mut self, names: &[String]) {
+    pub(crate) fn note_ignored(&mut self, names: &[String]) {
         self.memory.ignored.extend(names.iter().cloned());
     }
 
     /// The file ends in the middle of this row.
-    pub(crate) fn cut(&mut self, place: FilePlace) -> Result<(), SiteError> {
-        let text = self.intake.table.files.text(place);
+    pub(crate) fn note_cut(&mut self, place: FilePlace) -> Result<(), SiteError> {
+        let text = self.intake.table.files.format_place(place);
         self.memory.cut.push(text.clone());
-        if self.partial { Ok(()) } else { Err(SiteError::CutOff { place: text, command: self.command() }) }
+        if self.partial { Ok(()) } else { Err(SiteError::CutOff { place: text, command: self.renewal_command() }) }
     }
 
     /// Reading failed behind this line: the data is cut off or damaged, or the system failed.
-    pub(crate) fn broken(&mut self, error: io::Error, line: u32) -> Result<(), SiteError> {
+    pub(crate) fn note_broken(&mut self, error: io::Error, line: u32) -> Result<(), SiteError> {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => self.cut(self.place(line)),
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => self.note_cut(self.place_of(line)),
             _ => Err(SiteError::Unreadable { file: self.name.to_string(), source: error }),
         }
     }
 
     /// The command that gives what is missing.
-    pub(crate) fn command(&self) -> String {
+    pub(crate) fn renewal_command(&self) -> String {
         let rows = &self.intake.table.rows;
         let last = (rows.len() > 0).then(|| rows.get(rows.len() as u32 - 1).submit);
-        let since = last.map_or("…".to_string(), |submit| crate::clock::text(i64::from(submit))[..10].to_string());
-        self.carrier.command(&since, self.name)
+        let since =
+            last.map_or("…".to_string(), |submit| crate::clock::format_moment(i64::from(submit))[..10].to_string());
+        self.carrier.renewal_command(&since, self.name)
     }
 }

@@ -100,7 +100,7 @@ impl<'a> RowDraft<'a> {
 
     /// Processors times seconds, as far as they are known.
     pub(crate) fn core_seconds(&self) -> u64 {
-        let cpus = self.held.or(self.asked).cpus;
+        let cpus = self.held.or_else(self.asked).cpus;
         let cpus = if cpus == crate::text::UNKNOWN { 0 } else { cpus };
         let ran = match (self.start, self.end) {
             (When::Epoch(start), When::Epoch(end)) | (When::Civil(start), When::Civil(end)) => end - start,

@@ -35,7 +35,7 @@ pub(crate) struct IntakeRecipe {
 
 impl IntakeRecipe {
     /// An intake of a part of the file that other parts come before.
-    pub(crate) fn part(&self) -> RowIntake {
+    pub(crate) fn part_intake(&self) -> RowIntake {
         let mut part = RowIntake::new(self.settings.clone());
         part.cluster.clone_from(&self.cluster);
         part.table.files = self.files.clone();
@@ -109,25 +109,25 @@ impl RowIntake {
     }
 
     /// Notes what may ail every row of the file.
-    pub(crate) fn trouble(&mut self, trouble: RowTrouble, place: FilePlace, value: &[u8]) {
+    pub(crate) fn note_trouble(&mut self, trouble: RowTrouble, place: FilePlace, value: &[u8]) {
         let files = &self.table.files;
-        self.troubles.add(trouble, || files.text(place), value);
+        self.troubles.add_trouble(trouble, || files.format_place(place), value);
     }
 
     /// Checks that no single trouble affects most rows of the file so far.
     ///
     /// # Errors
     /// It does.
-    pub(crate) fn troubled(&self) -> Result<(), SiteError> {
-        self.troubles.of(self.read - self.before).map_or(Ok(()), Err)
+    pub(crate) fn check_troubles(&self) -> Result<(), SiteError> {
+        self.troubles.main_trouble(self.read - self.before).map_or(Ok(()), Err)
     }
 
-    /// As [`RowIntake::troubled`], of so many rows that the others will hardly be better.
+    /// As [`RowIntake::check_troubles`], of so many rows that the others will hardly be better.
     ///
     /// # Errors
     /// As there.
     pub(crate) fn troubled_early(&self) -> Result<(), SiteError> {
-        if self.read - self.before < MANY { Ok(()) } else { self.troubled() }
+        if self.read - self.before < MANY { Ok(()) } else { self.check_troubles() }
     }
 
     /// A file is read to its end.
@@ -135,33 +135,33 @@ impl RowIntake {
     /// # Errors
     /// One thing ails most of its rows.
     pub(crate) fn end_file(&mut self) -> Result<(), SiteError> {
-        self.troubled()?;
+        self.check_troubles()?;
         self.troubles = Troubles::default();
         self.before = self.read;
         Ok(())
     }
 
     /// Returns a constructor of intakes of parts of a file that can be absorbed.
-    pub(crate) fn recipe(&self) -> IntakeRecipe {
+    pub(crate) fn part_recipe(&self) -> IntakeRecipe {
         IntakeRecipe { settings: self.settings(), cluster: self.cluster.clone(), files: self.table.files.clone() }
     }
 
     /// Takes what a part of the file brought, as if its rows came here one by one. The part is as
     /// new then.
-    pub(crate) fn absorb(&mut self, part: &mut RowIntake) {
+    pub(crate) fn absorb_part(&mut self, part: &mut RowIntake) {
         for (of, place) in part.leading.iter_mut().flat_map(|leading| leading.drain(..)) {
-            self.orphan(&of, place);
+            self.note_orphan(&of, place);
         }
         for (of, usage) in part.leading_usage.drain(..) {
             self.step_usage(&of, usage);
         }
         let rows = self.table.rows.len() as u32;
-        let renamed = self.table.absorb(&part.table);
+        let new_symbols = self.table.absorb_rows(&part.table);
         part.table.clear();
-        self.tally.absorb(std::mem::take(&mut part.tally));
+        self.tally.absorb_tally(std::mem::take(&mut part.tally));
         self.open.extend(part.open.drain(..).map(|open| OpenHour { row: rows + open.row, ..open }));
         for (of, place) in part.orphans.drain(..) {
-            self.push_orphan(renamed[of.0 as usize], place);
+            self.push_orphan(new_symbols[of.0 as usize], place);
         }
         if std::mem::take(&mut part.begun) {
             self.last_job.clone_from(&part.last_job);
@@ -169,37 +169,37 @@ impl RowIntake {
             self.begun = true;
             self.last_row = part.last_row.take().map(|row| rows + row);
         }
-        let (off, known) = std::mem::take(&mut part.hour_off);
+        let (off, known_hours) = std::mem::take(&mut part.hour_off);
         self.hour_off.0 += off;
-        self.hour_off.1 += known;
+        self.hour_off.1 += known_hours;
         let room = OFF_SPANS - self.off_spans.len().min(OFF_SPANS);
         self.off_spans.extend(part.off_spans.drain(..).take(room));
         self.read += std::mem::take(&mut part.read);
-        self.troubles.absorb(std::mem::take(&mut part.troubles));
+        self.troubles.absorb_troubles(std::mem::take(&mut part.troubles));
     }
 
     /// Counts a row that cannot be used.
-    pub(crate) fn bad(&mut self, rule: ImportRule, place: FilePlace, record: &[u8], core_seconds: u64) {
+    pub(crate) fn count_bad(&mut self, rule: ImportRule, place: FilePlace, record: &[u8], core_seconds: u64) {
         self.read += 1;
-        self.count(rule, place, record, core_seconds);
+        self.count_rule(rule, place, record, core_seconds);
     }
 
     /// Counts a row that is a part of a job's story, and no job.
-    pub(crate) fn event(&mut self, place: FilePlace, record: &[u8]) {
+    pub(crate) fn count_event(&mut self, place: FilePlace, record: &[u8]) {
         self.read += 1;
-        self.count(ImportRule::Event, place, record, 0);
+        self.count_rule(ImportRule::Event, place, record, 0);
     }
 
     /// Counts a row that a rule applies to.
-    pub(crate) fn count(&mut self, rule: ImportRule, place: FilePlace, record: &[u8], core_seconds: u64) {
+    pub(crate) fn count_rule(&mut self, rule: ImportRule, place: FilePlace, record: &[u8], core_seconds: u64) {
         let files = &self.table.files;
-        self.tally.row(rule, core_seconds, || Example::new(files.text(place), record));
+        self.tally.count_row(rule, core_seconds, || Example::new(files.format_place(place), record));
     }
 
     /// A step of the job of this name.
     #[inline]
-    pub(crate) fn step(&mut self, of: &[u8], place: FilePlace, record: &[u8]) {
-        self.count(ImportRule::Step, place, record, 0);
+    pub(crate) fn take_step(&mut self, of: &[u8], place: FilePlace, record: &[u8]) {
+        self.count_rule(ImportRule::Step, place, record, 0);
         match &mut self.leading {
             // Which job came before is not known here.
             Some(leading) if !self.begun => {
@@ -207,7 +207,7 @@ impl RowIntake {
                     leading.push((of.to_vec(), place));
                 }
             }
-            _ => self.orphan(of, place),
+            _ => self.note_orphan(of, place),
         }
     }
 
@@ -225,7 +225,7 @@ impl RowIntake {
         }
     }
 
-    fn orphan(&mut self, of: &[u8], place: FilePlace) {
+    fn note_orphan(&mut self, of: &[u8], place: FilePlace) {
         if self.last_job.iter().any(|last| last == of) {
             return;
         }
@@ -260,22 +260,22 @@ impl RowIntake {
             && draft.cluster != cluster.as_slice()
             && !draft.cluster.is_empty()
         {
-            self.count(ImportRule::OtherCluster, draft.place, draft.record, seconds);
+            self.count_rule(ImportRule::OtherCluster, draft.place, draft.record, seconds);
             return Ok(());
         }
-        let mut row = AccountingRow::empty();
-        if !self.identify(draft, &mut row) {
-            self.bad(ImportRule::JobId, draft.place, draft.record, seconds);
+        let mut row = AccountingRow::empty_row();
+        if !self.identify_row(draft, &mut row) {
+            self.count_bad(ImportRule::JobId, draft.place, draft.record, seconds);
             return Ok(());
         }
         row.elapsed = draft.elapsed.unwrap_or(u32::MAX);
         row.suspended = draft.suspended.unwrap_or(u32::MAX);
-        if !self.times(draft, &mut row) {
-            self.bad(ImportRule::Time, draft.place, draft.record, seconds);
+        if !self.settle_times(draft, &mut row) {
+            self.count_bad(ImportRule::Time, draft.place, draft.record, seconds);
             return Ok(());
         }
         self.read += 1;
-        self.fill(draft, &mut row);
+        self.fill_row(draft, &mut row);
         let at = self.table.rows.len() as u32;
         self.table.rows.push(row);
         self.last_row = Some(at);
@@ -286,7 +286,7 @@ impl RowIntake {
     }
 
     /// The numbers; `false` where there is none.
-    fn identify(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) -> bool {
+    fn identify_row(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) -> bool {
         row.id = draft.raw.unwrap_or(NONE);
         let Some(id) = &draft.id else {
             return draft.raw.is_some();
@@ -308,17 +308,21 @@ impl RowIntake {
     }
 
     /// The times; `false` where one is out of reach.
-    fn times(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) -> bool {
+    fn settle_times(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) -> bool {
         let whens = [draft.submit, draft.eligible, draft.start, draft.end];
         let mut candidates: [Candidates; 4] = [[0; 2]; 4];
-        let (mut twice, mut skipped) = (false, false);
+        let (mut twice, mut was_skipped) = (false, false);
         for (when, candidates) in whens.into_iter().zip(&mut candidates) {
             *candidates = match when {
                 When::Unknown => continue,
                 When::Epoch(moment) => [moment; 2],
-                When::Civil(civil) => match self.zone.as_mut().map(|zone| zone.local(civil)) {
+                When::Civil(civil) => match self.zone.as_mut().map(|zone| zone.resolve_local(civil)) {
                     None => {
-                        self.trouble(RowTrouble::NoZone, draft.place, crate::clock::text(civil).as_bytes());
+                        self.note_trouble(
+                            RowTrouble::NoZone,
+                            draft.place,
+                            crate::clock::format_moment(civil).as_bytes(),
+                        );
                         return false;
                     }
                     Some(Local::Once(moment)) => [moment; 2],
@@ -327,7 +331,7 @@ impl RowIntake {
                         [first, second]
                     }
                     Some(Local::Skipped(moment)) => {
-                        skipped = true;
+                        was_skipped = true;
                         [moment; 2]
                     }
                 },
@@ -336,13 +340,13 @@ impl RowIntake {
                 return false;
             }
         }
-        let known = |span: Option<u32>| span.map(i64::from);
-        let ran = known(draft.elapsed).map(|elapsed| elapsed + known(draft.suspended).unwrap_or(0));
+        let seconds_of = |span: Option<u32>| span.map(i64::from);
+        let ran = seconds_of(draft.elapsed).map(|elapsed| elapsed + seconds_of(draft.suspended).unwrap_or(0));
         let mut times = candidates.map(|c| c[0]);
         if twice {
-            self.count(ImportRule::Twice, draft.place, draft.record, draft.core_seconds());
+            self.count_rule(ImportRule::Twice, draft.place, draft.record, draft.core_seconds());
             let row = self.table.rows.len() as u32;
-            times = match folds::settle(candidates, ran) {
+            times = match folds::settle_times(candidates, ran) {
                 Settled::Times(times) => {
                     let [early, late] = candidates[0];
                     if early != late {
@@ -357,11 +361,11 @@ impl RowIntake {
                 }
             };
         }
-        if skipped {
-            self.count(ImportRule::Skipped, draft.place, draft.record, draft.core_seconds());
+        if was_skipped {
+            self.count_rule(ImportRule::Skipped, draft.place, draft.record, draft.core_seconds());
         }
         if settle_wait(draft, &mut times) {
-            self.count(ImportRule::Waited, draft.place, draft.record, draft.core_seconds());
+            self.count_rule(ImportRule::Waited, draft.place, draft.record, draft.core_seconds());
         }
         if let (Some(ran), true) = (ran, times[2] > 0 && times[3] > 0) {
             self.hour_off.1 += 1;
@@ -381,10 +385,10 @@ impl RowIntake {
     }
 
     /// Everything else.
-    fn fill(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) {
+    fn fill_row(&mut self, draft: &RowDraft<'_>, row: &mut AccountingRow) {
         let mut partition = draft.partition;
         if partition.contains(&b',') {
-            self.count(ImportRule::PartitionList, draft.place, draft.record, draft.core_seconds());
+            self.count_rule(ImportRule::PartitionList, draft.place, draft.record, draft.core_seconds());
             partition = partition.split(|&b| b == b',').find(|name| !name.is_empty()).unwrap_or_default();
         }
         let table = &mut self.table;
@@ -394,8 +398,9 @@ impl RowIntake {
             Some(uid) if draft.user.is_empty() => names.intern(uid.to_string().as_bytes()),
             _ => names.intern_in(1, draft.user),
         };
-        let who = Who { user, account: names.intern_in(2, draft.account), group: names.intern_in(3, draft.group), uid };
-        row.who = table.who.intern(who);
+        let owner =
+            Who { user, account: names.intern_in(2, draft.account), group: names.intern_in(3, draft.group), uid };
+        row.who = table.who.intern(owner);
         row.at = table.at.intern(Where {
             cluster: names.intern_in(4, draft.cluster),
             partition: names.intern_in(5, partition),
@@ -413,15 +418,15 @@ impl RowIntake {
             exit: draft.exit,
         });
         row.set_limit(draft.limit);
-        row.nodes = match listed(draft.nodes) {
+        row.nodes = match parse_python_list(draft.nodes) {
             Some(list) => table.node_lists.intern(&list),
-            None => table.node_lists.intern(nodes(draft.nodes)),
+            None => table.node_lists.intern(node_list(draft.nodes)),
         };
         row.priority = draft.priority.unwrap_or(UNKNOWN);
         row.name = if draft.name.is_empty() { 0 } else { number_of(draft.name) };
         if let Some(ranges) = self.ranges.as_ref().filter(|_| !draft.command.is_empty() && row.id != NONE) {
             let [line, name] = [draft.command, draft.name].map(String::from_utf8_lossy);
-            ranges.note(row.id, &line, &name);
+            ranges.note_command(row.id, &line, &name);
         }
         row.state = draft.state;
         (row.file, row.line) = (draft.place.file, draft.place.line);
@@ -429,7 +434,7 @@ impl RowIntake {
 
     /// Settles what waited for all rows.
     pub(crate) fn finish(&mut self) {
-        folds::close(std::mem::take(&mut self.open), &mut self.table.rows);
+        folds::close_hours(std::mem::take(&mut self.open), &mut self.table.rows);
     }
 
     /// The settings by which rows are read.
@@ -452,14 +457,14 @@ fn settle_wait(draft: &RowDraft<'_>, times: &mut [i64; 4]) -> bool {
     let waits = matches!(draft.state, RecordState::Pending | RecordState::Configuring);
     match (submit > 0, start > 0) {
         (true, false) if !waits => {
-            let left = submit + wait;
+            let end_of_wait = submit + wait;
             let is_on = draft.state.is_on();
             let ran = draft.elapsed.is_some() || end > 0 || is_on;
             if ran {
-                times[2] = left;
+                times[2] = end_of_wait;
             }
             if !ran || (end == 0 && !is_on && draft.elapsed == Some(0)) {
-                times[3] = left;
+                times[3] = end_of_wait;
             }
         }
         (false, true) => times[0] = start - wait,
@@ -469,14 +474,14 @@ fn settle_wait(draft: &RowDraft<'_>, times: &mut [i64; 4]) -> bool {
 }
 
 /// A list as Python writes it, `[12, 'n3']`, as names parted by commas.
-fn listed(text: &[u8]) -> Option<Vec<u8>> {
+fn parse_python_list(text: &[u8]) -> Option<Vec<u8>> {
     let inner = text.strip_prefix(b"[")?.strip_suffix(b"]")?;
     let plain = !inner.contains(&b'[') && !inner.is_empty();
     plain.then(|| inner.iter().copied().filter(|b| !matches!(b, b' ' | b'\'' | b'"')).collect())
 }
 
 /// A list of nodes, empty where it says that there are none.
-fn nodes(text: &[u8]) -> &[u8] {
+fn node_list(text: &[u8]) -> &[u8] {
     match text {
         b"None assigned" | b"None" | b"(null)" | b"N/A" | b"Unknown" | b"none" | b"null" => b"",
         _ => text,

@@ -16,13 +16,13 @@ pub(crate) struct FilePlace {
 }
 
 impl FileNames {
-    pub(crate) fn add(&mut self, name: &str) -> u16 {
+    pub(crate) fn add_file(&mut self, name: &str) -> u16 {
         self.names.push(name.into());
         u16::try_from(self.names.len() - 1).unwrap_or(u16::MAX)
     }
 
     /// File and line, for people.
-    pub(crate) fn text(&self, place: FilePlace) -> String {
+    pub(crate) fn format_place(&self, place: FilePlace) -> String {
         let name = self.names.get(usize::from(place.file)).map_or("?", |name| name);
         format!("{name}:{}", place.line)
     }

@@ -59,7 +59,7 @@ impl Symbols {
             return Symbol(0);
         }
         let last = self.last[slot];
-        if !self.ends.is_empty() && self.bytes(Symbol(last)) == text {
+        if !self.ends.is_empty() && self.bytes_of(Symbol(last)) == text {
             return Symbol(last);
         }
         let at = self.look_up(text);
@@ -70,15 +70,15 @@ impl Symbols {
     fn look_up(&mut self, text: &[u8]) -> Symbol {
         let hash = self.hasher.hash_one(text);
         let (bytes, ends) = (&self.bytes, &self.ends);
-        let found = self.table.find(hash, |&at| span(bytes, ends, at) == text);
-        let at = match found {
+        let entry = self.table.find(hash, |&at| text_span(bytes, ends, at) == text);
+        let at = match entry {
             Some(&at) => at,
             None => {
                 let at = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
                 self.bytes.extend_from_slice(text);
                 self.ends.push(self.bytes.len() as u64);
                 let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
-                self.table.insert_unique(hash, at, |&at| hasher.hash_one(span(bytes, ends, at)));
+                self.table.insert_unique(hash, at, |&at| hasher.hash_one(text_span(bytes, ends, at)));
                 at
             }
         };
@@ -86,22 +86,22 @@ impl Symbols {
     }
 
     /// The number of a text that is there.
-    pub(crate) fn find(&self, text: &[u8]) -> Option<Symbol> {
+    pub(crate) fn find_symbol(&self, text: &[u8]) -> Option<Symbol> {
         let hash = self.hasher.hash_one(text);
-        self.table.find(hash, |&at| span(&self.bytes, &self.ends, at) == text).map(|&at| Symbol(at))
+        self.table.find(hash, |&at| text_span(&self.bytes, &self.ends, at) == text).map(|&at| Symbol(at))
     }
 
     /// The bytes of a number.
     #[inline]
-    pub(crate) fn bytes(&self, symbol: Symbol) -> &[u8] {
-        span(&self.bytes, &self.ends, symbol.0)
+    pub(crate) fn bytes_of(&self, symbol: Symbol) -> &[u8] {
+        text_span(&self.bytes, &self.ends, symbol.0)
     }
 
     /// Returns the text of a number.
     ///
     /// Bytes that are not UTF-8 are read as Latin-1, so that unlike names stay unlike.
-    pub(crate) fn text(&self, symbol: Symbol) -> std::borrow::Cow<'_, str> {
-        let bytes = self.bytes(symbol);
+    pub(crate) fn text_of(&self, symbol: Symbol) -> std::borrow::Cow<'_, str> {
+        let bytes = self.bytes_of(symbol);
         match std::str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect::<String>().into(),
@@ -109,8 +109,8 @@ impl Symbols {
     }
 
     /// Texts that are no UTF-8: how many, and the first.
-    pub(crate) fn foreign(&self) -> (usize, Option<Symbol>) {
-        let mut foreign = self.all().filter(|symbol| std::str::from_utf8(self.bytes(*symbol)).is_err());
+    pub(crate) fn count_foreign(&self) -> (usize, Option<Symbol>) {
+        let mut foreign = self.all_symbols().filter(|symbol| std::str::from_utf8(self.bytes_of(*symbol)).is_err());
         let first = foreign.next();
         (usize::from(first.is_some()) + foreign.count(), first)
     }
@@ -121,13 +121,13 @@ impl Symbols {
     }
 
     /// Every number, in order.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Symbol> + use<> {
+    pub(crate) fn all_symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
         (0..self.ends.len() as u32).map(Symbol)
     }
 }
 
 #[inline]
-fn span<'a>(bytes: &'a [u8], ends: &[u64], at: u32) -> &'a [u8] {
+fn text_span<'a>(bytes: &'a [u8], ends: &[u64], at: u32) -> &'a [u8] {
     let at = at as usize;
     let start = if at == 0 { 0 } else { ends[at - 1] as usize };
     &bytes[start..ends[at] as usize]
@@ -199,8 +199,8 @@ impl<T: Copy + Eq + Hash> Interner<T> {
             return self.last;
         }
         let hash = self.hasher.hash_one(item);
-        let found = self.table.find(hash, |&at| self.items[at as usize] == item);
-        let at = match found {
+        let entry = self.table.find(hash, |&at| self.items[at as usize] == item);
+        let at = match entry {
             Some(&at) => at,
             None => {
                 let at = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
@@ -260,8 +260,8 @@ mod tests {
             let mut symbols = Symbols::default();
             let numbers: Vec<Symbol> = texts.iter().map(|t| symbols.intern(t)).collect();
             for (a, x) in texts.iter().zip(&numbers) {
-                prop_assert_eq!(symbols.bytes(*x), a.as_slice());
-                prop_assert_eq!(symbols.find(a), Some(*x));
+                prop_assert_eq!(symbols.bytes_of(*x), a.as_slice());
+                prop_assert_eq!(symbols.find_symbol(a), Some(*x));
                 prop_assert_eq!(symbols.intern_in(3, a), *x);
                 prop_assert_eq!(a.is_empty(), *x == Symbol(0));
                 for (b, y) in texts.iter().zip(&numbers) {

@@ -112,7 +112,7 @@ const LIMIT_UNLIMITED: u32 = u32::MAX - 2;
 
 impl AccountingRow {
     /// A row of which nothing is known.
-    pub(crate) fn empty() -> AccountingRow {
+    pub(crate) fn empty_row() -> AccountingRow {
         AccountingRow {
             id: NONE,
             of: NONE,
@@ -254,25 +254,25 @@ pub(crate) struct AccountingTable {
 }
 
 impl AccountingTable {
-    pub(crate) fn shape(&self, row: &AccountingRow) -> &RowShape {
+    pub(crate) fn shape_of(&self, row: &AccountingRow) -> &RowShape {
         self.shapes.get(row.shape)
     }
 
-    pub(crate) fn at(&self, row: &AccountingRow) -> &Where {
+    pub(crate) fn place_of(&self, row: &AccountingRow) -> &Where {
         self.at.get(row.at)
     }
 
-    pub(crate) fn who(&self, row: &AccountingRow) -> &Who {
+    pub(crate) fn owner_of(&self, row: &AccountingRow) -> &Who {
         self.who.get(row.who)
     }
 
-    pub(crate) fn note(&self, row: &AccountingRow) -> &RowNote {
+    pub(crate) fn note_of(&self, row: &AccountingRow) -> &RowNote {
         self.notes.get(row.note)
     }
 
     /// Returns the use that the row's job made of what it held.
     #[inline]
-    pub(crate) fn usage(&self, row: &AccountingRow) -> RowUsage {
+    pub(crate) fn usage_of(&self, row: &AccountingRow) -> RowUsage {
         if row.usage == 0 {
             return RowUsage::UNKNOWN;
         }
@@ -307,24 +307,28 @@ impl AccountingTable {
 
     /// Takes the rows of another table behind its own. Returns what its names are called here, by
     /// their numbers there.
-    pub(crate) fn absorb(&mut self, other: &AccountingTable) -> Vec<Symbol> {
-        let names: Vec<Symbol> = other.names.all().map(|name| self.names.intern(other.names.bytes(name))).collect();
-        let lists: Vec<Symbol> =
-            other.node_lists.all().map(|list| self.node_lists.intern(other.node_lists.bytes(list))).collect();
-        let named = |symbol: Symbol| names[symbol.0 as usize];
-        let who = other.who.items().iter().map(|who| {
+    pub(crate) fn absorb_rows(&mut self, other: &AccountingTable) -> Vec<Symbol> {
+        let names: Vec<Symbol> =
+            other.names.all_symbols().map(|name| self.names.intern(other.names.bytes_of(name))).collect();
+        let lists: Vec<Symbol> = other
+            .node_lists
+            .all_symbols()
+            .map(|list| self.node_lists.intern(other.node_lists.bytes_of(list)))
+            .collect();
+        let new_symbol = |symbol: Symbol| names[symbol.0 as usize];
+        let owners = other.who.items().iter().map(|who| {
             let Who { user, account, group, uid } = *who;
-            self.who.intern(Who { user: named(user), account: named(account), group: named(group), uid })
+            self.who.intern(Who { user: new_symbol(user), account: new_symbol(account), group: new_symbol(group), uid })
         });
-        let who: Vec<u32> = who.collect();
+        let owner_numbers: Vec<u32> = owners.collect();
         let at = other.at.items().iter().map(|at| {
             self.at.intern(Where {
-                cluster: named(at.cluster),
-                partition: named(at.partition),
-                qos: named(at.qos),
-                reservation: named(at.reservation),
-                constraints: named(at.constraints),
-                asks: named(at.asks),
+                cluster: new_symbol(at.cluster),
+                partition: new_symbol(at.partition),
+                qos: new_symbol(at.qos),
+                reservation: new_symbol(at.reservation),
+                constraints: new_symbol(at.constraints),
+                asks: new_symbol(at.asks),
             })
         });
         let at: Vec<u32> = at.collect();
@@ -332,9 +336,9 @@ impl AccountingTable {
         let notes = other.notes.items().iter().map(|note| {
             let RowNote { reason, canceller, word, flags, exit } = *note;
             self.notes.intern(RowNote {
-                reason: named(reason),
-                canceller: named(canceller),
-                word: named(word),
+                reason: new_symbol(reason),
+                canceller: new_symbol(canceller),
+                word: new_symbol(word),
                 flags,
                 exit,
             })
@@ -346,7 +350,7 @@ impl AccountingTable {
         self.usages.extend_from_slice(&other.usages);
         for row in other.rows.iter() {
             let mut row = *row;
-            row.who = who[row.who as usize];
+            row.who = owner_numbers[row.who as usize];
             row.at = at[row.at as usize];
             row.shape = shapes[row.shape as usize];
             row.note = notes[row.note as usize];
@@ -377,7 +381,7 @@ mod tests {
 
     #[test]
     fn limits_and_parts_come_back() {
-        let mut row = AccountingRow::empty();
+        let mut row = AccountingRow::empty_row();
         for limit in [
             RecordLimit::Unknown,
             RecordLimit::Partition,

@@ -30,7 +30,7 @@ struct FoundTrouble {
 }
 
 impl Troubles {
-    pub(super) fn add(&mut self, trouble: RowTrouble, place: impl FnOnce() -> String, value: &[u8]) {
+    pub(super) fn add_trouble(&mut self, trouble: RowTrouble, place: impl FnOnce() -> String, value: &[u8]) {
         match &mut self.found[trouble as usize] {
             Some(found) => found.rows += 1,
             none => {
@@ -41,7 +41,7 @@ impl Troubles {
     }
 
     /// Adds those of rows behind these.
-    pub(super) fn absorb(&mut self, other: Troubles) {
+    pub(super) fn absorb_troubles(&mut self, other: Troubles) {
         for (mine, theirs) in self.found.iter_mut().zip(other.found) {
             match (mine, theirs) {
                 (Some(mine), Some(theirs)) => mine.rows += theirs.rows,
@@ -53,7 +53,7 @@ impl Troubles {
 
     /// Returns the error for a trouble of most of this many rows. Times without a zone do so from
     /// one in a hundred on: the rows are sound, and the zone is all that they lack.
-    pub(super) fn of(&self, rows: u64) -> Option<SiteError> {
+    pub(super) fn main_trouble(&self, rows: u64) -> Option<SiteError> {
         for trouble in [RowTrouble::NoZone, RowTrouble::Relative, RowTrouble::Form, RowTrouble::Padded] {
             let Some(found) = &self.found[trouble as usize] else { continue };
             let many = if trouble == RowTrouble::NoZone { 100 } else { 2 };

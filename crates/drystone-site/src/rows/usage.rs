@@ -34,8 +34,8 @@ impl RowUsage {
     /// Milliseconds of processors: those of the job's row, or of its steps where these are more,
     /// since `sacct` without steps prints zero.
     pub(crate) fn cpu_ms(&self) -> Option<u64> {
-        let known = |ms: u64| (ms != UNRECORDED).then_some(ms);
-        known(self.own_cpu_ms).max(known(self.steps_cpu_ms))
+        let if_recorded = |ms: u64| (ms != UNRECORDED).then_some(ms);
+        if_recorded(self.own_cpu_ms).max(if_recorded(self.steps_cpu_ms))
     }
 
     /// Kilobytes of memory.

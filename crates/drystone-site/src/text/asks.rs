@@ -31,7 +31,7 @@ pub(crate) struct AskColumns<'a> {
 /// `gres/gpu:a100=4` (in all), `gres/gpu=2n` (for each node), `license/sim=1`, `on=n1`,
 /// `without=n2`, `partitions=long,short`. A total of memory is a number of its own and not repeated
 /// here.
-pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
+pub(crate) fn format_asks(of: AskColumns<'_>) -> Vec<u8> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let tres = if of.tres.is_empty() { of.held } else { of.tres };
     let beyond = |text: &[u8]| memchr::memmem::find(text, b"gres/").or(memchr::memmem::find(text, b"license/"));
@@ -77,7 +77,7 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
 /// where these are several: those of the record while it waits, else those of the command.
 fn find_named_places(command: &[u8], name: &[u8], partition: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
     let [line, name, partition] = [command, name, partition].map(String::from_utf8_lossy);
-    let options = SubmitOptions::read(&line, &name);
+    let options = SubmitOptions::read_options(&line, &name);
     let word = |name: &str, list| SubmitOptions::read_list(list).map(|list| format!("{name}={list}").into_bytes());
     let is_list = |list: &&str| list.split(',').filter(|name| !name.is_empty()).count() > 1;
     let partitions = Some(&*partition).filter(is_list).or(options.partitions.filter(is_list));
@@ -119,7 +119,7 @@ mod tests {
             name: b"",
             partition: b"",
         };
-        String::from_utf8(asks(of)).expect("text")
+        String::from_utf8(format_asks(of)).expect("text")
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
                 name: b"big run",
                 partition: b"p",
             };
-            String::from_utf8(asks(columns)).expect("text")
+            String::from_utf8(format_asks(columns)).expect("text")
         };
         assert_eq!(text_of("sbatch -x n[3,7] -w n1 job.sh"), "gres/gpu=1 on=n1 without=n[3,7]");
         assert_eq!(text_of("sbatch -w ./hosts job.sh"), "gres/gpu=1");

@@ -1,7 +1,7 @@
 //! Names of jobs: `123`, `123_4`, `123_[5-9]`, `123+1`, `123.batch`.
 
-use super::number::leading;
-use super::tasks::{TaskSet, tasks};
+use super::number::split_leading;
+use super::tasks::{TaskSet, parse_tasks};
 
 /// Part of an array or of a heterogeneous job that a name means.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,18 +35,18 @@ pub(crate) enum Id<'a> {
 impl Id<'_> {
     /// Reads a name; `None` for anything else.
     #[inline]
-    pub(crate) fn read(text: &[u8]) -> Option<Id<'_>> {
-        let (number, rest) = leading(text)?;
+    pub(crate) fn parse_id(text: &[u8]) -> Option<Id<'_>> {
+        let (number, rest) = split_leading(text)?;
         let part = match rest {
             [] => IdPart::Whole,
             [b'.', step @ ..] => return (!step.is_empty()).then_some(Id::Step(&text[..text.len() - rest.len()])),
             [b'_', b'[', inner @ ..] => {
                 // Slurm cuts at 64 bytes, and then the bracket may be missing.
                 let inner = inner.strip_suffix(b"]").or(inner.ends_with(b"...").then_some(inner))?;
-                IdPart::Tasks(tasks(inner)?)
+                IdPart::Tasks(parse_tasks(inner)?)
             }
             [b'_', behind @ ..] | [b'+', behind @ ..] => {
-                let (index, after) = leading(behind)?;
+                let (index, after) = split_leading(behind)?;
                 let index = u32::try_from(index).ok().filter(|&i| i < u32::MAX - 8)?;
                 match after {
                     [] if rest[0] == b'_' => IdPart::Task(index),
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn names_have_parts_and_steps() {
-        let job = |text: &str| match Id::read(text.as_bytes()) {
+        let job = |text: &str| match Id::parse_id(text.as_bytes()) {
             Some(Id::Job(JobLabel { number, part })) => Some((number, part)),
             _ => None,
         };
@@ -84,10 +84,10 @@ mod tests {
         for (step, of) in
             [("123.batch", "123"), ("123_4.0", "123_4"), ("123+0.extern", "123+0"), ("4.interactive", "4")]
         {
-            assert_eq!(Id::read(step.as_bytes()), Some(Id::Step(of.as_bytes())));
+            assert_eq!(Id::parse_id(step.as_bytes()), Some(Id::Step(of.as_bytes())));
         }
         for text in ["", "x", "12x", "12_", "12_x", "12+", "12.", "12_4.", "12_[", "12_[]", "12_[1-2", "-3"] {
-            assert_eq!(Id::read(text.as_bytes()), None, "{text}");
+            assert_eq!(Id::parse_id(text.as_bytes()), None, "{text}");
         }
     }
 }

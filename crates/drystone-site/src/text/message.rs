@@ -16,12 +16,12 @@ pub(crate) fn is_message(line: &[u8]) -> bool {
         return false;
     };
     // No row of accounting has its first colon behind a word: times have digits there.
-    let levelled = |part: &[u8]| {
+    let ends_in_level = |part: &[u8]| {
         let word = part.rsplit(|&b| b == b' ').next().unwrap_or_default().to_ascii_lowercase();
         LEVELS.iter().any(|level| word.strip_prefix(*level).is_some_and(|rest| rest.iter().all(u8::is_ascii_digit)))
     };
     let Some(second) = parts.next().filter(|second| second.starts_with(b" ")) else { return false };
-    levelled(first) || levelled(second)
+    ends_in_level(first) || ends_in_level(second)
 }
 
 /// Returns whether a line before a table is a remark: `# made on Monday`, or the `sep=;` of Excel.

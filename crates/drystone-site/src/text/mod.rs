@@ -12,15 +12,15 @@ mod state;
 mod tasks;
 mod time;
 
-pub(crate) use asks::{AskColumns, GPU_NUMBER, asks};
+pub(crate) use asks::{AskColumns, GPU_NUMBER, format_asks};
 pub(crate) use id::{Id, IdPart, JobLabel};
 pub(crate) use message::{is_message, is_remark};
 pub(crate) use number::{
-    RecordLimit, decimal, digits, is_missing, kilobytes, leading, limit_minutes, limit_span, megabytes, milliseconds,
-    minutes_of, span, whole,
+    RecordLimit, is_missing, limit_minutes, limit_span, minutes_of, parse_decimal, parse_digits, parse_kilobytes,
+    parse_megabytes, parse_milliseconds, parse_span, parse_whole, split_leading,
 };
-pub(crate) use resources::{Amount, MemoryRequest, UNKNOWN, memory_request, tres};
+pub(crate) use resources::{Amount, MemoryRequest, UNKNOWN, memory_request, parse_tres};
 pub use state::{Flags, RecordState};
-pub(crate) use state::{state, state_word};
-pub(crate) use tasks::{TaskSet, tasks};
+pub(crate) use state::{split_state, state_word};
+pub(crate) use tasks::{TaskSet, parse_tasks};
 pub(crate) use time::{NoTime, TimeForm, When, dated_command, guess_forms, likely_forms};

@@ -15,7 +15,7 @@ pub(crate) enum RecordLimit {
 
 /// A whole number of nothing but digits.
 #[inline]
-pub(crate) fn digits(text: &[u8]) -> Option<u64> {
+pub(crate) fn parse_digits(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 20 {
         return None;
     }
@@ -33,8 +33,8 @@ pub(crate) fn digits(text: &[u8]) -> Option<u64> {
 /// A whole number as tables write it: digits, also as a fraction or a power of ten that comes to a
 /// whole number: `4`, `4.0`, `1.2e3`.
 #[inline]
-pub(crate) fn whole(text: &[u8]) -> Option<u64> {
-    digits(text).or_else(|| decimal(text).filter(|n| n.fract() == 0.0 && *n < EXACT).map(|n| n as u64))
+pub(crate) fn parse_whole(text: &[u8]) -> Option<u64> {
+    parse_digits(text).or_else(|| parse_decimal(text).filter(|n| n.fract() == 0.0 && *n < EXACT).map(|n| n as u64))
 }
 
 /// Beyond this number not every whole one is a float.
@@ -42,12 +42,12 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A decimal number without a sign, perhaps with an exponent. A comma may stand for the point,
 /// unless three digits follow: `1,440` is 1440 to some and 1.44 to others.
-pub(crate) fn decimal(text: &[u8]) -> Option<f64> {
+pub(crate) fn parse_decimal(text: &[u8]) -> Option<f64> {
     let plain = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-');
     if let Some(comma) = memchr::memchr(b',', text) {
         let (whole, rest) = (&text[..comma], &text[comma + 1..]);
-        digits(whole)?;
-        digits(rest).filter(|_| rest.len() != 3)?;
+        parse_digits(whole)?;
+        parse_digits(rest).filter(|_| rest.len() != 3)?;
         return std::str::from_utf8(&[whole, b".", rest].concat()).ok()?.parse().ok();
     }
     if !text.first()?.is_ascii_digit() || !text.iter().all(plain) {
@@ -71,15 +71,15 @@ pub(crate) fn is_missing(text: &[u8]) -> bool {
 }
 
 /// The digits at the beginning, and what follows them.
-pub(crate) fn leading(text: &[u8]) -> Option<(u64, &[u8])> {
+pub(crate) fn split_leading(text: &[u8]) -> Option<(u64, &[u8])> {
     let end = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
-    Some((digits(&text[..end])?, &text[end..]))
+    Some((parse_digits(&text[..end])?, &text[end..]))
 }
 
 /// `[D-]HH:MM:SS`, `MM:SS`, both perhaps with a fraction, or seconds, in whole seconds. Days may
 /// have any number of digits.
 #[inline]
-pub(crate) fn span(text: &[u8]) -> Option<u32> {
+pub(crate) fn parse_span(text: &[u8]) -> Option<u32> {
     // `HH:MM:SS`, as most are.
     if let [a, b, b':', c, d, b':', e, f] = text
         && [a, b, c, d, e, f].iter().all(|d| d.is_ascii_digit())
@@ -102,13 +102,13 @@ fn any_span(text: &[u8]) -> Option<u32> {
         None => text,
     };
     let (days, rest) = match memchr::memchr(b'-', whole) {
-        Some(at) => (digits(&whole[..at])?, &whole[at + 1..]),
+        Some(at) => (parse_digits(&whole[..at])?, &whole[at + 1..]),
         None => in_days(whole).unwrap_or((0, whole)),
     };
     let mut seconds: u64 = 0;
     let mut parts = 0;
     for part in rest.split(|&b| b == b':') {
-        seconds = seconds.checked_mul(60)?.checked_add(digits(part)?)?;
+        seconds = seconds.checked_mul(60)?.checked_add(parse_digits(part)?)?;
         parts += 1;
     }
     // After days hours come first, whatever follows.
@@ -122,9 +122,9 @@ fn any_span(text: &[u8]) -> Option<u32> {
     u32::try_from(seconds).ok().filter(|&s| s < u32::MAX - 8)
 }
 
-/// A length as [`span`] reads it, in milliseconds.
-pub(crate) fn milliseconds(text: &[u8]) -> Option<u64> {
-    let seconds = u64::from(span(text)?);
+/// A length as [`parse_span`] reads it, in milliseconds.
+pub(crate) fn parse_milliseconds(text: &[u8]) -> Option<u64> {
+    let seconds = u64::from(parse_span(text)?);
     let Some(dot) = memchr::memchr(b'.', text) else { return seconds.checked_mul(1_000) };
     let digits = text[dot + 1..].iter().copied().chain(std::iter::repeat(b'0')).take(3);
     let part = digits.fold(0, |sum, digit| sum * 10 + u64::from(digit.saturating_sub(b'0').min(9)));
@@ -151,7 +151,7 @@ fn iso_span(text: &[u8]) -> Option<u32> {
             b'S' if in_clock => 1.0,
             _ => return None,
         };
-        seconds += decimal(&std::mem::take(&mut number))? * unit;
+        seconds += parse_decimal(&std::mem::take(&mut number))? * unit;
         parts += 1;
     }
     (parts > 0 && number.is_empty() && seconds < f64::from(u32::MAX - 8)).then_some(seconds as u32)
@@ -159,7 +159,7 @@ fn iso_span(text: &[u8]) -> Option<u32> {
 
 /// `0 days 01:00:00` of data frames, `1 day, 2:00:00` of Python: the days, and what follows them.
 fn in_days(text: &[u8]) -> Option<(u64, &[u8])> {
-    let (days, rest) = leading(text)?;
+    let (days, rest) = split_leading(text)?;
     let rest = rest.strip_prefix(b" day")?;
     let rest = rest.strip_prefix(b"s").unwrap_or(rest);
     let rest = rest.strip_prefix(b",").unwrap_or(rest).trim_ascii_start();
@@ -181,11 +181,11 @@ fn limit_word(text: &[u8]) -> Option<RecordLimit> {
 /// A limit in minutes, or a word for one.
 #[inline]
 pub(crate) fn limit_minutes(text: &[u8]) -> Option<RecordLimit> {
-    if let Some(minutes) = whole(text) {
+    if let Some(minutes) = parse_whole(text) {
         return Some(minutes_of(minutes));
     }
     // Part of a minute, as an average or a conversion leaves it.
-    let seconds = decimal(text).map(|minutes| (minutes * 60.0).round());
+    let seconds = parse_decimal(text).map(|minutes| (minutes * 60.0).round());
     match seconds.filter(|&s| s < f64::from(u32::MAX - 8)) {
         Some(seconds) => Some(RecordLimit::Seconds(seconds as u32)),
         None => limit_word(text),
@@ -207,15 +207,15 @@ pub(crate) fn minutes_of(minutes: u64) -> RecordLimit {
 
 /// A limit as a span, or a word for one.
 pub(crate) fn limit_span(text: &[u8]) -> Option<RecordLimit> {
-    limit_word(text).or_else(|| span(text).map(RecordLimit::Seconds))
+    limit_word(text).or_else(|| parse_span(text).map(RecordLimit::Seconds))
 }
 
 /// Memory with a unit, `4G`, `62.50G`, `3000Mc`, in kilobytes; a number without one is in units of
 /// `plain` kilobytes. Also returns the rest of the text.
-pub(crate) fn kilobytes(text: &[u8], plain: f64) -> Option<(u64, &[u8])> {
+pub(crate) fn parse_kilobytes(text: &[u8], plain: f64) -> Option<(u64, &[u8])> {
     let end = text.iter().position(|b| !b.is_ascii_digit() && *b != b'.').unwrap_or(text.len());
     // What is whole and not huge needs no parser of fractions.
-    let whole = digits(&text[..end]).filter(|&n| n < 1 << 53).map(|n| n as f64);
+    let whole = parse_digits(&text[..end]).filter(|&n| n < 1 << 53).map(|n| n as f64);
     let number: f64 = match whole {
         Some(number) => number,
         None => std::str::from_utf8(&text[..end]).ok()?.parse().ok()?,
@@ -234,8 +234,8 @@ pub(crate) fn kilobytes(text: &[u8], plain: f64) -> Option<(u64, &[u8])> {
 }
 
 /// Memory in kilobytes, of a number without a unit in megabytes; nothing may follow.
-pub(crate) fn megabytes(text: &[u8]) -> Option<u64> {
-    kilobytes(text, 1024.0).filter(|(_, rest)| rest.is_empty()).map(|(kilobytes, _)| kilobytes)
+pub(crate) fn parse_megabytes(text: &[u8]) -> Option<u64> {
+    parse_kilobytes(text, 1024.0).filter(|(_, rest)| rest.is_empty()).map(|(kilobytes, _)| kilobytes)
 }
 
 #[cfg(test)]
@@ -269,7 +269,7 @@ mod tests {
             ("1.x", None),
             ("99999999999-00:00:00", None),
         ] {
-            assert_eq!(span(text.as_bytes()), expected, "{text}");
+            assert_eq!(parse_span(text.as_bytes()), expected, "{text}");
         }
     }
 
@@ -312,18 +312,18 @@ mod tests {
             ("4,", None),
             ("", None),
         ] {
-            assert_eq!(whole(text.as_bytes()), expected, "{text}");
+            assert_eq!(parse_whole(text.as_bytes()), expected, "{text}");
         }
         assert!(is_missing(b"NaT") && is_missing(b"") && !is_missing(b"0") && !is_missing(b"nano"));
     }
 
     #[test]
     fn memory_has_units() {
-        assert_eq!(megabytes(b"62.50G"), Some(65_536_000));
-        assert_eq!(megabytes(b"24000M"), Some(24_576_000));
-        assert_eq!(megabytes(b"7"), Some(7_168));
-        assert_eq!(megabytes(b"4Gn"), None);
-        assert_eq!(megabytes(b"G"), None);
-        assert_eq!(megabytes(b"1.2.3G"), None);
+        assert_eq!(parse_megabytes(b"62.50G"), Some(65_536_000));
+        assert_eq!(parse_megabytes(b"24000M"), Some(24_576_000));
+        assert_eq!(parse_megabytes(b"7"), Some(7_168));
+        assert_eq!(parse_megabytes(b"4Gn"), None);
+        assert_eq!(parse_megabytes(b"G"), None);
+        assert_eq!(parse_megabytes(b"1.2.3G"), None);
     }
 }

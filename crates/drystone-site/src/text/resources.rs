@@ -1,6 +1,6 @@
 //! Demand and allocation of a job: processors, nodes, memory, GPUs.
 
-use super::number::{digits, kilobytes};
+use super::number::{parse_digits, parse_kilobytes};
 
 /// Nothing is said.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
@@ -28,7 +28,7 @@ impl Amount {
         Amount { cpus: UNKNOWN, nodes: UNKNOWN, gpus: UNKNOWN, memory_kb: Amount::NO_MEMORY };
 
     /// These, and what `other` says where these are silent.
-    pub(crate) fn or(self, other: Amount) -> Amount {
+    pub(crate) fn or_else(self, other: Amount) -> Amount {
         let pick = |a: u32, b: u32| if a == UNKNOWN { b } else { a };
         Amount {
             cpus: pick(self.cpus, other.cpus),
@@ -42,50 +42,50 @@ impl Amount {
 /// `cpu=8,mem=24000M,node=1,billing=8,gres/gpu=2,gres/gpu:a100=2`, or with the database's numbers
 /// of the first four. Entries that cannot be read are left out, and so are all others; `None` where
 /// nothing can be read of a text that is not empty.
-pub(crate) fn tres(text: &[u8]) -> Option<Amount> {
+pub(crate) fn parse_tres(text: &[u8]) -> Option<Amount> {
     let mut amount = Amount::UNKNOWN;
-    let (mut gpus, mut typed, mut read) = (None, None::<u64>, text.is_empty());
+    let (mut gpus, mut typed_gpus, mut has_entry) = (None, None::<u64>, text.is_empty());
     for entry in text.split(|&b| b == b',') {
         let Some(at) = memchr::memchr(b'=', entry) else { continue };
         let (name, value) = (&entry[..at], &entry[at + 1..]);
-        let count = || count(value);
+        let count = || parse_count(value);
         match name {
             b"cpu" | b"1" => amount.cpus = count().unwrap_or(amount.cpus),
             b"node" | b"4" => amount.nodes = count().unwrap_or(amount.nodes),
             b"mem" | b"2" => {
-                let memory = kilobytes(value, 1024.0).filter(|(_, rest)| rest.is_empty());
+                let memory = parse_kilobytes(value, 1024.0).filter(|(_, rest)| rest.is_empty());
                 amount.memory_kb = memory.map_or(amount.memory_kb, |(kb, _)| kb);
             }
             b"gres/gpu" => gpus = count().or(gpus),
             _ if name.starts_with(b"gres/gpu:") => {
-                typed = count().map(|n| typed.unwrap_or(0) + u64::from(n)).or(typed);
+                typed_gpus = count().map(|n| typed_gpus.unwrap_or(0) + u64::from(n)).or(typed_gpus);
             }
             // The database's numbers of what the site named itself begin here: devices, of which
             // the largest number is the total. Some versions write the name behind the number.
-            _ if digits(name).is_some_and(|number| number > 1_000) => {
+            _ if parse_digits(name).is_some_and(|number| number > 1_000) => {
                 let value = value.rsplit(|&b| b == b':').next().unwrap_or(value);
-                let number = digits(value).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < DEVICES);
+                let number = parse_digits(value).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < DEVICES);
                 gpus = gpus.max(number);
             }
             _ => {}
         }
-        read = true;
+        has_entry = true;
     }
     // The total has the typed ones in it; some sites count the typed ones only.
-    let typed = typed.and_then(|n| u32::try_from(n).ok());
-    amount.gpus = gpus.or(typed).unwrap_or(if text.is_empty() || !read { UNKNOWN } else { 0 });
-    read.then_some(amount)
+    let typed_total = typed_gpus.and_then(|n| u32::try_from(n).ok());
+    amount.gpus = gpus.or(typed_total).unwrap_or(if text.is_empty() || !has_entry { UNKNOWN } else { 0 });
+    has_entry.then_some(amount)
 }
 
 /// More of a resource that the database has a number for is no device, but a licence or the like.
 const DEVICES: u32 = 1 << 14;
 
 /// A count, perhaps with a unit of thousands: `2K`.
-fn count(text: &[u8]) -> Option<u32> {
-    if let Some(value) = digits(text) {
+fn parse_count(text: &[u8]) -> Option<u32> {
+    if let Some(value) = parse_digits(text) {
         return u32::try_from(value).ok().filter(|&v| v < UNKNOWN - 8);
     }
-    let (value, rest) = kilobytes(text, 1.0 / 1024.0).map(|(kb, rest)| (kb.checked_mul(1024), rest))?;
+    let (value, rest) = parse_kilobytes(text, 1.0 / 1024.0).map(|(kb, rest)| (kb.checked_mul(1024), rest))?;
     let value = value.filter(|_| rest.is_empty() && !text.ends_with(b"."))?;
     u32::try_from(value).ok().filter(|&v| v < UNKNOWN - 8)
 }
@@ -108,9 +108,9 @@ pub(crate) enum MemoryRequest {
 impl MemoryRequest {
     /// The total for a job that asked for and got so many processors and nodes; what it got counts
     /// where nothing says what it asked for.
-    pub(crate) fn total(self, asked: &Amount, held: &Amount) -> u64 {
-        let known = |asked: u32, held: u32| if asked == UNKNOWN { held } else { asked };
-        let (cpus, nodes) = (known(asked.cpus, held.cpus), known(asked.nodes, held.nodes));
+    pub(crate) fn total_memory(self, asked: &Amount, held: &Amount) -> u64 {
+        let known_count = |asked: u32, held: u32| if asked == UNKNOWN { held } else { asked };
+        let (cpus, nodes) = (known_count(asked.cpus, held.cpus), known_count(asked.nodes, held.nodes));
         let times = |kb: u64, n: u32| if n == UNKNOWN { Amount::NO_MEMORY } else { kb.saturating_mul(u64::from(n)) };
         match self {
             MemoryRequest::Unknown => Amount::NO_MEMORY,
@@ -135,16 +135,16 @@ pub(crate) fn memory_request(text: &[u8]) -> Option<MemoryRequest> {
         return Some(MemoryRequest::Unknown);
     }
     let end = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
-    let whole = digits(&text[..end]);
-    let leaked = match (whole, text.get(end)) {
+    let whole = parse_digits(&text[..end]);
+    let leaked_megabytes = match (whole, text.get(end)) {
         (Some(value), _) if value >= 1 << 63 => Some(value - (1 << 63)),
         (Some(value), Some(b'M') | None) if value >= 1 << 31 => Some(value - (1 << 31)),
         _ => None,
     };
-    if let Some(megabytes) = leaked {
+    if let Some(megabytes) = leaked_megabytes {
         return megabytes.checked_mul(1024).filter(|&kb| kb < ABSURD_KB).map(|kb| MemoryRequest::PerCpu(kb, true));
     }
-    let (kb, rest) = kilobytes(text, 1024.0)?;
+    let (kb, rest) = parse_kilobytes(text, 1024.0)?;
     match rest {
         b"" | b"n" | b"c" if kb == 0 => Some(MemoryRequest::All),
         b"c" => (kb < ABSURD_KB).then_some(MemoryRequest::PerCpu(kb, false)),
@@ -160,16 +160,17 @@ mod tests {
 
     #[test]
     fn resources_are_named_or_numbered() {
-        let all = tres(b"cpu=8,mem=24000M,node=1,billing=8,gres/gpu=2,gres/gpu:a100=2,license/x=1").expect("resources");
+        let all =
+            parse_tres(b"cpu=8,mem=24000M,node=1,billing=8,gres/gpu=2,gres/gpu:a100=2,license/x=1").expect("resources");
         assert_eq!(all, Amount { cpus: 8, nodes: 1, gpus: 2, memory_kb: 24_576_000 });
-        let typed = tres(b"billing=1,gres/gpu:a100=3,gres/gpu:v100=1,mem=62.50G").expect("resources");
+        let typed = parse_tres(b"billing=1,gres/gpu:a100=3,gres/gpu:v100=1,mem=62.50G").expect("resources");
         assert_eq!((typed.gpus, typed.memory_kb, typed.cpus), (4, 65_536_000, UNKNOWN));
-        let old = tres(b"1=40,2=160000,4=2").expect("resources");
+        let old = parse_tres(b"1=40,2=160000,4=2").expect("resources");
         assert_eq!((old.cpus, old.memory_kb, old.nodes, old.gpus), (40, 163_840_000, 2, 0));
-        assert_eq!(tres(b""), Some(Amount::UNKNOWN));
-        assert_eq!(tres(b"nothing"), None);
-        assert_eq!(tres(b"cpu=x,node=2").expect("resources").cpus, UNKNOWN);
-        assert_eq!(tres(b"cpu=2K").expect("resources").cpus, 2048);
+        assert_eq!(parse_tres(b""), Some(Amount::UNKNOWN));
+        assert_eq!(parse_tres(b"nothing"), None);
+        assert_eq!(parse_tres(b"cpu=x,node=2").expect("resources").cpus, UNKNOWN);
+        assert_eq!(parse_tres(b"cpu=2K").expect("resources").cpus, 2048);
     }
 
     #[test]
@@ -197,10 +198,10 @@ mod tests {
         let (asked, nothing) = (of(8, 2), Amount::UNKNOWN);
         // What was asked for counts more than what was given.
         for (asked, held) in [(&asked, &of(16, 4)), (&nothing, &asked)] {
-            assert_eq!(PerCpu(10, false).total(asked, held), 80);
-            assert_eq!(PerNode(10).total(asked, held), 20);
-            assert_eq!(Total(10).total(asked, held), 10);
+            assert_eq!(PerCpu(10, false).total_memory(asked, held), 80);
+            assert_eq!(PerNode(10).total_memory(asked, held), 20);
+            assert_eq!(Total(10).total_memory(asked, held), 10);
         }
-        assert_eq!(PerCpu(10, false).total(&nothing, &of(UNKNOWN, 2)), Amount::NO_MEMORY);
+        assert_eq!(PerCpu(10, false).total_memory(&nothing, &of(UNKNOWN, 2)), Amount::NO_MEMORY);
     }
 }

@@ -24,7 +24,7 @@ macro_rules! states {
             }
 
             /// The state of a word or a short code, without regard to case.
-            pub fn named(word: &str) -> Option<RecordState> {
+            pub fn find_state(word: &str) -> Option<RecordState> {
                 $(if word.eq_ignore_ascii_case($word) || word.eq_ignore_ascii_case($code) { return Some(RecordState::$variant); })*
                 None
             }
@@ -82,7 +82,7 @@ impl RecordState {
 
 /// Returns the first word of a state, and the user who cancelled the job, from `CANCELLED by 1234`.
 #[inline]
-pub(crate) fn state(text: &[u8]) -> (RecordState, Option<&[u8]>) {
+pub(crate) fn split_state(text: &[u8]) -> (RecordState, Option<&[u8]>) {
     // Nearly all are these.
     match text {
         b"COMPLETED" => return (RecordState::Completed, None),
@@ -99,7 +99,7 @@ pub(crate) fn state(text: &[u8]) -> (RecordState, Option<&[u8]>) {
 pub(crate) fn state_word(word: &[u8]) -> RecordState {
     let Ok(word) = std::str::from_utf8(word) else { return RecordState::Other };
     let elsewhere = || ELSEWHERE.iter().find(|(words, _)| words.iter().any(|known| known.eq_ignore_ascii_case(word)));
-    RecordState::named(word).or_else(|| elsewhere().map(|(_, state)| *state)).unwrap_or_default()
+    RecordState::find_state(word).or_else(|| elsewhere().map(|(_, state)| *state)).unwrap_or_default()
 }
 
 /// Words of other systems: HTCondor, OAR, Flux, LSF, Kubernetes, and the tables of centres.
@@ -130,12 +130,12 @@ impl Flags {
     pub const RECEIVED: Flags = Flags(8);
 
     /// Both.
-    pub fn and(self, other: Flags) -> Flags {
+    pub fn union_with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
     /// Returns whether it has all of these.
-    pub fn has(self, other: Flags) -> bool {
+    pub fn has_all(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
@@ -154,7 +154,7 @@ impl Flags {
 
     pub(crate) fn of_list(text: &[u8]) -> Flags {
         let words = text.split(|&b| b == b',' || b == b'|').map(<[u8]>::trim_ascii);
-        words.fold(Flags::default(), |flags, word| flags.and(Flags::of_word(word)))
+        words.fold(Flags::default(), |flags, word| flags.union_with(Flags::of_word(word)))
     }
 }
 
@@ -164,18 +164,18 @@ mod tests {
 
     #[test]
     fn states_have_words_codes_and_a_canceller() {
-        assert_eq!(state(b"CANCELLED by 380693"), (RecordState::Cancelled, Some(&b"380693"[..])));
-        assert_eq!(state(b"CA"), (RecordState::Cancelled, None));
-        assert_eq!(state(b"out_of_memory"), (RecordState::OutOfMemory, None));
-        assert_eq!(state(b"Canceled"), (RecordState::Cancelled, None));
-        assert_eq!(state(b"STAGE_OUT"), (RecordState::Other, None));
-        assert_eq!(state(b""), (RecordState::Other, None));
-        assert_eq!(state(b"CANCELLED by "), (RecordState::Cancelled, None));
+        assert_eq!(split_state(b"CANCELLED by 380693"), (RecordState::Cancelled, Some(&b"380693"[..])));
+        assert_eq!(split_state(b"CA"), (RecordState::Cancelled, None));
+        assert_eq!(split_state(b"out_of_memory"), (RecordState::OutOfMemory, None));
+        assert_eq!(split_state(b"Canceled"), (RecordState::Cancelled, None));
+        assert_eq!(split_state(b"STAGE_OUT"), (RecordState::Other, None));
+        assert_eq!(split_state(b""), (RecordState::Other, None));
+        assert_eq!(split_state(b"CANCELLED by "), (RecordState::Cancelled, None));
     }
 
     #[test]
     fn flags_are_read_from_both_spellings() {
-        assert_eq!(Flags::of_list(b"SchedBackfill,StartRecieved"), Flags::BACKFILL.and(Flags::RECEIVED));
+        assert_eq!(Flags::of_list(b"SchedBackfill,StartRecieved"), Flags::BACKFILL.union_with(Flags::RECEIVED));
         assert_eq!(Flags::of_word(b"STARTED_ON_SCHEDULE"), Flags::MAIN);
         assert_eq!(Flags::of_list(b"Whatever"), Flags::default());
     }

@@ -1,6 +1,6 @@
 //! The tasks of a job array: `5-9,11%2`.
 
-use super::number::leading;
+use super::number::split_leading;
 use std::ops::RangeInclusive;
 
 /// No array of Slurm's has more tasks.
@@ -32,7 +32,7 @@ impl TaskSet {
 ///
 /// Slurm cuts long texts: what ends in `...` names only some of the tasks. A number that the cut
 /// may have shortened is left out.
-pub(crate) fn tasks(text: &[u8]) -> Option<TaskSet> {
+pub(crate) fn parse_tasks(text: &[u8]) -> Option<TaskSet> {
     let mut set = TaskSet::default();
     let mut rest = text;
     if let Some(whole) = rest.strip_suffix(b"...") {
@@ -44,7 +44,7 @@ pub(crate) fn tasks(text: &[u8]) -> Option<TaskSet> {
         }
     }
     if let Some(at) = memchr::memchr(b'%', rest) {
-        let (limit, behind) = leading(&rest[at + 1..])?;
+        let (limit, behind) = split_leading(&rest[at + 1..])?;
         if !behind.is_empty() {
             return None;
         }
@@ -52,18 +52,18 @@ pub(crate) fn tasks(text: &[u8]) -> Option<TaskSet> {
         rest = &rest[..at];
     }
     if let Some(digits) = rest.strip_prefix(b"0x") {
-        set.ranges = mask(digits)?;
+        set.ranges = parse_mask(digits)?;
         return Some(set);
     }
     let mut count = 0;
     for part in rest.split(|&b| b == b',') {
-        let (from, mut behind) = leading(part)?;
+        let (from, mut behind) = split_leading(part)?;
         let (mut to, mut step) = (from, 1);
         if let Some(more) = behind.strip_prefix(b"-") {
-            (to, behind) = leading(more)?;
+            (to, behind) = split_leading(more)?;
         }
         if let Some(more) = behind.strip_prefix(b":") {
-            (step, behind) = leading(more)?;
+            (step, behind) = split_leading(more)?;
         }
         if !behind.is_empty() || to < from || step == 0 || to >= MOST {
             return None;
@@ -78,7 +78,7 @@ pub(crate) fn tasks(text: &[u8]) -> Option<TaskSet> {
 }
 
 /// Tasks of a mask in hexadecimal digits: the last bit is task 0. `None` where that is none.
-fn mask(digits: &[u8]) -> Option<Vec<(RangeInclusive<u32>, u32)>> {
+fn parse_mask(digits: &[u8]) -> Option<Vec<(RangeInclusive<u32>, u32)>> {
     if digits.is_empty() || digits.len() as u64 * 4 > MOST {
         return None;
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Option<(Vec<u32>, Option<u32>, bool)> {
-        tasks(text.as_bytes()).map(|set| {
+        parse_tasks(text.as_bytes()).map(|set| {
             let all: Vec<u32> = set.iter().collect();
             assert_eq!(all.len() as u64, set.len());
             (all, set.throttle, set.cut)

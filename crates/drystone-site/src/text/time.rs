@@ -30,14 +30,14 @@ impl TimeForm {
     /// Reads one: `2026-01-31T12:00:00` with a blank or a `T`, perhaps a fraction and a distance
     /// from UTC; seconds since 1970; `Unknown`, `None`, nothing; or the form that was given.
     #[inline]
-    pub(crate) fn read(&self, text: &[u8]) -> Result<When, NoTime> {
+    pub(crate) fn read_time(&self, text: &[u8]) -> Result<When, NoTime> {
         if let Some(civil) = civil_bytes(text) {
             return Ok(When::Civil(civil));
         }
         // Ten digits are seconds since 1970, unless another form was given.
         if text.len() == 10
             && self.0.is_none()
-            && let Some(seconds) = super::number::digits(text)
+            && let Some(seconds) = super::number::parse_digits(text)
         {
             return Ok(if is_no_moment(seconds) { When::Unknown } else { When::Epoch(seconds as i64) });
         }
@@ -45,15 +45,15 @@ impl TimeForm {
             return Ok(When::Unknown);
         }
         if let Some(given) = &self.0 {
-            return strftime(given, text);
+            return parse_with_form(given, text);
         }
-        if let Some(civil) = compact(text) {
+        if let Some(civil) = parse_compact(text) {
             return Ok(When::Civil(civil));
         }
-        if let Some(seconds) = epoch(text) {
+        if let Some(seconds) = parse_epoch(text) {
             return Ok(if is_no_moment(seconds as u64) { When::Unknown } else { When::Epoch(seconds) });
         }
-        zoned(text).or_else(|| of_ctime(text)).ok_or(if is_relative(text) {
+        parse_zoned(text).or_else(|| of_ctime(text)).ok_or(if is_relative(text) {
             NoTime::Relative
         } else {
             NoTime::Unreadable
@@ -70,7 +70,7 @@ fn is_no_moment(seconds: u64) -> bool {
 
 /// `20220101`, `202201011230`, `20220101123005`: a date of digits alone, in seconds as if it were
 /// UTC. As a number of seconds or thousandths it would lie before 1971, or be no time at all.
-fn compact(text: &[u8]) -> Option<i64> {
+fn parse_compact(text: &[u8]) -> Option<i64> {
     let text = text.strip_suffix(b".0").unwrap_or(text);
     if !matches!(text.len(), 8 | 12 | 14) || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -86,7 +86,7 @@ fn compact(text: &[u8]) -> Option<i64> {
 
 /// Seconds since 1970; a fraction is cut. What lies beyond the year 5000 is in thousandths,
 /// millionths or thousand-millionths of a second, as data frames and JavaScript count.
-fn epoch(text: &[u8]) -> Option<i64> {
+fn parse_epoch(text: &[u8]) -> Option<i64> {
     let seconds = |count: i64| match count {
         ..100_000_000_000 => count,
         100_000_000_000..100_000_000_000_000 => count / 1_000,
@@ -95,18 +95,18 @@ fn epoch(text: &[u8]) -> Option<i64> {
     };
     // `1.7561088e+09`, as data frames write columns with gaps.
     if text.contains(&b'e') || text.contains(&b'E') {
-        return super::number::decimal(text).filter(|&s| s < 9e18).map(|count| seconds(count as i64));
+        return super::number::parse_decimal(text).filter(|&s| s < 9e18).map(|count| seconds(count as i64));
     }
     let whole = match memchr::memchr(b'.', text) {
         Some(dot) if text[dot + 1..].iter().all(u8::is_ascii_digit) => &text[..dot],
         Some(_) => return None,
         None => text,
     };
-    super::number::digits(whole).and_then(|count| i64::try_from(count).ok()).map(seconds)
+    super::number::parse_digits(whole).and_then(|count| i64::try_from(count).ok()).map(seconds)
 }
 
 /// `2026-01-31T12:00:00.5+01:00`, with any part behind the minutes.
-fn zoned(text: &[u8]) -> Option<When> {
+fn parse_zoned(text: &[u8]) -> Option<When> {
     let (civil, mut rest) = match text.split_at_checked(19).and_then(|(head, rest)| Some((civil_bytes(head)?, rest))) {
         Some(known) => known,
         // `2026-01-31T12:00`.
@@ -134,7 +134,7 @@ fn zoned(text: &[u8]) -> Option<When> {
         [a, b] => [a, b, &b'0', &b'0'],
         _ => return None,
     };
-    let number = |x: &u8, y: &u8| super::number::digits(&[*x, *y]).map(|n| n as i64);
+    let number = |x: &u8, y: &u8| super::number::parse_digits(&[*x, *y]).map(|n| n as i64);
     let seconds = number(a, b)? * 3_600 + number(c, d)? * 60;
     Some(When::Epoch(civil - sign * seconds))
 }
@@ -156,15 +156,15 @@ fn of_ctime(text: &[u8]) -> Option<When> {
     words.next().is_none().then_some(if utc { When::Epoch(civil) } else { When::Civil(civil) })
 }
 
-fn strftime(form: &str, text: &[u8]) -> Result<When, NoTime> {
+fn parse_with_form(form: &str, text: &[u8]) -> Result<When, NoTime> {
     let text = std::str::from_utf8(text).map_err(|_| NoTime::Unreadable)?;
-    let broken = jiff::fmt::strtime::parse(form, text).map_err(|_| NoTime::Unreadable)?;
-    if let Ok(moment) = broken.to_timestamp() {
+    let broken_down = jiff::fmt::strtime::parse(form, text).map_err(|_| NoTime::Unreadable)?;
+    if let Ok(moment) = broken_down.to_timestamp() {
         return Ok(When::Epoch(moment.as_second()));
     }
-    let local = broken.to_datetime().map_err(|_| NoTime::Unreadable)?;
+    let local = broken_down.to_datetime().map_err(|_| NoTime::Unreadable)?;
     let date = local.date();
-    let days = crate::clock::days(i64::from(date.year()), i64::from(date.month()), i64::from(date.day()));
+    let days = crate::clock::days_since_epoch(i64::from(date.year()), i64::from(date.month()), i64::from(date.day()));
     let time = local.time();
     let seconds = i64::from(time.hour()) * 3_600 + i64::from(time.minute()) * 60 + i64::from(time.second());
     Ok(When::Civil(days * 86_400 + seconds))
@@ -191,10 +191,10 @@ pub(crate) fn likely_forms(text: &str) -> String {
 /// The notations in which all of these times can be read: two where a month may be a day.
 pub(crate) fn guess_forms(texts: &[&str]) -> Vec<String> {
     let Some(first) = texts.first().map(|text| guess_form(text)) else { return Vec::new() };
-    let other = first.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m");
-    let mut forms = vec![first, other];
+    let swapped_form = first.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m");
+    let mut forms = vec![first, swapped_form];
     forms.dedup();
-    forms.retain(|form| texts.iter().all(|text| strftime(form, text.as_bytes()).is_ok()));
+    forms.retain(|form| texts.iter().all(|text| parse_with_form(form, text.as_bytes()).is_ok()));
     forms
 }
 
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<When, NoTime> {
-        TimeForm::default().read(text.as_bytes())
+        TimeForm::default().read_time(text.as_bytes())
     }
 
     #[test]
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(guess_forms(&["03/04/2026 12:00"]).len(), 2);
         assert!(guess_forms(&["soon", "later"]).is_empty() && guess_forms(&[]).is_empty());
         let form = TimeForm(Some("%m/%d/%Y %I:%M:%S %p".to_string()));
-        assert_eq!(form.read(b"01/31/2026 01:00:05 PM"), Ok(When::Civil(1_769_864_405)));
+        assert_eq!(form.read_time(b"01/31/2026 01:00:05 PM"), Ok(When::Civil(1_769_864_405)));
     }
 
     #[test]
@@ -399,10 +399,10 @@ mod tests {
     #[test]
     fn any_form_can_be_given() {
         let form = TimeForm(Some("%d.%m.%Y %H:%M".to_string()));
-        assert_eq!(form.read(b"31.01.2026 12:00"), Ok(When::Civil(1_769_860_800)));
-        assert_eq!(form.read(b"Unknown"), Ok(When::Unknown));
+        assert_eq!(form.read_time(b"31.01.2026 12:00"), Ok(When::Civil(1_769_860_800)));
+        assert_eq!(form.read_time(b"Unknown"), Ok(When::Unknown));
         let form = TimeForm(Some("%Y%m%d-%H%M%S%z".to_string()));
-        assert_eq!(form.read(b"20260131-120000+0100"), Ok(When::Epoch(1_769_857_200)));
-        assert_eq!(form.read(b"x"), Err(NoTime::Unreadable));
+        assert_eq!(form.read_time(b"20260131-120000+0100"), Ok(When::Epoch(1_769_857_200)));
+        assert_eq!(form.read_time(b"x"), Err(NoTime::Unreadable));
     }
 }

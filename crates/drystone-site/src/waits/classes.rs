@@ -59,24 +59,24 @@ impl GroupProperty {
     }
 
     /// A number for its order, and its name.
-    pub(super) fn of(self, job: &SiteJob<'_>, zone: &Zone) -> (u32, String) {
-        let named = |text: &str| if text.is_empty() { "(unknown)".to_string() } else { text.to_string() };
+    pub(super) fn class_of(self, job: &SiteJob<'_>, zone: &Zone) -> (u32, String) {
+        let name_or_unknown = |text: &str| if text.is_empty() { "(unknown)".to_string() } else { text.to_string() };
         match self {
-            GroupProperty::Account => (0, named(&job.account)),
-            GroupProperty::Partition => (0, named(&job.partition)),
-            GroupProperty::User => (0, named(&job.user)),
-            GroupProperty::Qos => (0, named(&job.qos)),
+            GroupProperty::Account => (0, name_or_unknown(&job.account)),
+            GroupProperty::Partition => (0, name_or_unknown(&job.partition)),
+            GroupProperty::User => (0, name_or_unknown(&job.user)),
+            GroupProperty::Qos => (0, name_or_unknown(&job.qos)),
             GroupProperty::Reason => {
                 (0, if matches!(job.reason.as_ref(), "" | "None") { "(none)".into() } else { job.reason.to_string() })
             }
             GroupProperty::Gpu => match job.gpus {
                 None => (u32::MAX, "(unknown)".to_string()),
                 Some(0) => (0, "0".to_string()),
-                Some(gpus) => power(gpus),
+                Some(gpus) => power_class(gpus),
             },
-            GroupProperty::Size => job.cpus.map_or((u32::MAX, "(unknown)".to_string()), power),
+            GroupProperty::Size => job.cpus.map_or((u32::MAX, "(unknown)".to_string()), power_class),
             GroupProperty::Hour => {
-                let hour = zone.civil(super::begins(job)).rem_euclid(86_400) / 3_600;
+                let hour = zone.civil_time(super::wait_begin(job)).rem_euclid(86_400) / 3_600;
                 (u32::try_from(hour).unwrap_or(0), format!("{hour:02}:00"))
             }
         }
@@ -84,7 +84,7 @@ impl GroupProperty {
 }
 
 /// A class from a power of two up to the next: `1`, `2-3`, `4-7`.
-fn power(number: u32) -> (u32, String) {
+fn power_class(number: u32) -> (u32, String) {
     let bits = number.max(1).ilog2();
     let (from, to) = (1_u64 << bits, (2_u64 << bits) - 1);
     (bits + 1, if from == to { from.to_string() } else { format!("{from}-{to}") })
@@ -101,14 +101,14 @@ impl GatheredGroups {
         GatheredGroups { by, groups: BTreeMap::new() }
     }
 
-    pub(super) fn add(&mut self, job: &SiteJob<'_>, zone: &Zone, waited: WaitedJob) {
-        self.groups.entry(self.by.of(job, zone)).or_default().push(waited);
+    pub(super) fn add_job(&mut self, job: &SiteJob<'_>, zone: &Zone, waited: WaitedJob) {
+        self.groups.entry(self.by.class_of(job, zone)).or_default().push(waited);
     }
 
-    pub(super) fn finish(self) -> WaitDivision {
+    pub(super) fn finish_division(self) -> WaitDivision {
         let figures = |(key, mut jobs): ((u32, String), Vec<WaitedJob>)| WaitGroup {
             name: key.1,
-            figures: WaitFigures::of(&mut jobs),
+            figures: WaitFigures::from_jobs(&mut jobs),
         };
         let mut groups: Vec<WaitGroup> = self.groups.into_iter().map(figures).collect();
         if !self.by.is_ordered() {
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn classes_double() {
-        let names: Vec<String> = [1, 2, 3, 4, 7, 8, 64, 100].into_iter().map(|n| power(n).1).collect();
+        let names: Vec<String> = [1, 2, 3, 4, 7, 8, 64, 100].into_iter().map(|n| power_class(n).1).collect();
         assert_eq!(names, ["1", "2-3", "2-3", "4-7", "4-7", "8-15", "64-127", "64-127"]);
-        assert_eq!(power(u32::MAX).1, "2147483648-4294967295");
+        assert_eq!(power_class(u32::MAX).1, "2147483648-4294967295");
     }
 }

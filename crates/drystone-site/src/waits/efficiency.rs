@@ -1,7 +1,7 @@
 //! Use by jobs of what they held, and the limits that they asked for.
 
 use super::classes::GroupProperty;
-use super::{WaitsOptions, begins, title};
+use super::{WaitsOptions, wait_begin, waits_title};
 use crate::clock::Zone;
 use crate::jobs::{JobMarks, LimitFrom, SiteJobFate};
 use crate::site::Site;
@@ -25,7 +25,7 @@ pub struct UsedAmount {
 }
 
 impl UsedAmount {
-    fn add(&mut self, held: f64, used: f64) {
+    fn add_use(&mut self, held: f64, used: f64) {
         if held > 0.0 {
             self.jobs += 1;
             self.held += held;
@@ -50,24 +50,24 @@ pub struct EfficiencyFigures {
 }
 
 impl EfficiencyFigures {
-    fn add(&mut self, job: &SiteJob<'_>, has: &RecordedUse) {
+    fn add_job(&mut self, job: &SiteJob<'_>, has: &RecordedUse) {
         const KB_PER_GIB: f64 = 1_048_576.0;
         let hours = f64::from(job.run.unwrap_or(0)) / 3_600.0;
         self.jobs += 1;
         let cpus = job.cpus.map_or(0.0, f64::from);
         if let Some(ms) = job.used_cpu_ms.filter(|_| has.processors) {
-            self.processors.add(cpus * hours, ms as f64 / 3_600_000.0);
+            self.processors.add_use(cpus * hours, ms as f64 / 3_600_000.0);
         }
         if let (Some(used), Some(asked)) = (job.used_memory_kb.filter(|_| has.memory), job.memory_kb)
             && asked != u64::MAX
         {
-            self.memory.add(asked as f64 / KB_PER_GIB * hours, used as f64 / KB_PER_GIB * hours);
+            self.memory.add_use(asked as f64 / KB_PER_GIB * hours, used as f64 / KB_PER_GIB * hours);
         }
-        if job.limit_from == LimitFrom::Record && !job.marks.has(JobMarks::LIMIT) {
-            self.limits.add(cpus * f64::from(job.limit) / 3_600.0, cpus * hours);
+        if job.limit_from == LimitFrom::Record && !job.marks.has_mark(JobMarks::LIMIT) {
+            self.limits.add_use(cpus * f64::from(job.limit) / 3_600.0, cpus * hours);
         }
         if let (Some(used), Some(gpus)) = (job.used_gpu_hundredths, job.gpus) {
-            self.gpus.add(f64::from(gpus) * hours, f64::from(used) / 100.0 * hours);
+            self.gpus.add_use(f64::from(gpus) * hours, f64::from(used) / 100.0 * hours);
         }
     }
 
@@ -119,7 +119,7 @@ struct RecordedUse {
 }
 
 impl RecordedUse {
-    fn read(site: &Site) -> RecordedUse {
+    fn from_site(site: &Site) -> RecordedUse {
         let mut columns = RecordedUse { processors: false, memory: false, gpus: false, has_gpus: false, zeros: false };
         for at in 0..site.len() {
             let job = site.bare_job(at);
@@ -133,7 +133,7 @@ impl RecordedUse {
     }
 
     /// Names what is missing.
-    fn missing(&self) -> Vec<String> {
+    fn missing_facts(&self) -> Vec<String> {
         let mut missing = Vec::new();
         if !self.processors {
             missing.push(match self.zeros {
@@ -154,50 +154,50 @@ impl RecordedUse {
 /// Returns the use that jobs made of what they held, of those that ran and ended.
 ///
 /// Cost: O(n log g) for n jobs in g groups.
-pub fn efficiency(site: &Site, question: &WaitsOptions) -> SiteEfficiency {
+pub fn measure_efficiency(site: &Site, question: &WaitsOptions) -> SiteEfficiency {
     let manifest = &site.manifest;
-    let zone = Zone::named(&manifest.time_zone).unwrap_or_else(|_| Zone::utc());
+    let zone = Zone::from_name(&manifest.time_zone).unwrap_or_else(|_| Zone::utc_zone());
     let from = question.since.unwrap_or(manifest.window.from);
     let until = question.until.unwrap_or(manifest.window.until.saturating_add(1));
-    let has = RecordedUse::read(site);
-    let (mut all, mut left_out) = (EfficiencyFigures::default(), 0);
+    let has = RecordedUse::from_site(site);
+    let (mut all_figures, mut left_out) = (EfficiencyFigures::default(), 0);
     let mut groups: BTreeMap<(usize, u32, String), EfficiencyFigures> = BTreeMap::new();
     for job in site.jobs().filter(|job| question.pool.is_none_or(|pool| job.pool == pool)) {
         let ran = job.kind == SiteJobFate::Ran && job.run.is_some_and(|run| run > 0);
-        if !ran || !(from..until).contains(&begins(&job)) {
+        if !ran || !(from..until).contains(&wait_begin(&job)) {
             continue;
         }
-        if [JobMarks::RESIZED, JobMarks::HET].into_iter().any(|mark| job.marks.has(mark)) {
+        if [JobMarks::RESIZED, JobMarks::HET].into_iter().any(|mark| job.marks.has_mark(mark)) {
             left_out += 1;
             continue;
         }
-        all.add(&job, &has);
+        all_figures.add_job(&job, &has);
         for (at, by) in question.by.iter().enumerate() {
-            let (order, name) = by.of(&job, &zone);
-            groups.entry((at, order, name)).or_default().add(&job, &has);
+            let (order, name) = by.class_of(&job, &zone);
+            groups.entry((at, order, name)).or_default().add_job(&job, &has);
         }
     }
-    let by_use = all.processors.jobs > 0;
-    let mut sorted: Vec<((usize, u32, String), EfficiencyFigures)> = groups.into_iter().collect();
+    let by_use = all_figures.processors.jobs > 0;
+    let mut sorted_groups: Vec<((usize, u32, String), EfficiencyFigures)> = groups.into_iter().collect();
     let weight = |figures: &EfficiencyFigures| match by_use {
         true => figures.idle_processor_hours(),
         false => figures.limits.held,
     };
-    sorted.sort_shared_by(|((at, order, name), a), ((other_at, other_order, other_name), b)| {
-        let ordered = question.by[*at].is_ordered();
+    sorted_groups.sort_shared_by(|((at, order, name), a), ((other_at, other_order, other_name), b)| {
+        let is_ordered = question.by[*at].is_ordered();
         let by_weight = || weight(b).total_cmp(&weight(a)).then_with(|| name.cmp(other_name));
-        at.cmp(other_at).then_with(|| if ordered { order.cmp(other_order) } else { by_weight() })
+        at.cmp(other_at).then_with(|| if is_ordered { order.cmp(other_order) } else { by_weight() })
     });
     let group = |((at, _, name), figures)| EfficiencyGroup { by: question.by[at], name, figures };
     SiteEfficiency {
         schema: EFFICIENCY_SCHEMA.to_string(),
-        site: title(site, question.pool),
+        site: waits_title(site, question.pool),
         time_zone: zone.name().to_string(),
         from,
         until,
-        all,
-        groups: sorted.into_iter().map(group).collect(),
+        all: all_figures,
+        groups: sorted_groups.into_iter().map(group).collect(),
         left_out,
-        missing: has.missing(),
+        missing: has.missing_facts(),
     }
 }

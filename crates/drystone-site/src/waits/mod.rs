@@ -11,7 +11,9 @@ mod week;
 
 pub use causes::{WaitCause, WaitCauseKind};
 pub use classes::GroupProperty;
-pub use efficiency::{EFFICIENCY_SCHEMA, EfficiencyFigures, EfficiencyGroup, SiteEfficiency, UsedAmount, efficiency};
+pub use efficiency::{
+    EFFICIENCY_SCHEMA, EfficiencyFigures, EfficiencyGroup, SiteEfficiency, UsedAmount, measure_efficiency,
+};
 pub use pending::{PENDING_SCHEMA, PendingJob, PendingJobs, pending_jobs};
 pub use week::HoursOfWeek;
 
@@ -171,21 +173,21 @@ struct WaitedJob {
 
 /// Returns the beginning of a job's wait: throttled tasks of arrays arrive later in a simulation,
 /// and waited here.
-fn begins(job: &SiteJob<'_>) -> i64 {
+fn wait_begin(job: &SiteJob<'_>) -> i64 {
     job.eligible.unwrap_or(job.submit).max(job.submit)
 }
 
 /// The waits that a site recorded.
 ///
 /// Cost: O(n log n) for n jobs.
-pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
+pub fn measure_waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
     let manifest = &site.manifest;
-    let zone = Zone::named(&manifest.time_zone).unwrap_or_else(|_| Zone::utc());
+    let zone = Zone::from_name(&manifest.time_zone).unwrap_or_else(|_| Zone::utc_zone());
     let from = question.since.unwrap_or(manifest.window.from);
     let until = question.until.unwrap_or(manifest.window.until.saturating_add(1));
     let mut waits = SiteWaits {
         schema: WAITS_SCHEMA.to_string(),
-        site: title(site, question.pool),
+        site: waits_title(site, question.pool),
         time_zone: zone.name().to_string(),
         from,
         until,
@@ -199,23 +201,23 @@ pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
         has_reasons: false,
         outside: OutsideWaits::default(),
         divisions: Vec::new(),
-        week: week::week(site, question.pool, &zone, (from, until.min(manifest.window.until))),
+        week: week::measure_week(site, question.pool, &zone, (from, until.min(manifest.window.until))),
         longest: Vec::new(),
         months: Vec::new(),
         notes: Vec::new(),
     };
-    let mut all: Vec<WaitedJob> = Vec::new();
+    let mut waited_jobs: Vec<WaitedJob> = Vec::new();
     let mut divisions: Vec<classes::GatheredGroups> =
         question.by.iter().map(|&by| classes::GatheredGroups::new(by)).collect();
     let mut months: BTreeMap<String, Vec<WaitedJob>> = BTreeMap::new();
     let mut spans: Vec<(usize, i64, i64)> = Vec::new();
     let mut outside: Vec<WaitedJob> = Vec::new();
     for (at, job) in site.jobs().enumerate().filter(|(_, job)| question.pool.is_none_or(|pool| job.pool == pool)) {
-        let begins = begins(&job);
+        let begins = wait_begin(&job);
         waits.has_reasons |= has_reason(&job);
         if begins < from || begins >= until {
-            let start = job.start.filter(|_| job.kind.started() && !job.marks.has(JobMarks::NO_SUBMIT));
-            outside.extend(start.map(|start| WaitedJob::of(&job, start - begins, manifest.window.until)));
+            let start = job.start.filter(|_| job.kind.has_start() && !job.marks.has_mark(JobMarks::NO_SUBMIT));
+            outside.extend(start.map(|start| WaitedJob::from_job(&job, start - begins, manifest.window.until)));
             continue;
         }
         waits.jobs += 1;
@@ -224,27 +226,27 @@ pub fn waits(site: &Site, question: &WaitsOptions) -> SiteWaits {
             SiteJobFate::Waiting => waits.still_waiting += 1,
             SiteJobFate::Ran | SiteJobFate::Running => {}
         }
-        let Some(start) = job.start.filter(|_| job.kind.started()) else { continue };
-        if job.marks.has(JobMarks::NO_SUBMIT) {
+        let Some(start) = job.start.filter(|_| job.kind.has_start()) else { continue };
+        if job.marks.has_mark(JobMarks::NO_SUBMIT) {
             waits.unknown += 1;
             continue;
         }
-        let waited = WaitedJob::of(&job, start - begins, manifest.window.until);
-        all.push(waited);
-        divisions.iter_mut().for_each(|division| division.add(&job, &zone, waited));
-        months.entry(clock::text(zone.civil(begins))[..7].to_string()).or_default().push(waited);
+        let waited_job = WaitedJob::from_job(&job, start - begins, manifest.window.until);
+        waited_jobs.push(waited_job);
+        divisions.iter_mut().for_each(|division| division.add_job(&job, &zone, waited_job));
+        months.entry(clock::format_moment(zone.civil_time(begins))[..7].to_string()).or_default().push(waited_job);
         spans.push((at, begins, start));
     }
-    waits.all = WaitFigures::of(&mut all);
-    waits.seconds = all.iter().map(|job| job.wait).sum();
+    waits.all = WaitFigures::from_jobs(&mut waited_jobs);
+    waits.seconds = waited_jobs.iter().map(|job| job.wait).sum();
     waits.causes = causes::wait_causes(site, &spans, waits.has_reasons);
-    waits.outside = OutsideWaits::of(outside, all);
-    waits.divisions = divisions.into_iter().map(classes::GatheredGroups::finish).collect();
+    waits.outside = OutsideWaits::from_outside(outside, waited_jobs);
+    waits.divisions = divisions.into_iter().map(classes::GatheredGroups::finish_division).collect();
     waits.months = in_months(months);
     let mut longest: Vec<(i64, usize)> = spans.iter().map(|&(at, begin, start)| (start - begin, at)).collect();
     longest.sort_shared_by_key(|&(wait, at)| (std::cmp::Reverse(wait), at));
-    waits.longest = longest.iter().take(NAMED).map(|&(wait, at)| LongWait::of(&site.job(at), wait)).collect();
-    waits.notes = notes(&waits);
+    waits.longest = longest.iter().take(NAMED).map(|&(wait, at)| LongWait::from_job(&site.job_at(at), wait)).collect();
+    waits.notes = list_notes(&waits);
     waits
 }
 
@@ -263,14 +265,14 @@ pub struct JobWaitCauses {
 ///
 /// Cost: O(n log n) for n jobs of the site.
 pub fn job_causes(site: &Site, at: usize) -> Option<JobWaitCauses> {
-    let job = site.job(at);
+    let job = site.job_at(at);
     let until = match job.kind {
         SiteJobFate::Waiting => site.manifest.window.until,
         SiteJobFate::Withdrawn => job.end?,
         SiteJobFate::Ran | SiteJobFate::Running => job.start?,
     };
-    let since = begins(&job);
-    if job.marks.has(JobMarks::NO_SUBMIT) || until <= since {
+    let since = wait_begin(&job);
+    if job.marks.has_mark(JobMarks::NO_SUBMIT) || until <= since {
         return None;
     }
     let has_reasons = site.jobs().any(|job| has_reason(&job));
@@ -282,7 +284,7 @@ fn has_reason(job: &SiteJob<'_>) -> bool {
     !matches!(job.reason.as_ref(), "" | "None")
 }
 
-fn title(site: &Site, pool: Option<u16>) -> String {
+fn waits_title(site: &Site, pool: Option<u16>) -> String {
     let cluster = if site.manifest.cluster.is_empty() { "site" } else { &site.manifest.cluster };
     match pool {
         Some(pool) => format!("{cluster}, pool {}", site.manifest.pools[usize::from(pool)].name),
@@ -291,19 +293,19 @@ fn title(site: &Site, pool: Option<u16>) -> String {
 }
 
 impl OutsideWaits {
-    fn of(outside: Vec<WaitedJob>, mut all: Vec<WaitedJob>) -> OutsideWaits {
+    fn from_outside(outside: Vec<WaitedJob>, mut all: Vec<WaitedJob>) -> OutsideWaits {
         if outside.is_empty() {
             return OutsideWaits::default();
         }
         let jobs = outside.len() as u64;
         all.extend(outside);
-        let WaitFigures { mean, median, .. } = WaitFigures::of(&mut all);
+        let WaitFigures { mean, median, .. } = WaitFigures::from_jobs(&mut all);
         OutsideWaits { jobs, mean, median }
     }
 }
 
 impl WaitedJob {
-    fn of(job: &SiteJob<'_>, wait: i64, now: i64) -> WaitedJob {
+    fn from_job(job: &SiteJob<'_>, wait: i64, now: i64) -> WaitedJob {
         let ran = match (job.run, job.start) {
             (Some(run), _) => i64::from(run),
             (None, Some(start)) => now - start,
@@ -317,7 +319,7 @@ impl WaitedJob {
 impl WaitFigures {
     /// Of the waits of these jobs, which it puts in order. A quantile is the least wait that so
     /// large a part of the jobs does not exceed.
-    fn of(jobs: &mut [WaitedJob]) -> WaitFigures {
+    fn from_jobs(jobs: &mut [WaitedJob]) -> WaitFigures {
         jobs.sort_unstable_by(|a, b| a.wait.total_cmp(&b.wait));
         let count = jobs.len();
         let quantile = |share: f64| jobs.get(((share * count as f64).ceil() as usize).max(1) - 1).map(|job| job.wait);
@@ -340,15 +342,15 @@ impl WaitFigures {
 }
 
 impl LongWait {
-    fn of(job: &SiteJob<'_>, wait: i64) -> LongWait {
+    fn from_job(job: &SiteJob<'_>, wait: i64) -> LongWait {
         LongWait {
-            job: job.display(),
+            job: job.display_name(),
             user: job.user.to_string(),
             account: job.account.to_string(),
             partition: job.partition.to_string(),
             cpus: job.cpus,
             nodes: job.nodes,
-            eligible: begins(job),
+            eligible: wait_begin(job),
             start: job.start.unwrap_or(0),
             wait,
             reason: if matches!(job.reason.as_ref(), "None" | "") { String::new() } else { job.reason.to_string() },
@@ -357,20 +359,20 @@ impl LongWait {
 }
 
 fn in_months(months: BTreeMap<String, Vec<WaitedJob>>) -> Vec<Month> {
-    let mut found: Vec<Month> = Vec::with_capacity(months.len());
+    let mut monthly_waits: Vec<Month> = Vec::with_capacity(months.len());
     for (name, mut jobs) in months {
-        let figures = WaitFigures::of(&mut jobs);
+        let figures = WaitFigures::from_jobs(&mut jobs);
         let change = |now: Option<f64>, before: Option<f64>| Some(now? - before?);
-        let before = found.last().map(|month| month.figures.clone()).unwrap_or_default();
+        let before = monthly_waits.last().map(|month| month.figures.clone()).unwrap_or_default();
         let median_change = change(figures.median, before.median);
         let mean_change = change(figures.mean, before.mean);
-        found.push(Month { name, figures, median_change, mean_change });
+        monthly_waits.push(Month { name, figures, median_change, mean_change });
     }
-    found
+    monthly_waits
 }
 
 /// Lists the questions left open.
-fn notes(waits: &SiteWaits) -> Vec<String> {
+fn list_notes(waits: &SiteWaits) -> Vec<String> {
     let mut notes = Vec::new();
     if waits.unknown > 0 && waits.all.jobs == 0 {
         notes.push(

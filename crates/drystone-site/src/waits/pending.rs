@@ -53,14 +53,14 @@ pub struct PendingJobs {
 /// Cost: O(n log n) for n jobs.
 pub fn pending_jobs(site: &Site, pool: Option<u16>) -> PendingJobs {
     let now = site.manifest.window.until;
-    let waiting = |job: &crate::site_job::SiteJob<'_>| {
+    let is_waiting = |job: &crate::site_job::SiteJob<'_>| {
         job.kind == SiteJobFate::Waiting && pool.is_none_or(|pool| job.pool == pool)
     };
-    let one = |job: crate::site_job::SiteJob<'_>| {
-        let since = (!job.marks.has(JobMarks::NO_SUBMIT)).then(|| super::begins(&job));
+    let pending_job = |job: crate::site_job::SiteJob<'_>| {
+        let since = (!job.marks.has_mark(JobMarks::NO_SUBMIT)).then(|| super::wait_begin(&job));
         let reason = if job.reason.as_ref() == "None" { String::new() } else { job.reason.to_string() };
         PendingJob {
-            job: job.display(),
+            job: job.display_name(),
             tasks: 1,
             user: job.user.to_string(),
             account: job.account.to_string(),
@@ -74,11 +74,11 @@ pub fn pending_jobs(site: &Site, pool: Option<u16>) -> PendingJobs {
             reason,
         }
     };
-    let mut jobs: Vec<PendingJob> = site.jobs().filter(waiting).map(one).collect();
+    let mut jobs: Vec<PendingJob> = site.jobs().filter(is_waiting).map(pending_job).collect();
     jobs.sort_shared_by(|a, b| b.waited.cmp(&a.waited));
     PendingJobs {
         schema: PENDING_SCHEMA.to_string(),
-        site: super::title(site, pool),
+        site: super::waits_title(site, pool),
         time_zone: site.manifest.time_zone.clone(),
         now,
         running: None,

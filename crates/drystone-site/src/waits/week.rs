@@ -49,7 +49,7 @@ impl Hourly {
     }
 
     /// So much from one moment to another.
-    fn add(&mut self, begin: i64, end: i64, amount: f64) {
+    fn add_span(&mut self, begin: i64, end: i64, amount: f64) {
         let (begin, end) = (begin.max(self.since) - self.from, end.min(self.until) - self.from);
         if begin >= end {
             return;
@@ -66,7 +66,7 @@ impl Hourly {
     }
 
     /// Amounts times seconds of each hour.
-    fn finish(self) -> Vec<f64> {
+    fn finish_hours(self) -> Vec<f64> {
         let mut level = 0.0;
         let steps = self.steps.into_iter().map(|step| {
             level += step;
@@ -77,7 +77,7 @@ impl Hourly {
 }
 
 /// The week of a site between two moments.
-pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (i64, i64)) -> HoursOfWeek {
+pub(super) fn measure_week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (i64, i64)) -> HoursOfWeek {
     let pools = || site.manifest.pools.iter().zip(0_u16..).filter(|(_, n)| pool.is_none_or(|pool| pool == *n));
     let cpus_of = |at: u16| {
         let summary = &site.manifest.pools[usize::from(at)];
@@ -88,38 +88,38 @@ pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (
         HoursOfWeek { processors, inferred: pools().any(|(pool, _)| !pool.described), ..HoursOfWeek::default() };
     // Hours begin where those of the site's clock do.
     let since = from;
-    let from = from - zone.civil(from).rem_euclid(HOUR);
+    let from = from - zone.civil_time(from).rem_euclid(HOUR);
     // A window of centuries is no window: a job's broken clock made it.
     if until <= from || until - from > 200 * 366 * 86_400 {
         return week;
     }
-    let (mut queue, mut held, mut lost) =
+    let (mut queue, mut usage, mut capacity_loss) =
         (Hourly::new(from, since, until), Hourly::new(from, since, until), Hourly::new(from, since, until));
-    let mut known = false;
+    let mut has_submits = false;
     for job in site.jobs().filter(|job| pool.is_none_or(|pool| job.pool == pool)) {
         let end = job.end.unwrap_or(until);
-        if let Some(start) = job.start.filter(|_| job.kind.started()) {
-            held.add(start, end, f64::from(job.cpus.unwrap_or(0)));
+        if let Some(start) = job.start.filter(|_| job.kind.has_start()) {
+            usage.add_span(start, end, f64::from(job.cpus.unwrap_or(0)));
         }
-        if !job.marks.has(JobMarks::NO_SUBMIT) {
-            known = true;
+        if !job.marks.has_mark(JobMarks::NO_SUBMIT) {
+            has_submits = true;
             let leaves = if job.kind == SiteJobFate::Waiting { until } else { job.start.unwrap_or(end) };
-            queue.add(super::begins(&job), leaves, 1.0);
+            queue.add_span(super::wait_begin(&job), leaves, 1.0);
         }
     }
     let down = |cause: Cause| !matches!(cause, Cause::Reservation | Cause::ReservedJob);
     for loss in site.losses.iter().filter(|loss| down(loss.cause) && pool.is_none_or(|pool| loss.pool == pool)) {
         let summary = &site.manifest.pools[usize::from(loss.pool)];
-        let each = cpus_of(loss.pool) / f64::from(summary.units.max(1));
-        lost.add(loss.begin, loss.end.unwrap_or(until), f64::from(loss.units) * each);
+        let cpus_per_unit = cpus_of(loss.pool) / f64::from(summary.units.max(1));
+        capacity_loss.add_span(loss.begin, loss.end.unwrap_or(until), f64::from(loss.units) * cpus_per_unit);
     }
-    let (queue, held, lost) = (queue.finish(), held.finish(), lost.finish());
+    let (queue, usage_sums, loss_sums) = (queue.finish_hours(), usage.finish_hours(), capacity_loss.finish_hours());
     // Waiting, held, up, and time, of each hour of the week.
     let mut sums = [[0.0_f64; 4]; HOURS];
-    for (at, ((queue, held), lost)) in queue.iter().zip(&held).zip(&lost).enumerate() {
+    for (at, ((queue, held), lost)) in queue.iter().zip(&usage_sums).zip(&loss_sums).enumerate() {
         let begin = from + at as i64 * HOUR;
         let seconds = (until.min(begin + HOUR) - begin.max(since)) as f64;
-        let sum = &mut sums[hour_of_week(zone.civil(begin))];
+        let sum = &mut sums[hour_of_week(zone.civil_time(begin))];
         let up = (processors * seconds - lost).max(0.0);
         for (sum, more) in sum.iter_mut().zip([*queue, *held, up, seconds]) {
             *sum += more;
@@ -127,7 +127,7 @@ pub(super) fn week(site: &Site, pool: Option<u16>, zone: &Zone, (from, until): (
     }
     let total = |at: usize| sums.iter().map(|sum| sum[at]).sum::<f64>();
     let ratio = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
-    if known {
+    if has_submits {
         week.queue = sums.iter().map(|sum| ratio(sum[0], sum[3])).collect();
         week.mean_queue = ratio(total(0), total(3));
     }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn weeks_begin_on_monday() {
         // 2026-01-05 is a Monday.
-        let at = |text| hour_of_week(crate::clock::civil(text).expect("a time"));
+        let at = |text| hour_of_week(crate::clock::parse_civil(text).expect("a time"));
         assert_eq!((at("2026-01-05T00:30:00"), at("2026-01-11T23:00:00"), at("2026-01-06T07:59:59")), (0, 167, 31));
     }
 
@@ -164,8 +164,8 @@ mod tests {
         ) {
             let since = since.min(until - 1);
             let mut hourly = Hourly::new(0, since, until);
-            spans.iter().for_each(|&(begin, length, amount)| hourly.add(begin, begin + length, f64::from(amount)));
-            let found = hourly.finish();
+            spans.iter().for_each(|&(begin, length, amount)| hourly.add_span(begin, begin + length, f64::from(amount)));
+            let found = hourly.finish_hours();
             for (at, found) in found.iter().enumerate() {
                 // Second by second, as it is defined.
                 let seconds = (at as i64 * HOUR).max(since)..(at as i64 + 1).saturating_mul(HOUR).min(until);

@@ -31,7 +31,7 @@ fn suspension_steps_and_arrays_of_a_real_slurm() {
     assert_eq!((site.manifest.rows, site.len(), rule(&site, "step").0), (5, 5, 5));
     let first = site.jobs().find(|job| job.id == Some(1)).expect("job 1");
     // It ran two of the four seconds that it held its processors.
-    assert_eq!((first.run, first.suspended, first.occupied()), (Some(4), Some(2), Some(4)));
+    assert_eq!((first.run, first.suspended, first.occupied_seconds()), (Some(4), Some(2), Some(4)));
     assert_eq!(rule(&site, "suspended"), (0, 1));
     let array: BTreeSet<(Option<u64>, Option<u32>, Option<u64>)> =
         site.jobs().filter(|job| job.task.is_some()).map(|job| (job.of, job.task, job.id)).collect();

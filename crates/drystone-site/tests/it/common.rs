@@ -1,6 +1,6 @@
 //! Files, imports and what is known of jobs, for tests.
 
-use drystone_site::{ImportObserver, ImportOptions, Site, SiteError, import};
+use drystone_site::{ImportObserver, ImportOptions, Site, SiteError, import_files};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub(crate) fn xdmod() -> ImportOptions {
 }
 
 pub(crate) fn try_import(files: &[PathBuf], options: &ImportOptions) -> Result<Site, SiteError> {
-    import(files, options, &|path| open(path), ImportObserver::default())
+    import_files(files, options, &|path| open(path), ImportObserver::default())
 }
 
 /// Imports files that can be.
@@ -94,7 +94,7 @@ pub(crate) type Facts =
 pub(crate) fn facts(site: &Site) -> Vec<Facts> {
     let one = |job: drystone_site::SiteJob<'_>| {
         (
-            job.display(),
+            job.display_name(),
             job.submit,
             job.arrive,
             job.start,
@@ -114,7 +114,7 @@ pub(crate) fn facts(site: &Site) -> Vec<Facts> {
 pub(crate) fn through_folder(site: &Site) -> (Folder, Site) {
     let folder = Folder::new();
     let path = folder.path("site");
-    drystone_site::write(site, &path, &|_| {}).expect("written");
-    let read = drystone_site::open(&path).expect("read");
+    drystone_site::write_folder(site, &path, &|_| {}).expect("written");
+    let read = drystone_site::open_folder(&path).expect("read");
     (folder, read)
 }

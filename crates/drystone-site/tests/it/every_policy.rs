@@ -9,8 +9,8 @@ use drystone::metrics::JobSelection;
 use drystone::model::{
     Adopted, DemandId, DependencyEffect, DependsOn, EndedJob, JobId, NodeFill, ProcSet, Procs, Span, Time,
 };
-use drystone::policy::{PolicySpec, StartReason, names};
-use drystone_reference::nodes::{Stay, overfull};
+use drystone::policy::{PolicySpec, StartReason, policy_names};
+use drystone_reference::nodes::{Stay, find_overfull};
 use drystone_site::{ImportOptions, PoolWorkload, Site};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -57,17 +57,17 @@ impl Seen {
 }
 
 impl Observer for Seen {
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.starts.push((now, id));
         self.first.entry(id).or_insert(now);
         self.last.insert(id, now);
     }
 
-    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+    fn note_placement(&mut self, now: Time, id: JobId, on: &ProcSet) {
         self.on.insert(id, (now, on.clone(), false));
     }
 
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
         if let Adopted::Running { on, since } = adopted {
             self.first.insert(id, now);
             self.last.insert(id, *since);
@@ -75,32 +75,32 @@ impl Observer for Seen {
         }
     }
 
-    fn suspended(&mut self, now: Time, id: JobId) {
+    fn note_suspension(&mut self, now: Time, id: JobId) {
         if let Some(on) = self.leaves(id, now) {
             self.on.insert(id, (now, on, true));
         }
     }
 
-    fn resumed(&mut self, now: Time, id: JobId) {
+    fn note_resumption(&mut self, now: Time, id: JobId) {
         if let Some(on) = self.leaves(id, now) {
             self.on.insert(id, (now, on, false));
         }
     }
 
-    fn requeued(&mut self, now: Time, id: JobId, _: Procs, _: Span) {
+    fn note_requeue(&mut self, now: Time, id: JobId, _: Procs, _: Span) {
         self.leaves(id, now);
         self.requeued.insert(id);
     }
 
-    fn lost(&mut self, ended: &EndedJob<'_>) {
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
         self.ends_at(ended);
     }
 
-    fn cancelled(&mut self, now: Time, id: JobId) {
+    fn note_withdrawal(&mut self, now: Time, id: JobId) {
         self.ends.insert(id, now);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.ends_at(ended);
     }
 }
@@ -129,8 +129,8 @@ impl World {
             ..utc()
         };
         let site = imported(&[jobs], &options);
-        drystone_site::write(&site, &folder.path("site"), &|_| {}).expect("written");
-        let mut site = drystone_site::open(&folder.path("site")).expect("read");
+        drystone_site::write_folder(&site, &folder.path("site"), &|_| {}).expect("written");
+        let mut site = drystone_site::open_folder(&folder.path("site")).expect("read");
         assert!(site.take_nodes(), "its nodes are described");
         site.place_jobs(if seed.is_multiple_of(2) { NodeFill::Pack } else { NodeFill::Spread });
         let mut pool = site.pool_workload(0).unwrap_or_else(|error| panic!("site {seed}: {error}"));
@@ -146,11 +146,11 @@ impl World {
     fn simulate(&self, policy: &str) -> Result<Seen, String> {
         let text = if policy == "slurm" { format!("slurm:{}", self.conf) } else { policy.to_string() };
         let spec: PolicySpec = text.parse().map_err(|error| format!("{error}"))?;
-        let spec = self.site.policy(0, &spec).map_err(|error| error.to_string())?;
+        let spec = self.site.pool_policy(0, &spec).map_err(|error| error.to_string())?;
         let mut seen = Seen::default();
         Experiment::new(&spec, &self.pool.workload)
-            .losing(Some(&self.pool.outages))
-            .finding(&[], JobSelection::All)
+            .with_outages(Some(&self.pool.outages))
+            .for_metrics(&[], JobSelection::All)
             .run(&mut seen)
             .map_err(|error| error.to_string())?;
         Ok(seen)
@@ -186,7 +186,7 @@ impl World {
             if job.demand == DemandId::NONE && (drawn.memory.is_some() || drawn.devices.is_some()) {
                 continue;
             }
-            let shape = table.as_ref().and_then(|table| table.shape(job.demand));
+            let shape = table.as_ref().and_then(|table| table.node_shape(job.demand));
             let has_shape = shape.is_some_and(|shape| shape.nodes.0 == drawn.nodes);
             let early = stay.from - job.submit < Span(7 * 86_400);
             let mut shares = self.random.shares(number, &stay.on, early && has_shape);
@@ -202,7 +202,7 @@ impl World {
             stays.push(Stay { alone: false, ..stay });
         }
         // Memory of a suspended job may stay where another is alone.
-        let problem = overfull(&self.random.nodes, &running).or_else(|| overfull(&self.random.nodes, &stays));
+        let problem = find_overfull(&self.random.nodes, &running).or_else(|| find_overfull(&self.random.nodes, &stays));
         problem.map_or(Ok(()), Err)
     }
 
@@ -214,7 +214,7 @@ impl World {
             }
             for (at, outage) in self.pool.outages.list().iter().enumerate() {
                 let out = outage.begin <= stay.from && outage.end.is_none_or(|end| stay.from < end);
-                let common = stay.on.intersection(self.pool.outages.on(at)).len();
+                let common = stay.on.intersection(self.pool.outages.processors_of(at)).len();
                 if out && common > 0 {
                     let number = self.number(stay.id);
                     return Err(format!("job {number} starts at {} on {common} processors that are out", stay.from));
@@ -330,7 +330,7 @@ fn depend(pool: &mut PoolWorkload, seed: u64) {
             circumstances.eligible.insert(id, pool.workload.job(id).submit + later);
         }
     }
-    pool.workload = pool.workload.clone().with(circumstances).expect("possible");
+    pool.workload = pool.workload.clone().with_circumstances(circumstances).expect("possible");
 }
 
 /// Limits on the time left and on GPUs of a type, by hand. The account `a` may have 360
@@ -369,8 +369,8 @@ fn time_left_and_types_of_gpus_are_limits_of_a_site() {
         accounts: vec![folder.write("accounts.txt", accounts)],
         ..utc()
     };
-    drystone_site::write(&imported(&[file], &options), &folder.path("site"), &|_| {}).expect("written");
-    let mut site = drystone_site::open(&folder.path("site")).expect("read");
+    drystone_site::write_folder(&imported(&[file], &options), &folder.path("site"), &|_| {}).expect("written");
+    let mut site = drystone_site::open_folder(&folder.path("site")).expect("read");
     assert!(
         !site.manifest.warnings.iter().any(|text| text.to_ascii_lowercase().contains("tres")),
         "{:?}",
@@ -379,13 +379,13 @@ fn time_left_and_types_of_gpus_are_limits_of_a_site() {
     assert!(site.take_nodes(), "its nodes are described");
     site.place_jobs(NodeFill::Pack);
     let pool = site.pool_workload(0).expect("a workload");
-    let _ = drystone_slurm::policy::register();
+    let _ = drystone_slurm::policy::register_policy();
     let own = format!("slurm:{}", folder.path("site/slurm.conf").display());
     for (policy, late) in [("easy", 0), ("conservative", 0), ("ss", 0), ("goal(nodes=50)", 0), (own.as_str(), 70)] {
         let spec: PolicySpec = policy.parse().expect("a policy");
-        let spec = site.policy(0, &spec).expect("the policy of the pool");
+        let spec = site.pool_policy(0, &spec).expect("the policy of the pool");
         let mut seen = Seen::default();
-        let experiment = Experiment::new(&spec, &pool.workload).finding(&[], JobSelection::All);
+        let experiment = Experiment::new(&spec, &pool.workload).for_metrics(&[], JobSelection::All);
         experiment.run(&mut seen).unwrap_or_else(|error| panic!("{policy}: {error}"));
         for (id, expected) in [0, 3_600, 20, 1_020, 40, 50].into_iter().enumerate() {
             let start = seen.first[&JobId(id as u32)].0;
@@ -397,9 +397,9 @@ fn time_left_and_types_of_gpus_are_limits_of_a_site() {
 
 /// The policies that are tried: every name of the registry.
 fn policies() -> Vec<&'static str> {
-    let _ = drystone_slurm::policy::register();
+    let _ = drystone_slurm::policy::register_policy();
     // Policies of other tests are no policies of the program.
-    let mut all: Vec<&str> = names().into_iter().filter(|name| !name.starts_with("t-")).collect();
+    let mut all: Vec<&str> = policy_names().into_iter().filter(|name| !name.starts_with("t-")).collect();
     all.sort_unstable();
     all
 }

@@ -3,7 +3,9 @@
 
 use crate::common::{Folder, facts, imported, of_text, through_folder, utc};
 use crate::generated::{Style, jobs};
-use drystone_site::{AnonymousKey, ExportPurpose, Hide, ImportOptions, Site, SiteJob, SiteScene, open, write};
+use drystone_site::{
+    AnonymousKey, ExportPurpose, Hide, ImportOptions, Site, SiteJob, SiteScene, open_folder, write_folder,
+};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -52,11 +54,11 @@ fn the_same_input_gives_the_same_bytes() {
     // The same files: where they lie is part of what is said of them.
     let dump = folder.write("jobs.psv", Style::utc().text(&jobs(9, 500, 1_700_000_000)));
     for out in [&one, &other] {
-        write(&imported(std::slice::from_ref(&dump), &utc()), out, &|_| {}).expect("written");
+        write_folder(&imported(std::slice::from_ref(&dump), &utc()), out, &|_| {}).expect("written");
     }
     assert_eq!(files(&one), files(&other));
     // A site is replaced, and nothing is left beside it.
-    write(&imported(&[dump], &utc()), &one, &|_| {}).expect("written again");
+    write_folder(&imported(&[dump], &utc()), &one, &|_| {}).expect("written again");
     assert_eq!(files(&one), files(&other));
     let beside: BTreeSet<String> = fs::read_dir(folder.path(""))
         .expect("a folder")
@@ -70,16 +72,16 @@ fn what_is_no_site_is_left_alone_and_what_is_damaged_is_found_out() {
     let folder = Folder::new();
     let site = of_text(Style::utc().text(&jobs(9, 60, 1_700_000_000)), &utc());
     folder.write("mine/thesis.tex", "years of work");
-    let error = write(&site, &folder.path("mine"), &|_| {}).expect_err("occupied").to_string();
+    let error = write_folder(&site, &folder.path("mine"), &|_| {}).expect_err("occupied").to_string();
     assert!(error.contains("mine") && error.contains("holds something else"), "{error}");
     assert_eq!(fs::read_to_string(folder.path("mine/thesis.tex")).expect("still there"), "years of work");
     let file = folder.write("file", "x");
-    assert!(write(&site, &file, &|_| {}).expect_err("a file").to_string().contains("this is no folder"));
+    assert!(write_folder(&site, &file, &|_| {}).expect_err("a file").to_string().contains("this is no folder"));
     let out = folder.path("site");
-    let fresh = || write(&site, &out, &|_| {}).expect("written");
-    let error = |name: &str| open(&out).expect_err("damaged").to_string() + name;
+    let fresh = || write_folder(&site, &out, &|_| {}).expect("written");
+    let error = |name: &str| open_folder(&out).expect_err("damaged").to_string() + name;
     fresh();
-    assert!(open(&folder.path("mine")).expect_err("no site").to_string().contains("drystone import"));
+    assert!(open_folder(&folder.path("mine")).expect_err("no site").to_string().contains("drystone import"));
     let text = fs::read_to_string(out.join("site.json")).expect("text");
     fs::write(out.join("site.json"), text.replace(drystone_site::SCHEMA, "drystone/site/99")).expect("written");
     assert!(error("").contains("drystone/site/99"), "{}", error(""));
@@ -102,14 +104,14 @@ fn what_is_no_site_is_left_alone_and_what_is_damaged_is_found_out() {
 #[test]
 fn each_pool_has_a_configuration_of_its_own() {
     // Other tests of this process register it as well.
-    let _ = drystone_slurm::policy::register();
+    let _ = drystone_slurm::policy::register_policy();
     let site = site();
     let (folder, read) = through_folder(&site);
     let path = folder.path("site");
     for (pool, (name, nodes)) in [("batch", 10), ("gpu", 4)].into_iter().enumerate() {
         let summary = &read.manifest.pools[pool];
         assert_eq!(summary.name, name);
-        let conf = drystone_slurm::conf::SlurmConf::read(path.join(format!("pool-{}.slurm.conf", pool + 1)))
+        let conf = drystone_slurm::conf::SlurmConf::read_file(path.join(format!("pool-{}.slurm.conf", pool + 1)))
             .expect("a configuration");
         assert_eq!((conf.nodes.len(), conf.partitions.len(), conf.sched.bf_interval), (nodes, 1, 60));
         assert_eq!(conf.partitions[0].nodes.len(), nodes);
@@ -119,11 +121,12 @@ fn each_pool_has_a_configuration_of_its_own() {
         let names = fs::read_to_string(path.join(format!("pool-{}.names.csv", pool + 1))).expect("names");
         assert!(names.contains(&format!("partition,1,{name}\n")) && names.contains(",lin\n"), "{names}");
         // A policy of the site's configuration is, for the pool, of the pool's.
-        let own = read.texts(pool as u16, &format!("slurm:{}/slurm.conf", path.display()).parse().expect("a policy"));
+        let own =
+            read.policy_texts(pool as u16, &format!("slurm:{}/slurm.conf", path.display()).parse().expect("a policy"));
         assert_eq!(own.len(), 1);
         assert!(own[0].1.ends_with(&format!("pool-{}.slurm.conf", pool + 1)), "{own:?}");
     }
-    assert!(read.texts(0, &"easy".parse().expect("a policy")).is_empty());
+    assert!(read.policy_texts(0, &"easy".parse().expect("a policy")).is_empty());
 }
 
 #[test]
@@ -131,15 +134,15 @@ fn a_site_written_as_a_log_keeps_what_a_log_can_hold() {
     let site = site();
     for pool in 0..2 {
         let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut site_again().log(pool), &mut bytes).expect("read");
+        std::io::Read::read_to_end(&mut site_again().into_log(pool), &mut bytes).expect("read");
         let mut reader = drystone::log::swf::SwfReader::new(bytes.as_slice(), "log").expect("a log");
         let mut records = Vec::new();
-        while let Some(record) = reader.read().expect("a record") {
+        while let Some(record) = reader.read_record().expect("a record") {
             records.push(record);
         }
         let mine: Vec<SiteJob<'_>> = site.jobs().filter(|job| job.pool == pool).collect();
         assert_eq!(records.len(), mine.len());
-        let origin = site.job(0).arrive;
+        let origin = site.job_at(0).arrive;
         for ((record, job), serial) in records.iter().zip(&mine).zip(1..) {
             assert_eq!((record.number, record.submit.round()), (serial, job.arrive - origin));
             match job.kind {
@@ -162,10 +165,10 @@ fn a_site_written_as_a_log_keeps_what_a_log_can_hold() {
         assert_eq!(notes, site.manifest.rules.len(), "every rule is a note");
     }
     // What it cannot hold stands beside it, and is read again.
-    let beside = site.beside(0).expect("tables");
+    let beside = site.beside_tables(0).expect("tables");
     let outages = beside.outages.expect("a node was out");
     let alone = site.pool_workload(0).expect("a pool");
-    let read = drystone::log::outages::read(
+    let read = drystone::log::outages::read_outages(
         outages.as_slice(),
         "outages.csv",
         alone.workload.machine(),
@@ -181,7 +184,7 @@ fn site_again() -> Site {
 
 fn anonymous(key: &str, hide: Hide) -> Site {
     let mut site = site();
-    site.anonymise(&AnonymousKey::given(key), hide).expect("imported just now");
+    site.anonymise_site(&AnonymousKey::from_text(key), hide).expect("imported just now");
     site
 }
 
@@ -229,16 +232,16 @@ fn an_anonymous_site_has_no_name_and_the_same_workload() {
     assert!(pairs.contains(&("root".to_string(), "root".to_string())));
     // The workload is simulated as it was.
     let workload = |site: &Site| {
-        let scene = SiteScene::whole(site);
+        let scene = SiteScene::whole_site(site);
         scene
-            .records(ExportPurpose::Simulation)
+            .export_records(ExportPurpose::Simulation)
             .map(|r| (r.submit.round(), r.run.round(), r.requested, r.partition))
             .collect::<Vec<_>>()
     };
     assert_eq!(workload(&read), workload(&open_site));
     // Twice the same is nothing to be anonymised.
     let mut again = read;
-    assert!(again.anonymise(&AnonymousKey::given("k"), hide).is_none());
+    assert!(again.anonymise_site(&AnonymousKey::from_text("k"), hide).is_none());
 }
 
 #[test]
@@ -248,14 +251,14 @@ fn a_key_gives_the_same_numbers_and_another_gives_others() {
     assert_eq!(users(&anonymous("k", hide)), users(&anonymous("k", hide)));
     assert_ne!(users(&anonymous("k", hide)), users(&anonymous("other", hide)));
     let mut random = site();
-    random.anonymise(&AnonymousKey::random().expect("randomness"), hide);
+    random.anonymise_site(&AnonymousKey::random_key().expect("randomness"), hide);
     assert_ne!(users(&random), users(&anonymous("k", hide)));
 }
 
 #[test]
 fn shifted_times_keep_hours_days_of_the_week_and_all_that_lies_between() {
     let (plain, shifted) = (site(), anonymous("k", Hide { partitions: false, times: true }));
-    let by = shifted.job(0).submit - plain.job(0).submit;
+    let by = shifted.job_at(0).submit - plain.job_at(0).submit;
     assert_eq!(by % (7 * 86_400), 0);
     assert!(by != 0);
     for (a, b) in shifted.jobs().zip(plain.jobs()) {

@@ -19,7 +19,7 @@ fn without_submissions_starts_stand_for_them_and_nothing_is_said_of_waits() {
                 8|bob|p|2|01:00:00|FAILED|2025-02-01T08:10:00|2025-02-01T09:10:00\n";
     let site = of_text(text, &utc());
     assert_eq!((site.len(), rule(&site, "no-submit")), (2, (0, 2)));
-    assert!(site.jobs().all(|job| job.marks.has(JobMarks::NO_SUBMIT) && job.wait().is_none()));
+    assert!(site.jobs().all(|job| job.marks.has_mark(JobMarks::NO_SUBMIT) && job.wait().is_none()));
     assert!(!site.manifest.waits_known());
     let told = site.manifest.warnings.iter().any(|w| w.contains("submission is unknown") && w.contains("Submit"));
     assert!(told, "{:?}", site.manifest.warnings);
@@ -33,7 +33,7 @@ fn without_submissions_starts_stand_for_them_and_nothing_is_said_of_waits() {
     let text = "JobID|Eligible|Start|End|AllocCPUS|State\n1|1700000000|1700000100|1700000200|1|COMPLETED\n";
     let site = of_text(text, &utc());
     assert_eq!(
-        (site.job(0).wait(), rule(&site, "submit-eligible").1, site.manifest.waits_known()),
+        (site.job_at(0).wait(), rule(&site, "submit-eligible").1, site.manifest.waits_known()),
         (Some(100), 1, true)
     );
     // Nothing at all is a bad row.
@@ -82,7 +82,7 @@ fn delimiters_within_a_column_do_not_shift_the_others() {
     let text = "JobID,Submit,Start,End,State,AllocTRES,NodeList,NCPUS\n\
                 1,1700000000,1700000001,1700000101,COMPLETED,cpu=4,node=2,n[1,3],4\n";
     let site = of_text(text, &utc());
-    assert_eq!((site.job(0).cpus, site.job(0).node_list.to_string()), (Some(4), "n[1,3]".to_string()));
+    assert_eq!((site.job_at(0).cpus, site.job_at(0).node_list.to_string()), (Some(4), "n[1,3]".to_string()));
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn accounts_and_groups_are_two_columns_of_a_site() {
                 1|ada|physics|users|1700000000|1700000001|1700000101|1|COMPLETED\n\
                 2|bob|biology|users|1700000000|1700000001|1700000101|1|COMPLETED\n";
     let site = of_text(text, &utc());
-    let names = drystone_site::Numbering::of(&site).names(0);
+    let names = drystone_site::Numbering::from_site(&site).name_lines(0);
     assert!(names.contains("account,1,physics\n") && names.contains("account,2,biology\n"), "{names}");
     assert!(!names.contains("users"), "{names}");
     // Without accounts the groups are what there is, under their own name.
     let site = of_text(text.replace("physics", "").replace("biology", ""), &utc());
-    let names = drystone_site::Numbering::of(&site).names(0);
+    let names = drystone_site::Numbering::from_site(&site).name_lines(0);
     assert!(names.contains("group,1,users\n") && !names.contains("account,"), "{names}");
 }
 
@@ -210,7 +210,7 @@ fn a_run_limit_of_lsf_is_found_by_the_counts_before_it() {
         ("1 \"k\" \"v\"", "2 h1 1 2 3 4 0 h2 1 2 3 4 0"),
     ] {
         let site = of_text(record(extensions, hosts), &ImportOptions::default());
-        assert_eq!((site.job(0).limit, site.job(0).cpus), (5_400, Some(4)), "{extensions} {hosts}");
+        assert_eq!((site.job_at(0).limit, site.job_at(0).cpus), (5_400, Some(4)), "{extensions} {hosts}");
     }
 }
 
@@ -333,7 +333,7 @@ fn the_small_cases_of_others_are_read_as_they_should_be() {
     let mut slots: Vec<u32> = sizes(&read("07/parallel")).iter().map(|s| s.0).collect();
     slots.sort_unstable();
     assert_eq!(slots, [1, 1, 1, 8, 16, 16]);
-    assert_eq!(read("08/lsb.acct").job(0).limit, 3_600);
+    assert_eq!(read("08/lsb.acct").job_at(0).limit, 3_600);
     let folder = Folder::new();
     assert!(try_import(&[folder.path("none")], &utc()).is_err());
 }
@@ -358,7 +358,7 @@ fn xz_and_bzip2_are_read_and_their_damage_is_told() {
     let folder = Folder::new();
     for (name, packed) in [("jobs.psv.xz", XZ), ("jobs.psv.bz2", BZIP2)] {
         let site = imported(&[folder.write(name, packed)], &utc());
-        assert_eq!((site.len(), site.job(0).cpus), (1, Some(4)), "{name}");
+        assert_eq!((site.len(), site.job_at(0).cpus), (1, Some(4)), "{name}");
         // Several streams in a row are one file.
         let twice = imported(&[folder.write(name, [packed, packed].concat())], &utc());
         assert_eq!((twice.len(), rule(&twice, "dup").0), (1, 1), "{name}");
@@ -375,7 +375,7 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
                 7,3,1,2020-06-01 10:00:00+00:00,2020-06-01 10:00:00+00:00,2020-06-01 10:10:00+00:00,2020-06-01 11:10:00+00:00,3600,90,64,2,2,1,\"[4, 5]\",COMPLETED,0\n";
     for columns in [None, Some("m100"), Some("pm100")] {
         let site = of_text(text, &ImportOptions { columns: columns.map(String::from), ..ImportOptions::default() });
-        let job = site.job(0);
+        let job = site.job_at(0);
         assert_eq!(
             (job.cpus, job.gpus, job.nodes, job.limit, job.wait()),
             (Some(64), Some(2), Some(2), 5_400, Some(600))
@@ -386,17 +386,17 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
     let text = "jid,usr,jnam,cnumr,cnumat,nnumr,adt,elpl,sdt,edt,nnuma,pri,duration,exit state\n\
                 9,u,j,96,96,2,2021-04-01 09:00:00+09:00,5400,2021-04-01 09:01:40+09:00,2021-04-01 09:31:40+09:00,2,127,1800,completed\n";
     let site = of_text(text, &named("fugaku"));
-    let job = site.job(0);
+    let job = site.job_at(0);
     assert_eq!((job.cpus, job.nodes, job.limit, job.start), (Some(96), Some(2), 5_400, Some(1_617_235_300)));
     let text = "job_id,user,account,partition,qos,wallclock_req,nodes_req,processors_req,gpus_req,mem_req,submit_time,start_time,end_time,run_time,state,name,work_dir,submit_line\n\
                 5,u1,a1,p1,normal,7200.0,3,108,0,0.0,2019-02-01 08:00:00,2019-02-01 08:00:30,2019-02-01 09:00:30,3600.0,COMPLETED,n,w,s\n";
-    let job_of = |site: &Site| (site.job(0).nodes, site.job(0).limit, site.job(0).run);
+    let job_of = |site: &Site| (site.job_at(0).nodes, site.job_at(0).limit, site.job_at(0).run);
     assert_eq!(job_of(&of_text(text, &named("eagle"))), (Some(3), 7_200, Some(3_600)));
     let text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
                 pod-1,11500,1,2,1000,V100,LS,Succeeded,100,4000,400\n";
     let site = of_text(text, &named("alibaba-gpu"));
     assert_eq!(
-        (site.job(0).cpus, site.job(0).gpus, site.job(0).wait(), site.job(0).run),
+        (site.job_at(0).cpus, site.job_at(0).gpus, site.job_at(0).wait(), site.job_at(0).run),
         (Some(12), Some(2), Some(300), Some(3_600))
     );
     // Without a first line of names.
@@ -413,7 +413,7 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
     let line = "--columns 'JobID,User,AllocCPUS,TimelimitSeconds,Submit,Start,End'";
     assert!(error.contains(line) && error.contains("n_cores"), "{error}");
     let site = of_text(text, &named("JobID,User,AllocCPUS,TimelimitSeconds,Submit,Start,End"));
-    assert_eq!((site.len(), site.job(0).cpus, site.job(0).limit), (1, Some(8), 3_600));
+    assert_eq!((site.len(), site.job_at(0).cpus, site.job_at(0).limit), (1, Some(8), 3_600));
     // Nearly sacct's: what it does not say is not guessed.
     let text = "JobID,Submit,Start,End,State,cores_used\n1,1700000000,1700000100,1700000200,COMPLETED,8\n";
     let error = error_of(text, &utc());
@@ -436,7 +436,7 @@ fn accounting_of_grid_engine_may_be_lines_of_json() {
         line(2, 1, 1_500_000_110, ""),
     ];
     let site = of_text(text.concat(), &ImportOptions::default());
-    let job = site.job(0);
+    let job = site.job_at(0);
     assert_eq!((site.len(), rule(&site, "record").0), (2, 1));
     assert_eq!((job.cpus, job.gpus, job.limit, job.run), (Some(16), Some(2), 7_200, Some(3_600)));
     assert_eq!((job.account.as_ref(), job.partition.as_ref()), ("physics", "all.q"));
@@ -446,7 +446,7 @@ fn accounting_of_grid_engine_may_be_lines_of_json() {
 
 #[test]
 fn waits_are_those_that_were_recorded() {
-    use drystone_site::waits::{GroupProperty, WaitsOptions, waits};
+    use drystone_site::waits::{GroupProperty, WaitsOptions, measure_waits};
     // Waits of 0, 60, 3,601, 90,000 s; run times of an hour; one job never starts, one still waits.
     let mut text = "JobID|User|Account|Partition|Submit|Eligible|Start|End|State|NCPUS|Reason|NodeList\n".to_string();
     for (id, user, account, wait) in
@@ -461,7 +461,7 @@ fn waits_are_those_that_were_recorded() {
     text.push_str("5|eve|b|p|1700000000|1700000000|1700000500|1700000500|CANCELLED|4|None|None assigned\n");
     text.push_str("6|eve|b|p|1700050000|1700050000|Unknown|Unknown|PENDING|4|Resources|None assigned\n");
     let site = of_text(&text, &utc());
-    let found = waits(
+    let found = measure_waits(
         &site,
         &WaitsOptions { by: vec![GroupProperty::Account, GroupProperty::Size], ..WaitsOptions::default() },
     );
@@ -485,11 +485,11 @@ fn waits_are_those_that_were_recorded() {
     // beside the first, and the last one beside both until 7,201 s.
     assert_eq!(found.seconds, 93_661.0);
     // From a moment on.
-    let later = waits(&site, &WaitsOptions { since: Some(1_700_000_001), ..WaitsOptions::default() });
+    let later = measure_waits(&site, &WaitsOptions { since: Some(1_700_000_001), ..WaitsOptions::default() });
     assert_eq!((later.jobs, later.all.jobs), (1, 0));
     // Without submissions nothing is claimed.
     let bare = of_text("JobID|Start|End|State|NCPUS\n1|1700000000|1700003600|COMPLETED|4\n", &utc());
-    let found = waits(&bare, &WaitsOptions::default());
+    let found = measure_waits(&bare, &WaitsOptions::default());
     assert_eq!((found.all.jobs, found.unknown, found.all.mean, found.week.mean_queue), (0, 1, None, None));
     assert!(found.notes[0].contains("nothing can be said of waits"), "{:?}", found.notes);
 }
@@ -502,7 +502,7 @@ fn a_table_in_parquet_is_read_like_text() {
                 8|bob|1700000000|1700000200|1700003800|FAILED|2|n2\n";
     let site = of_text(text, &utc());
     let path = folder.path("site");
-    drystone_site::write(&site, &path, &|_| {}).expect("written");
+    drystone_site::write_folder(&site, &path, &|_| {}).expect("written");
     // The table of a site's own jobs, taken for a table of another program's.
     let columns = "-,JobID,-,-,-,-,User,Account,-,-,Partition,-,-,-,-,Submit,-,-,Start,End";
     let table = path.join("jobs.parquet");
@@ -525,7 +525,7 @@ fn a_table_in_parquet_is_read_like_text() {
 /// 600 s beside them, job 6 3,200 s for another job.
 #[test]
 fn waits_have_causes() {
-    use drystone_site::waits::{WaitCauseKind, WaitsOptions, waits};
+    use drystone_site::waits::{WaitCauseKind, WaitsOptions, measure_waits};
     let at = 1_700_000_000_i64;
     let mut text = "JobID|User|Account|Partition|Submit|Eligible|Start|End|State|NCPUS|Reason|NodeList\n".to_string();
     let job = |(id, user, cpus, submit, start, end, reason): (i64, &str, u32, i64, i64, i64, &str)| {
@@ -542,7 +542,7 @@ fn waits_have_causes() {
     ] {
         text.push_str(&job(one));
     }
-    let found = waits(&of_text(&text, &utc()), &WaitsOptions::default());
+    let found = measure_waits(&of_text(&text, &utc()), &WaitsOptions::default());
     assert!(found.has_reasons);
     let causes: Vec<(WaitCauseKind, u64, f64, f64, &str)> = found
         .causes
@@ -567,7 +567,7 @@ fn waits_have_causes() {
         .replace("Priority", "")
         .replace("Resources", "")
         .replace("Dependency", "");
-    let found = waits(&of_text(&bare, &utc()), &WaitsOptions::default());
+    let found = measure_waits(&of_text(&bare, &utc()), &WaitsOptions::default());
     let kinds: Vec<(WaitCauseKind, f64)> = found.causes.iter().map(|cause| (cause.kind, cause.seconds)).collect();
     // Job 4 waits 1,800 s without room; job 6 all of its time, for job 3 has all eight.
     assert_eq!(kinds, [(WaitCauseKind::NoRoom, 3_600.0 + 1_800.0 + 3_200.0), (WaitCauseKind::RoomByCount, 1_200.0)]);

@@ -8,7 +8,7 @@ use drystone::experiment::Experiment;
 use drystone::log::clean::{Cleaner, CleaningOptions};
 use drystone::model::NodeFill;
 use drystone::policy::PolicySpec;
-use drystone_site::waits::{WaitCauseKind, WaitsOptions, waits};
+use drystone_site::waits::{WaitCauseKind, WaitsOptions, measure_waits};
 use drystone_site::{ExportPurpose, ImportOptions, SiteScene};
 
 const HEADER: &str = "JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|ReqCPUS|AllocCPUS|ReqNodes|NNodes|\
@@ -37,8 +37,8 @@ fn licensed_site(folder: &Folder) -> drystone_site::Site {
     ];
     let file = folder.write("jobs.psv", format!("{HEADER}\n{}", jobs.concat()));
     let options = ImportOptions { machine: vec![folder.write("slurm.conf", conf)], ..utc() };
-    drystone_site::write(&imported(&[file], &options), &folder.path("site"), &|_| {}).expect("written");
-    drystone_site::open(&folder.path("site")).expect("read")
+    drystone_site::write_folder(&imported(&[file], &options), &folder.path("site"), &|_| {}).expect("written");
+    drystone_site::open_folder(&folder.path("site")).expect("read")
 }
 
 #[test]
@@ -48,12 +48,12 @@ fn licences_of_a_site_are_there_once_for_its_pools() {
     assert_eq!(site.manifest.pools.len(), 2);
     assert!(site.take_nodes(), "its nodes are described");
     site.place_jobs(NodeFill::Pack);
-    let scene = SiteScene::whole(&site);
+    let scene = SiteScene::whole_site(&site);
     let options = CleaningOptions { records: true, ..Default::default() };
     let mut cleaner = Cleaner::new(&scene.header(), options, "site", "site").expect("a cleaner");
-    scene.records(ExportPurpose::Simulation).for_each(|record| cleaner.push(&record).expect("a record"));
+    scene.export_records(ExportPurpose::Simulation).for_each(|record| cleaner.push(&record).expect("a record"));
     let (whole, _, records) = cleaner.finish().expect("a workload");
-    let stage = scene.stage(whole, &records.unwrap_or_default()).expect("a stage");
+    let stage = scene.stage_workload(whole, &records.unwrap_or_default()).expect("a stage");
     let resources = stage.workload.resources().expect("some").resources();
     let licences: Vec<(&str, u64)> = resources
         .iter()
@@ -61,17 +61,17 @@ fn licences_of_a_site_are_there_once_for_its_pools() {
         .map(|resource| (resource.name.as_str(), resource.total))
         .collect();
     assert_eq!(licences, [("license:cad", 4)]);
-    let _ = drystone_slurm::policy::register();
+    let _ = drystone_slurm::policy::register_policy();
     let own = format!("slurm:{}", folder.path("site/slurm.conf").display());
     // Passes of Slurm come up to a minute after what leads to them.
     for (policy, late) in [("easy", 0), ("conservative", 0), ("slack", 0), ("ss", 0), (own.as_str(), 70)] {
         let spec: PolicySpec = policy.parse().expect("a policy");
         let mut division = stage.division.clone().expect("several pools");
         for pool in 0..2 {
-            division.put(usize::from(pool), site.texts(pool, &spec));
+            division.replace_texts(usize::from(pool), site.policy_texts(pool, &spec));
         }
         let mut schedule = Schedule::default();
-        let experiment = Experiment::new(&spec, &stage.workload).divided(Some(&division));
+        let experiment = Experiment::new(&spec, &stage.workload).with_division(Some(&division));
         experiment.run(&mut schedule).unwrap_or_else(|error| panic!("{policy}: {error}"));
         for (span, expected) in schedule.spans.iter().zip([0, 600, 20, 30]) {
             let start = span.map(|span| span.0.0);
@@ -84,7 +84,7 @@ fn licences_of_a_site_are_there_once_for_its_pools() {
 /// Job 2 waited 600 s as recorded, in the first 590 of which one licence was left at most.
 #[test]
 fn waits_for_licences_name_them() {
-    let found = waits(&licensed_site(&Folder::new()), &WaitsOptions::default());
+    let found = measure_waits(&licensed_site(&Folder::new()), &WaitsOptions::default());
     let causes: Vec<(WaitCauseKind, &str, u64, f64)> =
         found.causes.iter().map(|cause| (cause.kind, cause.of.as_str(), cause.jobs, cause.seconds)).collect();
     assert_eq!(causes, [(WaitCauseKind::Licences, "cad", 1, 590.0), (WaitCauseKind::RoomByCount, "", 1, 10.0)]);

@@ -33,7 +33,7 @@ fn a_listing_of_lsf_has_its_own_times_lengths_and_limits() {
     assert_eq!(kinds, [SiteJobFate::Ran, SiteJobFate::Ran, SiteJobFate::Running, SiteJobFate::Waiting]);
     let limits: Vec<u32> = site.jobs().map(|job| job.limit).collect();
     assert_eq!(limits[..2], [300, 14_400]);
-    assert_eq!((site.job(0).cpus, site.job(1).cpus), (Some(4), Some(16)));
+    assert_eq!((site.job_at(0).cpus, site.job_at(1).cpus), (Some(4), Some(16)));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn pods_are_jobs_with_the_sum_of_their_requests() {
     assert!(site.jobs().all(|job| job.account == "ml" && job.submit == 1_709_287_200));
     // Ten tenths are one processor, not two.
     let tenths = ["{\"resources\":{\"requests\":{\"cpu\":\"100m\"}}}"; 10].join(",");
-    assert_eq!(of_text(list(&[pod("a", &tenths, RAN)]), &with_columns("kubernetes")).job(0).cpus, Some(1));
+    assert_eq!(of_text(list(&[pod("a", &tenths, RAN)]), &with_columns("kubernetes")).job_at(0).cpus, Some(1));
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
         let site = imported(std::slice::from_ref(&dump), &options);
         let units: Vec<u32> = site.jobs().map(|job| job.units).collect();
         let pool = site.manifest.pools[0].clone();
-        (pool.unit, pool.units, pool.dominant, units, pool, drystone_site::report(&site.manifest))
+        (pool.unit, pool.units, pool.dominant, units, pool, drystone_site::render_report(&site.manifest))
     };
     // Where nearly all jobs hold GPUs, these are what is scarce: the third has one, though three
     // quarters of a node's memory.

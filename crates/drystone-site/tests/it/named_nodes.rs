@@ -20,7 +20,7 @@ const CONF: &str = "ClusterName=toy\nSelectType=select/cons_tres\nSelectTypePara
 struct FirstStarts(BTreeMap<JobId, Time>);
 
 impl Observer for FirstStarts {
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.0.entry(id).or_insert(now);
     }
 }
@@ -48,8 +48,8 @@ fn row_of(partition: &str, id: i64, submit: i64, run: i64, command: &str) -> Str
 fn site_of(folder: &Folder, rows: &[String], conf: &str) -> Site {
     let file = folder.write("jobs.psv", format!("{HEADER}\n{}", rows.concat()));
     let options = ImportOptions { machine: vec![folder.write("slurm.conf", conf)], ..utc() };
-    drystone_site::write(&imported(&[file], &options), &folder.path("site"), &|_| {}).expect("written");
-    let mut site = drystone_site::open(&folder.path("site")).expect("read");
+    drystone_site::write_folder(&imported(&[file], &options), &folder.path("site"), &|_| {}).expect("written");
+    let mut site = drystone_site::open_folder(&folder.path("site")).expect("read");
     assert!(site.take_nodes(), "its nodes are described");
     site.place_jobs(NodeFill::Pack);
     site
@@ -84,14 +84,14 @@ const PLACING: [&str; 3] = ["easy", "conservative", "goal(nodes=50)"];
 /// later.
 fn assert_starts(folder: &Folder, site: &Site, policies: &[&str], expected: &[i64]) {
     let pool = site.pool_workload(0).expect("a workload");
-    let _ = drystone_slurm::policy::register();
+    let _ = drystone_slurm::policy::register_policy();
     let own = format!("slurm:{}", folder.path("site/slurm.conf").display());
     let others = policies.iter().map(|&policy| (policy, 0));
     for (policy, late) in others.chain([(own.as_str(), 70)]) {
         let spec: PolicySpec = policy.parse().expect("a policy");
-        let spec = site.policy(0, &spec).expect("the policy of the pool");
+        let spec = site.pool_policy(0, &spec).expect("the policy of the pool");
         let mut starts = FirstStarts::default();
-        let experiment = Experiment::new(&spec, &pool.workload).finding(&[], JobSelection::All);
+        let experiment = Experiment::new(&spec, &pool.workload).for_metrics(&[], JobSelection::All);
         experiment.run(&mut starts).unwrap_or_else(|error| panic!("{policy}: {error}"));
         for (id, &expected) in expected.iter().enumerate() {
             let start = starts.0[&JobId(id as u32)].0;
@@ -145,9 +145,9 @@ fn an_anonymised_site_masks_the_partitions_of_jobs() {
     let folder = Folder::new();
     let file = folder.write("jobs.psv", format!("{HEADER}\n{}", row(1, 0, 60, "-p p,secret")));
     let options = ImportOptions { machine: vec![folder.write("slurm.conf", CONF)], ..utc() };
-    let key = AnonymousKey::given("k");
+    let key = AnonymousKey::from_text("k");
     let mut site = imported(std::slice::from_ref(&file), &options);
-    site.anonymise(&key, Hide { partitions: true, ..Hide::default() }).expect("anonymised");
+    site.anonymise_site(&key, Hide { partitions: true, ..Hide::default() }).expect("anonymised");
     let job = site.jobs().next().expect("a job");
     assert!(
         job.asks.starts_with(&format!("partitions={},", job.partition)) && !job.asks.contains("secret"),
@@ -155,7 +155,7 @@ fn an_anonymised_site_masks_the_partitions_of_jobs() {
         job.asks
     );
     let mut open = imported(&[file], &options);
-    open.anonymise(&key, Hide::default()).expect("anonymised");
+    open.anonymise_site(&key, Hide::default()).expect("anonymised");
     assert!(open.jobs().all(|job| job.asks == "partitions=p,secret"));
 }
 
@@ -166,7 +166,7 @@ fn an_anonymised_site_names_no_nodes() {
     let file = folder.write("jobs.psv", format!("{HEADER}\n{}", row(1, 0, 60, "-w hidden1 -x hidden2")));
     let options = ImportOptions { machine: vec![folder.write("slurm.conf", CONF)], ..utc() };
     let mut site = imported(&[file], &options);
-    let notes = site.anonymise(&AnonymousKey::given("k"), Hide::default()).expect("anonymised");
+    let notes = site.anonymise_site(&AnonymousKey::from_text("k"), Hide::default()).expect("anonymised");
     assert!(!notes.join("\n").contains("hidden"), "{notes:?}");
     assert!(site.jobs().all(|job| !job.asks.contains("hidden")), "kept");
 }

@@ -61,7 +61,7 @@ fn a_number_with_three_digits_behind_a_comma_is_none() {
     assert_eq!((field.rows, field.core_seconds), (1, 4 * 3_600));
     assert!(field.examples[0].text.contains("TimelimitRaw=`1,440`"), "{:?}", field.examples);
     // The account shows it, though no row is lost.
-    assert!(drystone_site::report(&site.manifest).contains("TimelimitRaw=`1,440`"));
+    assert!(drystone_site::render_report(&site.manifest).contains("TimelimitRaw=`1,440`"));
     // Where no row has anything else, the error names the first.
     let text = text.replace("|4|1,440", "|1,024|120");
     let error = error_of(&text, &utc());
@@ -75,9 +75,9 @@ fn a_column_of_nodes_is_a_list_or_a_count() {
             .replace("CPUs", "AllocCPUS")
     };
     let site = of_text(text("2"), &utc());
-    assert_eq!((site.job(0).nodes, site.job(0).node_list.as_ref()), (Some(2), ""));
+    assert_eq!((site.job_at(0).nodes, site.job_at(0).node_list.as_ref()), (Some(2), ""));
     let site = of_text(text("n[1-2]"), &utc());
-    assert_eq!((site.job(0).nodes, site.job(0).node_list.as_ref()), (Some(2), "n[1-2]"));
+    assert_eq!((site.job_at(0).nodes, site.job_at(0).node_list.as_ref()), (Some(2), "n[1-2]"));
     assert_eq!(site.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n1", "n2"]);
 }
 
@@ -103,7 +103,7 @@ fn a_table_that_names_no_columns_gets_a_line_that_does() {
     let error = error_of(fdata, &utc());
     assert!(error.contains("--columns 'fugaku'"), "{error}");
     let site = of_text(fdata, &ImportOptions { columns: Some("fugaku".to_string()), ..utc() });
-    assert_eq!((site.job(0).cpus, site.job(0).limit, site.job(0).run), (Some(48), 3_600, Some(1_800)));
+    assert_eq!((site.job_at(0).cpus, site.job_at(0).limit, site.job_at(0).run), (Some(48), 3_600, Some(1_800)));
     // Names of another kind: the units that they end in are kept.
     let table = "jobId,userName,submitTime,startTime,elapsed_minutes,numCores,walltime_hours\n1,a,1740787200,1740787800,60,4,2\n";
     let error = error_of(table, &utc());
@@ -193,7 +193,7 @@ fn rows_of_grid_engine_with_fields_missing_or_cut_are_bad() {
     let site = of_text([row(1, good), row(2, short), row(3, good)].concat(), &ImportOptions::default());
     assert_eq!((site.len(), rule(&site, "columns"), site.manifest.bad_rows), (2, (1, 0), 1));
     assert_eq!(rule(&site, "record").0, 0);
-    assert_eq!(site.manifest.rule(drystone_site::ImportRule::Columns).map(|bad| bad.core_seconds), Some(100));
+    assert_eq!(site.manifest.rule_count(drystone_site::ImportRule::Columns).map(|bad| bad.core_seconds), Some(100));
     // A part of a parallel job names its host.
     let part = row(4, good).replace(":NONE:104.0", ":1.h7:104.0");
     let site = of_text([row(1, good), part].concat(), &ImportOptions::default());
@@ -224,7 +224,7 @@ fn names_with_line_ends_in_quotes_are_one_row() {
     let text = format!("{head}{rows}7,x\n").replace(", one comma", "").replace(',', ";");
     let site = of_text(text, &utc());
     assert_eq!((site.len(), site.manifest.bad_rows), (4, 1));
-    let bad = &site.manifest.rule(drystone_site::ImportRule::Columns).expect("a bad row").examples[0];
+    let bad = &site.manifest.rule_count(drystone_site::ImportRule::Columns).expect("a bad row").examples[0];
     assert!(bad.place.ends_with(":9"), "{}", bad.place);
 }
 

@@ -7,7 +7,7 @@ use drystone::experiment::Experiment;
 use drystone::metrics::JobSelection;
 use drystone::model::{Adopted, DevicePer, EndedJob, JobId, NodeMemory, ProcSet, Procs, Span, Time};
 use drystone::policy::{PolicySpec, StartReason};
-use drystone_reference::nodes::{Stay, overfull};
+use drystone_reference::nodes::{Stay, find_overfull};
 use drystone_site::{ImportOptions, PoolWorkload, Site};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,14 +21,14 @@ fn site(conf: &str, jobs: &str, more: impl FnOnce(&Folder, &mut ImportOptions)) 
     let mut options = ImportOptions { machine: vec![folder.write("slurm.conf", conf)], ..utc() };
     more(&folder, &mut options);
     let site = imported(&[file], &options);
-    drystone_site::write(&site, &folder.path("site"), &|_| {}).expect("written");
-    let mut site = drystone_site::open(&folder.path("site")).expect("read");
+    drystone_site::write_folder(&site, &folder.path("site"), &|_| {}).expect("written");
+    let mut site = drystone_site::open_folder(&folder.path("site")).expect("read");
     assert!(site.take_nodes(), "its nodes are described");
     (folder, site)
 }
 
 fn slurm(folder: &Folder) -> PolicySpec {
-    let _ = drystone_slurm::policy::register();
+    let _ = drystone_slurm::policy::register_policy();
     format!("slurm:{}", folder.path("site/slurm.conf").display()).parse().expect("a policy")
 }
 
@@ -51,35 +51,35 @@ impl Seen {
 }
 
 impl Observer for Seen {
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.starts.insert(id, now);
     }
 
-    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+    fn note_placement(&mut self, now: Time, id: JobId, on: &ProcSet) {
         self.on.insert(id, (now, on.clone()));
     }
 
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
         if let Adopted::Running { on: Some(on), since } = adopted {
             self.starts.insert(id, *since);
             self.on.insert(id, (now, on.clone()));
         }
     }
 
-    fn requeued(&mut self, now: Time, id: JobId, _: Procs, _: Span) {
+    fn note_requeue(&mut self, now: Time, id: JobId, _: Procs, _: Span) {
         self.leaves(id, now);
     }
 
-    fn lost(&mut self, ended: &EndedJob<'_>) {
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
         self.leaves(ended.id, ended.outcome.end);
         self.done.insert(ended.id);
     }
 
-    fn cancelled(&mut self, _: Time, id: JobId) {
+    fn note_withdrawal(&mut self, _: Time, id: JobId) {
         self.gone.insert(id);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.leaves(ended.id, ended.outcome.end);
         self.done.insert(ended.id);
     }
@@ -87,10 +87,10 @@ impl Observer for Seen {
 
 fn simulated(site: &Site, pool: &PoolWorkload, policy: &PolicySpec) -> Seen {
     let mut seen = Seen::default();
-    let policy = site.policy(pool.pool, policy).expect("the policy of the pool");
+    let policy = site.pool_policy(pool.pool, policy).expect("the policy of the pool");
     Experiment::new(&policy, &pool.workload)
-        .losing(Some(&pool.outages))
-        .finding(&[], JobSelection::All)
+        .with_outages(Some(&pool.outages))
+        .for_metrics(&[], JobSelection::All)
         .run(&mut seen)
         .unwrap_or_else(|error| panic!("{error}"));
     seen
@@ -178,15 +178,15 @@ fn totals_become_shares_of_nodes() {
     let (_folder, site) = site(GPUS, &jobs, |_, _| {});
     let pool = site.pool_workload(0).expect("a workload");
     let table = pool.workload.resources().expect("resources");
-    let shape = |id: u32| table.shape(pool.workload.job(JobId(id)).demand).expect("a shape");
+    let shape = |id: u32| table.node_shape(pool.workload.job(JobId(id)).demand).expect("a shape");
     let (first, second) = (shape(0), shape(1));
     assert_eq!((first.nodes, first.memory), ((2, 2), NodeMemory::PerNode(1024 * 1024)));
     assert_eq!((first.devices[0].kind.as_str(), first.devices[0].count), ("a100", 2));
     assert_eq!((second.nodes.0, second.memory), (1, NodeMemory::PerCore(1024 * 1024)));
     assert_eq!((second.devices[0].per, second.devices[0].count), (DevicePer::Job, 3));
-    let mem = table.find("mem").expect("memory");
-    assert_eq!(table.resource(mem).map(|resource| resource.total), Some(3 * 16_000 * 1024));
-    let amount = |id: u32| table.demand(pool.workload.job(JobId(id)).demand).map(|demand| demand.amount(mem));
+    let mem = table.find_id("mem").expect("memory");
+    assert_eq!(table.find_resource(mem).map(|resource| resource.total), Some(3 * 16_000 * 1024));
+    let amount = |id: u32| table.find_demand(pool.workload.job(JobId(id)).demand).map(|demand| demand.amount_of(mem));
     assert_eq!((amount(0), amount(1)), (Some(2 * 1024 * 1024), Some(4 * 1024 * 1024)));
 }
 
@@ -246,7 +246,7 @@ fn a_node_that_was_down_is_out_as_a_whole() {
         + &row(3, "p", 20_000, (1, 1), "0", "");
     let (folder, site) = site(conf, &jobs, |folder, options| options.events.push(folder.write("events.psv", events)));
     let pool = site.pool_workload(0).expect("a workload");
-    let out: Vec<String> = (0..pool.outages.len()).map(|at| pool.outages.on(at).to_string()).collect();
+    let out: Vec<String> = (0..pool.outages.len()).map(|at| pool.outages.processors_of(at).to_string()).collect();
     assert_eq!(out, ["4-7", "8-11"]);
     let waits = waits(&site, &folder);
     assert!(waits[&1] < 60 && (3_500..3_700).contains(&waits[&2]) && waits[&3] < 60, "{waits:?}");
@@ -300,7 +300,7 @@ fn no_node_of_a_random_site_has_too_much() {
                         // A job that runs at the beginning on what others have counts its
                         // processors only.
                         let table = pool.workload.resources();
-                        let shape = table.as_ref().and_then(|table| table.shape(pool.workload.job(*id).demand));
+                        let shape = table.as_ref().and_then(|table| table.node_shape(pool.workload.job(*id).demand));
                         let told = shape.is_some_and(|shape| shape.nodes.0 == random.drawn[&number(*id)].nodes);
                         untold += u64::from(!told && random.drawn[&number(*id)].nodes > 1);
                         random.shares(number(*id), on, wait < Span(7 * 86_400) && told)
@@ -309,7 +309,7 @@ fn no_node_of_a_random_site_has_too_much() {
                 .collect();
             looked += stays.len() as u64;
             beside += (seen.stays.len() - stays.len()) as u64;
-            if let Some(problem) = overfull(&random.nodes, &stays) {
+            if let Some(problem) = find_overfull(&random.nodes, &stays) {
                 panic!("site {seed}: {problem}");
             }
         }

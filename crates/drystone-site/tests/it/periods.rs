@@ -1,7 +1,7 @@
 //! Edges of dumps, two dumps in one file, and jobs that never stood in a queue.
 
 use crate::common::{Folder, error_of, facts, imported, of_text, rule, utc};
-use drystone_site::{ImportEffort, ImportOptions, SiteJobFate, write};
+use drystone_site::{ImportEffort, ImportOptions, SiteJobFate, write_folder};
 
 const HEADER: &str = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|AllocCPUS|NNodes|TimelimitRaw\n";
 const DAY: i64 = 86_400;
@@ -75,14 +75,14 @@ fn what_was_never_eligible_never_stood_in_the_queue() {
     let held = row(9_002, [&submit, "Unknown", "Unknown", "Unknown"], "PENDING");
     let site = of_text(steady(20) + &cancelled + &held, &utc());
     assert_eq!(rule(&site, "never-eligible").1, 2);
-    let job = site.jobs().find(|job| job.display() == "9001").expect("kept");
+    let job = site.jobs().find(|job| job.display_name() == "9001").expect("kept");
     assert_eq!((job.kind, job.arrive, job.imputed_run), (SiteJobFate::Withdrawn, BEGIN + 9 * DAY, Some(1)));
-    assert!(site.jobs().all(|job| job.display() != "9002"));
+    assert!(site.jobs().all(|job| job.display_name() != "9002"));
     // Where no row says when its job was eligible, the submission stands for it.
     let text = (steady(20) + &cancelled).replace("|Eligible|", "|Eligible2|");
     let site = of_text(text, &utc());
     assert_eq!(rule(&site, "never-eligible").1, 0);
-    let job = site.jobs().find(|job| job.display() == "9001").expect("kept");
+    let job = site.jobs().find(|job| job.display_name() == "9001").expect("kept");
     assert_eq!(job.arrive, BEGIN + 5 * DAY);
 }
 
@@ -128,7 +128,9 @@ fn large_counts_may_have_units() {
 fn generic_resources_are_asked_for_each_node_and_given_in_all() {
     let head = "JobID|Submit|Start|End|State|NNodes|NCPUS|ReqGRES|AllocGRES\n";
     let row = |asked: &str, given: &str| {
-        of_text(format!("{head}1|1740787200|1740787800|1740791400|COMPLETED|4|8|{asked}|{given}\n"), &utc()).job(0).gpus
+        of_text(format!("{head}1|1740787200|1740787800|1740791400|COMPLETED|4|8|{asked}|{given}\n"), &utc())
+            .job_at(0)
+            .gpus
     };
     assert_eq!(row("gpu:2", ""), Some(8));
     assert_eq!(row("7696487:4", ""), Some(16));
@@ -148,7 +150,7 @@ fn associations_and_qos_are_two_files_of_one_table() {
         imported(std::slice::from_ref(&jobs), &ImportOptions { machine: vec![conf.clone()], accounts, ..utc() })
     };
     let kept = |site: &drystone_site::Site| {
-        write(site, &folder.path("site"), &|_| {}).expect("written");
+        write_folder(site, &folder.path("site"), &|_| {}).expect("written");
         std::fs::read_to_string(folder.path("site/accounts.txt")).expect("accounts")
     };
     for order in [[("assoc.txt", assoc), ("qos.txt", qos)], [("qos.txt", qos), ("assoc.txt", assoc)]] {
@@ -185,22 +187,22 @@ fn a_site_replaces_nothing_but_a_site() {
     let site = of_text(steady(3), &utc());
     let socket = folder.path("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("bound");
-    let error = write(&site, &socket, &|_| {}).expect_err("a socket").to_string();
+    let error = write_folder(&site, &socket, &|_| {}).expect_err("a socket").to_string();
     assert!(error.contains("no folder"), "{error}");
     assert!(std::fs::symlink_metadata(&socket).expect("there").file_type().is_socket());
     let astray = folder.path("astray");
     symlink(folder.path("nowhere"), &astray).expect("linked");
-    assert!(write(&site, &astray, &|_| {}).is_err());
+    assert!(write_folder(&site, &astray, &|_| {}).is_err());
     // A link to a site leads to the new one.
     let (real, link) = (folder.path("real"), folder.path("link"));
-    write(&site, &real, &|_| {}).expect("written");
+    write_folder(&site, &real, &|_| {}).expect("written");
     symlink(&real, &link).expect("linked");
-    write(&site, &link, &|_| {}).expect("written");
+    write_folder(&site, &link, &|_| {}).expect("written");
     assert!(std::fs::symlink_metadata(&link).expect("there").is_symlink());
-    assert!(drystone_site::open(&real).is_ok());
+    assert!(drystone_site::open_folder(&real).is_ok());
     // The folder in which this test runs.
     let here = std::env::current_dir().expect("a folder");
-    assert!(write(&site, &here, &|_| {}).expect_err("here").to_string().contains("the folder that you are in"));
+    assert!(write_folder(&site, &here, &|_| {}).expect_err("here").to_string().contains("the folder that you are in"));
     assert!(error_of("x", &utc()).contains("jobs.psv"));
 }
 

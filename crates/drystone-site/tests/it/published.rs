@@ -52,7 +52,7 @@ fn blue_waters_has_records_of_torque() {
     };
     let site = of_text((0..10).map(record).collect::<String>(), &utc());
     assert_eq!((facts(&site), site.manifest.bad_rows), (right(32, 14_400), 0));
-    let job = site.job(3);
+    let job = site.job_at(3);
     assert_eq!((job.state.as_ref(), job.node_list.as_ref()), ("FAILED", "26700,26701,26702,26703"));
     assert_eq!((job.user.as_ref(), job.account.as_ref(), job.partition.as_ref()), ("U7", "A1", "normal"));
     assert!(site.jobs().filter(|job| job.state == "COMPLETED").count() == 9);
@@ -82,7 +82,7 @@ fn cobalt_has_places_in_place_of_names() {
     };
     let site = of_text((0..10).map(record).collect::<String>(), &utc());
     assert_eq!((facts(&site), site.manifest.bad_rows), (right(64, 21_600), 0));
-    assert_eq!(site.job(2).node_list, "20,21,22");
+    assert_eq!(site.job_at(2).node_list, "20,21,22");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn marconi_counts_limits_in_minutes() {
         assert_eq!((facts(&site), site.manifest.bad_rows), (right(32, 14_400), 0));
         let gpus: Vec<_> = site.jobs().map(|job| job.gpus).collect();
         assert_eq!(gpus, (1..11).map(|k| Some(4 * k)).collect::<Vec<_>>());
-        assert_eq!(site.job(1).node_list, "40,41");
+        assert_eq!(site.job_at(1).node_list, "40,41");
     }
     // ExaData: processors are threads, four of a core; the rest is in the words of Slurm.
     let row = |n: i64| {
@@ -170,7 +170,7 @@ fn a_log_with_names_has_waits() {
     }
     let states: Vec<String> = site.jobs().map(|job| job.state.to_string()).collect();
     assert_eq!((site.len(), states[5].as_str(), states[7].as_str()), (10, "FAILED", "CANCELLED"));
-    assert_eq!(site.job(7).end, Some(submit(7) + 60 + shift));
+    assert_eq!(site.job_at(7).end, Some(submit(7) + 60 + shift));
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn a_line_of_units_is_a_header() {
     let names = "job,submitted,started,finished,cores,walltime,user\n";
     let plain = text_by_own_line(&format!("{names}{rows}"));
     // The unit of the limit stands there as well, in brackets or without: else seconds fit.
-    assert_eq!(plain.1.job(0).limit, 5_400);
+    assert_eq!(plain.1.job_at(0).limit, 5_400);
     for units in ["-,s,s,s,cores,min,name\n", "id,[s],[s],[s],[-],[min],\n"] {
         let (line, site) = text_by_own_line(&format!("{names}{units}{rows}"));
         assert_eq!(line, "JobID,Submit,Start,End,AllocCPUS,TimelimitRaw,user");
         assert_eq!(crate::common::rule(&site, "header").0, 1, "{units}");
-        assert_eq!((site.manifest.bad_rows, site.job(0).limit), (0, 324_000));
+        assert_eq!((site.manifest.bad_rows, site.job_at(0).limit), (0, 324_000));
         assert_eq!(crate::common::facts(&site).len(), crate::common::facts(&plain.1).len());
     }
     // Of sacct's own names as well; a row that is none stays a bad row.

@@ -34,7 +34,7 @@ fn a_job_of_philly_without_an_attempt_was_cancelled_while_queued() {
         let site = of_text(text, &with_columns("philly"));
         assert_eq!(sums(&site), (1, 0, 1), "{nothing}");
         assert!(warns_of(&site, "cancelled while they were queued"), "{:?}", site.manifest.warnings);
-        assert_eq!((site.job(0).run, site.job(0).gpus), (Some(7_200), Some(2)));
+        assert_eq!((site.job_at(0).run, site.job_at(0).gpus), (Some(7_200), Some(2)));
     }
     // One that ran without a place that is named lost its size: that is a bad row.
     let lost = "{\"start_time\":\"2017-10-07 01:11:00\",\"end_time\":\"2017-10-07 02:10:00\"}";

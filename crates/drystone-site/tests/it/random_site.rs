@@ -166,7 +166,7 @@ impl RandomSite {
         let mut first = 0;
         let mut shares = Vec::new();
         for (place, node) in self.nodes.iter().enumerate() {
-            let cpus = on.intersection(&ProcSet::range(first..first + node.cpus)).len();
+            let cpus = on.intersection(&ProcSet::from_range(first..first + node.cpus)).len();
             first += node.cpus;
             if cpus > 0 {
                 let memory = drawn.memory.map_or(0, |(mb, per_cpu)| if per_cpu { mb * u64::from(cpus) } else { mb });

@@ -7,7 +7,7 @@ use drystone::experiment::Experiment;
 use drystone::metrics::{JobSelection, MetricsConfig};
 use drystone::model::{Job, JobId, LogStatus, Machine, Outages, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::{PolicySpec, StartReason};
-use drystone_site::fidelity::{Fidelity, FidelitySettings, fidelity};
+use drystone_site::fidelity::{Fidelity, FidelitySettings, measure_fidelity};
 use drystone_site::{ImportOptions, Site, SiteScene};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -36,7 +36,7 @@ fn workload(seed: u64, count: u32) -> Workload {
 struct Starts(Vec<(JobId, Time)>);
 
 impl Observer for Starts {
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.0.push((id, now));
     }
 }
@@ -45,7 +45,7 @@ impl Observer for Starts {
 fn simulated(workload: &Workload, policy: &str) -> Vec<Made> {
     let spec: PolicySpec = policy.parse().expect("a policy");
     let mut starts = Starts::default();
-    Experiment::new(&spec, workload).finding(&[], JobSelection::All).run(&mut starts).expect("simulated");
+    Experiment::new(&spec, workload).for_metrics(&[], JobSelection::All).run(&mut starts).expect("simulated");
     let mut all: Vec<Made> = (starts.0.iter())
         .map(|&(id, start)| {
             let (job, truth) = (workload.job(id), &workload.truth()[id.index()]);
@@ -82,7 +82,7 @@ fn held_against(site: &Site, policy: &str) -> Fidelity {
         stop: None,
         told: &|_| {},
     };
-    fidelity(site, &settings).unwrap_or_else(|error| panic!("{error}: {:?}", site.manifest.window))
+    measure_fidelity(site, &settings).unwrap_or_else(|error| panic!("{error}: {:?}", site.manifest.window))
 }
 
 fn assert_perfect(found: &Fidelity, least: u64, what: &str) {
@@ -144,25 +144,31 @@ fn pools_that_share_no_node_are_simulated_side_by_side_as_each_alone() {
     );
     let site = imported(&[dump], &ImportOptions { machine: vec![conf], ..utc() });
     assert_eq!(site.manifest.pools.len(), 2);
-    let scene = SiteScene::whole(&site);
+    let scene = SiteScene::whole_site(&site);
     let (header, options) =
         (scene.header(), drystone::log::clean::CleaningOptions { records: true, ..Default::default() });
     let mut cleaner = drystone::log::clean::Cleaner::new(&header, options, "site", "site").expect("a cleaner");
-    scene.records(drystone_site::ExportPurpose::Simulation).for_each(|record| cleaner.push(&record).expect("a record"));
+    scene
+        .export_records(drystone_site::ExportPurpose::Simulation)
+        .for_each(|record| cleaner.push(&record).expect("a record"));
     let (whole, _, records) = cleaner.finish().expect("a workload");
-    let stage = scene.stage(whole, &records.unwrap_or_default()).expect("a stage");
+    let stage = scene.stage_workload(whole, &records.unwrap_or_default()).expect("a stage");
     let division = stage.division.expect("several pools");
     assert_eq!(division.procs(), scene.procs());
     for policy in ["easy", "fcfs", "conservative"] {
         let spec: PolicySpec = policy.parse().expect("a policy");
-        let side = Experiment::new(&spec, &stage.workload).divided(Some(&division)).measuring(MetricsConfig::default());
+        let side = Experiment::new(&spec, &stage.workload)
+            .with_division(Some(&division))
+            .with_metrics(MetricsConfig::default());
         let side = side.run(&mut ()).expect("simulated").expect("to the end");
         let mut jobs = 0;
         for pool in 0..2 {
             let alone = site.pool_workload(pool).expect("a pool");
             let nothing = Outages::default();
             let outages = if alone.outages.is_empty() { &nothing } else { &alone.outages };
-            let one = Experiment::new(&spec, &alone.workload).losing(Some(outages)).measuring(MetricsConfig::default());
+            let one = Experiment::new(&spec, &alone.workload)
+                .with_outages(Some(outages))
+                .with_metrics(MetricsConfig::default());
             let one = one.run(&mut ()).expect("simulated").expect("to the end");
             let measured = &side.pools[usize::from(pool)];
             assert_eq!(measured.name, alone.name);
@@ -191,7 +197,7 @@ fn a_simulated_slurm_is_replayed_within_its_own_noise_where_jobs_are_alike() {
         stop: None,
         told: &|_| {},
     };
-    let found = fidelity(&site, &settings).expect("a fidelity");
+    let found = measure_fidelity(&site, &settings).expect("a fidelity");
     let pool = &found.pools[0];
     // What ran at once was never more than the inferred machine has.
     assert_eq!(pool.as_happened.over_capacity, 0.0);

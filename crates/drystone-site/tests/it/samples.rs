@@ -1,7 +1,7 @@
 //! Real dumps, job by job, against an independent reading by pandas and DuckDB.
 
 use crate::common::{Folder, imported, rule, shared, utc, xdmod};
-use drystone_site::{ImportOptions, Site, write};
+use drystone_site::{ImportOptions, Site, write_folder};
 use std::path::Path;
 use std::process::Command;
 
@@ -25,7 +25,7 @@ fn counted(kind: &str, dump: &Path, options: &ImportOptions) -> (Site, Option<[u
     let Some(python) = python() else { return (site, None) };
     let folder = Folder::new();
     let path = folder.path("site");
-    write(&site, &path, &|_| {}).expect("written");
+    write_folder(&site, &path, &|_| {}).expect("written");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/counts.py");
     let read = Command::new(python).args([script, kind]).arg(dump).arg(&path).output().expect("Python runs");
     let told = String::from_utf8_lossy(&read.stdout);
@@ -160,7 +160,7 @@ fn records_of_pbs_and_torque() {
 fn records_of_lsf() {
     let Some(dump) = shared("pbs-lsf-sge/xdmod-lsf.log") else { return };
     let site = imported(&[dump], &ImportOptions::default());
-    let job = site.job(0);
+    let job = site.job_at(0);
     assert_eq!((job.id, job.cpus, job.nodes), (Some(404_717), Some(128), Some(8)));
     assert_eq!((job.submit, job.start, job.end), (1_389_642_318, Some(1_389_642_771), Some(1_389_683_139)));
     assert_eq!((job.user.as_ref(), job.partition.as_ref()), ("anonuser", "regular"));
@@ -176,14 +176,14 @@ fn a_log_comes_back_as_it_was() {
         let site = imported(std::slice::from_ref(&log), &ImportOptions::default());
         let (_folder, site) = crate::common::through_folder(&site);
         let mut written = Vec::new();
-        std::io::Read::read_to_end(&mut site.log(0), &mut written).expect("read");
+        std::io::Read::read_to_end(&mut site.into_log(0), &mut written).expect("read");
         let mut original = Vec::new();
         let mut unpacked = flate2::read::MultiGzDecoder::new(std::fs::File::open(&log).expect("a log"));
         std::io::Read::read_to_end(&mut unpacked, &mut original).expect("read");
         let records = |bytes: &[u8]| -> Vec<drystone::log::swf::SwfRecord> {
             let mut reader = drystone::log::swf::SwfReader::new(bytes, "log").expect("a log");
             let mut all = Vec::new();
-            while let Some(record) = reader.read().expect("a record") {
+            while let Some(record) = reader.read_record().expect("a record") {
                 all.push(drystone::log::swf::SwfRecord { line: 0, ..record });
             }
             all

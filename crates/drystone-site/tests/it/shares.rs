@@ -2,7 +2,7 @@
 
 use crate::common::{of_text, utc};
 use crate::generated::{Style, jobcomp, jobs, json, pbs};
-use drystone_site::waits::{WaitsOptions, waits};
+use drystone_site::waits::{WaitsOptions, measure_waits};
 use drystone_site::{RuleEffect, Site};
 
 /// Core-seconds of all pools.
@@ -45,7 +45,7 @@ fn an_import_has_the_core_hours_of_its_waits() {
         let all = jobs(seed, 120, 1_700_000_000);
         for text in [Style::utc().text(&all), json(&all, false), pbs(&all), jobcomp(&all)] {
             let site = of_text(text, &utc());
-            let hours = waits(&site, &WaitsOptions::default()).all.core_hours;
+            let hours = measure_waits(&site, &WaitsOptions::default()).all.core_hours;
             let own = work(&site) as f64 / 3_600.0;
             assert!((hours - own).abs() <= 1e-6 * own, "{seed}: {hours} {own}");
         }

@@ -43,7 +43,10 @@ fn dates_of_other_countries_get_a_form() {
     assert_eq!(form, "%d/%m/%Y %H:%M:%S");
     // The second is the third of April, 20 days later.
     assert_eq!(submits(&site), [MONDAY, MONDAY + 20 * 86_400]);
-    assert_eq!((runs(&site), site.job(0).limit, site.job(1).limit), (vec![Some(3_600), Some(1_800)], 7_200, 1_800));
+    assert_eq!(
+        (runs(&site), site.job_at(0).limit, site.job_at(1).limit),
+        (vec![Some(3_600), Some(1_800)], 7_200, 1_800)
+    );
     // Halves of the day, and the month first.
     let rows = "1;ann;03/14/2022 05:00:00 AM;03/14/2022 05:00:30 AM;03/14/2022 01:00:30 PM;4;24\n\
                 2;bob;04/03/2022 05:00:00 AM;04/03/2022 12:01:00 PM;04/04/2022 12:01:00 AM;8;24\n";
@@ -84,7 +87,7 @@ fn a_start_and_a_run_time_are_a_job_that_ran() {
         "JobIDRaw|User|Submit|Start|ElapsedRaw|NCPUS|State\n1|a|1700000000|1700000600|5400|4|RUNNING\n",
         "JobIDRaw|User|Submit|Start|End|ElapsedRaw|NCPUS\n1|a|1700000000|1700000600|Unknown|5400|4\n",
     ] {
-        assert_eq!(of_text(text, &utc()).job(0).kind, SiteJobFate::Running, "{text}");
+        assert_eq!(of_text(text, &utc()).job_at(0).kind, SiteJobFate::Running, "{text}");
     }
 }
 
@@ -127,7 +130,7 @@ fn values_in_quotes_between_bars_and_tabs() {
              1{delimiter}\"a{delimiter}b\"{delimiter}1700000000{delimiter}1700000060{delimiter}1700003660{delimiter}4{delimiter}\"COMPLETED\"\n"
         );
         let site = of_text(&text, &utc());
-        assert_eq!((site.job(0).user.to_string(), site.job(0).run), (format!("a{delimiter}b"), Some(3_600)));
+        assert_eq!((site.job_at(0).user.to_string(), site.job_at(0).run), (format!("a{delimiter}b"), Some(3_600)));
     }
 }
 
@@ -158,7 +161,7 @@ fn a_history_parted_by_blanks_is_known() {
     found.sort_unstable_by_key(|(of, task, ..)| (*of, *task));
     let runs: Vec<_> = found.iter().map(|(.., run, kind)| (*run, *kind)).collect();
     assert_eq!(runs[..2], [(Some(3_600), SiteJobFate::Ran), (Some(90), SiteJobFate::Ran)]);
-    assert!(!runs[2].1.started());
+    assert!(!runs[2].1.has_start());
 }
 
 #[test]
@@ -170,7 +173,7 @@ fn records_lie_within_documents() {
         format!("{{\"took\":1,\"hits\":{{\"total\":1,\"hits\":[{{\"_index\":\"slurm\",\"_source\":{record}}}]}}}}"),
     ] {
         let site = of_text(&text, &utc());
-        let job = site.job(0);
+        let job = site.job_at(0);
         assert_eq!((job.submit, job.run, job.cpus, job.limit), (MONDAY, Some(3_600), Some(8), 7_200), "{text}");
     }
     let line = |id: u32| {
@@ -195,19 +198,19 @@ fn columns_of_public_tables_that_vary() {
     let text = "jid,usr,cnumat,nnuma,adt,sdt,edt,elpl,duration,exit state\n\
                 jid_7,u,96,2,2022-03-14 05:00:00,2022-03-14 05:01:00,2022-03-14 06:01:00,7200,3600,completed\n";
     let site = of_text(text, &with_columns("fugaku"));
-    assert_eq!((site.len(), site.job(0).run, site.job(0).cpus), (1, Some(3_600), Some(96)));
+    assert_eq!((site.len(), site.job_at(0).run, site.job_at(0).cpus), (1, Some(3_600), Some(96)));
     // Later versions of ClusterCockpit know submissions.
     let text = "id,job_id,cluster,submit_time,start_time,hpc_user,duration,walltime,job_state,num_nodes,num_hwthreads,num_acc\n\
                 1,7,f,1700000000,1700000060,u,600,7200,completed,2,144,8\n2,8,f,0,1700000060,u,600,7200,completed,2,144,8\n";
     let site = of_text(text, &with_columns("clustercockpit"));
-    assert_eq!((site.job(0).wait(), site.job(1).submit), (Some(60), 1_700_000_060));
-    assert_eq!((runs(&site), site.job(0).gpus), (vec![Some(600); 2], Some(8)));
+    assert_eq!((site.job_at(0).wait(), site.job_at(1).submit), (Some(60), 1_700_000_060));
+    assert_eq!((runs(&site), site.job_at(0).gpus), (vec![Some(600); 2], Some(8)));
     // PM100 needs no question: minutes, numbers of groups, nodes that were asked for.
     let text = "eligible_time,end_time,group_id,job_id,job_state,nodes,num_cores_req,num_cores_alloc,num_nodes_req,num_nodes_alloc,partition,req_nodes,\
                 run_time,start_time,submit_time,time_limit,user_id\n\
                 2022-03-14 05:00:00,2022-03-14 08:00:00,25,7,COMPLETED,\"r1,r2\",64,64,2,2,1,,7200,2022-03-14 06:00:00,2022-03-14 05:00:00,180,9\n";
     let site = of_text(text, &utc());
-    let job = site.job(0);
+    let job = site.job_at(0);
     assert_eq!((job.submit, job.run, job.cpus, job.nodes, job.limit), (MONDAY, Some(7_200), Some(64), Some(2), 10_800));
 }
 
@@ -253,7 +256,7 @@ fn parts_of_all_instances_are_added() {
     // A size that is not divided stands beside one that is.
     let text = "1,3,1700000000,1700000600,2,50\n";
     let site = of_text(text, &with_columns("JobID,Instances,Start,End,AllocCPUS,AllocGPUS/100"));
-    assert_eq!((site.job(0).cpus, site.job(0).gpus), (Some(6), Some(2)));
+    assert_eq!((site.job_at(0).cpus, site.job_at(0).gpus), (Some(6), Some(2)));
 }
 
 #[test]
@@ -322,13 +325,13 @@ fn remarks_may_stand_before_a_table() {
     for remark in ["# made on Monday\n", "# one\n# two, of these\n\n", "sep=,\n", "#"] {
         let site = of_text(format!("{remark}{table}"), &utc());
         assert_eq!(
-            (site.len(), site.job(0).id, site.job(0).run, site.manifest.bad_rows),
+            (site.len(), site.job_at(0).id, site.job_at(0).run, site.manifest.bad_rows),
             (1, Some(7), Some(90), 0),
             "{remark}"
         );
         let (line, site) = text_by_own_line(&format!("{remark}{own}"));
         assert_eq!(
-            (line.as_str(), site.job(0).id),
+            (line.as_str(), site.job_at(0).id),
             ("JobID,Submit,start_time,end_time,AllocCPUS", Some(7)),
             "{remark}"
         );

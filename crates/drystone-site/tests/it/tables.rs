@@ -502,7 +502,7 @@ fn completion_records_for_search_engines_and_records_of_clustercockpit() {
     };
     let text: String = (0..10).map(record).collect();
     let site = of_text(&text, &with_columns(&own_line(&error_of(&text, &crate::common::utc()))));
-    let job = site.job(3);
+    let job = site.job_at(3);
     assert_eq!((job.cpus, job.nodes, job.run, job.node_list.as_ref()), (Some(288), Some(2), Some(2_400), "a,b"));
 }
 

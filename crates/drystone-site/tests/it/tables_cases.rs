@@ -106,7 +106,7 @@ fn a_history_of_htcondor_has_all_its_jobs() {
         ids.sort_unstable();
         assert_eq!(ids, [771, 771, 771, 772, 773].map(Some), "{name}");
         let never = site.jobs().find(|job| job.id == Some(772)).expect("a job");
-        assert!(!never.kind.started());
+        assert!(!never.kind.has_start());
         assert!(site.manifest.warnings.iter().any(|text| text.contains("ProcId")), "{:?}", site.manifest.warnings);
     }
     let site = by_own_line("05/history.csv").expect("shared");
@@ -136,7 +136,7 @@ fn lists_of_other_schedulers_are_known_by_their_names() {
     }
     if let Some(site) = read("09/jobcomp.ndjson") {
         assert_eq!((cpus(&site), limits(&site)), (vec![Some(8), Some(4)], vec![7_200, 3_600]));
-        assert_eq!(site.job(0).submit, 1_709_287_200);
+        assert_eq!(site.job_at(0).submit, 1_709_287_200);
     }
     if let Some(site) = by_own_line("10/cluster_log.csv") {
         let places: Vec<String> = site.jobs().map(|job| job.partition.to_string()).collect();
@@ -178,7 +178,7 @@ fn files_of_programs_for_people_get_one_sentence() {
     for beside in [None, case("18/qstat.json")] {
         let files: Vec<PathBuf> = std::iter::once(folder.clone()).chain(beside).collect();
         let site = imported(&files, &utc());
-        assert_eq!((site.len(), site.job(0).cpus), (1, Some(8)));
+        assert_eq!((site.len(), site.job_at(0).cpus), (1, Some(8)));
         assert!(site.manifest.warnings.iter().any(|text| text.contains("qstat")), "{:?}", site.manifest.warnings);
     }
     let told = error("15/wide.psv").expect("shared");
@@ -195,29 +195,29 @@ fn files_of_programs_for_people_get_one_sentence() {
 #[test]
 fn dates_of_digits_and_names_given_twice() {
     if let Some(site) = read("26/ymd.csv") {
-        assert_eq!((site.job(0).submit, site.job(1).run), (1_640_995_200, Some(3 * 86_400)));
+        assert_eq!((site.job_at(0).submit, site.job_at(1).run), (1_640_995_200, Some(3 * 86_400)));
         let file = case("26/dup.csv").expect("shared");
         let told = try_import(&[file], &with_columns("JobID,Submit,Start,End,AllocCPUS,AllocCPUS"));
         assert!(told.map(|site| site.len()).expect_err("twice").to_string().contains("`AllocCPUS` is named twice"));
         let site = read("26/ymdhms.csv").expect("shared");
-        assert_eq!((site.job(0).submit, site.job(0).run), (1_641_031_200, Some(3_600)));
+        assert_eq!((site.job_at(0).submit, site.job_at(0).run), (1_641_031_200, Some(3_600)));
     }
     let text = "JobIDRaw,Submit,Start,End,AllocCPUS\n1,202201011000,202201011001,202201011101,4\n";
-    assert_eq!(of_text(text, &utc()).job(0).start, Some(1_641_031_260));
+    assert_eq!(of_text(text, &utc()).job_at(0).start, Some(1_641_031_260));
     // Thousandths of a second are no date.
     let text = "JobIDRaw,Submit,Start,End,AllocCPUS\n1,1641031200000,1641031260000,1641034860000,4\n";
-    assert_eq!(of_text(text, &utc()).job(0).start, Some(1_641_031_260));
+    assert_eq!(of_text(text, &utc()).job_at(0).start, Some(1_641_031_260));
 }
 
 #[test]
 fn blanks_and_other_encodings() {
     if let Some(site) = read("27/blanks.csv") {
-        assert_eq!((site.len(), site.job(1).user.as_ref()), (2, "bob"));
+        assert_eq!((site.len(), site.job_at(1).user.as_ref()), (2, "bob"));
     }
     let text = "JobIDRaw | User | Submit | Start | End | AllocCPUS | State\n 1 | ann | 1700000000 | 1700000010 | 1700000100 | 4 | COMPLETED\n";
-    assert_eq!(of_text(text, &utc()).job(0).user, "ann");
+    assert_eq!(of_text(text, &utc()).job_at(0).user, "ann");
     let text = "JobIDRaw, User, Submit, Start, End, AllocCPUS\n1, \"a, b\", 1700000000, 1700000010, 1700000100, 4\n";
-    assert_eq!(of_text(text, &utc()).job(0).user, "a, b");
+    assert_eq!(of_text(text, &utc()).job_at(0).user, "a, b");
     let users = |site: &Site| {
         let mut users: Vec<String> = site.jobs().map(|job| job.user.to_string()).collect();
         users.sort_unstable();
@@ -234,7 +234,7 @@ fn blanks_and_other_encodings() {
 #[test]
 fn what_is_kept_of_an_anonymous_site_is_listed() {
     let Some(mut site) = read("35/leak.psv") else { return };
-    let told = site.anonymise(&AnonymousKey::given("k"), Hide::default()).expect("anonymous");
+    let told = site.anonymise_site(&AnonymousKey::from_text("k"), Hide::default()).expect("anonymous");
     let (_folder, site) = crate::common::through_folder(&site);
     for job in site.jobs() {
         assert!(!job.reason.contains("secret"), "{}", job.reason);
@@ -247,7 +247,7 @@ fn what_is_kept_of_an_anonymous_site_is_listed() {
 
 /// Words that begin with `secret` in the files of a site, and the remarks of its anonymising.
 fn secrets(mut site: Site, hide: Hide) -> (std::collections::BTreeSet<String>, String) {
-    let remarks = site.anonymise(&AnonymousKey::given("k"), hide).expect("anonymous");
+    let remarks = site.anonymise_site(&AnonymousKey::from_text("k"), hide).expect("anonymous");
     let (folder, _) = crate::common::through_folder(&site);
     let mut words = std::collections::BTreeSet::new();
     for file in std::fs::read_dir(folder.path("site")).expect("a folder") {
@@ -380,7 +380,7 @@ fn jobs_of_sacct_may_be_a_list_or_lines() {
         format!("{{\"hits\":{{\"hits\":[{{\"_id\":\"x\",\"_source\":{one}}},{{\"_id\":\"y\",\"_source\":{two}}}]}}}}"),
     ] {
         let site = of_text(&text, &utc());
-        assert_eq!((site.len(), site.job(0).cpus, site.job(1).run), (2, Some(4), Some(60)), "{text}");
+        assert_eq!((site.len(), site.job_at(0).cpus, site.job_at(1).run), (2, Some(4), Some(60)), "{text}");
     }
 }
 
@@ -388,7 +388,7 @@ fn jobs_of_sacct_may_be_a_list_or_lines() {
 fn cobalt_counts_its_nodes_by_their_numbers() {
     for name in ["55/cobalt.log", "55/cobalt2.log", "55/cobalt3.log"] {
         let Some(site) = read(name) else { return };
-        let job = site.job(0);
+        let job = site.job_at(0);
         assert_eq!((job.cpus, job.nodes, job.submit), (Some(8_192), Some(128), 1_551_434_400), "{name}");
         assert_eq!((job.limit, job.run), (21_600, Some(7_200)), "{name}");
     }

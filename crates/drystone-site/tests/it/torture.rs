@@ -39,7 +39,7 @@ fn site() -> Site {
 }
 
 fn all<'a>(site: &'a Site, display: &str) -> Vec<drystone_site::SiteJob<'a>> {
-    site.jobs().filter(|job| job.display() == display).collect()
+    site.jobs().filter(|job| job.display_name() == display).collect()
 }
 
 #[test]

@@ -93,13 +93,13 @@ fn the_fields_of_a_log_with_names_are_its_jobs() {
             ],
             "{line}"
         );
-        let left = site.job(2);
+        let left = site.job_at(2);
         assert_eq!((left.kind, left.end, left.cpus), (SiteJobFate::Withdrawn, Some(from + 600), Some(16)));
         let jobs: Vec<_> =
             site.jobs().map(|job| (job.limit, job.partition.to_string(), job.user.to_string())).collect();
         let right = [(7_200, "2", "5"), (600, "2", "6"), (600, "1", "6"), (600, "1", "7")];
         assert_eq!(jobs, right.map(|(limit, partition, user)| (limit, partition.to_string(), user.to_string())));
-        assert_eq!(site.job(0).cpus, Some(64));
+        assert_eq!(site.job_at(0).cpus, Some(64));
         let states: Vec<String> = site.jobs().map(|job| job.state.to_string()).collect();
         assert_eq!(states, ["COMPLETED", "FAILED", "CANCELLED", "CANCELLED"]);
     }

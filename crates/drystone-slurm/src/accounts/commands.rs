@@ -6,37 +6,37 @@ use std::collections::BTreeMap;
 type CommandKeys = BTreeMap<String, String>;
 
 /// Lines that say something, with their numbers.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let told = text.lines().zip(1..).map(|(line, number)| (number, line.trim()));
-    told.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let trimmed_lines = text.lines().zip(1..).map(|(line, number)| (number, line.trim()));
+    trimmed_lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
 pub(super) fn is_dump(text: &str) -> bool {
-    lines(text).next().is_some_and(|(_, line)| line.starts_with("Cluster - ") || line.starts_with("Parent - "))
+    content_lines(text).next().is_some_and(|(_, line)| line.starts_with("Cluster - ") || line.starts_with("Parent - "))
 }
 
 /// `Account - 'cs':Fairshare=3:Description='a: b'`, as what it is, its name and its keys.
-fn dumped(line: &str) -> Option<(String, String, CommandKeys)> {
-    let (what, rest) = line.split_once(" - ")?;
+fn parse_dump_line(line: &str) -> Option<(String, String, CommandKeys)> {
+    let (entity, rest) = line.split_once(" - ")?;
     let mut parts = Vec::new();
-    let (mut part, mut quoted) = (String::new(), false);
+    let (mut part, mut in_quotes) = (String::new(), false);
     for c in rest.chars() {
         match c {
-            '\'' => quoted = !quoted,
-            ':' if !quoted => parts.push(std::mem::take(&mut part)),
+            '\'' => in_quotes = !in_quotes,
+            ':' if !in_quotes => parts.push(std::mem::take(&mut part)),
             c => part.push(c),
         }
     }
     parts.push(part);
     let name = parts.remove(0);
     let keys = parts.iter().filter_map(|part| part.split_once('='));
-    Some((what.to_string(), name, keys.map(|(k, v)| (k.trim().to_ascii_lowercase(), v.to_string())).collect()))
+    Some((entity.to_string(), name, keys.map(|(k, v)| (k.trim().to_ascii_lowercase(), v.to_string())).collect()))
 }
 
 pub(super) fn read_dump(text: &str) -> Result<Accounts, Wrong> {
     let (mut draft, mut parent) = (AccountsDraft::default(), "root".to_string());
-    for (number, line) in lines(text) {
-        let Some((what, name, mut keys)) = dumped(line) else {
+    for (number, line) in content_lines(text) {
+        let Some((what, name, mut keys)) = parse_dump_line(line) else {
             return Err((number, format!("expected `Account - 'NAME':…`, found `{line}`")));
         };
         // A dump names QOS and says nothing more about them.
@@ -59,24 +59,24 @@ pub(super) fn read_dump(text: &str) -> Result<Accounts, Wrong> {
         }
         draft.assocs.push((number, keys));
     }
-    draft.finish()
+    draft.resolve_names()
 }
 
 /// Commands that add or change something.
 const VERBS: [&str; 6] = ["add", "create", "modify", "update", "remove", "delete"];
 
 pub(super) fn is_script(text: &str) -> bool {
-    lines(text).next().is_some_and(|(_, line)| {
-        let verb = words(line).first().map(|word| word.to_ascii_lowercase()).unwrap_or_default();
+    content_lines(text).next().is_some_and(|(_, line)| {
+        let verb = command_words(line).first().map(|word| word.to_ascii_lowercase()).unwrap_or_default();
         VERBS.contains(&verb.as_str())
     })
 }
 
 /// The words of a command, without `sacctmgr` and its options.
-fn words(line: &str) -> Vec<&str> {
-    let skipped = |word: &&str| !word.starts_with('-') && !word.ends_with("sacctmgr");
+fn command_words(line: &str) -> Vec<&str> {
+    let begins_command = |word: &&str| !word.starts_with('-') && !word.ends_with("sacctmgr");
     let mut words: Vec<&str> = line.split_whitespace().collect();
-    let from = words.iter().position(skipped).unwrap_or(words.len());
+    let from = words.iter().position(begins_command).unwrap_or(words.len());
     words.drain(..from);
     words
 }
@@ -85,10 +85,10 @@ pub(super) fn read_script(text: &str) -> Result<Accounts, Wrong> {
     let mut script = Script::default();
     // Every database has it from the beginning.
     script.draft.qos.push((0, CommandKeys::from([("name".to_string(), "normal".to_string())])));
-    for (number, line) in lines(text) {
-        script.command(number, &words(line)).map_err(|problem| (number, problem))?;
+    for (number, line) in content_lines(text) {
+        script.take_command(number, &command_words(line)).map_err(|problem| (number, problem))?;
     }
-    script.draft.finish()
+    script.draft.resolve_names()
 }
 
 #[derive(Default)]
@@ -97,7 +97,7 @@ struct Script {
 }
 
 impl Script {
-    fn command(&mut self, number: usize, words: &[&str]) -> Result<(), String> {
+    fn take_command(&mut self, number: usize, words: &[&str]) -> Result<(), String> {
         let [verb, what, rest @ ..] = words else {
             return Err("expected a command and what it is about, such as `add account physics`".to_string());
         };
@@ -105,20 +105,20 @@ impl Script {
             Some(at) => (&rest[..at], &rest[at + 1..]),
             None => (rest, &rest[..0]),
         };
-        let (which, set) = (pairs(before), pairs(after));
-        let what = what.to_ascii_lowercase();
+        let (which, set) = (parse_pairs(before), parse_pairs(after));
+        let entity = what.to_ascii_lowercase();
         match verb.to_ascii_lowercase().as_str() {
-            "add" | "create" => self.add(number, &what, which),
-            "modify" | "update" => self.modify(&what, &which, &set),
+            "add" | "create" => self.add_entity(number, &entity, which),
+            "modify" | "update" => self.modify_entity(&entity, &which, &set),
             "remove" | "delete" => {
-                self.each(&what, &which, |list, at| drop(list.remove(at)));
+                self.visit_matching(&entity, &which, |list, at| drop(list.remove(at)));
                 Ok(())
             }
             verb => Err(format!("`{verb}` is none of add, modify, remove")),
         }
     }
 
-    fn add(&mut self, number: usize, what: &str, keys: CommandKeys) -> Result<(), String> {
+    fn add_entity(&mut self, number: usize, what: &str, keys: CommandKeys) -> Result<(), String> {
         let names = keys.get("name").cloned().unwrap_or_default();
         for name in names.split(',').filter(|name| !name.is_empty()) {
             let mut own = keys.clone();
@@ -160,18 +160,18 @@ impl Script {
         Ok(())
     }
 
-    fn modify(&mut self, what: &str, which: &CommandKeys, set: &CommandKeys) -> Result<(), String> {
+    fn modify_entity(&mut self, what: &str, which: &CommandKeys, set: &CommandKeys) -> Result<(), String> {
         if set.is_empty() {
             return Err("expected `set` and what to set".to_string());
         }
-        let mut any = false;
-        self.each(what, which, |list, at| {
-            any = true;
+        let mut has_match = false;
+        self.visit_matching(what, which, |list, at| {
+            has_match = true;
             for (key, value) in set.iter().filter(|(key, _)| *key != "defaultqos") {
                 list[at].1.insert(key.clone(), value.clone());
             }
         });
-        let name = which.get("name").filter(|name| !any && name.as_str() != "root");
+        let name = which.get("name").filter(|name| !has_match && name.as_str() != "root");
         match name.filter(|_| ["qos", "user", "account"].contains(&what)) {
             Some(name) => Err(format!("there is no {what} `{name}` to modify: add it in a line before this one")),
             None => Ok(()),
@@ -179,7 +179,12 @@ impl Script {
     }
 
     /// Does something to each line that is meant, from the last one on.
-    fn each(&mut self, what: &str, which: &CommandKeys, mut act: impl FnMut(&mut Vec<(usize, CommandKeys)>, usize)) {
+    fn visit_matching(
+        &mut self,
+        what: &str,
+        which: &CommandKeys,
+        mut act: impl FnMut(&mut Vec<(usize, CommandKeys)>, usize),
+    ) {
         let names = which.get("name").cloned().unwrap_or_default();
         let (list, key) = match what {
             "qos" => (&mut self.draft.qos, "name"),
@@ -190,10 +195,11 @@ impl Script {
         for at in (0..list.len()).rev() {
             let keys = &list[at].1;
             let is_user = keys.get("user").is_some_and(|user| !user.is_empty());
-            let named = keys.get(key).is_some_and(|own| names.split(',').any(|name| name.eq_ignore_ascii_case(own)));
+            let is_listed =
+                keys.get(key).is_some_and(|own| names.split(',').any(|name| name.eq_ignore_ascii_case(own)));
             let same = |key: &str| which.get(key).is_none_or(|value| keys.get(key) == Some(value));
             let account = same("account") && same("partition");
-            if named && (key == "name" || (key == "user") == is_user) && (key != "user" || account) {
+            if is_listed && (key == "name" || (key == "user") == is_user) && (key != "user" || account) {
                 act(list, at);
             }
         }
@@ -201,7 +207,7 @@ impl Script {
 }
 
 /// `name=x fairshare=1`, or `x fairshare=1`: a word without a key is a name. `where` is left out.
-fn pairs(words: &[&str]) -> CommandKeys {
+fn parse_pairs(words: &[&str]) -> CommandKeys {
     let mut keys = CommandKeys::new();
     for word in words.iter().filter(|word| !word.eq_ignore_ascii_case("where")) {
         let (key, value) = word.split_once('=').unwrap_or(("name", word));

@@ -83,17 +83,17 @@ impl LimitAmount {
     ];
 
     /// Returns the resource of which it is the time left.
-    fn timed(self) -> Option<LimitAmount> {
+    fn timed_resource(self) -> Option<LimitAmount> {
         LimitAmount::RUN.iter().find(|(run, _)| *run == self).map(|(_, of)| *of)
     }
 
     /// Returns whether the model's own ledger leaves such limits out.
     fn is_beyond_ledger(self) -> bool {
-        self.timed().is_some() || matches!(self, LimitAmount::Named(_))
+        self.timed_resource().is_some() || matches!(self, LimitAmount::Named(_))
     }
 
     fn of_job(self, job: &LimitedJob, names: &[String]) -> u64 {
-        if let Some(of) = self.timed() {
+        if let Some(of) = self.timed_resource() {
             return of.of_job(job, names).saturating_mul(job.seconds).min(MOST_TAKEN);
         }
         match self {
@@ -128,11 +128,11 @@ impl LimitAmount {
 
     /// Returns the most of it times seconds that limits in minutes allow.
     fn of_minutes(self, tres: &Tres) -> Option<u64> {
-        Some(self.timed()?.of_tres(tres)?.saturating_mul(60))
+        Some(self.timed_resource()?.of_tres(tres)?.saturating_mul(60))
     }
 
     /// Slurm's word for a job that waits for such a limit.
-    fn reason(self, scope: &LimitScope, names: &[String]) -> &'static str {
+    fn reason_word(self, scope: &LimitScope, names: &[String]) -> &'static str {
         if let LimitAmount::Named(name) = self {
             let licence = names.get(name).is_some_and(|name| name.starts_with("license/"));
             return match (scope, licence) {
@@ -140,17 +140,17 @@ impl LimitAmount {
                 (LimitScope::QosUser(..), true) => "QOSMaxLicensePerUser",
                 (LimitScope::QosAccount(..), true) => "QOSMaxLicensePerAccount",
                 (_, true) => "AssocGrpLicense",
-                (_, false) => LimitAmount::Gpu.reason(scope, names),
+                (_, false) => LimitAmount::Gpu.reason_word(scope, names),
             };
         }
         let group = matches!(scope, LimitScope::Qos(_));
-        let timed = |qos: &'static str, assoc: &'static str| if group { qos } else { assoc };
+        let qos_or_assoc = |qos: &'static str, assoc: &'static str| if group { qos } else { assoc };
         let word = match self {
-            LimitAmount::RunCpu => timed("QOSGrpCPURunMinutesLimit", "AssocGrpCPURunMinutesLimit"),
-            LimitAmount::RunMem => timed("QOSGrpMemoryRunMinutes", "AssocGrpMemRunMinutes"),
-            LimitAmount::RunNode => timed("QOSGrpNodeRunMinutes", "AssocGrpNodeRunMinutes"),
-            LimitAmount::RunGpu => timed("QOSGrpGRESRunMinutes", "AssocGrpGRESRunMinutes"),
-            LimitAmount::RunBilling => timed("QOSGrpBillingRunMinutes", "AssocGrpBillingRunMinutes"),
+            LimitAmount::RunCpu => qos_or_assoc("QOSGrpCPURunMinutesLimit", "AssocGrpCPURunMinutesLimit"),
+            LimitAmount::RunMem => qos_or_assoc("QOSGrpMemoryRunMinutes", "AssocGrpMemRunMinutes"),
+            LimitAmount::RunNode => qos_or_assoc("QOSGrpNodeRunMinutes", "AssocGrpNodeRunMinutes"),
+            LimitAmount::RunGpu => qos_or_assoc("QOSGrpGRESRunMinutes", "AssocGrpGRESRunMinutes"),
+            LimitAmount::RunBilling => qos_or_assoc("QOSGrpBillingRunMinutes", "AssocGrpBillingRunMinutes"),
             _ => "",
         };
         if !word.is_empty() {
@@ -224,17 +224,17 @@ pub struct JobLimitMaker<'a> {
 impl<'a> JobLimitMaker<'a> {
     /// Of accounts and the QOS of a configuration's partitions, whether it enforces limits or not.
     pub fn new(accounts: &'a Accounts, conf: Option<&SlurmConf>) -> JobLimitMaker<'a> {
-        let mut inherited: Vec<[Option<u32>; 2]> = Vec::with_capacity(accounts.assocs.len());
+        let mut inherited_limits: Vec<[Option<u32>; 2]> = Vec::with_capacity(accounts.assocs.len());
         for assoc in &accounts.assocs {
-            let above = assoc.parent.and_then(|parent| inherited.get(parent).copied()).unwrap_or_default();
+            let above = assoc.parent.and_then(|parent| inherited_limits.get(parent).copied()).unwrap_or_default();
             let AccountLimits { max_jobs, max_submit, .. } = assoc.limits;
-            inherited.push([max_jobs.or(above[0]), max_submit.or(above[1])]);
+            inherited_limits.push([max_jobs.or(above[0]), max_submit.or(above[1])]);
         }
         let parts = conf.iter().flat_map(|conf| &conf.partitions);
         let of_partition = parts.filter_map(|part| Some((part.name.clone(), accounts.find_qos(part.qos.as_deref()?)?)));
         JobLimitMaker {
             accounts,
-            inherited,
+            inherited: inherited_limits,
             of_partition: of_partition.collect(),
             known: BTreeMap::new(),
             places: BTreeMap::new(),
@@ -245,8 +245,8 @@ impl<'a> JobLimitMaker<'a> {
     }
 
     /// Adds a job.
-    pub fn add(&mut self, id: JobId, job: &LimitedJob) {
-        let claims = self.claims(job);
+    pub fn add_job(&mut self, id: JobId, job: &LimitedJob) {
+        let claims = self.job_claims(job);
         if claims.is_empty() {
             return;
         }
@@ -255,7 +255,7 @@ impl<'a> JobLimitMaker<'a> {
         let set = match self.sets.get(&key) {
             Some(&set) => set,
             None => {
-                let set = self.limits.intern(key.0.clone());
+                let set = self.limits.intern_claims(key.0.clone());
                 if wears {
                     self.limits.set_span(set, i64::try_from(job.seconds).unwrap_or(i64::MAX));
                 }
@@ -263,16 +263,16 @@ impl<'a> JobLimitMaker<'a> {
                 set
             }
         };
-        self.limits.bind(id, set);
+        self.limits.bind_job(id, set);
     }
 
     /// Returns the limits of the jobs that were added.
-    pub fn finish(self) -> JobLimits {
+    pub fn finish_limits(self) -> JobLimits {
         self.limits
     }
 
     /// The association and the QOS of a job.
-    fn standing(&mut self, job: &LimitedJob) -> (Option<usize>, Option<usize>) {
+    fn find_standing(&mut self, job: &LimitedJob) -> (Option<usize>, Option<usize>) {
         let key = [&job.account, &job.user, &job.partition, &job.qos].map(String::clone);
         if let Some(&known) = self.known.get(&key) {
             return known;
@@ -280,15 +280,15 @@ impl<'a> JobLimitMaker<'a> {
         let accounts = self.accounts;
         let assoc = accounts.find_in(&job.account, &job.user, &job.partition);
         let default = assoc.and_then(|assoc| accounts.assocs[assoc].default_qos);
-        let named = if job.qos.is_empty() { None } else { accounts.find_qos(&job.qos) };
-        let standing = (assoc, named.or(default).or_else(|| accounts.find_qos("normal")));
+        let named_qos = if job.qos.is_empty() { None } else { accounts.find_qos(&job.qos) };
+        let standing = (assoc, named_qos.or(default).or_else(|| accounts.find_qos("normal")));
         self.known.insert(key, standing);
         standing
     }
 
-    fn claims(&mut self, job: &LimitedJob) -> Vec<LimitClaim> {
+    fn job_claims(&mut self, job: &LimitedJob) -> Vec<LimitClaim> {
         let accounts = self.accounts;
-        let (assoc, own) = self.standing(job);
+        let (assoc, own) = self.find_standing(job);
         let of_part = self.of_partition.get(&job.partition).copied();
         let own = own.filter(|own| Some(*own) != of_part);
         let over = own.is_some_and(|own| accounts.qos[own].over_partition);
@@ -298,33 +298,34 @@ impl<'a> JobLimitMaker<'a> {
             self.claim_qos(job, qos, &mut claims);
         }
         // A limit of users or accounts on their jobs stands in the place of the association's.
-        let counted: [LimitAmount; 2] = [LimitAmount::Jobs, LimitAmount::Submitted];
-        let each = counted.map(|what| claims.sets(ClaimKind::User, what) || claims.sets(ClaimKind::Account, what));
+        let count_amounts: [LimitAmount; 2] = [LimitAmount::Jobs, LimitAmount::Submitted];
+        let is_overridden = count_amounts
+            .map(|what| claims.has_limit(ClaimKind::User, what) || claims.has_limit(ClaimKind::Account, what));
         let chain = std::iter::successors(assoc, |&assoc| accounts.assocs[assoc].parent);
         for (above, assoc) in chain.enumerate() {
             let limits = &accounts.assocs[assoc].limits;
             let scope = LimitScope::Assoc(assoc);
             for what in LimitAmount::TRES {
-                let binds = !claims.sets(ClaimKind::Group, what);
-                self.claim(job, (&scope, what), what.of_tres(&limits.grp_tres), binds, &mut claims);
+                let binds = !claims.has_limit(ClaimKind::Group, what);
+                self.claim_limit(job, (&scope, what), what.of_tres(&limits.grp_tres), binds, &mut claims);
             }
             for (what, _) in LimitAmount::RUN {
-                let binds = !claims.sets(ClaimKind::Group, what);
-                self.claim(job, (&scope, what), what.of_minutes(&limits.grp_run_mins), binds, &mut claims);
+                let binds = !claims.has_limit(ClaimKind::Group, what);
+                self.claim_limit(job, (&scope, what), what.of_minutes(&limits.grp_run_mins), binds, &mut claims);
             }
             for (name, most) in &limits.grp_named {
-                let what = self.number_resource(name);
-                let binds = !claims.sets(ClaimKind::Group, what);
-                self.claim(job, (&scope, what), Some(*most), binds, &mut claims);
+                let amount = self.number_resource(name);
+                let binds = !claims.has_limit(ClaimKind::Group, amount);
+                self.claim_limit(job, (&scope, amount), Some(*most), binds, &mut claims);
             }
-            for (what, most) in counted.into_iter().zip([limits.grp_jobs, limits.grp_submit]) {
-                let binds = !claims.sets(ClaimKind::Group, what);
-                self.claim(job, (&scope, what), most.map(u64::from), binds, &mut claims);
+            for (what, most) in count_amounts.into_iter().zip([limits.grp_jobs, limits.grp_submit]) {
+                let binds = !claims.has_limit(ClaimKind::Group, what);
+                self.claim_limit(job, (&scope, what), most.map(u64::from), binds, &mut claims);
             }
             if above == 0 {
                 let own = self.inherited[assoc];
-                for ((what, most), set) in counted.into_iter().zip(own).zip(each) {
-                    self.claim(job, (&LimitScope::Own(assoc), what), most.map(u64::from), !set, &mut claims);
+                for ((what, most), set) in count_amounts.into_iter().zip(own).zip(is_overridden) {
+                    self.claim_limit(job, (&LimitScope::Own(assoc), what), most.map(u64::from), !set, &mut claims);
                 }
             }
         }
@@ -350,20 +351,20 @@ impl<'a> JobLimitMaker<'a> {
                 [of.max_jobs_user, of.max_submit_user],
             ),
         ];
-        let named = [&of.limits.grp_named, &of.max_named_account, &of.max_named_user];
-        for ((kind, scope, tres, [jobs, submitted]), named) in kinds.into_iter().zip(named) {
+        let named_limits = [&of.limits.grp_named, &of.max_named_account, &of.max_named_user];
+        for ((kind, scope, tres, [jobs, submitted]), named) in kinds.into_iter().zip(named_limits) {
             let tres = LimitAmount::TRES.into_iter().map(|what| (what, what.of_tres(tres)));
             let counts = [(LimitAmount::Jobs, jobs), (LimitAmount::Submitted, submitted)];
             let counts = counts.into_iter().map(|(what, most)| (what, most.map(u64::from)));
-            let mut all: Vec<(LimitAmount, Option<u64>)> = tres.chain(counts).collect();
-            all.extend(named.iter().map(|(name, most)| (self.number_resource(name), Some(*most))));
+            let mut amount_limits: Vec<(LimitAmount, Option<u64>)> = tres.chain(counts).collect();
+            amount_limits.extend(named.iter().map(|(name, most)| (self.number_resource(name), Some(*most))));
             if kind == ClaimKind::Group {
                 let minutes = &of.limits.grp_run_mins;
-                all.extend(LimitAmount::RUN.into_iter().map(|(what, _)| (what, what.of_minutes(minutes))));
+                amount_limits.extend(LimitAmount::RUN.into_iter().map(|(what, _)| (what, what.of_minutes(minutes))));
             }
-            for (what, most) in all {
-                let binds = !claims.sets(kind, what);
-                self.claim(job, (&scope, what), most, binds, claims);
+            for (what, most) in amount_limits {
+                let binds = !claims.has_limit(kind, what);
+                self.claim_limit(job, (&scope, what), most, binds, claims);
                 if most.is_some() {
                     claims.set.push((kind, what));
                 }
@@ -372,7 +373,7 @@ impl<'a> JobLimitMaker<'a> {
     }
 
     /// Claims a job's part of a limit, if there is one.
-    fn claim(
+    fn claim_limit(
         &mut self,
         job: &LimitedJob,
         (scope, what): (&LimitScope, LimitAmount),
@@ -388,10 +389,10 @@ impl<'a> JobLimitMaker<'a> {
         let limit = match self.places.get(&key) {
             Some(&limit) => limit,
             None => {
-                let (of, family) = self.holder(scope);
-                let reason = what.reason(scope, &self.names).to_string();
-                let limit = self.limits.add(JobLimit { reason, of, family, most });
-                if what.timed().is_some() {
+                let (of, family) = self.limit_holder(scope);
+                let reason = what.reason_word(scope, &self.names).to_string();
+                let limit = self.limits.add_limit(JobLimit { reason, of, family, most });
+                if what.timed_resource().is_some() {
                     self.limits.wear_off(limit);
                 }
                 if what.is_beyond_ledger() {
@@ -415,7 +416,7 @@ impl<'a> JobLimitMaker<'a> {
     }
 
     /// Returns the holder of a limit, and what all limits of its kind are called.
-    fn holder(&self, scope: &LimitScope) -> (String, String) {
+    fn limit_holder(&self, scope: &LimitScope) -> (String, String) {
         let qos = |qos: usize| format!("the QOS {}", self.accounts.qos[qos].name);
         let assoc = |assoc: usize| {
             let assoc = &self.accounts.assocs[assoc];
@@ -452,7 +453,7 @@ struct ClaimList {
 }
 
 impl ClaimList {
-    fn sets(&self, kind: ClaimKind, what: LimitAmount) -> bool {
+    fn has_limit(&self, kind: ClaimKind, what: LimitAmount) -> bool {
         self.set.contains(&(kind, what))
     }
 }

@@ -195,7 +195,7 @@ impl Accounts {
     ///
     /// # Errors
     /// A file that cannot be read or is none of the three kinds; a line that cannot be understood.
-    pub fn read(path: impl AsRef<Path>) -> Result<Accounts, AccountsError> {
+    pub fn read_file(path: impl AsRef<Path>) -> Result<Accounts, AccountsError> {
         let file = path.as_ref();
         let bytes = fs::read(file).map_err(|source| AccountsError::Unreadable { file: file.to_path_buf(), source })?;
         Accounts::parse(&String::from_utf8_lossy(&bytes), file)
@@ -204,16 +204,16 @@ impl Accounts {
     /// Reads a text; `name` is what errors call it.
     ///
     /// # Errors
-    /// As [`Accounts::read`].
+    /// As [`Accounts::read_file`].
     pub fn parse(text: &str, name: impl AsRef<Path>) -> Result<Accounts, AccountsError> {
         let file = name.as_ref();
-        let told = |(line, problem)| AccountsError::Line { file: file.to_path_buf(), line, problem };
+        let line_error = |(line, problem)| AccountsError::Line { file: file.to_path_buf(), line, problem };
         let accounts = if tables::is_table(text) {
-            tables::read(text).map_err(told)?
+            tables::read_tables(text).map_err(line_error)?
         } else if commands::is_dump(text) {
-            commands::read_dump(text).map_err(told)?
+            commands::read_dump(text).map_err(line_error)?
         } else if commands::is_script(text) {
-            commands::read_script(text).map_err(told)?
+            commands::read_script(text).map_err(line_error)?
         } else {
             return Err(AccountsError::Unknown { file: file.to_path_buf() });
         };
@@ -224,10 +224,10 @@ impl Accounts {
     /// remarks name the text that they are about, and its line.
     ///
     /// # Errors
-    /// As [`Accounts::read`].
+    /// As [`Accounts::read_file`].
     pub fn parse_all<'a>(texts: &[(&'a Path, &str)]) -> Result<Accounts, (&'a Path, AccountsError)> {
-        let joined = join(texts.iter().map(|(_, text)| *text));
-        let found = |line: usize| {
+        let joined_text = join_texts(texts.iter().map(|(_, text)| *text));
+        let locate_line = |line: usize| {
             let mut before = 0;
             for (path, text) in texts {
                 let lines = text.trim_end().lines().count().max(1);
@@ -239,9 +239,9 @@ impl Accounts {
             texts.last().map_or((Path::new(""), line), |(path, _)| (*path, line - before))
         };
         let name = texts.first().map_or(Path::new(""), |(path, _)| *path);
-        let mut accounts = Accounts::parse(&joined, name).map_err(|error| match error {
+        let mut accounts = Accounts::parse(&joined_text, name).map_err(|error| match error {
             AccountsError::Line { line, problem, .. } => {
-                let (path, line) = found(line);
+                let (path, line) = locate_line(line);
                 (path, AccountsError::Line { file: path.to_path_buf(), line, problem })
             }
             error => (name, error),
@@ -250,7 +250,7 @@ impl Accounts {
             let at = remark.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
             *remark = match at.and_then(|(line, rest)| Some((line.parse().ok()?, rest))) {
                 Some((line, rest)) => {
-                    let (path, line) = found(line);
+                    let (path, line) = locate_line(line);
                     format!("{}:{line}: {rest}", path.display())
                 }
                 None => format!("{}: {remark}", name.display()),
@@ -261,13 +261,13 @@ impl Accounts {
 
     /// The association of a user in an account, for jobs of all partitions that have none of
     /// their own.
-    pub fn find(&self, account: &str, user: &str) -> Option<usize> {
+    pub fn find_assoc(&self, account: &str, user: &str) -> Option<usize> {
         self.find_own(account, user, "")
     }
 
     /// The association of a user in an account for jobs of a partition: its own one first.
     pub fn find_in(&self, account: &str, user: &str, partition: &str) -> Option<usize> {
-        self.find_own(account, user, partition).or_else(|| self.find(account, user))
+        self.find_own(account, user, partition).or_else(|| self.find_assoc(account, user))
     }
 
     fn find_own(&self, account: &str, user: &str, partition: &str) -> Option<usize> {
@@ -287,8 +287,9 @@ impl Accounts {
         let qos = |q: &Qos| {
             let own = Qos { name: String::new(), priority: 0, preempt: Vec::new(), preempt_mode: None, ..q.clone() };
             let (exempt_seconds, preempts_within) = (q.exempt_seconds, q.preempts_within);
-            let none = Qos { exempt_seconds, preempts_within, over_partition: q.over_partition, ..Qos::default() };
-            own != Qos { grace_seconds: q.grace_seconds, usage_factor: q.usage_factor, ..none }
+            let neutral_qos =
+                Qos { exempt_seconds, preempts_within, over_partition: q.over_partition, ..Qos::default() };
+            own != Qos { grace_seconds: q.grace_seconds, usage_factor: q.usage_factor, ..neutral_qos }
         };
         self.assocs.iter().any(|assoc| !assoc.limits.is_empty()) || self.qos.iter().any(qos)
     }
@@ -296,10 +297,10 @@ impl Accounts {
     /// The association of a user, made with one share where there is none: the account below the
     /// root, the user below it.
     pub fn find_or_add(&mut self, account: &str, user: &str) -> usize {
-        if let Some(found) = self.find(account, user) {
+        if let Some(found) = self.find_assoc(account, user) {
             return found;
         }
-        let above = self.find(account, "").unwrap_or_else(|| {
+        let above = self.find_assoc(account, "").unwrap_or_else(|| {
             self.assocs.push(Assoc {
                 account: account.to_string(),
                 parent: Some(0),
@@ -320,7 +321,7 @@ impl Accounts {
 }
 
 /// Several texts as one.
-pub fn join<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+pub fn join_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     texts.into_iter().map(|text| format!("{}\n", text.trim_end())).collect()
 }
 
@@ -338,11 +339,11 @@ type Wrong = (usize, String);
 
 impl AccountsDraft {
     /// Resolves names.
-    fn finish(self) -> Result<Accounts, Wrong> {
+    fn resolve_names(self) -> Result<Accounts, Wrong> {
         let mut accounts = Accounts::new();
         let mut preempts: Vec<(String, Vec<String>, usize)> = Vec::new();
         for (line, keys) in &self.qos {
-            let (qos, preempt) = fields::qos(keys, *line, &mut accounts.left_out).map_err(|p| (*line, p))?;
+            let (qos, preempt) = fields::parse_qos(keys, *line, &mut accounts.left_out).map_err(|p| (*line, p))?;
             accounts.qos.retain(|earlier| earlier.name != qos.name);
             preempts.retain(|(name, ..)| *name != qos.name);
             preempts.push((qos.name.clone(), preempt, *line));
@@ -365,21 +366,21 @@ impl AccountsDraft {
     /// there.
     fn add_assocs(self, accounts: &mut Accounts) -> Result<(), Wrong> {
         let get = |keys: &BTreeMap<String, String>, key: &str| keys.get(key).cloned().unwrap_or_default();
-        let mut left = self.assocs;
-        while !left.is_empty() {
-            let before = left.len();
+        let mut remaining = self.assocs;
+        while !remaining.is_empty() {
+            let before = remaining.len();
             let mut later = Vec::new();
-            for (line, keys) in left {
+            for (line, keys) in remaining {
                 let (account, user) = (get(&keys, "account"), get(&keys, "user"));
                 let above = if user.is_empty() { get(&keys, "parentname") } else { account.clone() };
                 let above = if above.is_empty() { "root".to_string() } else { above };
                 let root = account == "root" && user.is_empty();
-                let parent = accounts.find(&above, "");
+                let parent = accounts.find_assoc(&above, "");
                 if parent.is_none() && !root {
                     later.push((line, keys));
                     continue;
                 }
-                let mut assoc = fields::assoc(&keys, line, accounts).map_err(|problem| (line, problem))?;
+                let mut assoc = fields::parse_assoc(&keys, line, accounts).map_err(|problem| (line, problem))?;
                 assoc.parent = if root { None } else { parent };
                 (assoc.account, assoc.user) = (account, user);
                 assoc.partition = get(&keys, "partition");
@@ -393,7 +394,7 @@ impl AccountsDraft {
                 let above = if get(keys, "user").is_empty() { get(keys, "parentname") } else { get(keys, "account") };
                 return Err((*line, format!("the account {above} is nowhere in this file")));
             }
-            left = later;
+            remaining = later;
         }
         Ok(())
     }

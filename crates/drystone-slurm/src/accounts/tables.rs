@@ -4,7 +4,7 @@ use super::{Accounts, AccountsDraft, Wrong};
 use std::collections::BTreeMap;
 
 /// The names of a header's columns in small letters; `None` for any other line.
-fn header(line: &str) -> Option<Vec<String>> {
+fn parse_header(line: &str) -> Option<Vec<String>> {
     let names: Vec<String> = line.split('|').map(|name| name.trim().to_ascii_lowercase()).collect();
     let has = |name: &str| names.iter().any(|n| n == name);
     let of_qos = has("name") && names.iter().any(|name| is_qos_column(name));
@@ -22,16 +22,16 @@ fn is_qos_column(name: &str) -> bool {
 
 /// Returns whether a line names the columns of a table of QOS or associations.
 pub fn is_accounts_header(line: &str) -> bool {
-    header(line).is_some()
+    parse_header(line).is_some()
 }
 
 pub(super) fn is_table(text: &str) -> bool {
     text.lines()
         .find(|line| !line.trim().is_empty() && !line.starts_with('#'))
-        .is_some_and(|line| header(line).is_some())
+        .is_some_and(|line| parse_header(line).is_some())
 }
 
-pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
+pub(super) fn read_tables(text: &str) -> Result<Accounts, Wrong> {
     let mut draft = AccountsDraft::default();
     let mut columns: Vec<String> = Vec::new();
     let mut clusters: Vec<String> = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
-        if let Some(names) = header(line) {
+        if let Some(names) = parse_header(line) {
             columns = names;
             continue;
         }
@@ -62,7 +62,7 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
             continue;
         }
         let at = columns.iter().position(|name| name == "account").unwrap_or(0);
-        indented(values[at], &mut keys, &mut tree);
+        note_parent(values[at], &mut keys, &mut tree);
         let account = keys.get("user").is_none_or(String::is_empty) && keys.get("account").is_some_and(|a| a != "root");
         flat += usize::from(account && !columns.iter().any(|name| name == "parentname"));
         clusters.extend(keys.get("cluster").filter(|c| !c.is_empty()).cloned());
@@ -75,9 +75,9 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
         }
         draft.assocs.push((number, keys));
     }
-    let indented = tree.iter().any(|(indent, _)| *indent > 0);
-    let mut accounts = draft.finish()?;
-    if flat > 1 && !indented {
+    let is_indented = tree.iter().any(|(indent, _)| *indent > 0);
+    let mut accounts = draft.resolve_names()?;
+    if flat > 1 && !is_indented {
         accounts.left_out.push(format!(
             "no column ParentName: all {flat} accounts count as children of root, and what limits or shares an account above others has \
              is lost where there is one; {PARENTS} has it"
@@ -90,7 +90,7 @@ pub(super) fn read(text: &str) -> Result<Accounts, Wrong> {
 const PARENTS: &str = "sacctmgr -P show assoc tree";
 
 /// With `tree`, accounts are indented below their parents.
-fn indented(account: &str, keys: &mut BTreeMap<String, String>, tree: &mut Vec<(usize, String)>) {
+fn note_parent(account: &str, keys: &mut BTreeMap<String, String>, tree: &mut Vec<(usize, String)>) {
     let indent = account.len() - account.trim_start().len();
     let user = keys.get("user").is_some_and(|user| !user.is_empty());
     if user || keys.get("parentname").is_some_and(|parent| !parent.is_empty()) {

@@ -99,7 +99,7 @@ impl Tres {
     }
 
     /// The resource of which so much more would be too much beside what is in use.
-    pub(crate) fn exceeded(&self, used: TresAmounts, more: TresAmounts) -> Option<TresResource> {
+    pub(crate) fn exceeded_resource(&self, used: TresAmounts, more: TresAmounts) -> Option<TresResource> {
         let over = |most: Option<u64>, used: u64, more: u64| most.is_some_and(|most| used + more > most);
         if over(self.cpu, used.cpu, more.cpu) {
             Some(TresResource::Cpu)
@@ -117,7 +117,7 @@ impl Tres {
     }
 
     /// The limits of this, and those of `other` where this has none.
-    pub(crate) fn or(&self, other: &Tres) -> Tres {
+    pub(crate) fn or_else(&self, other: &Tres) -> Tres {
         Tres {
             cpu: self.cpu.or(other.cpu),
             node: self.node.or(other.node),
@@ -128,7 +128,7 @@ impl Tres {
     }
 
     /// Those of the limits that `other` does not have.
-    pub(crate) fn without(&self, other: &Tres) -> Tres {
+    pub(crate) fn without_those_of(&self, other: &Tres) -> Tres {
         let open = |own: Option<u64>, other: Option<u64>| own.filter(|_| other.is_none());
         Tres {
             cpu: open(self.cpu, other.cpu),
@@ -140,7 +140,7 @@ impl Tres {
     }
 
     /// Those of the limits that so much alone does not break.
-    pub(crate) fn bearing(&self, more: TresAmounts) -> Tres {
+    pub(crate) fn bearing_load(&self, more: TresAmounts) -> Tres {
         let bears = |own: Option<u64>, more: u64| own.filter(|&most| more <= most);
         Tres {
             cpu: bears(self.cpu, more.cpu),
@@ -179,6 +179,9 @@ mod tests {
         assert_eq!((tres.cpu, tres.billing, left_out), (Some(3), Some(20), vec!["license/x".to_string()]));
         let used = TresAmounts { cpu: 1, billing: 15, ..TresAmounts::default() };
         let more = |billing| TresAmounts { cpu: 1, billing, ..TresAmounts::default() };
-        assert_eq!((tres.exceeded(used, more(5)), tres.exceeded(used, more(6))), (None, Some(TresResource::Billing)));
+        assert_eq!(
+            (tres.exceeded_resource(used, more(5)), tres.exceeded_resource(used, more(6))),
+            (None, Some(TresResource::Billing))
+        );
     }
 }

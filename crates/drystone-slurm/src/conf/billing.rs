@@ -24,8 +24,8 @@ pub enum BillingSum {
 
 impl BillingSum {
     /// Reads the flags of priorities.
-    pub fn read(priority: &PriorityType) -> BillingSum {
-        match (priority.has("MAX_TRES_GRES"), priority.has("MAX_TRES")) {
+    pub fn from_priority(priority: &PriorityType) -> BillingSum {
+        match (priority.has_flag("MAX_TRES_GRES"), priority.has_flag("MAX_TRES")) {
             (true, _) => BillingSum::LargestAndDevices,
             (false, true) => BillingSum::Largest,
             (false, false) => BillingSum::All,
@@ -50,7 +50,7 @@ impl BillingWeights {
     ///
     /// # Errors
     /// A part that is no `NAME=WEIGHT`.
-    pub fn read(text: &str) -> Result<BillingWeights, String> {
+    pub fn parse_weights(text: &str) -> Result<BillingWeights, String> {
         let mut list = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let wrong = || format!("`{part}` is no NAME=WEIGHT such as CPU=1.0 or Mem=0.25G");
@@ -74,12 +74,12 @@ impl BillingWeights {
 
     /// Names that have a weight and that the model does not count.
     pub fn left_out(&self) -> impl Iterator<Item = &str> {
-        let known = |name: &str| ["cpu", "mem", "node", "billing"].contains(&name) || name.starts_with("gres/");
-        self.list.iter().filter(move |(name, weight)| *weight != 0.0 && !known(name)).map(|(name, _)| name.as_str())
+        let is_known = |name: &str| ["cpu", "mem", "node", "billing"].contains(&name) || name.starts_with("gres/");
+        self.list.iter().filter(move |(name, weight)| *weight != 0.0 && !is_known(name)).map(|(name, _)| name.as_str())
     }
 
     /// Returns what a job is billed.
-    pub fn bill(&self, amounts: &BilledAmounts<'_>, rule: BillingSum) -> f64 {
+    pub fn compute_bill(&self, amounts: &BilledAmounts<'_>, rule: BillingSum) -> f64 {
         let (mut sum, mut most, mut devices, mut beside) = (0.0, 0.0_f64, 0.0, 0.0_f64);
         for (name, weight) in &self.list {
             let amount = match name.as_str() {
@@ -125,28 +125,28 @@ mod tests {
     /// `CPU=1.0,Mem=0.25G,GRES/gpu=2.0` are (8 × 1.0) + (64 × 0.25) + (4 × 2.0).
     #[test]
     fn the_manuals_example_is_billed_as_there() {
-        let weights = BillingWeights::read("CPU=1.0,Mem=.25G,GRES/gpu=2.0").expect("weights");
+        let weights = BillingWeights::parse_weights("CPU=1.0,Mem=.25G,GRES/gpu=2.0").expect("weights");
         let devices = [("gpu", "a", 1.0), ("gpu", "b", 3.0), ("nvme", "", 9.0)];
         let amounts = BilledAmounts { cpus: 8.0, nodes: 1.0, memory: 65_536.0, devices: &devices };
         assert_eq!(
-            (weights.bill(&amounts, BillingSum::All), weights.bill(&amounts, BillingSum::Largest)),
+            (weights.compute_bill(&amounts, BillingSum::All), weights.compute_bill(&amounts, BillingSum::Largest)),
             (32.0, 16.0)
         );
         // Memory is the most expensive beside the devices: 16 + 4 × 2.
-        assert_eq!(weights.bill(&amounts, BillingSum::LargestAndDevices), 24.0);
-        let typed = BillingWeights::read("gres/gpu:b=5,node=2,license/x=1").expect("weights");
-        assert_eq!(typed.bill(&amounts, BillingSum::All), 17.0);
+        assert_eq!(weights.compute_bill(&amounts, BillingSum::LargestAndDevices), 24.0);
+        let typed = BillingWeights::parse_weights("gres/gpu:b=5,node=2,license/x=1").expect("weights");
+        assert_eq!(typed.compute_bill(&amounts, BillingSum::All), 17.0);
         assert_eq!(typed.left_out().collect::<Vec<_>>(), ["license/x"]);
     }
 
     #[test]
     fn units_are_those_of_the_amount() {
-        let of = |text: &str| BillingWeights::read(text).expect("weights").list[0].1;
+        let of = |text: &str| BillingWeights::parse_weights(text).expect("weights").list[0].1;
         assert_eq!([of("Mem=4096"), of("mem=4096M"), of("MEM=4194304G")], [4096.0; 3]);
         assert_eq!(of("Mem=1T"), 1.0 / 1_048_576.0);
         assert_eq!(of("CPU=2K"), 2.0 / 1024.0);
         for wrong in ["CPU", "CPU=x", "Mem=1X", "CPU="] {
-            assert!(BillingWeights::read(wrong).is_err(), "{wrong}");
+            assert!(BillingWeights::parse_weights(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -45,7 +45,7 @@ pub enum ConfError {
 
 impl ConfError {
     /// An error about one line.
-    pub(crate) fn line(place: &ConfPlace, problem: impl Into<String>) -> ConfError {
+    pub(crate) fn at_line(place: &ConfPlace, problem: impl Into<String>) -> ConfError {
         ConfError::Line { place: place.clone(), problem: problem.into() }
     }
 }

@@ -50,7 +50,7 @@ impl Knob {
         (self.get)(params)
     }
 
-    pub fn set(&self, params: &mut SchedParams, value: i64) {
+    pub fn set_value(&self, params: &mut SchedParams, value: i64) {
         (self.set)(params, value);
     }
 
@@ -60,7 +60,7 @@ impl Knob {
     }
 
     /// The parameter of this name.
-    pub fn named(name: &str) -> Option<&'static Knob> {
+    pub fn find_knob(name: &str) -> Option<&'static Knob> {
         KNOBS.iter().find(|knob| knob.name.eq_ignore_ascii_case(name))
     }
 }
@@ -223,8 +223,8 @@ impl SchedParams {
         let mut names: BTreeSet<&str> = BTreeSet::new();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name.trim(), Some(value)));
-            let Some(knob) = Knob::named(alias(name)) else {
-                troubles.extend(unmodelled(name).err());
+            let Some(knob) = Knob::find_knob(canonical_name(name)) else {
+                troubles.extend(check_unmodelled(name).err());
                 continue;
             };
             if !names.insert(knob.name) {
@@ -232,20 +232,20 @@ impl SchedParams {
                 troubles.push(KnobTrouble::Value(text));
                 continue;
             }
-            let read = digits(knob, value);
-            if let (Some(read), Some(value)) = (&read, value) {
+            let accepted_digits = accepted_value(knob, value);
+            if let (Some(read), Some(value)) = (&accepted_digits, value) {
                 let meant = if knob.is_flag() { "it as set" } else { read.as_str() };
                 troubles.push(KnobTrouble::Value(format!(
                     "`{word}`: `{}` is read no further; Slurm takes {meant}",
                     value.trim()
                 )));
             }
-            let own = match (&read, knob.is_flag()) {
+            let own = match (&accepted_digits, knob.is_flag()) {
                 (_, true) => knob.name.to_string(),
                 (Some(read), false) => format!("{}={read}", knob.name),
                 (None, false) => word.to_string(),
             };
-            troubles.extend(params.apply(&own).err());
+            troubles.extend(params.apply_word(&own).err());
         }
         if params.bf_max_job_assoc > 0 && params.bf_max_job_user > 0 {
             let text =
@@ -260,22 +260,22 @@ impl SchedParams {
     ///
     /// # Errors
     /// See [`KnobTrouble`]; a parameter with a wrong value keeps what it had.
-    pub fn apply(&mut self, word: &str) -> Result<(), KnobTrouble> {
+    pub fn apply_word(&mut self, word: &str) -> Result<(), KnobTrouble> {
         let (name, value) =
             word.split_once('=').map_or((word, None), |(name, value)| (name.trim(), Some(value.trim())));
-        let Some(knob) = Knob::named(alias(name)) else {
-            return unmodelled(name);
+        let Some(knob) = Knob::find_knob(canonical_name(name)) else {
+            return check_unmodelled(name);
         };
         let value = match value {
             None | Some("yes" | "1") if knob.is_flag() => 1,
             Some("no" | "0") if knob.is_flag() => 0,
-            Some(text) => text.parse::<i64>().map_err(|_| wrong(knob, word))?,
-            None => return Err(wrong(knob, word)),
+            Some(text) => text.parse::<i64>().map_err(|_| wrong_value(knob, word))?,
+            None => return Err(wrong_value(knob, word)),
         };
         if !(knob.min..=knob.max).contains(&value) || (knob.name.ends_with("_interval") && value == 0 && knob.min < 0) {
-            return Err(wrong(knob, word));
+            return Err(wrong_value(knob, word));
         }
-        knob.set(self, value);
+        knob.set_value(self, value);
         match knob.basis {
             Basis::Ignored(cost) if value != knob.default => Err(KnobTrouble::Ignored(knob.name, cost)),
             _ => Ok(()),
@@ -288,14 +288,14 @@ impl SchedParams {
     }
 
     /// Records that the table of plans has room for.
-    pub fn records(&self) -> usize {
+    pub fn record_limit(&self) -> usize {
         let size = if self.bf_node_space_size > 0 { self.bf_node_space_size } else { self.bf_max_job_test };
         size.max(2) as usize
     }
 }
 
 /// The name of a parameter that has another one as well.
-fn alias(name: &str) -> &str {
+fn canonical_name(name: &str) -> &str {
     match name.to_ascii_lowercase().as_str() {
         "max_job_bf" => "bf_max_job_test",
         "max_rpc_count" => "max_rpc_cnt",
@@ -307,7 +307,7 @@ fn alias(name: &str) -> &str {
 
 /// Returns what Slurm reads of a value of which it reads a part alone: the leading digits of a
 /// number, nothing of what stands behind a flag.
-fn digits(knob: &Knob, value: Option<&str>) -> Option<String> {
+fn accepted_value(knob: &Knob, value: Option<&str>) -> Option<String> {
     let value = value?.trim();
     if knob.is_flag() {
         return (!["", "1", "yes"].contains(&value)).then(String::new);
@@ -317,7 +317,7 @@ fn digits(knob: &Knob, value: Option<&str>) -> Option<String> {
     (end > sign).then(|| value[..end].to_string())
 }
 
-fn unmodelled(name: &str) -> Result<(), KnobTrouble> {
+fn check_unmodelled(name: &str) -> Result<(), KnobTrouble> {
     if let Some((name, cost)) = LEFT_OUT.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)) {
         return Err(KnobTrouble::Ignored(name, cost));
     }
@@ -327,10 +327,10 @@ fn unmodelled(name: &str) -> Result<(), KnobTrouble> {
     Err(KnobTrouble::Unknown(name.to_string()))
 }
 
-fn wrong(knob: &Knob, word: &str) -> KnobTrouble {
+fn wrong_value(knob: &Knob, word: &str) -> KnobTrouble {
     let (Knob { name, min, max, unit, default, .. }, flag) = (*knob, knob.is_flag());
-    let expected = if flag { "nothing behind it".to_string() } else { format!("{min} to {max} ({unit})") };
-    KnobTrouble::Value(format!("`{word}`: {name} takes {expected}; Slurm refuses it and uses {default}"))
+    let accepted_range = if flag { "nothing behind it".to_string() } else { format!("{min} to {max} ({unit})") };
+    KnobTrouble::Value(format!("`{word}`: {name} takes {accepted_range}; Slurm refuses it and uses {default}"))
 }
 
 /// Prints the differences from the defaults, in the syntax of `SchedulerParameters`.

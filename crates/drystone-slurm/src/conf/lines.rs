@@ -16,9 +16,9 @@ pub(crate) struct ConfLine {
 const DEEPEST: usize = 16;
 
 /// Reads a file with all it includes, in order.
-pub(crate) fn read(path: &Path) -> Result<Vec<ConfLine>, ConfError> {
+pub(crate) fn read_lines(path: &Path) -> Result<Vec<ConfLine>, ConfError> {
     let mut reader = ConfReader { dir: path.parent().unwrap_or(Path::new("")).to_path_buf(), ..ConfReader::default() };
-    reader.file(path, None)?;
+    reader.read_file(path, None)?;
     Ok(reader.lines)
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<ConfLine>, ConfError> {
 pub(crate) fn parse(text: &str, name: &Path) -> Result<Vec<ConfLine>, ConfError> {
     let mut reader = ConfReader { dir: name.parent().unwrap_or(Path::new("")).to_path_buf(), ..ConfReader::default() };
     reader.open.push(name.to_path_buf());
-    reader.text(text, name)?;
+    reader.read_text(text, name)?;
     Ok(reader.lines)
 }
 
@@ -42,11 +42,11 @@ struct ConfReader {
 }
 
 impl ConfReader {
-    fn file(&mut self, path: &Path, from: Option<&ConfPlace>) -> Result<(), ConfError> {
+    fn read_file(&mut self, path: &Path, from: Option<&ConfPlace>) -> Result<(), ConfError> {
         if let Some(place) = from {
             let cycle = self.open.iter().any(|open| open == path);
             if cycle || self.open.len() >= DEEPEST {
-                return Err(ConfError::line(place, format!("{} includes itself", path.display())));
+                return Err(ConfError::at_line(place, format!("{} includes itself", path.display())));
             }
         }
         let bytes = fs::read(path).map_err(|source| ConfError::Unreadable {
@@ -57,18 +57,18 @@ impl ConfReader {
         // Comments are written in any encoding; names and numbers are ASCII.
         let text = String::from_utf8_lossy(&bytes);
         self.open.push(path.to_path_buf());
-        self.text(&text, path)?;
+        self.read_text(&text, path)?;
         self.open.pop();
         Ok(())
     }
 
-    fn text(&mut self, text: &str, name: &Path) -> Result<(), ConfError> {
+    fn read_text(&mut self, text: &str, name: &Path) -> Result<(), ConfError> {
         let file: Arc<Path> = Arc::from(name);
         let mut physical = text.lines().zip(1..).peekable();
         while let Some((first, number)) = physical.next() {
             let mut whole = String::new();
             let mut part = without_comment(first);
-            while let Some(start) = continued(part) {
+            while let Some(start) = strip_continuation(part) {
                 whole.push_str(start);
                 match physical.next() {
                     Some((next, _)) => part = without_comment(next),
@@ -79,21 +79,21 @@ impl ConfReader {
                 }
             }
             whole.push_str(part);
-            let whole = unescape(whole.trim());
+            let whole = unescape_text(whole.trim());
             if !whole.is_empty() {
-                self.line(ConfLine { place: ConfPlace { file: file.clone(), line: number }, text: whole })?;
+                self.take_line(ConfLine { place: ConfPlace { file: file.clone(), line: number }, text: whole })?;
             }
         }
         Ok(())
     }
 
-    fn line(&mut self, line: ConfLine) -> Result<(), ConfError> {
-        if let Some(name) = included(&line.text) {
+    fn take_line(&mut self, line: ConfLine) -> Result<(), ConfError> {
+        if let Some(name) = included_file(&line.text) {
             if name.is_empty() {
-                return Err(ConfError::line(&line.place, "Include without a file name; expected `Include FILE`"));
+                return Err(ConfError::at_line(&line.place, "Include without a file name; expected `Include FILE`"));
             }
             let name = self.replace_modifiers(name, &line.place)?;
-            return self.file(&self.find(&name), Some(&line.place));
+            return self.read_file(&self.find_included(&name), Some(&line.place));
         }
         if let Some((key, value)) = line.text.split_once('=')
             && key.trim().eq_ignore_ascii_case("ClusterName")
@@ -106,7 +106,7 @@ impl ConfReader {
 
     /// Returns the path of an included file: where the line says or, if that is not here, the file
     /// of its name beside the first one. A configuration that was copied from a cluster reads so.
-    fn find(&self, name: &str) -> PathBuf {
+    fn find_included(&self, name: &str) -> PathBuf {
         let path = self.dir.join(name);
         match path.file_name().map(|name| self.dir.join(name)) {
             Some(beside) if !path.exists() && beside.is_file() => beside,
@@ -117,7 +117,7 @@ impl ConfReader {
     /// `%c` is the name of the cluster.
     fn replace_modifiers(&self, name: &str, place: &ConfPlace) -> Result<String, ConfError> {
         if name.contains("%c") && self.cluster.is_empty() {
-            return Err(ConfError::line(place, "`%c` in an Include needs a ClusterName before it"));
+            return Err(ConfError::at_line(place, "`%c` in an Include needs a ClusterName before it"));
         }
         Ok(name.replace("%c", &self.cluster))
     }
@@ -126,25 +126,25 @@ impl ConfReader {
 /// The line without what follows a `#` that is not escaped.
 fn without_comment(line: &str) -> &str {
     let bytes = line.as_bytes();
-    let mut escaped = false;
+    let mut is_escaped = false;
     for (at, &byte) in bytes.iter().enumerate() {
         match byte {
-            b'#' if !escaped => return &line[..at],
-            b'\\' => escaped = !escaped,
-            _ => escaped = false,
+            b'#' if !is_escaped => return &line[..at],
+            b'\\' => is_escaped = !is_escaped,
+            _ => is_escaped = false,
         }
     }
     line
 }
 
 /// The line without the backslash at its end, if it goes on in the next one.
-fn continued(line: &str) -> Option<&str> {
+fn strip_continuation(line: &str) -> Option<&str> {
     let line = line.trim_end();
     let backslashes = line.bytes().rev().take_while(|&b| b == b'\\').count();
     (backslashes % 2 == 1).then(|| &line[..line.len() - 1])
 }
 
-fn unescape(text: &str) -> String {
+fn unescape_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -157,7 +157,7 @@ fn unescape(text: &str) -> String {
 }
 
 /// The file name of an `Include` line.
-fn included(text: &str) -> Option<&str> {
+fn included_file(text: &str) -> Option<&str> {
     let (word, rest) = text.split_at_checked("include".len())?;
     let separate = rest.is_empty() || rest.starts_with([' ', '\t']);
     (word.eq_ignore_ascii_case("include") && separate).then(|| rest.trim())
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn include_is_a_word_of_its_own() {
-        assert_eq!(included("INCLUDE  a.conf"), Some("a.conf"));
-        assert_eq!(included("IncludeMe=1"), None);
-        assert_eq!(included("inc"), None);
+        assert_eq!(included_file("INCLUDE  a.conf"), Some("a.conf"));
+        assert_eq!(included_file("IncludeMe=1"), None);
+        assert_eq!(included_file("inc"), None);
     }
 }

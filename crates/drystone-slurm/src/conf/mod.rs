@@ -39,14 +39,14 @@ mod windows;
 
 pub use billing::{BilledAmounts, BillingSum, BillingWeights};
 pub use error::{ConfError, ConfPlace};
-pub use hostlist::{compress as compress_hostlist, expand as expand_hostlist};
+pub use hostlist::{compress_names as compress_hostlist, expand_list as expand_hostlist};
 pub use knobs::{Basis, KNOBS, Knob, KnobTrouble, SchedParams};
 pub use node::ConfNode;
 pub use parameters::merge_parameters;
 pub use partition::{ConfPartition, Sharing};
 pub use remark::{ConfRemark, Topic};
 pub use settings::{EndSettings, Preempt, PreemptMode, PreemptType, PreemptWords, PriorityType, SelectUnit};
-pub use units::{minutes, seconds};
+pub use units::{parse_minutes, parse_seconds};
 pub use windows::{ReservedWindow, reserved_windows};
 
 use lines::ConfLine;
@@ -117,27 +117,27 @@ impl SlurmConf {
     /// # Errors
     /// A file that cannot be read, a line that is none, a value out of its range, a partition with
     /// nodes that are not there.
-    pub fn read(path: impl AsRef<Path>) -> Result<SlurmConf, ConfError> {
+    pub fn read_file(path: impl AsRef<Path>) -> Result<SlurmConf, ConfError> {
         let path = path.as_ref();
-        ConfReading::default().all(&lines::read(path)?, path)
+        ConfReading::default().read_all(&lines::read_lines(path)?, path)
     }
 
     /// Reads a text; `name` is what errors call it, and its folder is where relative includes are
     /// looked up.
     ///
     /// # Errors
-    /// As [`SlurmConf::read`].
+    /// As [`SlurmConf::read_file`].
     pub fn parse(text: &str, name: impl AsRef<Path>) -> Result<SlurmConf, ConfError> {
         let name = name.as_ref();
-        ConfReading::default().all(&lines::parse(text, name)?, name)
+        ConfReading::default().read_all(&lines::parse(text, name)?, name)
     }
 
     /// The index of a node.
-    pub fn node(&self, name: &str) -> Option<u32> {
+    pub fn find_node(&self, name: &str) -> Option<u32> {
         self.nodes.iter().position(|node| node.name == name).map(|index| index as u32)
     }
 
-    pub fn partition(&self, name: &str) -> Option<&ConfPartition> {
+    pub fn find_partition(&self, name: &str) -> Option<&ConfPartition> {
         self.partitions.iter().find(|partition| partition.name == name)
     }
 
@@ -148,7 +148,7 @@ impl SlurmConf {
 
     /// Returns whether accounting goes to a database, without which Slurm knows no associations.
     pub fn has_database(&self) -> bool {
-        self.setting("AccountingStorageType").is_some_and(|t| t.to_ascii_lowercase().ends_with("slurmdbd"))
+        self.setting_value("AccountingStorageType").is_some_and(|t| t.to_ascii_lowercase().ends_with("slurmdbd"))
     }
 
     /// Returns whether limits of associations and QOS are enforced.
@@ -157,7 +157,7 @@ impl SlurmConf {
     }
 
     /// A setting's value, without regard to the case of its key.
-    pub fn setting(&self, key: &str) -> Option<&str> {
+    pub fn setting_value(&self, key: &str) -> Option<&str> {
         self.settings.get(&key.to_ascii_lowercase()).map(|setting| setting.value.as_str())
     }
 }
@@ -167,15 +167,15 @@ impl SlurmConf {
 ///
 /// # Errors
 /// A file that cannot be read, or includes itself.
-pub fn flatten(path: impl AsRef<Path>) -> Result<String, ConfError> {
-    let escaped = |text: &str| text.replace('\\', "\\\\").replace('#', "\\#");
-    Ok(lines::read(path.as_ref())?.iter().map(|line| escaped(&line.text) + "\n").collect())
+pub fn flatten_file(path: impl AsRef<Path>) -> Result<String, ConfError> {
+    let escape_text = |text: &str| text.replace('\\', "\\\\").replace('#', "\\#");
+    Ok(lines::read_lines(path.as_ref())?.iter().map(|line| escape_text(&line.text) + "\n").collect())
 }
 
 /// Returns the files that a file includes, itself left out; none where one cannot be read.
 pub fn included_files(path: impl AsRef<Path>) -> BTreeSet<PathBuf> {
     let path = path.as_ref();
-    let lines = lines::read(path).unwrap_or_default();
+    let lines = lines::read_lines(path).unwrap_or_default();
     lines.iter().map(|line| line.place.file.to_path_buf()).filter(|file| file != path).collect()
 }
 
@@ -194,16 +194,16 @@ struct ConfReading {
 }
 
 impl ConfReading {
-    fn all(mut self, lines: &[ConfLine], name: &Path) -> Result<SlurmConf, ConfError> {
+    fn read_all(mut self, lines: &[ConfLine], name: &Path) -> Result<SlurmConf, ConfError> {
         for line in lines {
-            self.line(line)?;
+            self.take_line(line)?;
         }
-        self.finish(name)
+        self.finish_conf(name)
     }
 
-    fn line(&mut self, line: &ConfLine) -> Result<(), ConfError> {
+    fn take_line(&mut self, line: &ConfLine) -> Result<(), ConfError> {
         let place = &line.place;
-        let pairs = ConfPairs::split(&line.text, place)?;
+        let pairs = ConfPairs::split_line(&line.text, place)?;
         let Some((first, name)) = pairs.list.first() else { return Ok(()) };
         let is_default = name.eq_ignore_ascii_case("DEFAULT");
         if let Some(keys) = known::keys_of_line(first) {
@@ -212,31 +212,33 @@ impl ConfReading {
             self.remarks.extend(unknown.map(|(key, _)| ConfRemark::unknown_key_of_line(key, first, place)));
         }
         match first.to_ascii_lowercase().as_str() {
-            "nodename" if is_default => self.node_defaults = without_first(pairs).over(&self.node_defaults),
-            "nodename" => self.nodes.extend(node::nodes(&pairs.over(&self.node_defaults), place, &mut self.remarks)?),
-            "partitionname" if is_default => {
-                self.partition_defaults = without_first(pairs).over(&self.partition_defaults);
+            "nodename" if is_default => self.node_defaults = without_first(pairs).merged_over(&self.node_defaults),
+            "nodename" => {
+                self.nodes.extend(node::read_nodes(&pairs.merged_over(&self.node_defaults), place, &mut self.remarks)?)
             }
-            "partitionname" => self.partition(&pairs.over(&self.partition_defaults), place)?,
+            "partitionname" if is_default => {
+                self.partition_defaults = without_first(pairs).merged_over(&self.partition_defaults);
+            }
+            "partitionname" => self.take_partition(&pairs.merged_over(&self.partition_defaults), place)?,
             "downnodes" => self.down.push(pairs),
             "nodeset" => self.sets.push(pairs),
             "frontendname" | "switchname" => {}
-            _ => self.settings(pairs, place),
+            _ => self.take_settings(pairs, place),
         }
         Ok(())
     }
 
-    fn partition(&mut self, pairs: &ConfPairs, place: &ConfPlace) -> Result<(), ConfError> {
-        let partition = ConfPartition::read(pairs, place)?;
+    fn take_partition(&mut self, pairs: &ConfPairs, place: &ConfPlace) -> Result<(), ConfError> {
+        let partition = ConfPartition::read_partition(pairs, place)?;
         if let Some(earlier) = self.partitions.iter().find(|p| p.name == partition.name) {
             let problem = format!("the partition {} is there already, at {}", partition.name, earlier.place);
-            return Err(ConfError::line(place, problem));
+            return Err(ConfError::at_line(place, problem));
         }
         self.partitions.push(partition);
         Ok(())
     }
 
-    fn settings(&mut self, pairs: ConfPairs, place: &ConfPlace) {
+    fn take_settings(&mut self, pairs: ConfPairs, place: &ConfPlace) {
         for (key, value) in pairs.list {
             let low = key.to_ascii_lowercase();
             if !known::is_known(&key) {
@@ -245,44 +247,45 @@ impl ConfReading {
             let setting = ConfSetting { key, value, place: place.clone() };
             let adds_up = known::adds_up(&low);
             if let Some(earlier) = self.settings.insert(low, setting).filter(|_| !adds_up) {
-                self.remarks.push(ConfRemark::repeated(&earlier, place));
+                self.remarks.push(ConfRemark::repeated_setting(&earlier, place));
             }
         }
     }
 
-    fn finish(mut self, name: &Path) -> Result<SlurmConf, ConfError> {
+    fn finish_conf(mut self, name: &Path) -> Result<SlurmConf, ConfError> {
         let settings = SettingLookup(&self.settings);
         let at = |(key, problem): (&'static str, String)| match self.settings.get(&key.to_ascii_lowercase()) {
-            Some(setting) => ConfError::line(&setting.place, format!("{key}: {problem}")),
+            Some(setting) => ConfError::at_line(&setting.place, format!("{key}: {problem}")),
             None => ConfError::Whole { file: name.to_path_buf(), problem: format!("{key}: {problem}") },
         };
-        let (sched, troubles) = SchedParams::parse(settings.text("SchedulerParameters").unwrap_or_default());
-        let (priority, preempt) = (PriorityType::read(&settings).map_err(at)?, Preempt::read(&settings).map_err(at)?);
-        let (ends, select) = (EndSettings::read(&settings).map_err(at)?, settings.select());
+        let (sched_params, troubles) = SchedParams::parse(settings.text_of("SchedulerParameters").unwrap_or_default());
+        let (priority, preempt) =
+            (PriorityType::from_settings(&settings).map_err(at)?, Preempt::from_settings(&settings).map_err(at)?);
+        let (ends, select) = (EndSettings::from_settings(&settings).map_err(at)?, settings.select_unit());
         // Without RealMemory a node has one megabyte: such a file does not mean memory.
-        let told = self.nodes.iter().any(|node| node.memory_mb + node.spec_memory_mb > 1);
-        let counts_memory = settings.counts_memory() && (told || settings.names_memory());
+        let has_memory = self.nodes.iter().any(|node| node.memory_mb + node.spec_memory_mb > 1);
+        let counts_memory = settings.counts_memory() && (has_memory || settings.names_memory());
         let least_loaded = settings.least_loaded();
-        let enforce = settings.text("AccountingStorageEnforce").unwrap_or_default().to_ascii_lowercase();
-        let backfill = !settings.text("SchedulerType").is_some_and(|t| t.eq_ignore_ascii_case("sched/builtin"));
-        let cluster = settings.text("ClusterName").map(String::from);
+        let enforce = settings.text_of("AccountingStorageEnforce").unwrap_or_default().to_ascii_lowercase();
+        let backfill = !settings.text_of("SchedulerType").is_some_and(|t| t.eq_ignore_ascii_case("sched/builtin"));
+        let cluster = settings.text_of("ClusterName").map(String::from);
         let hosts = hosts::Hosts::new(&self.nodes, &self.sets)?;
         let mut partitions = std::mem::take(&mut self.partitions);
         for partition in &mut partitions {
-            partition.nodes = hosts.resolve(&partition.hosts, &partition.place)?;
+            partition.nodes = hosts.resolve_list(&partition.hosts, &partition.place)?;
         }
         for set in self.sets.iter().filter(|set| self.nodes.iter().any(|node| set.get("NodeSet") == Some(&node.name))) {
             let name = set.get("NodeSet").unwrap_or_default();
             let text = format!("the NodeSet {name} has the name of a node; since 24.11 Slurm does not start with it");
-            self.remarks.push(ConfRemark::at(Topic::Contradiction, set.place.as_ref(), text));
+            self.remarks.push(ConfRemark::at_place(Topic::Contradiction, set.place.as_ref(), text));
         }
-        let down = self.down.iter().map(|pairs| hosts.down(pairs)).collect::<Result<_, _>>()?;
+        let down = self.down.iter().map(|pairs| hosts.parse_down_nodes(pairs)).collect::<Result<_, _>>()?;
         let mut conf = SlurmConf {
             cluster,
             nodes: self.nodes,
             partitions,
             down,
-            sched,
+            sched: sched_params,
             backfill,
             select,
             counts_memory,
@@ -294,7 +297,7 @@ impl ConfReading {
             settings: self.settings,
             remarks: self.remarks,
         };
-        let more = remark::about(&conf, &troubles);
+        let more = remark::find_remarks(&conf, &troubles);
         conf.remarks.extend(more);
         Ok(conf)
     }

@@ -12,7 +12,7 @@ pub(crate) struct ConfPairs {
 
 impl ConfPairs {
     /// Splits a line.
-    pub(crate) fn split(text: &str, place: &ConfPlace) -> Result<ConfPairs, ConfError> {
+    pub(crate) fn split_line(text: &str, place: &ConfPlace) -> Result<ConfPairs, ConfError> {
         let mut list = Vec::new();
         let mut rest = text.trim_start();
         while !rest.is_empty() {
@@ -21,7 +21,7 @@ impl ConfPairs {
             if key.is_empty() || key.contains(char::is_whitespace) {
                 return Err(expected_pair(rest, place));
             }
-            let (value, after) = value(behind.trim_start(), key, place)?;
+            let (value, after) = split_value(behind.trim_start(), key, place)?;
             list.push((key.to_string(), value.to_string()));
             rest = after.trim_start();
         }
@@ -34,7 +34,7 @@ impl ConfPairs {
     }
 
     /// These pairs where they are, those of `defaults` elsewhere.
-    pub(crate) fn over(&self, defaults: &ConfPairs) -> ConfPairs {
+    pub(crate) fn merged_over(&self, defaults: &ConfPairs) -> ConfPairs {
         let missing = defaults.list.iter().filter(|(key, _)| self.get(key).is_none()).cloned();
         ConfPairs { place: self.place.clone(), list: missing.chain(self.list.iter().cloned()).collect() }
     }
@@ -42,18 +42,18 @@ impl ConfPairs {
 
 fn expected_pair(rest: &str, place: &ConfPlace) -> ConfError {
     let word = rest.split_whitespace().next().unwrap_or(rest);
-    ConfError::line(place, format!("expected `Key=value`, found `{word}`"))
+    ConfError::at_line(place, format!("expected `Key=value`, found `{word}`"))
 }
 
 /// The value at the beginning of `text`, and what follows it.
-fn value<'a>(text: &'a str, key: &str, place: &ConfPlace) -> Result<(&'a str, &'a str), ConfError> {
+fn split_value<'a>(text: &'a str, key: &str, place: &ConfPlace) -> Result<(&'a str, &'a str), ConfError> {
     if let Some(quoted) = text.strip_prefix('"') {
         return quoted.split_once('"').ok_or_else(|| {
-            ConfError::line(place, format!("the value of {key} begins with a quote that does not end on this line"))
+            ConfError::at_line(place, format!("the value of {key} begins with a quote that does not end on this line"))
         });
     }
     if text.is_empty() {
-        return Err(ConfError::line(place, format!("{key} has no value; leave the key out, or write `{key}=\"\"`")));
+        return Err(ConfError::at_line(place, format!("{key} has no value; leave the key out, or write `{key}=\"\"`")));
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (value, rest) = text.split_at(end);
@@ -71,19 +71,19 @@ mod tests {
 
     #[test]
     fn values_may_be_quoted_and_empty() {
-        let pairs = ConfPairs::split("A = \"x y=z\"  b=\"\" C=3", &place()).expect("pairs");
+        let pairs = ConfPairs::split_line("A = \"x y=z\"  b=\"\" C=3", &place()).expect("pairs");
         assert_eq!((pairs.get("a"), pairs.get("B"), pairs.get("c")), (Some("x y=z"), Some(""), Some("3")));
     }
 
     #[test]
     fn a_key_wants_a_value() {
-        let error = ConfPairs::split("A=1 B=", &place()).expect_err("no value").to_string();
+        let error = ConfPairs::split_line("A=1 B=", &place()).expect_err("no value").to_string();
         assert_eq!(error, "f:7: B has no value; leave the key out, or write `B=\"\"`");
     }
 
     #[test]
     fn what_is_no_pair_is_told() {
-        let error = ConfPairs::split("A=1 stray", &place()).expect_err("no pair").to_string();
+        let error = ConfPairs::split_line("A=1 stray", &place()).expect_err("no pair").to_string();
         assert_eq!(error, "f:7: expected `Key=value`, found `stray`");
     }
 }

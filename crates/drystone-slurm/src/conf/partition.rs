@@ -95,60 +95,63 @@ const READ: &[&str] = &[
 ];
 
 impl ConfPartition {
-    pub(crate) fn read(line: &ConfPairs, place: &ConfPlace) -> Result<ConfPartition, ConfError> {
-        let both = value(line, "Priority", units::count, place)?;
+    pub(crate) fn read_partition(line: &ConfPairs, place: &ConfPlace) -> Result<ConfPartition, ConfError> {
+        let old_priority = parse_value(line, "Priority", units::parse_count, place)?;
         // The old word for both wins over the new ones.
-        let tier = both.or(value(line, "PriorityTier", units::count, place)?).unwrap_or(1);
-        let job_factor = both.or(value(line, "PriorityJobFactor", units::count, place)?).unwrap_or(1);
-        let others = line.list.iter().filter(|(key, _)| !READ.iter().any(|read| read.eq_ignore_ascii_case(key)));
-        let none = |text: &str| if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::minutes(text) };
+        let tier = old_priority.or(parse_value(line, "PriorityTier", units::parse_count, place)?).unwrap_or(1);
+        let job_factor =
+            old_priority.or(parse_value(line, "PriorityJobFactor", units::parse_count, place)?).unwrap_or(1);
+        let unread_pairs = line.list.iter().filter(|(key, _)| !READ.iter().any(|read| read.eq_ignore_ascii_case(key)));
+        let minutes_or_none =
+            |text: &str| if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::parse_minutes(text) };
         Ok(ConfPartition {
             name: line.get("PartitionName").unwrap_or_default().to_string(),
             hosts: line.get("Nodes").unwrap_or_default().to_string(),
             nodes: Vec::new(),
-            default: value(line, "Default", units::yes_no, place)?.unwrap_or(false),
-            up: value(line, "State", state, place)?.unwrap_or(true),
-            max_minutes: value(line, "MaxTime", units::minutes, place)?.flatten(),
-            default_minutes: value(line, "DefaultTime", none, place)?.flatten(),
-            max_nodes: value(line, "MaxNodes", units::limit, place)?.flatten(),
-            min_nodes: value(line, "MinNodes", units::limit, place)?.flatten().unwrap_or(0),
-            max_cpus_per_node: value(line, "MaxCPUsPerNode", units::limit, place)?.flatten(),
-            max_cpus_per_socket: value(line, "MaxCPUsPerSocket", units::limit, place)?.flatten(),
-            exclusive_user: value(line, "ExclusiveUser", units::yes_no, place)?.unwrap_or(false),
+            default: parse_value(line, "Default", units::yes_no, place)?.unwrap_or(false),
+            up: parse_value(line, "State", parse_state, place)?.unwrap_or(true),
+            max_minutes: parse_value(line, "MaxTime", units::parse_minutes, place)?.flatten(),
+            default_minutes: parse_value(line, "DefaultTime", minutes_or_none, place)?.flatten(),
+            max_nodes: parse_value(line, "MaxNodes", units::parse_limit, place)?.flatten(),
+            min_nodes: parse_value(line, "MinNodes", units::parse_limit, place)?.flatten().unwrap_or(0),
+            max_cpus_per_node: parse_value(line, "MaxCPUsPerNode", units::parse_limit, place)?.flatten(),
+            max_cpus_per_socket: parse_value(line, "MaxCPUsPerSocket", units::parse_limit, place)?.flatten(),
+            exclusive_user: parse_value(line, "ExclusiveUser", units::yes_no, place)?.unwrap_or(false),
             tier,
             job_factor,
-            sharing: value(line, "OverSubscribe", sharing, place)?
-                .or(value(line, "Shared", sharing, place)?)
+            sharing: parse_value(line, "OverSubscribe", parse_sharing, place)?
+                .or(parse_value(line, "Shared", parse_sharing, place)?)
                 .unwrap_or_default(),
             preempt_mode: line.get("PreemptMode").map(String::from),
-            grace_seconds: value(line, "GraceTime", units::limit, place)?
+            grace_seconds: parse_value(line, "GraceTime", units::parse_limit, place)?
                 .map_or(0, |grace| grace.map_or(i64::from(u32::MAX), i64::from)),
             qos: line.get("QOS").filter(|q| !q.is_empty()).map(String::from),
-            over_minutes: value(line, "OverTimeLimit", units::minutes, place)?.flatten(),
+            over_minutes: parse_value(line, "OverTimeLimit", units::parse_minutes, place)?.flatten(),
             shares_on_request: ["OverSubscribe", "Shared"]
                 .into_iter()
                 .filter_map(|key| line.get(key))
                 .any(|text| text.split(':').next().is_some_and(|word| word.eq_ignore_ascii_case("yes"))),
-            least_loaded: value(line, "LLN", units::yes_no, place)?.unwrap_or(false),
-            billing: value(line, "TRESBillingWeights", BillingWeights::read, place)?.filter(|w| !w.list.is_empty()),
-            others: others.cloned().collect(),
+            least_loaded: parse_value(line, "LLN", units::yes_no, place)?.unwrap_or(false),
+            billing: parse_value(line, "TRESBillingWeights", BillingWeights::parse_weights, place)?
+                .filter(|w| !w.list.is_empty()),
+            others: unread_pairs.cloned().collect(),
             place: place.clone(),
         })
     }
 }
 
-fn value<T>(
+fn parse_value<T>(
     line: &ConfPairs,
     key: &str,
     read: impl Fn(&str) -> Result<T, String>,
     place: &ConfPlace,
 ) -> Result<Option<T>, ConfError> {
-    let told = |problem| ConfError::line(place, format!("{key}: {problem}"));
-    line.get(key).map(|text| read(text).map_err(told)).transpose()
+    let key_error = |problem| ConfError::at_line(place, format!("{key}: {problem}"));
+    line.get(key).map(|text| read(text).map_err(key_error)).transpose()
 }
 
 /// Parses a state, of which Slurm compares the beginning; returns whether jobs may start.
-fn state(text: &str) -> Result<bool, String> {
+fn parse_state(text: &str) -> Result<bool, String> {
     let begins = |word: &str| text.to_ascii_lowercase().starts_with(word);
     match () {
         () if begins("up") => Ok(true),
@@ -157,9 +160,9 @@ fn state(text: &str) -> Result<bool, String> {
     }
 }
 
-fn sharing(text: &str) -> Result<Sharing, String> {
+fn parse_sharing(text: &str) -> Result<Sharing, String> {
     let (word, jobs) = text.split_once(':').unwrap_or((text, "4"));
-    let jobs = units::count(jobs)?.max(1);
+    let jobs = units::parse_count(jobs)?.max(1);
     match word.to_ascii_lowercase().as_str() {
         "no" => Ok(Sharing::No),
         "exclusive" => Ok(Sharing::Exclusive),

@@ -49,12 +49,12 @@ impl fmt::Display for ConfRemark {
 }
 
 impl ConfRemark {
-    pub(super) fn at(topic: Topic, place: Option<&ConfPlace>, text: impl Into<String>) -> ConfRemark {
+    pub(super) fn at_place(topic: Topic, place: Option<&ConfPlace>, text: impl Into<String>) -> ConfRemark {
         ConfRemark { topic, place: place.cloned(), text: text.into() }
     }
 
     pub(super) fn unknown_key(key: &str, place: &ConfPlace) -> ConfRemark {
-        ConfRemark::at(
+        ConfRemark::at_place(
             Topic::Unknown,
             Some(place),
             format!("the key {key} is not known here, and changes nothing in the model"),
@@ -63,12 +63,12 @@ impl ConfRemark {
 
     pub(super) fn unknown_key_of_line(key: &str, line: &str, place: &ConfPlace) -> ConfRemark {
         let text = format!("the key {key} is not known here on lines of {line}, and changes nothing in the model");
-        ConfRemark::at(Topic::Unknown, Some(place), text)
+        ConfRemark::at_place(Topic::Unknown, Some(place), text)
     }
 
-    pub(super) fn repeated(earlier: &ConfSetting, place: &ConfPlace) -> ConfRemark {
+    pub(super) fn repeated_setting(earlier: &ConfSetting, place: &ConfPlace) -> ConfRemark {
         let text = format!("{} is at line {} as well; the later line counts", earlier.key, earlier.place.line);
-        ConfRemark::at(Topic::Contradiction, Some(place), text)
+        ConfRemark::at_place(Topic::Contradiction, Some(place), text)
     }
 }
 
@@ -143,53 +143,53 @@ impl SlurmConf {
     /// Settings that do not go together, as they are now, in sentences; those of lines that stand
     /// twice are left out.
     pub fn contradictions(&self) -> Vec<String> {
-        let found = about(self, &[]).into_iter().filter(|remark| remark.topic == Topic::Contradiction);
-        found.map(|remark| remark.text).collect()
+        let contradictory = find_remarks(self, &[]).into_iter().filter(|remark| remark.topic == Topic::Contradiction);
+        contradictory.map(|remark| remark.text).collect()
     }
 }
 
-pub(super) fn about(conf: &SlurmConf, troubles: &[KnobTrouble]) -> Vec<ConfRemark> {
+pub(super) fn find_remarks(conf: &SlurmConf, troubles: &[KnobTrouble]) -> Vec<ConfRemark> {
     let mut remarks = Vec::new();
-    sched(conf, troubles, &mut remarks);
-    plugins(conf, &mut remarks);
-    partitions(conf, &mut remarks);
-    words(conf, &mut remarks);
+    remark_sched(conf, troubles, &mut remarks);
+    remark_plugins(conf, &mut remarks);
+    remark_partitions(conf, &mut remarks);
+    remark_words(conf, &mut remarks);
     partition_keys(conf, &mut remarks);
     remarks
 }
 
 /// Words of lists, a remark for each.
-fn words(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
+fn remark_words(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
     for (key, word, cost) in WORDS_LEFT_OUT {
         let Some(setting) = conf.settings.get(&key.to_ascii_lowercase()) else { continue };
-        let said = |own: &str| own.split('=').next().unwrap_or_default().trim().eq_ignore_ascii_case(word);
+        let is_same_word = |own: &str| own.split('=').next().unwrap_or_default().trim().eq_ignore_ascii_case(word);
         // Without PreemptType the mode changes nothing, but for jobs that take turns.
         let idle = *key == "PreemptMode" && conf.preempt.by == PreemptType::None && *word != "GANG";
-        if setting.value.split(',').any(said) && !idle {
+        if setting.value.split(',').any(is_same_word) && !idle {
             let text = format!("{}={word}; {cost}", setting.key);
-            remarks.push(ConfRemark::at(Topic::NotModelled, Some(&setting.place), text));
+            remarks.push(ConfRemark::at_place(Topic::NotModelled, Some(&setting.place), text));
         }
     }
     let mut say = |topic, key: &str, text: String| {
         let place = conf.settings.get(key).map(|setting| &setting.place);
-        remarks.push(ConfRemark::at(topic, place, text));
+        remarks.push(ConfRemark::at_place(topic, place, text));
     };
-    let known = |name: &str| ["cpu", "mem", "node"].contains(&name) || name.starts_with("gres/");
-    let weights = conf.priority.tres.iter().filter(|(name, weight)| **weight > 0.0 && !known(name));
+    let is_known = |name: &str| ["cpu", "mem", "node"].contains(&name) || name.starts_with("gres/");
+    let weights = conf.priority.tres.iter().filter(|(name, weight)| **weight > 0.0 && !is_known(name));
     let weights: Vec<&str> = weights.map(|(name, _)| name.as_str()).collect();
     if !weights.is_empty() {
         let text = format!("PriorityWeightTRES of {}; it counts nothing in priorities", weights.join(", "));
         say(Topic::NotModelled, "priorityweighttres", text);
     }
-    if conf.setting("SelectType").is_none() && !conf.nodes.is_empty() {
-        let given = if conf.counts_memory { "cores and memory" } else { "cores" };
+    if conf.setting_value("SelectType").is_none() && !conf.nodes.is_empty() {
+        let modelled_resources = if conf.counts_memory { "cores and memory" } else { "cores" };
         let text = format!(
-            "no SelectType: {given} of nodes are given out, as by select/cons_tres, the default of newer releases; up to \
+            "no SelectType: {modelled_resources} of nodes are given out, as by select/cons_tres, the default of newer releases; up to \
              23.02 it was select/linear, whole nodes: write the one that the cluster uses"
         );
         say(Topic::Assumed, "selecttype", text);
     }
-    if conf.setting("PriorityType").is_none()
+    if conf.setting_value("PriorityType").is_none()
         && let Some(weight) = conf.settings.values().find(|setting| {
             setting.key.to_ascii_lowercase().starts_with("priorityweight") && setting.value.trim() != "0"
         })
@@ -199,7 +199,7 @@ fn words(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
              23.11 on it is priority/multifactor, which weighs: write the one that the cluster uses",
             weight.key
         );
-        remarks.push(ConfRemark::at(Topic::Assumed, Some(&weight.place), text));
+        remarks.push(ConfRemark::at_place(Topic::Assumed, Some(&weight.place), text));
     }
     let parts = ["shard", "mps"].map(|part| {
         let has = |gres: &str| gres.split(',').any(|one| one.split(':').next() == Some(part));
@@ -207,7 +207,7 @@ fn words(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
     });
     for (part, node) in parts.iter().filter_map(|(part, node)| Some((part, (*node)?))) {
         let text = format!("Gres={part}; parts of GPUs are not given out: jobs that share one are taken as without it");
-        remarks.push(ConfRemark::at(Topic::NotModelled, Some(&node.place), text));
+        remarks.push(ConfRemark::at_place(Topic::NotModelled, Some(&node.place), text));
     }
 }
 
@@ -221,34 +221,34 @@ fn partition_keys(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
             more => format!("{} and {} more", first.name, more - 1),
         };
         debug_assert!(!key.is_empty());
-        remarks.push(ConfRemark::at(Topic::NotModelled, Some(&first.place), format!("{names}: {}", text(key))));
+        remarks.push(ConfRemark::at_place(Topic::NotModelled, Some(&first.place), format!("{names}: {}", text(key))));
     };
-    let other = |p: &super::ConfPartition, key: &str| {
+    let other_value = |p: &super::ConfPartition, key: &str| {
         p.others.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value.clone())
     };
     for (key, harmless, cost) in PARTITION_LEFT_OUT {
         let meant = |p: &super::ConfPartition| {
-            other(p, key).is_some_and(|value| !harmless.iter().any(|own| own.eq_ignore_ascii_case(&value)))
+            other_value(p, key).is_some_and(|value| !harmless.iter().any(|own| own.eq_ignore_ascii_case(&value)))
         };
         say(key, &meant, &|key| format!("{key}; {cost}"));
     }
     let open = |value: &str| ["all", "no"].iter().any(|word| value.eq_ignore_ascii_case(word));
-    let closed = |p: &super::ConfPartition, key: &str| other(p, key).is_some_and(|value| !open(&value));
+    let is_closed = |p: &super::ConfPartition, key: &str| other_value(p, key).is_some_and(|value| !open(&value));
     let keys: Vec<&str> =
-        PARTITION_ACCESS.iter().copied().filter(|key| conf.partitions.iter().any(|p| closed(p, key))).collect();
-    say(&keys.join(", "), &|p| keys.iter().any(|key| closed(p, key)), &|keys| {
+        PARTITION_ACCESS.iter().copied().filter(|key| conf.partitions.iter().any(|p| is_closed(p, key))).collect();
+    say(&keys.join(", "), &|p| keys.iter().any(|key| is_closed(p, key)), &|keys| {
         format!("{keys}; jobs are taken as recorded, without a look at who may use a partition")
     });
     let sharing = |p: &super::ConfPartition| p.shares_on_request;
     say("OverSubscribe=YES", &sharing, &|key| format!("{key}; jobs that ask for it get cores of their own"));
-    for name in billed(conf) {
+    for name in unbilled_names(conf) {
         let meant = |p: &super::ConfPartition| p.billing.iter().any(|own| own.left_out().any(|own| own == name));
         say(&name, &meant, &|name| format!("TRESBillingWeights of {name}; jobs are not billed for it"));
     }
 }
 
 /// Names with a weight that are not counted.
-fn billed(conf: &SlurmConf) -> Vec<String> {
+fn unbilled_names(conf: &SlurmConf) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in conf.partitions.iter().filter_map(|p| p.billing.as_ref()).flat_map(|weights| weights.left_out()) {
         if !names.iter().any(|own| own == name) {
@@ -258,19 +258,21 @@ fn billed(conf: &SlurmConf) -> Vec<String> {
     names
 }
 
-fn sched(conf: &SlurmConf, troubles: &[KnobTrouble], remarks: &mut Vec<ConfRemark>) {
+fn remark_sched(conf: &SlurmConf, troubles: &[KnobTrouble], remarks: &mut Vec<ConfRemark>) {
     let place = conf.settings.get("schedulerparameters").map(|setting| &setting.place);
     for trouble in troubles {
         remarks.push(match trouble {
             KnobTrouble::Unknown(name) => {
                 let text = format!("SchedulerParameters: {name} is not known here, and changes nothing in the model");
-                ConfRemark::at(Topic::Unknown, place, text)
+                ConfRemark::at_place(Topic::Unknown, place, text)
             }
-            KnobTrouble::Ignored(name, cost) => {
-                ConfRemark::at(Topic::NotModelled, place, format!("SchedulerParameters: {name}; it may cost: {cost}"))
-            }
+            KnobTrouble::Ignored(name, cost) => ConfRemark::at_place(
+                Topic::NotModelled,
+                place,
+                format!("SchedulerParameters: {name}; it may cost: {cost}"),
+            ),
             KnobTrouble::Value(problem) => {
-                ConfRemark::at(Topic::Refused, place, format!("SchedulerParameters: {problem}"))
+                ConfRemark::at_place(Topic::Refused, place, format!("SchedulerParameters: {problem}"))
             }
         });
     }
@@ -280,28 +282,32 @@ fn sched(conf: &SlurmConf, troubles: &[KnobTrouble], remarks: &mut Vec<ConfRemar
             "bf_window={} min is below MaxTime={minutes} min of the partition {}: jobs planned beyond the window are not protected",
             conf.sched.bf_window, partition.name
         );
-        remarks.push(ConfRemark::at(Topic::Contradiction, place, text));
+        remarks.push(ConfRemark::at_place(Topic::Contradiction, place, text));
     }
 }
 
-fn plugins(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
+fn remark_plugins(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
     for (key, harmless, cost) in LEFT_OUT {
         let Some(setting) = conf.settings.get(&key.to_ascii_lowercase()) else { continue };
         if !setting.value.is_empty() && !harmless.iter().any(|h| h.eq_ignore_ascii_case(&setting.value)) {
             let text = format!("{}={}; it may cost: {cost}", setting.key, setting.value);
-            remarks.push(ConfRemark::at(Topic::NotModelled, Some(&setting.place), text));
+            remarks.push(ConfRemark::at_place(Topic::NotModelled, Some(&setting.place), text));
         }
     }
     let mut say = |key: &str, text: String| {
         let place = conf.settings.get(key).map(|setting| &setting.place);
-        remarks.push(ConfRemark::at(Topic::NotModelled, place, text));
+        remarks.push(ConfRemark::at_place(Topic::NotModelled, place, text));
     };
-    let known = ["priority/multifactor", "priority/basic"];
-    if let Some(kind) = conf.setting("PriorityType").filter(|t| !known.iter().any(|k| k.eq_ignore_ascii_case(t))) {
+    let known_plugins = ["priority/multifactor", "priority/basic"];
+    if let Some(kind) =
+        conf.setting_value("PriorityType").filter(|t| !known_plugins.iter().any(|k| k.eq_ignore_ascii_case(t)))
+    {
         say("prioritytype", format!("PriorityType={kind}; the queue is first come, first served instead"));
     }
     let scheds = ["sched/backfill", "sched/builtin"];
-    if let Some(kind) = conf.setting("SchedulerType").filter(|t| !scheds.iter().any(|k| k.eq_ignore_ascii_case(t))) {
+    if let Some(kind) =
+        conf.setting_value("SchedulerType").filter(|t| !scheds.iter().any(|k| k.eq_ignore_ascii_case(t)))
+    {
         say("schedulertype", format!("SchedulerType={kind}; sched/backfill is simulated instead"));
     }
     if conf.ends.complete_wait > 0 {
@@ -309,14 +315,14 @@ fn plugins(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
         say("completewait", format!("CompleteWait={}; it may cost: {cost}", conf.ends.complete_wait));
     }
     let kinds = ["select/cons_tres", "select/cons_res", "select/linear", "select/cray_aries", "select/serial"];
-    if let Some(kind) = conf.setting("SelectType").filter(|t| !kinds.iter().any(|k| k.eq_ignore_ascii_case(t))) {
+    if let Some(kind) = conf.setting_value("SelectType").filter(|t| !kinds.iter().any(|k| k.eq_ignore_ascii_case(t))) {
         say("selecttype", format!("SelectType={kind}; nodes are given out as select/cons_tres does"));
     }
 }
 
-fn partitions(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
+fn remark_partitions(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
     for p in &conf.partitions {
-        let mut say = |topic, text: String| remarks.push(ConfRemark::at(topic, Some(&p.place), text));
+        let mut say = |topic, text: String| remarks.push(ConfRemark::at_place(topic, Some(&p.place), text));
         if let (Some(default), Some(max)) = (p.default_minutes, p.max_minutes)
             && default > max
         {
@@ -353,6 +359,6 @@ fn partitions(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
     let defaults = conf.partitions.iter().filter(|p| p.default).collect::<Vec<_>>();
     if let [first, .., last] = defaults.as_slice() {
         let text = format!("both {} and {} are Default=YES; Slurm takes the last one", first.name, last.name);
-        remarks.push(ConfRemark::at(Topic::Contradiction, Some(&last.place), text));
+        remarks.push(ConfRemark::at_place(Topic::Contradiction, Some(&last.place), text));
     }
 }

@@ -76,33 +76,37 @@ impl Default for PriorityType {
 
 impl PriorityType {
     /// Returns whether a flag is set.
-    pub fn has(&self, flag: &str) -> bool {
+    pub fn has_flag(&self, flag: &str) -> bool {
         self.flags.iter().any(|f| f == flag)
     }
 
-    pub(super) fn read(settings: &SettingLookup<'_>) -> Result<PriorityType, (&'static str, String)> {
+    pub(super) fn from_settings(settings: &SettingLookup<'_>) -> Result<PriorityType, (&'static str, String)> {
         let d = PriorityType::default();
-        let weight = |key| settings.read(key, number).map(|w| w.unwrap_or(0.0));
+        let weight = |key| settings.read_value(key, parse_number).map(|w| w.unwrap_or(0.0));
         let whole_minutes = |key, default| {
-            settings.read(key, units::minutes).map(|m| m.map_or(default, |m| m.map_or(i64::MAX, |m| m * 60)))
+            settings
+                .read_value(key, units::parse_minutes)
+                .map(|m| m.map_or(default, |m| m.map_or(i64::MAX, |m| m * 60)))
         };
-        let flags = settings.text("PriorityFlags").unwrap_or_default().to_ascii_uppercase();
+        let flags = settings.text_of("PriorityFlags").unwrap_or_default().to_ascii_uppercase();
         Ok(PriorityType {
-            multifactor: settings.text("PriorityType").is_some_and(|t| t.eq_ignore_ascii_case("priority/multifactor")),
+            multifactor: settings
+                .text_of("PriorityType")
+                .is_some_and(|t| t.eq_ignore_ascii_case("priority/multifactor")),
             age: weight("PriorityWeightAge")?,
             fair_share: weight("PriorityWeightFairshare")?,
             size: weight("PriorityWeightJobSize")?,
             partition: weight("PriorityWeightPartition")?,
             qos: weight("PriorityWeightQOS")?,
             assoc: weight("PriorityWeightAssoc")?,
-            tres: settings.read("PriorityWeightTRES", tres)?.unwrap_or_default(),
+            tres: settings.read_value("PriorityWeightTRES", parse_tres_weights)?.unwrap_or_default(),
             max_age: whole_minutes("PriorityMaxAge", d.max_age)?,
             half_life: whole_minutes("PriorityDecayHalfLife", d.half_life)?,
             calc_period: whole_minutes("PriorityCalcPeriod", d.calc_period)?,
-            favor_small: settings.read("PriorityFavorSmall", units::yes_no)?.unwrap_or(false),
+            favor_small: settings.read_value("PriorityFavorSmall", units::yes_no)?.unwrap_or(false),
             flags: flags.split(',').filter(|f| !f.is_empty()).map(String::from).collect(),
-            dampening: settings.read("FairShareDampeningFactor", number)?.unwrap_or(1.0).max(1.0),
-            usage_reset: settings.read("PriorityUsageResetPeriod", reset_period)?.unwrap_or(d.usage_reset),
+            dampening: settings.read_value("FairShareDampeningFactor", parse_number)?.unwrap_or(1.0).max(1.0),
+            usage_reset: settings.read_value("PriorityUsageResetPeriod", reset_period)?.unwrap_or(d.usage_reset),
         })
     }
 }
@@ -139,8 +143,8 @@ impl PreemptMode {
     ///
     /// # Errors
     /// A word that is none.
-    pub fn read(text: &str) -> Result<PreemptMode, String> {
-        Ok(PreemptWords::read(text)?.fate().unwrap_or_default())
+    pub fn parse_mode(text: &str) -> Result<PreemptMode, String> {
+        Ok(PreemptWords::parse_words(text)?.job_fate().unwrap_or_default())
     }
 }
 
@@ -159,7 +163,7 @@ pub struct PreemptWords {
 
 impl PreemptWords {
     /// Fate of the jobs; `None` where the words leave it to a more general setting.
-    pub fn fate(&self) -> Option<PreemptMode> {
+    pub fn job_fate(&self) -> Option<PreemptMode> {
         self.mode.or(self.gang.then_some(PreemptMode::Off))
     }
 
@@ -167,7 +171,7 @@ impl PreemptWords {
     ///
     /// # Errors
     /// A word that is none.
-    pub fn read(text: &str) -> Result<PreemptWords, String> {
+    pub fn parse_words(text: &str) -> Result<PreemptWords, String> {
         let mut words = PreemptWords::default();
         for word in text.split(',') {
             match word.trim().to_ascii_lowercase().as_str() {
@@ -221,28 +225,28 @@ pub struct Preempt {
 }
 
 impl Preempt {
-    pub(super) fn read(settings: &SettingLookup<'_>) -> Result<Preempt, (&'static str, String)> {
+    pub(super) fn from_settings(settings: &SettingLookup<'_>) -> Result<Preempt, (&'static str, String)> {
         let by = |text: &str| match text.to_ascii_lowercase().as_str() {
             "preempt/none" | "preempt/job_prio" => Ok(PreemptType::None),
             "preempt/partition_prio" => Ok(PreemptType::Partition),
             "preempt/qos" => Ok(PreemptType::Qos),
             _ => Err(format!("`{text}` is none of preempt/none, preempt/partition_prio, preempt/qos")),
         };
-        let words = settings.read("PreemptMode", PreemptWords::read)?.unwrap_or_default();
+        let words = settings.read_value("PreemptMode", PreemptWords::parse_words)?.unwrap_or_default();
         let exempt = |text: &str| {
             let number = text.split(',').find_map(|word| word.trim().strip_prefix("min_exempt_priority="));
             let wrong = |number: &str| format!("`{number}` is no priority; expected a whole number");
             number.map(|number| number.parse::<i64>().map_err(|_| wrong(number))).transpose()
         };
         Ok(Preempt {
-            by: settings.read("PreemptType", by)?.unwrap_or_default(),
-            mode: words.fate().unwrap_or_default(),
-            exempt_seconds: settings.read("PreemptExemptTime", units::seconds)?.flatten().unwrap_or(0),
+            by: settings.read_value("PreemptType", by)?.unwrap_or_default(),
+            mode: words.job_fate().unwrap_or_default(),
+            exempt_seconds: settings.read_value("PreemptExemptTime", units::parse_seconds)?.flatten().unwrap_or(0),
             gang: words.gang,
             within: words.within,
             by_priority: words.priority,
-            requeues: settings.read("JobRequeue", units::count)? != Some(0),
-            exempt_priority: settings.read("PreemptParameters", exempt)?.flatten(),
+            requeues: settings.read_value("JobRequeue", units::parse_count)? != Some(0),
+            exempt_priority: settings.read_value("PreemptParameters", exempt)?.flatten(),
         })
     }
 }
@@ -261,13 +265,15 @@ pub struct EndSettings {
 }
 
 impl EndSettings {
-    pub(super) fn read(settings: &SettingLookup<'_>) -> Result<EndSettings, (&'static str, String)> {
+    pub(super) fn from_settings(settings: &SettingLookup<'_>) -> Result<EndSettings, (&'static str, String)> {
         let seconds = |key, default| {
-            settings.read(key, units::limit).map(|s| s.map_or(default, |s| s.map_or(i64::from(u32::MAX), i64::from)))
+            settings
+                .read_value(key, units::parse_limit)
+                .map(|s| s.map_or(default, |s| s.map_or(i64::from(u32::MAX), i64::from)))
         };
-        let over = settings.read("OverTimeLimit", units::minutes)?;
+        let over = settings.read_value("OverTimeLimit", units::parse_minutes)?;
         Ok(EndSettings {
-            epilog: settings.text("Epilog").is_some(),
+            epilog: settings.text_of("Epilog").is_some(),
             kill_wait: seconds("KillWait", 30)?,
             over_minutes: over.unwrap_or(Some(0)),
             complete_wait: seconds("CompleteWait", 0)?,
@@ -279,22 +285,22 @@ impl EndSettings {
 pub(super) struct SettingLookup<'a>(pub(super) &'a BTreeMap<String, super::ConfSetting>);
 
 impl SettingLookup<'_> {
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn text_of(&self, key: &str) -> Option<&str> {
         self.0.get(&key.to_ascii_lowercase()).map(|s| s.value.as_str())
     }
 
     /// A value, or the key with what is wrong with it.
-    fn read<T>(
+    fn read_value<T>(
         &self,
         key: &'static str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Option<T>, (&'static str, String)> {
-        self.text(key).map(read).transpose().map_err(|problem| (key, problem))
+        self.text_of(key).map(read).transpose().map_err(|problem| (key, problem))
     }
 
-    pub(super) fn select(&self) -> SelectUnit {
-        let linear = self.text("SelectType").is_some_and(|t| t.trim().eq_ignore_ascii_case("select/linear"));
-        let flags = self.text("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
+    pub(super) fn select_unit(&self) -> SelectUnit {
+        let linear = self.text_of("SelectType").is_some_and(|t| t.trim().eq_ignore_ascii_case("select/linear"));
+        let flags = self.text_of("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
         let has =
             |word: &str| flags.split(',').any(|flag| flag.trim() == word || flag.trim() == format!("{word}_MEMORY"));
         match () {
@@ -308,7 +314,7 @@ impl SettingLookup<'_> {
     /// Returns whether memory is given out: where a parameter says so; without a parameter that
     /// names a unit, where Slurm's own default does, which is CR_Core_Memory but for select/linear.
     pub(super) fn counts_memory(&self) -> bool {
-        let flags = self.text("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
+        let flags = self.text_of("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
         let words = || flags.split(',').map(str::trim);
         let unit = |word: &str| {
             ["CR_CPU", "CR_CORE", "CR_SOCKET", "CR_BOARD"]
@@ -316,39 +322,41 @@ impl SettingLookup<'_> {
                 .any(|unit| word.strip_prefix(unit).is_some_and(|rest| rest.is_empty() || rest == "_MEMORY"))
         };
         self.names_memory()
-            || (self.select() != SelectUnit::Linear && !words().any(unit) && !words().any(|w| w == "OTHER_CONS_RES"))
+            || (self.select_unit() != SelectUnit::Linear
+                && !words().any(unit)
+                && !words().any(|w| w == "OTHER_CONS_RES"))
     }
 
     /// Returns whether a parameter says that memory is given out.
     pub(super) fn names_memory(&self) -> bool {
-        let flags = self.text("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
+        let flags = self.text_of("SelectTypeParameters").unwrap_or_default().to_ascii_uppercase();
         flags.split(',').any(|word| word.trim().ends_with("_MEMORY"))
     }
 
     /// Returns whether jobs go to the least loaded nodes, wherever they run (`CR_LLN`).
     pub(super) fn least_loaded(&self) -> bool {
-        let flags = self.text("SelectTypeParameters").unwrap_or_default();
+        let flags = self.text_of("SelectTypeParameters").unwrap_or_default();
         flags.split(',').any(|word| word.trim().eq_ignore_ascii_case("CR_LLN"))
     }
 }
 
-fn number(text: &str) -> Result<f64, String> {
+fn parse_number(text: &str) -> Result<f64, String> {
     if ["unlimited", "infinite"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return Ok(f64::from(u32::MAX));
     }
-    let whole = units::count(text).ok().map(f64::from);
-    let parsed = whole.or_else(|| text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0));
-    parsed.ok_or_else(|| format!("`{text}` is no number from 0"))
+    let whole = units::parse_count(text).ok().map(f64::from);
+    let parsed_number = whole.or_else(|| text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0));
+    parsed_number.ok_or_else(|| format!("`{text}` is no number from 0"))
 }
 
-fn tres(text: &str) -> Result<BTreeMap<String, f64>, String> {
-    let one = |part: &str| {
+fn parse_tres_weights(text: &str) -> Result<BTreeMap<String, f64>, String> {
+    let parse_weight = |part: &str| {
         let (name, weight) = part.split_once('=').ok_or_else(|| format!("`{part}` is no NAME=WEIGHT"))?;
         // slurmctld reads these weights, and no others, as signed numbers.
         let weight = weight.trim();
-        let signed = weight.parse::<f64>().ok().filter(|n| n.is_finite());
-        let signed = signed.ok_or_else(|| format!("`{weight}` is no number"))?;
-        Ok((name.trim().to_ascii_lowercase(), signed))
+        let parsed_weight = weight.parse::<f64>().ok().filter(|n| n.is_finite());
+        let signed_weight = parsed_weight.ok_or_else(|| format!("`{weight}` is no number"))?;
+        Ok((name.trim().to_ascii_lowercase(), signed_weight))
     };
-    text.split(',').filter(|part| !part.is_empty()).map(one).collect()
+    text.split(',').filter(|part| !part.is_empty()).map(parse_weight).collect()
 }

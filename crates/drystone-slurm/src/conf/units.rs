@@ -5,7 +5,7 @@
 ///
 /// # Errors
 /// Any other text.
-pub fn seconds(text: &str) -> Result<Option<i64>, String> {
+pub fn parse_seconds(text: &str) -> Result<Option<i64>, String> {
     if ["unlimited", "infinite", "-1"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return Ok(None);
     }
@@ -13,10 +13,10 @@ pub fn seconds(text: &str) -> Result<Option<i64>, String> {
         format!("`{text}` is no time; expected minutes, hours:minutes:seconds, days-hours:minutes:seconds or UNLIMITED")
     };
     let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (Some(number(days).ok_or_else(wrong)?), rest),
+        Some((days, rest)) => (Some(parse_digits(days).ok_or_else(wrong)?), rest),
         None => (None, text),
     };
-    let parts = rest.split(':').map(number).collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
+    let parts = rest.split(':').map(parse_digits).collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
     let (hours, minutes, seconds) = match (days.is_some(), parts.as_slice()) {
         (true, &[h]) => (h, 0, 0),
         (true, &[h, m]) => (h, m, 0),
@@ -31,9 +31,9 @@ pub fn seconds(text: &str) -> Result<Option<i64>, String> {
 /// A time in whole minutes, rounded up, as Slurm keeps limits.
 ///
 /// # Errors
-/// As [`seconds`].
-pub fn minutes(text: &str) -> Result<Option<i64>, String> {
-    Ok(seconds(text)?.map(|s| (s + 59) / 60))
+/// As [`parse_seconds`].
+pub fn parse_minutes(text: &str) -> Result<Option<i64>, String> {
+    Ok(parse_seconds(text)?.map(|s| (s + 59) / 60))
 }
 
 /// `YES`, `NO` and the other words for them.
@@ -52,14 +52,14 @@ pub(super) fn yes_no(text: &str) -> Result<bool, String> {
 ///
 /// # Errors
 /// Any other text.
-pub(super) fn count(text: &str) -> Result<u32, String> {
-    whole(text)
+pub(super) fn parse_count(text: &str) -> Result<u32, String> {
+    parse_whole(text)
         .and_then(|number| u32::try_from(number).ok())
         .ok_or_else(|| format!("`{text}` is no count; expected a whole number from 0"))
 }
 
-/// A whole number as Slurm reads it; see [`count`].
-pub(super) fn whole(text: &str) -> Option<u64> {
+/// A whole number as Slurm reads it; see [`parse_count`].
+pub(super) fn parse_whole(text: &str) -> Option<u64> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1024),
         None => (text, 1),
@@ -78,15 +78,15 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 ///
 /// # Errors
 /// Any other text.
-pub(super) fn limit(text: &str) -> Result<Option<u32>, String> {
+pub(super) fn parse_limit(text: &str) -> Result<Option<u32>, String> {
     if text.eq_ignore_ascii_case("unlimited") || text.eq_ignore_ascii_case("infinite") {
         return Ok(None);
     }
-    count(text).map(Some)
+    parse_count(text).map(Some)
 }
 
 /// At most ten digits, so that sums of days stay within 64 bits.
-fn number(text: &str) -> Option<i64> {
+fn parse_digits(text: &str) -> Option<i64> {
     let digits = (1..=10).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
 }
@@ -98,10 +98,10 @@ mod tests {
     #[test]
     fn counts_have_the_forms_of_a_c_number() {
         for (text, expected) in [("12", 12), ("0x1F", 31), ("010", 8), ("0", 0), ("2k", 2048), ("1K", 1024)] {
-            assert_eq!(count(text), Ok(expected), "{text}");
+            assert_eq!(parse_count(text), Ok(expected), "{text}");
         }
         for text in ["", "k", "1G", "1.5", "-1", "0x", "x", "5000000000", "9000000k"] {
-            assert!(count(text).is_err(), "{text}");
+            assert!(parse_count(text).is_err(), "{text}");
         }
     }
 
@@ -117,12 +117,12 @@ mod tests {
             ("48:00:00", 172_800),
         ];
         for (text, expected) in cases {
-            assert_eq!(seconds(text), Ok(Some(expected)), "{text}");
+            assert_eq!(parse_seconds(text), Ok(Some(expected)), "{text}");
         }
-        assert_eq!(seconds("Infinite"), Ok(None));
-        assert_eq!(minutes("0:01"), Ok(Some(1)));
+        assert_eq!(parse_seconds("Infinite"), Ok(None));
+        assert_eq!(parse_minutes("0:01"), Ok(Some(1)));
         for text in ["", "x", "1-", "1:2:3:4", "1-2:3:4:5", "99999999999", "-5"] {
-            assert!(seconds(text).is_err(), "{text}");
+            assert!(parse_seconds(text).is_err(), "{text}");
         }
     }
 }

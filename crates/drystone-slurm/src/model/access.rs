@@ -22,18 +22,18 @@ impl ModelCluster {
     /// Returns the nodes that reservations leave to a job that would run from `start` for `limit`
     /// seconds. Where a partition has `ExclusiveUser`, nodes that jobs of others keep now are out,
     /// whenever these end: Slurm looks at the present there.
-    pub(super) fn access(&self, job: &Pending, start: i64, limit: i64) -> Access {
+    pub(super) fn find_access(&self, job: &Pending, start: i64, limit: i64) -> Access {
         let access = self.access_by_reservations(job, start, limit);
         if !self.machine.parts.iter().any(|part| part.exclusive_user) {
             return access;
         }
         let own = self.machine.parts[usize::from(job.part)].exclusive_user;
-        let kept = self.running().filter(|running| {
-            let other = &running.job;
-            other.user != job.user && (own || self.machine.parts[usize::from(other.part)].exclusive_user)
+        let barring_jobs = self.running_jobs().filter(|running| {
+            let other_job = &running.job;
+            other_job.user != job.user && (own || self.machine.parts[usize::from(other_job.part)].exclusive_user)
         });
         let without = |mut left: NodeSet, meets| {
-            kept.for_each(|running| left.subtract(&running.alloc.nodes));
+            barring_jobs.for_each(|running| left.subtract(&running.alloc.nodes));
             Access::Nodes(left, meets)
         };
         match access {
@@ -53,8 +53,8 @@ impl ModelCluster {
             return self.own_access(job, start, end);
         }
         // Most jobs end before any begins: there is nothing to be worked out.
-        let mut left: Option<NodeSet> = None;
-        for other in self.reservations.iter().filter(|other| other.meets(start, end)) {
+        let mut remaining: Option<NodeSet> = None;
+        for other in self.reservations.iter().filter(|other| other.meets_window(start, end)) {
             if other.nodes.is_empty() {
                 continue;
             }
@@ -64,11 +64,11 @@ impl ModelCluster {
             {
                 return Access::Until(other.end);
             }
-            if other.nodes.meets(part) {
-                left.get_or_insert_with(|| part.clone()).subtract(&other.nodes);
+            if other.nodes.has_common(part) {
+                remaining.get_or_insert_with(|| part.clone()).subtract(&other.nodes);
             }
         }
-        left.map_or(Access::Free, |left| Access::Nodes(left, true))
+        remaining.map_or(Access::Free, |left| Access::Nodes(left, true))
     }
 
     fn own_access(&self, job: &Pending, start: i64, end: i64) -> Access {
@@ -79,15 +79,15 @@ impl ModelCluster {
         if start >= own.end {
             return Access::Never;
         }
-        let (mut left, mut overlap) = (own.nodes.clone(), false);
-        for other in self.reservations.iter().filter(|other| other.name != own.name && other.meets(start, end)) {
-            if own.maint || (own.overlap && !other.maint) || !other.nodes.meets(&left) {
+        let (mut remaining, mut overlap) = (own.nodes.clone(), false);
+        for other in self.reservations.iter().filter(|other| other.name != own.name && other.meets_window(start, end)) {
+            if own.maint || (own.overlap && !other.maint) || !other.nodes.has_common(&remaining) {
                 continue;
             }
             overlap = true;
-            left.subtract(&other.nodes);
+            remaining.subtract(&other.nodes);
         }
-        Access::Nodes(left, overlap)
+        Access::Nodes(remaining, overlap)
     }
 
     /// The first end of any reservation at or after `start`, on the grid of plans, and a second.
@@ -109,18 +109,19 @@ impl ModelCluster {
     /// Licences of one kind that reservations hold from a job which would run now.
     pub(super) fn held_licences(&self, licence: u16, job: &Pending, now: i64) -> u32 {
         let end = now.saturating_add(job.limit);
-        let others = (0..).zip(&self.reservations).filter(|&(at, own)| at != job.reservation && own.meets(now, end));
+        let other_reservations =
+            (0..).zip(&self.reservations).filter(|&(at, own)| at != job.reservation && own.meets_window(now, end));
         let of = |own: &AdvanceReservation| {
             own.licences.iter().filter(|&&(kind, _)| kind == licence).map(|&(_, count)| count).sum::<u32>()
         };
-        others.map(|(_, own)| of(own)).sum()
+        other_reservations.map(|(_, own)| of(own)).sum()
     }
 }
 
 /// Leaves in `free` what reservations leave to the job, and moves `from` behind those that leave
 /// nothing. Returns when it may be otherwise, where that is known; `None`: they leave nothing.
 #[expect(clippy::option_option, reason = "true if there is a way, and the end of that if known")]
-pub(super) fn reserved(
+pub(super) fn apply_reservations(
     cluster: &ModelCluster,
     params: &SchedParams,
     job: &Pending,
@@ -129,7 +130,7 @@ pub(super) fn reserved(
     free: &mut NodeSet,
 ) -> Option<Option<i64>> {
     for _ in 0..=MOST_MOVES {
-        match cluster.access(job, *from, limit) {
+        match cluster.find_access(job, *from, limit) {
             Access::Free => return Some(None),
             Access::Nodes(left, meets) => {
                 free.intersect(&left);

@@ -90,7 +90,7 @@ pub(super) enum Over {
 }
 
 impl Over {
-    fn parameter(self) -> &'static str {
+    fn parameter_name(self) -> &'static str {
         match self {
             Over::Depth => "bf_max_job_test",
             Over::TableFull => "bf_node_space_size",
@@ -100,7 +100,7 @@ impl Over {
 }
 
 /// `t` on the grid of `bf_resolution`, rounded down.
-pub(super) fn floor(t: i64, resolution: i64) -> i64 {
+pub(super) fn floor_time(t: i64, resolution: i64) -> i64 {
     t.div_euclid(resolution) * resolution
 }
 
@@ -138,24 +138,24 @@ impl BackfillPass {
     /// A pass that begins at `now` seconds.
     pub fn new(cluster: &ModelCluster, now: i64, params: &SchedParams) -> BackfillPass {
         let mut pass = BackfillPass::default();
-        pass.restart(cluster, now, params);
+        pass.restart_pass(cluster, now, params);
         pass
     }
 
     /// Starts again, in its own memory.
-    pub fn restart(&mut self, cluster: &ModelCluster, now: i64, params: &SchedParams) {
+    pub fn restart_pass(&mut self, cluster: &ModelCluster, now: i64, params: &SchedParams) {
         let (table, past) = (std::mem::take(&mut self.table), std::mem::take(&mut self.past));
         *self = BackfillPass { table, past, ..BackfillPass::default() };
-        self.past.pause();
+        self.past.pause_repeats();
         self.window_end = now + params.bf_window * 60;
         self.began = now;
         self.holds_until = i64::MAX;
-        let (begin, end) = (floor(now, params.bf_resolution), floor(self.window_end, params.bf_resolution));
+        let (begin, end) = (floor_time(now, params.bf_resolution), floor_time(self.window_end, params.bf_resolution));
         let plans_licences = params.bf_licenses != 0;
-        let all = if plans_licences { &cluster.machine.resources.licences[..] } else { &[] };
-        let licences: Vec<u64> = all.iter().map(|&(_, count)| u64::from(count)).collect();
+        let planned_licences = if plans_licences { &cluster.machine.resources.licences[..] } else { &[] };
+        let licences: Vec<u64> = planned_licences.iter().map(|&(_, count)| u64::from(count)).collect();
         let parts = cluster.machine.parts.iter().map(|part| &part.nodes);
-        self.table.reset((begin, end.max(begin + 1)), cluster.up(), &licences, parts);
+        self.table.reset_table((begin, end.max(begin + 1)), cluster.nodes_in_service(), &licences, parts);
         if plans_licences || params.bf_running_job_reserve != 0 {
             self.keep_running(cluster, params);
         }
@@ -164,24 +164,24 @@ impl BackfillPass {
     /// Jobs that run with licences, or have nodes for themselves, are planned with up to their
     /// limits, in the order of submission.
     fn keep_running(&mut self, cluster: &ModelCluster, params: &SchedParams) {
-        let mut order = cluster.order().to_vec();
+        let mut order = cluster.end_order().to_vec();
         order.sort_shared_by_key(|&(_, rank, _)| rank);
-        let none = NodeSet::empty(cluster.machine.nodes());
-        for running in order.iter().filter_map(|&(.., slot)| cluster.at(slot)) {
+        let no_nodes = NodeSet::empty(cluster.machine.node_count());
+        for running in order.iter().filter_map(|&(.., slot)| cluster.job_at(slot)) {
             let licences = if params.bf_licenses != 0 { cluster.licences_of(&running.job) } else { &[] };
             let replaceable = cluster.preempting.mode_of(&cluster.machine, &running.job) != PreemptMode::Off;
             let whole = running.job.exclusive && !replaceable;
-            if (whole || !licences.is_empty()) && self.table.made() < params.records() {
-                let begin = self.table.begin();
-                let end = floor(running.end, params.bf_resolution).max(begin + params.bf_resolution);
-                self.table.add(begin, end, if whole { &running.alloc.nodes } else { &none }, licences);
+            if (whole || !licences.is_empty()) && self.table.record_count() < params.record_limit() {
+                let begin = self.table.begin_time();
+                let end = floor_time(running.end, params.bf_resolution).max(begin + params.bf_resolution);
+                self.table.add_plan(begin, end, if whole { &running.alloc.nodes } else { &no_nodes }, licences);
             }
         }
     }
 
     /// A job has left these nodes while the pass slept. Jobs that it still looks at are not to have
     /// them before those that it has looked at.
-    pub fn ignore(&mut self, nodes: &NodeSet) {
+    pub fn ignore_nodes(&mut self, nodes: &NodeSet) {
         match &mut self.ignored {
             Some(ignored) => ignored.unite(nodes),
             None => self.ignored = Some(nodes.clone()),
@@ -189,22 +189,22 @@ impl BackfillPass {
     }
 
     /// After a yield the window begins at the present.
-    pub fn resume(&mut self, now: i64, params: &SchedParams) {
-        self.past.stop();
+    pub fn resume_at(&mut self, now: i64, params: &SchedParams) {
+        self.past.stop_repeats();
         self.window_end = now + params.bf_window * 60;
         self.bounds.clear();
         self.twins.clear();
     }
 
     /// Looks at a job at `now` seconds. What it starts then runs.
-    pub fn look(
+    pub fn look_at(
         &mut self,
         desk: &mut PassInputs<'_>,
         job: &Pending,
         now: i64,
         watch: &mut impl VerdictObserver,
     ) -> JobVerdict {
-        watch.about(desk.cluster, job);
+        watch.turn_to_job(desk.cluster, job);
         self.full = watch.wants_plans();
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
@@ -213,8 +213,8 @@ impl BackfillPass {
             return JobVerdict::Waits;
         }
         let verdict = match self.over {
-            Some(over) => JobResult::Verdict(PassVerdict::NotReached(over.parameter())),
-            None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find(desk, job, now),
+            Some(over) => JobResult::Verdict(PassVerdict::NotReached(over.parameter_name())),
+            None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find_place(desk, job, now),
             None => match self.repeat_look(desk, job, now) {
                 Some(verdict) => JobResult::Verdict(verdict),
                 None => self.look_anew(desk, job, now),
@@ -237,7 +237,7 @@ impl BackfillPass {
                 (JobVerdict::Waits, PassVerdict::Resources)
             }
             JobResult::Now(alloc) => {
-                desk.cluster.start(job, now, alloc.clone());
+                desk.cluster.start_job(job, now, alloc.clone());
                 self.twins.clear();
                 if job.several && job.array != NONE {
                     self.begun_arrays.push((job.array, job.part));
@@ -254,7 +254,7 @@ impl BackfillPass {
             JobResult::Preempts(victims, verdict) => (JobVerdict::Preempts(victims), verdict),
             JobResult::Verdict(verdict) => (JobVerdict::Waits, verdict),
         };
-        watch.verdict(PassKind::Backfill, now, job.id, verdict);
+        watch.note_verdict(PassKind::Backfill, now, job.id, verdict);
         outcome
     }
 
@@ -269,7 +269,7 @@ impl BackfillPass {
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
-        if self.over.is_none() && self.bar(desk.cluster, desk.params, job, now).is_none() {
+        if self.over.is_none() && self.find_bar(desk.cluster, desk.params, job, now).is_none() {
             self.tried += 1;
         }
         JobVerdict::Waits
@@ -281,17 +281,17 @@ impl BackfillPass {
         let replaceable = desk.cluster.preempting.mode_of(&desk.cluster.machine, job) != PreemptMode::Off;
         let licences = if desk.params.bf_licenses != 0 { desk.cluster.licences_of(job) } else { &[] };
         let whole = job.exclusive && !replaceable;
-        if (whole || !licences.is_empty()) && self.table.made() < desk.params.records() {
-            let none = NodeSet::empty(desk.cluster.machine.nodes());
-            let nodes = if whole { &alloc.nodes } else { &none };
-            let begin = self.table.begin();
-            let end = floor(now.saturating_add(job.limit), desk.params.bf_resolution);
-            self.table.add(begin, end.max(begin + desk.params.bf_resolution), nodes, licences);
+        if (whole || !licences.is_empty()) && self.table.record_count() < desk.params.record_limit() {
+            let no_nodes = NodeSet::empty(desk.cluster.machine.node_count());
+            let nodes = if whole { &alloc.nodes } else { &no_nodes };
+            let begin = self.table.begin_time();
+            let end = floor_time(now.saturating_add(job.limit), desk.params.bf_resolution);
+            self.table.add_plan(begin, end.max(begin + desk.params.bf_resolution), nodes, licences);
         }
     }
 
     /// Jobs that the select test has looked at.
-    pub fn tried(&self) -> i64 {
+    pub fn tried_jobs(&self) -> i64 {
         self.tried
     }
 
@@ -318,59 +318,59 @@ impl BackfillPass {
         if let Some(could) = self.table.has_idle(number, (now, now.saturating_add(job.limit)), need, cluster) {
             return could;
         }
-        free.assign(&cluster.machine.parts[usize::from(job.part)].nodes);
-        self.table.narrow(free, now, now.saturating_add(job.limit));
-        !cluster.idle.lacks(job, free)
+        free.copy_from(&cluster.machine.parts[usize::from(job.part)].nodes);
+        self.table.narrow_nodes(free, now, now.saturating_add(job.limit));
+        !cluster.idle.lacks_room(job, free)
     }
 
     /// Judges a job, and notes the verdict for the next pass.
     fn look_anew(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
-        let (tried, unplanned) = (self.tried, self.unplanned(job, now, desk.params));
+        let (tries_before, is_unplanned) = (self.tried, self.is_unplanned(job, now, desk.params));
         let before = std::mem::replace(&mut self.holds_until, i64::MAX);
-        let result = self.judge(desk, job, now);
+        let result = self.judge_job(desk, job, now);
         match &result {
             JobResult::Verdict(verdict) => {
-                let look = (unplanned, self.tried - tried, self.holds_until);
+                let look = (is_unplanned, self.tried - tries_before, self.holds_until);
                 self.note_look(desk.cluster, job, look, verdict);
             }
-            _ => self.past.stop(),
+            _ => self.past.stop_repeats(),
         }
         self.holds_until = self.holds_until.min(before);
         result
     }
 
-    fn judge(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
+    fn judge_job(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
         self.paused = None;
-        match self.bar(desk.cluster, desk.params, job, now) {
+        match self.find_bar(desk.cluster, desk.params, job, now) {
             Some(verdict) => JobResult::Verdict(verdict),
-            None => self.find(desk, job, now),
+            None => self.find_place(desk, job, now),
         }
     }
 
-    fn find(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
-        let unplanned = self.unplanned(job, now, desk.params);
-        let (look, params) = ((now, unplanned), desk.params);
+    fn find_place(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
+        let is_unplanned = self.is_unplanned(job, now, desk.params);
+        let (look, params) = ((now, is_unplanned), desk.params);
         let is_plain = !desk.pauses && params.assoc_limit_stop == 0 && params.bf_licenses == 0;
         let is_shared = is_plain && self.paused.is_none() && have_one_verdict(desk.cluster, job);
-        self.twins.keep_those_at(desk.cluster.machine.resources.bytes.changes());
-        if let Some(refusal) = self.twins.find(job, look).filter(|_| is_shared) {
+        self.twins.keep_those_at(desk.cluster.machine.resources.bytes.change_count());
+        if let Some(refusal) = self.twins.find_twin(job, look).filter(|_| is_shared) {
             self.tried += refusal.tried;
             return JobResult::Verdict(refusal.verdict.clone());
         }
-        let tried = self.tried;
-        let mut free = desk.scratch.take_free(desk.cluster.machine.nodes());
-        let found = self.search(desk, job, now, unplanned, &mut free);
+        let tried_before = self.tried;
+        let mut free = desk.scratch.take_free(desk.cluster.machine.node_count());
+        let result = self.search_place(desk, job, now, is_unplanned, &mut free);
         desk.scratch.give_free(free);
-        if let JobResult::Verdict(verdict) = &found
+        if let JobResult::Verdict(verdict) = &result
             && is_shared
         {
-            self.twins.add(TwinRefusal::new(job, look, verdict, self.tried - tried));
+            self.twins.add_refusal(TwinRefusal::new(job, look, verdict, self.tried - tried_before));
         }
-        found
+        result
     }
 
     /// Tries later and later, as long as there is something to be expected.
-    fn search(
+    fn search_place(
         &mut self,
         desk: &mut PassInputs<'_>,
         job: &Pending,
@@ -379,30 +379,30 @@ impl BackfillPass {
         free: &mut NodeSet,
     ) -> JobResult {
         let whole = &desk.cluster.machine.parts[usize::from(job.part)].nodes;
-        let left = self.without_ignored(whole);
-        let skips = !desk.pauses && !unplanned && left.is_none() && self.may_skip(desk.cluster, desk.params, job);
+        let remaining = self.without_ignored(whole);
+        let skips = !desk.pauses && !unplanned && remaining.is_none() && self.may_skip(desk.cluster, desk.params, job);
         let from = self.first_from(desk.cluster, job, now);
-        let bounded = skips && !self.full && from == now && now == self.began;
+        let is_bounded = skips && !self.full && from == now && now == self.began;
         let limit = if desk.cluster.no_reserve(job) { 60 } else { job.limit };
         let mut kind = SearchKind { unplanned, skips, is_hopeless: false };
-        if !bounded {
+        if !is_bounded {
             self.loose = true;
             self.hold_until_reached(desk.cluster, desk.params, now, limit);
-            let proof = &mut StartProof::none();
-            return self.try_places(desk, job, (now, from, limit), kind, (free, left), proof);
+            let proof = &mut StartProof::empty_proof();
+            return self.try_places(desk, job, (now, from, limit), kind, (free, remaining), proof);
         }
         kind.is_hopeless = self.is_excluded(desk.cluster, job, now);
         if kind.is_hopeless && self.counts_at_once(job, now) {
             return JobResult::Verdict(PassVerdict::NoRoom);
         }
         let ask = LateDemand::new(job, desk.cluster.fewest_nodes(job), now);
-        let earliest = self.bounds.earliest(&ask);
+        let earliest = self.bounds.earliest_time(&ask);
         let mut proof = StartProof::new(desk.params.bf_resolution, earliest);
-        let result = self.try_places(desk, job, (now, from, limit), kind, (free, left), &mut proof);
+        let result = self.try_places(desk, job, (now, from, limit), kind, (free, remaining), &mut proof);
         if proof.from > earliest {
             let late = LateDemand::new(job, desk.cluster.fewest_nodes(job), proof.from);
             self.past.note_late(late);
-            self.bounds.add(late);
+            self.bounds.add_demand(late);
         }
         if let JobResult::Verdict(PassVerdict::NoRoom) = result
             && !kind.is_hopeless
@@ -422,17 +422,17 @@ impl BackfillPass {
         (free, left): (&mut NodeSet, Option<NodeSet>),
         proof: &mut StartProof,
     ) -> JobResult {
-        let unplanned = kind.unplanned;
-        let mut resumed = self.paused.is_some();
-        let begun = Paused { id: job.id, from: begin, clock: now, first: true };
-        let Paused { mut from, mut clock, mut first, .. } = self.paused.take().unwrap_or(begun);
+        let SearchKind { unplanned, .. } = kind;
+        let mut is_resumed = self.paused.is_some();
+        let first_pause = Paused { id: job.id, from: begin, clock: now, first: true };
+        let Paused { mut from, mut clock, mut first, .. } = self.paused.take().unwrap_or(first_pause);
         let mut opening = proof.from > i64::MIN;
         let mut search = place_search(desk.cluster, job, (now, limit), kind, proof.from);
         loop {
             let mut likely = None;
             if search.is_exact || (kind.skips && !first) {
                 search.counted = !first;
-                let ends = desk.scratch.ends(desk.cluster);
+                let ends = desk.scratch.running_ends(desk.cluster);
                 let next = self.table.likely_try(&mut search, from, proof, ends);
                 self.tried += i64::from(search.counted && first);
                 first = !search.counted;
@@ -445,15 +445,15 @@ impl BackfillPass {
                 from = next.from;
                 likely = next.known.then_some(next);
             }
-            if desk.pauses && !std::mem::take(&mut resumed) {
+            if desk.pauses && !std::mem::take(&mut is_resumed) {
                 self.paused = Some(Paused { id: job.id, from, clock, first });
                 return JobResult::Paused;
             }
-            let tried = match likely {
+            let attempt = match likely {
                 Some(likely) => Some(PlaceTry::of_likely(likely)),
                 None => self.try_place(desk, job, (&mut from, clock, limit), (kind, first), (free, left.as_ref())),
             };
-            let Some(PlaceTry { mut next, counts, fails }) = tried else {
+            let Some(PlaceTry { mut next, counts, fails }) = attempt else {
                 return JobResult::Verdict(PassVerdict::Reserved);
             };
             if std::mem::take(&mut opening) {
@@ -462,14 +462,14 @@ impl BackfillPass {
             }
             if let Some(later) = next.filter(|_| fails) {
                 let until = from.max(clock).saturating_add(limit);
-                proof.failed(from, later, self.table.begins_none(proof.bound(from, limit), until));
+                proof.note_failure(from, later, self.table.begins_none(proof.bound_end(from, limit), until));
             }
             self.tried += i64::from(counts && std::mem::take(&mut first));
             clock = if counts { now } else { clock };
             let reach = if unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
-            let ranked = likely.and_then(|likely| likely.start);
+            let ranked_start = likely.and_then(|likely| likely.start);
             let futile = fails && (next.is_some() || !counts);
-            let soonest = if futile { None } else { self.soonest(desk, job, likely, (now, reach), free) };
+            let soonest = if futile { None } else { self.find_soonest(desk, job, likely, (now, reach), free) };
             let Some(mut soonest) = soonest else {
                 match next {
                     Some(later) => from = later,
@@ -482,7 +482,7 @@ impl BackfillPass {
             let PassInputs { cluster, params, scratch, .. } = desk;
             let licences = if params.bf_licenses != 0 { cluster.licences_of(job) } else { &[] };
             if start <= now {
-                if ranked.is_some() {
+                if ranked_start.is_some() {
                     self.table.spread_try(usize::from(job.part), free);
                 }
                 if soonest.meets_completing(cluster, job, free, scratch) {
@@ -494,8 +494,8 @@ impl BackfillPass {
                         Start::Limited(reason) => return JobResult::Verdict(PassVerdict::Limit(reason)),
                         Start::Blocked(at) => start = at,
                         Start::Preempts(victims) => {
-                            let alloc = soonest.alloc(cluster, job, free, scratch);
-                            let verdict = self.plan(params, job, (now, limit), alloc, (licences, false));
+                            let alloc = soonest.alloc_at_start(cluster, job, free, scratch);
+                            let verdict = self.plan_start(params, job, (now, limit), alloc, (licences, false));
                             return JobResult::Preempts(victims, verdict);
                         }
                     }
@@ -509,14 +509,14 @@ impl BackfillPass {
                 from = later;
                 continue;
             }
-            let ends = scratch.ends(cluster);
+            let ends = scratch.running_ends(cluster);
             if search.is_exact && now < start && self.lacks_room(job, (start, soonest.at, limit), params, ends) {
                 from = start;
                 continue;
             }
-            let alloc = match ranked.filter(|ranked| ranked.at.max(from) > now) {
+            let alloc = match ranked_start.filter(|ranked| ranked.at.max(from) > now) {
                 Some(ranked) => self.table.place_ranked(job, ranked.ends, free),
-                None => soonest.alloc(cluster, job, free, scratch),
+                None => soonest.alloc_at_start(cluster, job, free, scratch),
             };
             match self.settle_plan(cluster, params, job, (now, start, limit), alloc, licences) {
                 Some(verdict) => return JobResult::Verdict(verdict),
@@ -528,7 +528,7 @@ impl BackfillPass {
 
     /// Returns the earliest start of a job on the nodes of a try, or on `free` where only these are
     /// known.
-    fn soonest(
+    fn find_soonest(
         &self,
         desk: &mut PassInputs<'_>,
         job: &Pending,
@@ -538,7 +538,7 @@ impl BackfillPass {
     ) -> Option<Soonest> {
         if let Some(ranked) = likely.and_then(|likely| likely.start) {
             desk.scratch.release_none();
-            return Some(Soonest::unplaced(ranked.at));
+            return Some(Soonest::unplaced_start(ranked.at));
         }
         if likely.is_some() {
             self.table.spread_try(usize::from(job.part), free);
@@ -555,16 +555,17 @@ impl BackfillPass {
         params: &SchedParams,
         ends: RunningEnds<'_>,
     ) -> bool {
-        let span = (floor(start, params.bf_resolution), floor(start.saturating_add(limit), params.bf_resolution));
+        let span =
+            (floor_time(start, params.bf_resolution), floor_time(start.saturating_add(limit), params.bf_resolution));
         let number = usize::from(job.part);
         start <= self.window_end && self.table.lacks_room(number, span, at, u64::from(job.cpus), ends)
     }
 
     /// Nodes of a partition that no job has left while the pass slept, where one has.
     fn without_ignored(&self, whole: &NodeSet) -> Option<NodeSet> {
-        let mut left = whole.clone();
-        left.subtract(self.ignored.as_ref()?);
-        Some(left)
+        let mut remaining = whole.clone();
+        remaining.subtract(self.ignored.as_ref()?);
+        Some(remaining)
     }
 
     /// Later a job reaches into plans that it does not reach into now, and is planned differently.
@@ -578,7 +579,7 @@ impl BackfillPass {
     /// Returns whether tries that must fail can be left out: nothing but plans and running jobs is
     /// in the job's way, and the test of nodes leaves no trace.
     fn may_skip(&self, cluster: &ModelCluster, params: &SchedParams, job: &Pending) -> bool {
-        let demand = cluster.machine.resources.demand(job.demand);
+        let demand = cluster.machine.resources.known_demand(job.demand);
         takes_shortcuts()
             && params.bf_licenses == 0
             && !cluster.preempting.is_on()
@@ -592,8 +593,8 @@ impl BackfillPass {
     /// when that ends.
     fn first_from(&self, cluster: &ModelCluster, job: &Pending, now: i64) -> i64 {
         let of_part = cluster.machine.parts[usize::from(job.part)].qos;
-        let blocked = [job.qos, of_part].into_iter().filter_map(|qos| self.blocked.get(&qos)).copied();
-        blocked.fold(now, i64::max)
+        let block_ends = [job.qos, of_part].into_iter().filter_map(|qos| self.blocked.get(&qos)).copied();
+        block_ends.fold(now, i64::max)
     }
 }
 
@@ -619,21 +620,21 @@ pub fn backfill_pass(
     watch: &mut impl VerdictObserver,
 ) -> Vec<Victim> {
     let (mut pass, mut scratch) = (BackfillPass::new(cluster, now, params), WillRunScratch::default());
-    let (mut gone, mut now) = (Vec::new(), now);
+    let (mut all_victims, mut now) = (Vec::new(), now);
     for job in queue {
         now = now.max(when(job).unwrap_or(now));
         let mut desk = PassInputs { cluster, params, scratch: &mut scratch, pauses: false };
-        if let JobVerdict::Preempts(victims) = pass.look(&mut desk, job, now, watch) {
+        if let JobVerdict::Preempts(victims) = pass.look_at(&mut desk, job, now, watch) {
             if !victims.is_empty() {
-                cluster.preempts(job.id, now);
+                cluster.note_preemption(job.id, now);
             }
             for victim in victims {
-                if cluster.claim(&victim, now) {
-                    drop(cluster.evict(victim.id));
-                    gone.push(victim);
+                if cluster.claim_place(&victim, now) {
+                    drop(cluster.evict_job(victim.id));
+                    all_victims.push(victim);
                 }
             }
         }
     }
-    gone
+    all_victims
 }

@@ -15,7 +15,7 @@ pub(super) struct StartProof {
 
 impl StartProof {
     /// Nothing is to be shown.
-    pub(super) fn none() -> StartProof {
+    pub(super) fn empty_proof() -> StartProof {
         StartProof { resolution: 0, from: i64::MIN }
     }
 
@@ -27,7 +27,7 @@ impl StartProof {
     /// Returns the time up to which a job certainly has to have its nodes if it begins at `from` or
     /// later: the end of its plan on the grid. A search wants them a little longer, but one that
     /// begins later may not.
-    pub(super) fn bound(&self, from: i64, limit: i64) -> i64 {
+    pub(super) fn bound_end(&self, from: i64, limit: i64) -> i64 {
         match self.resolution {
             0 => i64::MIN,
             grid => from.saturating_add(limit).div_euclid(grid) * grid,
@@ -40,7 +40,7 @@ impl StartProof {
     }
 
     /// A try at `from`, with the next one at `later`, has failed; `sure`: whatever comes.
-    pub(super) fn failed(&mut self, from: i64, later: i64, sure: bool) {
+    pub(super) fn note_failure(&mut self, from: i64, later: i64, sure: bool) {
         if sure && self.goes_on(from) {
             self.from = self.from.max(later);
         }
@@ -90,17 +90,17 @@ impl DemandBounds {
     }
 
     /// Returns whether a demand cannot be met at all.
-    pub(super) fn excludes(&self, ask: &LateDemand) -> bool {
+    pub(super) fn excludes_demand(&self, ask: &LateDemand) -> bool {
         self.never.iter().any(|known| known.is_within(ask))
     }
 
     /// Returns the time before which a demand cannot be met.
-    pub(super) fn earliest(&self, ask: &LateDemand) -> i64 {
+    pub(super) fn earliest_time(&self, ask: &LateDemand) -> i64 {
         self.late.iter().filter(|known| known.is_within(ask)).fold(ask.from, |from, known| from.max(known.from))
     }
 
     /// A demand cannot be met before its time.
-    pub(super) fn add(&mut self, shown: LateDemand) {
+    pub(super) fn add_demand(&mut self, shown: LateDemand) {
         self.late.retain(|known| !(shown.is_within(known) && known.from <= shown.from));
         self.late.push(shown);
     }
@@ -108,9 +108,9 @@ impl DemandBounds {
     /// So long, no more than `most` processors can be had at any time.
     pub(super) fn add_never(&mut self, job: &Pending, most: u64) {
         let cpus = u32::try_from(most.saturating_add(1)).unwrap_or(u32::MAX);
-        let shown = LateDemand { cpus, ..LateDemand::new(job, 0, i64::MAX) };
-        self.never.retain(|known| !shown.is_within(known));
-        self.never.push(shown);
+        let demand = LateDemand { cpus, ..LateDemand::new(job, 0, i64::MAX) };
+        self.never.retain(|known| !demand.is_within(known));
+        self.never.push(demand);
     }
 }
 
@@ -122,14 +122,18 @@ mod tests {
     fn a_demand_is_bounded_by_those_that_ask_for_less() {
         let ask = |cpus, limit| LateDemand::new(&Pending::new(0, cpus, limit), cpus, 0);
         let mut bounds = DemandBounds::default();
-        bounds.add(LateDemand { from: 50, ..ask(4, 600) });
-        bounds.add(LateDemand { from: 90, ..ask(8, 900) });
-        let earliest = |bounds: &DemandBounds, cpus, limit| bounds.earliest(&ask(cpus, limit));
+        bounds.add_demand(LateDemand { from: 50, ..ask(4, 600) });
+        bounds.add_demand(LateDemand { from: 90, ..ask(8, 900) });
+        let earliest = |bounds: &DemandBounds, cpus, limit| bounds.earliest_time(&ask(cpus, limit));
         assert_eq!([earliest(&bounds, 4, 600), earliest(&bounds, 9, 899), earliest(&bounds, 8, 900)], [50, 50, 90]);
         assert_eq!([earliest(&bounds, 3, 600), earliest(&bounds, 4, 599)], [0, 0]);
         bounds.add_never(&Pending::new(0, 20, 3600), 6);
-        assert!(bounds.excludes(&ask(7, 3600)) && !bounds.excludes(&ask(6, 9999)) && !bounds.excludes(&ask(9, 3599)));
+        assert!(
+            bounds.excludes_demand(&ask(7, 3600))
+                && !bounds.excludes_demand(&ask(6, 9999))
+                && !bounds.excludes_demand(&ask(9, 3599))
+        );
         let elsewhere = LateDemand { part: 1, ..ask(9, 9999) };
-        assert!(!bounds.excludes(&elsewhere) && bounds.earliest(&elsewhere) == 0);
+        assert!(!bounds.excludes_demand(&elsewhere) && bounds.earliest_time(&elsewhere) == 0);
     }
 }

@@ -3,7 +3,7 @@
 use super::ModelCluster;
 use super::class_ranks::ClassRanks;
 use super::idle_steps::IdleSteps;
-use super::node_classes::{NodeClasses, PartedClass, members};
+use super::node_classes::{NodeClasses, PartedClass, set_members};
 
 /// Not worked out yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -30,7 +30,7 @@ impl ClassIdle {
 
     /// Returns whether it is of the present state of the cluster.
     pub(super) fn is_of(&self, cluster: &ModelCluster) -> bool {
-        self.of == Some(cluster.state())
+        self.of == Some(cluster.change_count())
     }
 
     /// Returns whether each class is of one job, so that it has a rank.
@@ -39,17 +39,17 @@ impl ClassIdle {
     }
 
     /// Starts again, of the present state of the cluster.
-    pub(super) fn renew(&mut self, cluster: &ModelCluster, steps: &mut IdleSteps, classes: &NodeClasses) {
-        self.of = Some(cluster.state());
-        self.is_ranked = ClassRanks::suit(cluster);
+    pub(super) fn renew_counts(&mut self, cluster: &ModelCluster, steps: &mut IdleSteps, classes: &NodeClasses) {
+        self.of = Some(cluster.change_count());
+        self.is_ranked = ClassRanks::can_describe(cluster);
         if self.is_ranked {
-            self.ranks.rebuild(cluster, classes);
+            self.ranks.rebuild_ranks(cluster, classes);
             return;
         }
-        steps.renew(cluster);
+        steps.renew_steps(cluster);
         self.width = classes.width() * 64;
         self.known.clear();
-        self.known.resize(self.width * steps.count(), UNKNOWN);
+        self.known.resize(self.width * steps.step_count(), UNKNOWN);
     }
 
     /// Forgets classes that were parted, and their new parts.
@@ -69,13 +69,13 @@ impl ClassIdle {
     /// Returns the step behind all ends up to a time.
     pub(super) fn step_at(&self, cluster: &ModelCluster, steps: &IdleSteps, time: i64) -> usize {
         if self.is_ranked {
-            return cluster.order().partition_point(|&(end, ..)| end <= time);
+            return cluster.end_order().partition_point(|&(end, ..)| end <= time);
         }
         steps.step_at(cluster, time)
     }
 
     /// Returns the processors that are idle on some classes in a step.
-    pub(super) fn count(
+    pub(super) fn count_idle(
         &mut self,
         set: impl Iterator<Item = u64>,
         step: usize,
@@ -83,13 +83,13 @@ impl ClassIdle {
         classes: &NodeClasses,
     ) -> u64 {
         if self.is_ranked {
-            return self.ranks.count(set, step);
+            return self.ranks.count_idle(set, step);
         }
         let counts = &mut self.known[step * self.width..(step + 1) * self.width];
         let mut sum = 0;
-        for class in members(set) {
+        for class in set_members(set) {
             if counts[class] == UNKNOWN {
-                counts[class] = steps.count_on(step, classes.words(class));
+                counts[class] = steps.count_on(step, classes.class_words(class));
             }
             sum += u64::from(counts[class]);
         }

@@ -68,8 +68,8 @@ pub struct ModelCluster {
 impl ModelCluster {
     /// A machine without jobs.
     pub fn new(machine: ModelMachine) -> ModelCluster {
-        let (idle, completing) = (IdleNodes::new(&machine), NodeSet::empty(machine.nodes()));
-        let up = NodeSet::full(machine.nodes());
+        let (idle, completing) = (IdleNodes::new(&machine), NodeSet::empty(machine.node_count()));
+        let up = NodeSet::full(machine.node_count());
         let widest = machine.cpus.iter().copied().max().unwrap_or(1);
         ModelCluster {
             machine,
@@ -103,7 +103,7 @@ impl ModelCluster {
     }
 
     /// Returns the number of changes so far of what runs, where, and until when.
-    pub(super) fn state(&self) -> u64 {
+    pub(super) fn change_count(&self) -> u64 {
         self.state
     }
 
@@ -112,11 +112,11 @@ impl ModelCluster {
     /// For a job with GPUs for each task, Slurm counts all GPUs that are idle on each of these
     /// nodes, up to those of the whole job.
     pub(super) fn gpus_counted(&self, job: &Pending, alloc: Option<&Alloc>) -> Option<u64> {
-        let (demand, alloc) = (&self.machine.resources.demand(job.demand)?.demand, alloc?);
+        let (demand, alloc) = (&self.machine.resources.known_demand(job.demand)?.demand, alloc?);
         let gpus = demand.gpus.as_ref().filter(|gpus| gpus.per_task > 0 && gpus.per_node == 0 && gpus.per_job == 0)?;
-        let all = i64::from(gpus.in_all(demand.tasks.max(1)));
-        let idle = self.idle.more()?;
-        let of = |node| idle.devices(gpus.kinds, node).min(all);
+        let total_gpus = i64::from(gpus.in_all(demand.tasks.max(1)));
+        let idle = self.idle.more_resources()?;
+        let of = |node| idle.idle_devices(gpus.kinds, node).min(total_gpus);
         Some(alloc.nodes.iter().map(of).sum::<i64>().unsigned_abs())
     }
 
@@ -129,7 +129,7 @@ impl ModelCluster {
     /// job ran, and nothing says that these nodes are busy: for Slurm's main scheduler its nodes
     /// are then not available, and it does not block others.
     pub(super) fn is_out_of_reach(&self, job: &Pending, usable: &NodeSet) -> bool {
-        if self.idle.is_single() || self.empty.place(job, usable, &self.machine).is_some() {
+        if self.idle.is_single() || self.empty.place_job(job, usable, &self.machine).is_some() {
             return false;
         }
         // Slurm asks with the number of nodes of the job, not that of its partition.
@@ -140,11 +140,11 @@ impl ModelCluster {
         let busy = if self.preempting.is_on() {
             false
         } else if job.exclusive || self.machine.linear {
-            !usable.is_subset(self.idle.usable(true))
+            !usable.is_subset(self.idle.usable_nodes(true))
         } else {
-            self.running().any(|running| running.job.exclusive && running.alloc.nodes.meets(usable))
+            self.running_jobs().any(|running| running.job.exclusive && running.alloc.nodes.has_common(usable))
         };
-        !busy && !self.completing.meets(usable)
+        !busy && !self.completing.has_common(usable)
     }
 
     /// The low bytes of the scheduling weights of the nodes that the job may use are set back.
@@ -154,10 +154,10 @@ impl ModelCluster {
             return;
         }
         let mut nodes = self.machine.parts[usize::from(job.part)].nodes.clone();
-        if let Some(known) = resources.demand(job.demand) {
+        if let Some(known) = resources.known_demand(job.demand) {
             nodes.intersect(&known.suitable);
         }
-        resources.bytes.reset(&nodes);
+        resources.bytes.reset_nodes(&nodes);
     }
 
     /// A job is submitted, and Slurm tests whether it could run if nothing did: that is seen in the
@@ -168,13 +168,14 @@ impl ModelCluster {
         }
         self.reset_bytes(job);
         let part = &self.machine.parts[usize::from(job.part)].nodes;
-        drop(self.empty.place(job, part, &self.machine));
+        drop(self.empty.place_job(job, part, &self.machine));
     }
 
     /// A job is submitted, and Slurm looks at its limits.
     pub fn meet_limits(&mut self, job: &Pending) {
-        let limited = self.ledger.as_ref().is_some_and(|ledger| ledger.before(job, &self.machine).is_some());
-        self.note_limit(job.id, limited);
+        let is_limited =
+            self.ledger.as_ref().is_some_and(|ledger| ledger.reason_before_alloc(job, &self.machine).is_some());
+        self.note_limit(job.id, is_limited);
     }
 
     /// Notes whether a limit keeps a job from running.
@@ -204,12 +205,12 @@ impl ModelCluster {
 
     /// Returns whether enough licences are free for the job.
     pub fn has_licences(&self, job: &Pending, now: i64) -> bool {
-        let Some(known) = self.machine.resources.demand(job.demand) else { return true };
+        let Some(known) = self.machine.resources.known_demand(job.demand) else { return true };
         let free = |&(licence, count): &(u16, u32)| {
-            let all = self.machine.resources.licences.get(usize::from(licence)).map_or(0, |&(_, all)| all);
-            let used = self.licences.get(usize::from(licence)).copied().unwrap_or(0);
-            let held = if self.reservations.is_empty() { 0 } else { self.held_licences(licence, job, now) };
-            all.saturating_sub(used).saturating_sub(held) >= count
+            let total_licences = self.machine.resources.licences.get(usize::from(licence)).map_or(0, |&(_, all)| all);
+            let usage = self.licences.get(usize::from(licence)).copied().unwrap_or(0);
+            let reserved_count = if self.reservations.is_empty() { 0 } else { self.held_licences(licence, job, now) };
+            total_licences.saturating_sub(usage).saturating_sub(reserved_count) >= count
         };
         known.demand.licences.iter().all(free)
     }
@@ -221,7 +222,7 @@ impl ModelCluster {
     }
 
     /// Returns the jobs that the machine has too little left for.
-    pub(crate) fn short(&self) -> &BTreeSet<u32> {
+    pub(crate) fn short_jobs(&self) -> &BTreeSet<u32> {
         &self.short
     }
 
@@ -239,55 +240,56 @@ impl ModelCluster {
 
     /// The licences that a job asks for.
     pub(super) fn licences_of(&self, job: &Pending) -> &[(u16, u32)] {
-        self.machine.resources.demand(job.demand).map_or(&[], |known| &known.demand.licences)
+        self.machine.resources.known_demand(job.demand).map_or(&[], |known| &known.demand.licences)
     }
 
     /// The nodes that a job asks for by name.
     pub(super) fn named_nodes(&self, job: &Pending) -> &[u32] {
-        self.machine.resources.demand(job.demand).map_or(&[], |known| &known.demand.named.0)
+        self.machine.resources.known_demand(job.demand).map_or(&[], |known| &known.demand.named.0)
     }
 
     fn use_licences(&mut self, job: &Pending, more: bool) {
-        let Some(known) = self.machine.resources.demand(job.demand) else { return };
+        let Some(known) = self.machine.resources.known_demand(job.demand) else { return };
         for &(licence, count) in &known.demand.licences {
             let at = usize::from(licence);
             if self.licences.len() <= at {
                 self.licences.resize(at + 1, 0);
             }
-            let used = &mut self.licences[at];
-            *used = if more { *used + count } else { used.saturating_sub(count) };
+            let usage = &mut self.licences[at];
+            *usage = if more { *usage + count } else { usage.saturating_sub(count) };
         }
     }
 
     /// A suspended job goes on: its limit did not run for so many seconds.
-    pub fn resume(&mut self, id: u32, seconds: i64) {
+    pub fn resume_job(&mut self, id: u32, seconds: i64) {
         if let Some(end) = self.get(id).map(|running| running.end) {
-            self.reschedule(id, end.saturating_add(seconds));
+            self.reschedule_end(id, end.saturating_add(seconds));
         }
     }
 
     /// Nodes in service.
-    pub fn up(&self) -> &NodeSet {
+    pub fn nodes_in_service(&self) -> &NodeSet {
         &self.up
     }
 
     /// From now on these nodes are out of service, and no others. What runs on them runs on.
     pub fn set_out(&mut self, nodes: &NodeSet) {
-        let all = self.machine.parts.iter().map(|part| part.nodes.clone());
-        let all: Vec<NodeSet> = if self.members.is_empty() { all.collect() } else { std::mem::take(&mut self.members) };
-        for (part, own) in self.machine.parts.iter_mut().zip(&all) {
-            part.nodes.assign(own);
+        let part_nodes = self.machine.parts.iter().map(|part| part.nodes.clone());
+        let members: Vec<NodeSet> =
+            if self.members.is_empty() { part_nodes.collect() } else { std::mem::take(&mut self.members) };
+        for (part, own) in self.machine.parts.iter_mut().zip(&members) {
+            part.nodes.copy_from(own);
             part.nodes.subtract(nodes);
         }
-        self.members = all;
-        self.up = NodeSet::full(self.machine.nodes());
+        self.members = members;
+        self.up = NodeSet::full(self.machine.node_count());
         self.up.subtract(nodes);
     }
 
     /// From now on these processors are out of nodes that are in service, and no others.
     pub fn set_lame(&mut self, lame: Alloc) {
         self.state += 1;
-        self.idle.give(&self.lame, &self.machine);
+        self.idle.give_back(&self.lame, &self.machine);
         self.idle.take_anyway(&lame, &self.machine);
         self.lame = lame;
     }
@@ -297,7 +299,7 @@ impl ModelCluster {
     pub(crate) fn within_reach(&self, job: &Pending) -> Option<Pending> {
         let fits = |job: &Pending| {
             let part = &self.machine.parts[usize::from(job.part)];
-            part.up && self.idle.place(job, &part.nodes, &self.machine).is_some()
+            part.up && self.idle.place_job(job, &part.nodes, &self.machine).is_some()
         };
         if fits(job) {
             return None;
@@ -315,17 +317,17 @@ impl ModelCluster {
     }
 
     /// The running jobs by the end of their limits, then number.
-    pub fn running(&self) -> impl Iterator<Item = &RunningModelJob> {
+    pub fn running_jobs(&self) -> impl Iterator<Item = &RunningModelJob> {
         self.order.iter().filter_map(|&(.., slot)| self.slots[slot as usize].as_ref())
     }
 
     pub fn get(&self, id: u32) -> Option<&RunningModelJob> {
-        let slot = self.slot(id)?;
+        let slot = self.slot_of(id)?;
         self.slots[slot as usize].as_ref()
     }
 
     /// Returns the number of running jobs.
-    pub fn count(&self) -> usize {
+    pub fn running_count(&self) -> usize {
         self.order.len()
     }
 
@@ -335,7 +337,7 @@ impl ModelCluster {
     }
 
     /// A waiting job has begun to preempt others.
-    pub fn preempts(&mut self, id: u32, now: i64) {
+    pub fn note_preemption(&mut self, id: u32, now: i64) {
         self.preempted.insert(id, now);
     }
 
@@ -352,14 +354,14 @@ impl ModelCluster {
         if let Some(end) = self.get(id).map(|running| running.end) {
             self.graced.insert(id);
             if until < end {
-                self.reschedule(id, until);
+                self.reschedule_end(id, until);
             }
         }
     }
 
     /// A waiting job wants the place of a running one. Returns whether that one has to go now: one
     /// with a grace has until that is over.
-    pub fn claim(&mut self, victim: &Victim, now: i64) -> bool {
+    pub fn claim_place(&mut self, victim: &Victim, now: i64) -> bool {
         let Some(end) = self.get(victim.id).map(|running| running.end) else { return false };
         if self.graced.contains(&victim.id) {
             return end <= now;
@@ -376,60 +378,60 @@ impl ModelCluster {
     }
 
     /// A job starts at `now` seconds.
-    pub fn start(&mut self, job: &Pending, now: i64, mut alloc: Alloc) {
+    pub fn start_job(&mut self, job: &Pending, now: i64, mut alloc: Alloc) {
         self.choose_cores(job, &mut alloc, now);
-        self.idle.take(&alloc, &self.machine);
-        self.enter(job, now, alloc);
+        self.idle.take_alloc(&alloc, &self.machine);
+        self.enter_job(job, now, alloc);
     }
 
     /// A job runs since `since` seconds that no scheduler of this site has started, there. What
     /// others have as well counts as in use until both have ended.
-    pub fn adopt(&mut self, job: &Pending, since: i64, mut alloc: Alloc) {
+    pub fn adopt_job(&mut self, job: &Pending, since: i64, mut alloc: Alloc) {
         self.choose_cores(job, &mut alloc, since);
         self.idle.take_anyway(&alloc, &self.machine);
-        self.enter(job, since, alloc);
+        self.enter_job(job, since, alloc);
     }
 
     /// A running job is somewhere else than was thought.
-    pub fn relocate(&mut self, id: u32, mut alloc: Alloc) {
-        let Some(slot) = self.slot(id) else { return };
+    pub fn relocate_job(&mut self, id: u32, mut alloc: Alloc) {
+        let Some(slot) = self.slot_of(id) else { return };
         let Some(running) = self.slots[slot as usize].as_mut() else { return };
         self.state += 1;
-        self.idle.give(&running.alloc, &self.machine);
+        self.idle.give_back(&running.alloc, &self.machine);
         if alloc.more.is_none() {
-            alloc.more = self.idle.held(&running.job, &alloc, &self.machine);
+            alloc.more = self.idle.held_share(&running.job, &alloc, &self.machine);
         }
         self.idle.take_anyway(&alloc, &self.machine);
         if let Some(ledger) = &mut self.ledger {
-            ledger.end(&running.job, &running.alloc, &self.machine);
-            ledger.begin(&running.job, &alloc, &self.machine);
+            ledger.end_job(&running.job, &running.alloc, &self.machine);
+            ledger.begin_job(&running.job, &alloc, &self.machine);
         }
-        (running.words, running.alloc) = (alloc.nodes.sparse(), alloc);
+        (running.words, running.alloc) = (alloc.nodes.nonzero_words(), alloc);
     }
 
     /// A job is among the running ones.
-    fn enter(&mut self, job: &Pending, now: i64, alloc: Alloc) {
+    fn enter_job(&mut self, job: &Pending, now: i64, alloc: Alloc) {
         self.state += 1;
         self.preempted.remove(&job.id);
         self.limited.remove(&job.id);
         let end = now.saturating_add(job.limit);
         self.use_licences(job, true);
         if let Some(ledger) = &mut self.ledger {
-            ledger.begin(job, &alloc, &self.machine);
+            ledger.begin_job(job, &alloc, &self.machine);
         }
         if job.array != super::NONE {
             *self.tasks.entry(job.array).or_default() += 1;
         }
         let rank = self.rank_of(job);
-        let words = alloc.nodes.sparse();
-        let running = RunningModelJob { id: job.id, end, alloc, words, job: job.clone(), start: now };
+        let words = alloc.nodes.nonzero_words();
+        let running_job = RunningModelJob { id: job.id, end, alloc, words, job: job.clone(), start: now };
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.slots[slot as usize] = Some(running);
+                self.slots[slot as usize] = Some(running_job);
                 slot
             }
             None => {
-                self.slots.push(Some(running));
+                self.slots.push(Some(running_job));
                 self.slots.len() as u32 - 1
             }
         };
@@ -442,13 +444,13 @@ impl ModelCluster {
     fn recount_all(&mut self) {
         if self.tells_cores() {
             let mut idle = self.idle.clone();
-            self.recount(&mut idle, &[]);
+            self.recount_idle(&mut idle, &[]);
             self.idle = idle;
         }
     }
 
     /// A job is submitted.
-    pub fn meet(&mut self, id: u32) {
+    pub fn note_arrival(&mut self, id: u32) {
         if id > self.latest.0 {
             self.latest = (id, 0);
         }
@@ -468,39 +470,39 @@ impl ModelCluster {
     }
 
     /// A job ends. Returns what it was, or `None` if it does not run.
-    pub fn end(&mut self, id: u32) -> Option<RunningModelJob> {
+    pub fn end_job(&mut self, id: u32) -> Option<RunningModelJob> {
         self.state += 1;
         let key = self.end_of.remove(&id)?;
         self.graced.remove(&id);
         let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);
         let (.., slot) = self.order.remove(at);
         self.free.push(slot);
-        let gone = self.slots[slot as usize].take()?;
-        self.idle.give(&gone.alloc, &self.machine);
-        self.use_licences(&gone.job, false);
+        let ended_job = self.slots[slot as usize].take()?;
+        self.idle.give_back(&ended_job.alloc, &self.machine);
+        self.use_licences(&ended_job.job, false);
         if let Some(ledger) = &mut self.ledger {
-            ledger.end(&gone.job, &gone.alloc, &self.machine);
+            ledger.end_job(&ended_job.job, &ended_job.alloc, &self.machine);
         }
-        if let Some(tasks) = self.tasks.get_mut(&gone.job.array) {
+        if let Some(tasks) = self.tasks.get_mut(&ended_job.job.array) {
             *tasks -= 1;
             if *tasks == 0 {
-                self.tasks.remove(&gone.job.array);
+                self.tasks.remove(&ended_job.job.array);
             }
         }
         self.recount_all();
-        Some(gone)
+        Some(ended_job)
     }
 
     /// A running job has to go. Its processors are free for plans, but nothing starts on its nodes
     /// before they are done with it.
-    pub fn evict(&mut self, id: u32) -> Option<RunningModelJob> {
-        let gone = self.end(id)?;
-        self.completing.unite(&gone.alloc.nodes);
-        Some(gone)
+    pub fn evict_job(&mut self, id: u32) -> Option<RunningModelJob> {
+        let evicted_job = self.end_job(id)?;
+        self.completing.unite(&evicted_job.alloc.nodes);
+        Some(evicted_job)
     }
 
     /// The end of a running job's limit has changed.
-    pub fn reschedule(&mut self, id: u32, end: i64) {
+    pub fn reschedule_end(&mut self, id: u32, end: i64) {
         self.state += 1;
         let Some(key) = self.end_of.get_mut(&id) else { return };
         let (old, rank) = *key;
@@ -514,25 +516,25 @@ impl ModelCluster {
     }
 
     /// Returns whether as many tasks of the job's array run as may.
-    pub fn throttled(&self, job: &Pending) -> bool {
+    pub fn is_throttled(&self, job: &Pending) -> bool {
         job.throttle > 0 && self.tasks.get(&job.array).is_some_and(|&tasks| tasks >= job.throttle)
     }
 
     /// Running tasks of an array.
-    pub fn tasks(&self, array: u32) -> u32 {
+    pub fn running_tasks(&self, array: u32) -> u32 {
         self.tasks.get(&array).copied().unwrap_or(0)
     }
 
     /// End, rank and place of each running job, ascending.
-    pub(crate) fn order(&self) -> &[(i64, u64, u32)] {
+    pub(crate) fn end_order(&self) -> &[(i64, u64, u32)] {
         &self.order
     }
 
-    pub(crate) fn at(&self, slot: u32) -> Option<&RunningModelJob> {
+    pub(crate) fn job_at(&self, slot: u32) -> Option<&RunningModelJob> {
         self.slots[slot as usize].as_ref()
     }
 
-    fn slot(&self, id: u32) -> Option<u32> {
+    fn slot_of(&self, id: u32) -> Option<u32> {
         let key = *self.end_of.get(&id)?;
         let at = self.order.partition_point(|&(e, rank, _)| (e, rank) < key);
         self.order.get(at).map(|&(.., slot)| slot)
@@ -540,7 +542,7 @@ impl ModelCluster {
 
     /// Returns the time at which a running job is thought to leave its nodes.
     pub(super) fn freed_at(&self, slot: u32, now: i64) -> i64 {
-        match self.at(slot) {
+        match self.job_at(slot) {
             Some(running) if running.end <= now => self.guess_end(running, now),
             Some(running) => running.end,
             None => now + 1,

@@ -11,7 +11,7 @@ impl ModelMachine {
         let nodes = conf.nodes.len();
         let part = |p: &crate::conf::ConfPartition| ModelPartition {
             name: p.name.clone(),
-            nodes: NodeSet::of(nodes, p.nodes.iter().filter(|&&n| !conf.is_down(n)).map(|&n| n as usize)),
+            nodes: NodeSet::from_members(nodes, p.nodes.iter().filter(|&&n| !conf.is_down(n)).map(|&n| n as usize)),
             tier: p.tier,
             job_factor: p.job_factor,
             max_limit: p.max_minutes.map_or(i64::MAX, |m| m.saturating_mul(60)),
@@ -21,29 +21,29 @@ impl ModelMachine {
             exclusive_user: p.exclusive_user,
             qos: NONE,
             overtime: p.over_minutes.or(conf.ends.over_minutes).map(|minutes| minutes * 60),
-            preempt_mode: p.preempt_mode.as_deref().and_then(|mode| PreemptWords::read(mode).ok()?.fate()),
+            preempt_mode: p.preempt_mode.as_deref().and_then(|mode| PreemptWords::parse_words(mode).ok()?.job_fate()),
             grace: p.grace_seconds,
             node_range: (p.min_nodes, p.max_nodes.unwrap_or(u32::MAX)),
             least_loaded: conf.select != SelectUnit::Linear && (p.least_loaded || conf.least_loaded),
             billing: p.billing.clone(),
         };
         let default = conf.partitions.iter().rposition(|p| p.default).unwrap_or(0);
-        let shared = matches!(conf.select, SelectUnit::Core | SelectUnit::Socket);
-        let threads: Vec<u32> = conf.nodes.iter().map(|n| if shared { n.cpus_per_core() } else { 1 }).collect();
+        let shares_cores = matches!(conf.select, SelectUnit::Core | SelectUnit::Socket);
+        let threads: Vec<u32> = conf.nodes.iter().map(|n| if shares_cores { n.cpus_per_core() } else { 1 }).collect();
         let least = threads.iter().copied().min().unwrap_or(1);
         let linear = conf.select == SelectUnit::Linear;
-        let parted = |pair: &[crate::conf::ConfNode]| pair[0].place != pair[1].place;
+        let is_new_line = |pair: &[crate::conf::ConfNode]| pair[0].place != pair[1].place;
         let mut line = 0;
         let mut lines = vec![0; usize::from(linear && nodes > 0)];
         for pair in conf.nodes.windows(2).filter(|_| linear) {
-            line += u32::from(parted(pair));
+            line += u32::from(is_new_line(pair));
             lines.push(line);
         }
         ModelMachine {
             cpus: conf.nodes.iter().map(|node| node.cpus).collect(),
             threads: least,
             mixed_threads: if threads.iter().all(|&own| own == least) { Vec::new() } else { threads },
-            bills: BillingSum::read(&conf.priority),
+            bills: BillingSum::from_priority(&conf.priority),
             linear,
             lines,
             parts: conf.partitions.iter().map(part).collect(),
@@ -66,10 +66,11 @@ impl Preempting {
             over_partition: q.over_partition,
             within: q.preempts_within,
         };
-        let seconds = |key: &str, default: i64| conf.setting(key).and_then(|text| text.parse().ok()).unwrap_or(default);
-        let words = conf.setting("SchedulerParameters").unwrap_or_default().to_ascii_lowercase();
+        let seconds =
+            |key: &str, default: i64| conf.setting_value(key).and_then(|text| text.parse().ok()).unwrap_or(default);
+        let words = conf.setting_value("SchedulerParameters").unwrap_or_default().to_ascii_lowercase();
         // Newer releases have these words in PreemptParameters, without `preempt_`.
-        let newer = conf.setting("PreemptParameters").unwrap_or_default().to_ascii_lowercase();
+        let newer = conf.setting_value("PreemptParameters").unwrap_or_default().to_ascii_lowercase();
         let newer = newer.split(',').map(|word| format!("preempt_{}", word.trim()));
         let words: Vec<String> = words.split(',').map(|word| word.trim().to_string()).chain(newer).collect();
         let has = |name: &str| words.iter().any(|word| word == name);

@@ -42,14 +42,14 @@ impl<'a> EndGroups<'a> {
     /// `release` takes a job away, and returns whether it has allowed nodes.
     pub(super) fn next(&mut self, mut release: impl FnMut(usize) -> bool) -> Option<usize> {
         while self.order.get(self.next).is_some_and(|&(end, ..)| end <= self.until) {
-            match self.group(&mut release) {
+            match self.release_group(&mut release) {
                 EndGroup::TooMany => {}
                 EndGroup::Nothing => return None,
                 EndGroup::UpTo(last) => {
                     let reach = self.mark.unwrap_or(self.now);
-                    self.widen();
+                    self.widen_window();
                     while self.order.get(self.next).is_some_and(|&(end, ..)| end > reach + self.window) {
-                        self.widen();
+                        self.widen_window();
                     }
                     return Some(last);
                 }
@@ -58,14 +58,14 @@ impl<'a> EndGroups<'a> {
         None
     }
 
-    fn widen(&mut self) {
+    fn widen_window(&mut self) {
         let window = self.window;
         self.window = if self.linear > 0 { window + self.linear } else { window.saturating_mul(2) };
     }
 
     /// Releases the next jobs whose ends are taken together.
-    fn group(&mut self, release: &mut impl FnMut(usize) -> bool) -> EndGroup {
-        let (mut last, mut released) = (None, 0);
+    fn release_group(&mut self, release: &mut impl FnMut(usize) -> bool) -> EndGroup {
+        let (mut last, mut release_count) = (None, 0);
         while let Some(&(end, ..)) = self.order.get(self.next) {
             let place = self.next;
             self.next += 1;
@@ -77,8 +77,8 @@ impl<'a> EndGroups<'a> {
             if self.order.get(self.next).is_some_and(|&(end, ..)| end > from + self.window) {
                 break;
             }
-            released += 1;
-            if released >= MOST_RELEASES && self.next < self.order.len() {
+            release_count += 1;
+            if release_count >= MOST_RELEASES && self.next < self.order.len() {
                 return EndGroup::TooMany;
             }
         }

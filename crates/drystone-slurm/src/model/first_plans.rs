@@ -1,7 +1,7 @@
 //! First plans of the nodes of a plan table: the times until which nodes are free from its
 //! beginning on.
 
-use super::node_classes::{NodeClasses, PartedClass, members};
+use super::node_classes::{NodeClasses, PartedClass, set_members};
 use serde::{Deserialize, Serialize};
 
 /// Beginnings of first plans, and the number of nodes of each partition with that beginning.
@@ -19,14 +19,14 @@ pub(super) struct FirstPlans {
 
 impl FirstPlans {
     /// Starts again, with no plan on any node.
-    pub(super) fn reset(&mut self, classes: &NodeClasses, parts: usize) {
+    pub(super) fn reset_plans(&mut self, classes: &NodeClasses, parts: usize) {
         self.of_class.clear();
-        self.of_class.resize(classes.count(), i64::MAX);
+        self.of_class.resize(classes.class_count(), i64::MAX);
         self.parts = parts;
         self.begins.clear();
         self.begins.push(i64::MAX);
         self.counts.clear();
-        self.counts.extend((0..parts).map(|number| classes.count_nodes(classes.part(number).iter().copied())));
+        self.counts.extend((0..parts).map(|number| classes.count_nodes(classes.part_classes(number).iter().copied())));
     }
 
     /// Copies the plans of classes that were parted to their new parts.
@@ -38,14 +38,14 @@ impl FirstPlans {
     }
 
     /// Adds a plan of some classes that begins at `begin`.
-    pub(super) fn add(&mut self, begin: i64, planned: &[u64], classes: &NodeClasses) {
+    pub(super) fn add_plan(&mut self, begin: i64, planned: &[u64], classes: &NodeClasses) {
         let at = self.begins.partition_point(|&other| other < begin);
         if self.begins[at] != begin {
             self.begins.insert(at, begin);
             let from = at * self.parts;
             drop(self.counts.splice(from..from, std::iter::repeat_n(0, self.parts)));
         }
-        for class in members(planned.iter().copied()) {
+        for class in set_members(planned.iter().copied()) {
             let before = self.of_class[class];
             if before <= begin {
                 continue;
@@ -53,9 +53,9 @@ impl FirstPlans {
             self.of_class[class] = begin;
             let old = self.begins.partition_point(|&other| other < before);
             for number in 0..self.parts {
-                if classes.part(number)[class / 64] >> (class % 64) & 1 == 1 {
-                    self.counts[old * self.parts + number] -= classes.size(class);
-                    self.counts[at * self.parts + number] += classes.size(class);
+                if classes.part_classes(number)[class / 64] >> (class % 64) & 1 == 1 {
+                    self.counts[old * self.parts + number] -= classes.class_size(class);
+                    self.counts[at * self.parts + number] += classes.class_size(class);
                 }
             }
         }
@@ -64,10 +64,10 @@ impl FirstPlans {
     /// Returns the time before which `count` nodes of a partition have no plan, from the beginning
     /// of the table on.
     pub(super) fn free_until(&self, number: usize, count: u32) -> i64 {
-        let mut left = 0;
+        let mut free_count = 0;
         for (at, &begin) in self.begins.iter().enumerate().rev() {
-            left += self.counts[at * self.parts + number];
-            if left >= count {
+            free_count += self.counts[at * self.parts + number];
+            if free_count >= count {
                 return begin;
             }
         }

@@ -1,5 +1,5 @@
 //! Choice of nodes for a job where nodes have memory, GPUs, weights or features: that of
-//! select/cons_tres without topology. [`IdleNodes::place`] is the same for processors alone.
+//! select/cons_tres without topology. [`IdleNodes::place_job`] is the same for processors alone.
 
 use super::resources::{GpuDemand, IdleMore, JobDemand, KnownDemand, MemoryDemand};
 use super::{Alloc, AllocMore, IdleNodes, ModelMachine, NodeSet, Pending};
@@ -45,16 +45,16 @@ impl<'a> NodeFit<'a> {
         job: &'a Pending,
         nothing: &'a JobDemand,
     ) -> NodeFit<'a> {
-        let known = machine.resources.demand(job.demand);
-        let demand = known.map_or(nothing, |known| &known.demand);
+        let known_demand = machine.resources.known_demand(job.demand);
+        let demand = known_demand.map_or(nothing, |known| &known.demand);
         let tasks = if demand.tasks == 0 { job.cpus } else { demand.tasks };
         let (tasks, per_task) = (i64::from(tasks.max(1)), i64::from(demand.cpus_per_task.max(1)));
         let cap = machine.resources.cap_of(job.part).filter(|_| !job.uncapped);
-        NodeFit { idle, machine, job, demand, known, tasks, per_task, one_node: job.max_nodes == 1, cap }
+        NodeFit { idle, machine, job, demand, known: known_demand, tasks, per_task, one_node: job.max_nodes == 1, cap }
     }
 
     /// Returns its place on the allowed nodes, if it fits.
-    pub(super) fn place(&self, allowed: &NodeSet) -> Option<Alloc> {
+    pub(super) fn place_job(&self, allowed: &NodeSet) -> Option<Alloc> {
         let Some(known) = self.known else { return self.place_on(allowed.clone()) };
         let mut nodes = allowed.clone();
         nodes.intersect(&known.suitable);
@@ -72,35 +72,35 @@ impl<'a> NodeFit<'a> {
         if self.demand.gpus.is_some() {
             let out: Vec<usize> = nodes.iter().filter(|&node| self.is_filtered(node)).collect();
             out.into_iter().for_each(|node| nodes.remove(node));
-            if nodes.count() < self.job.min_nodes as usize {
+            if nodes.count_nodes() < self.job.min_nodes as usize {
                 return None;
             }
             // A first run as if no core was in use matters for the weights alone.
-            self.choose(&self.offers(&nodes, true))?;
+            self.choose_nodes(&self.collect_offers(&nodes, true))?;
         } else {
             // Of nodes without an idle processor nothing else needs to be known.
-            nodes.intersect(self.idle.usable(false));
-            if nodes.count() < self.job.min_nodes as usize {
+            nodes.intersect(self.idle.usable_nodes(false));
+            if nodes.count_nodes() < self.job.min_nodes as usize {
                 return None;
             }
         }
-        let taken = self.choose(&self.offers(&nodes, false))?;
-        Some(self.alloc(taken))
+        let taken_nodes = self.choose_nodes(&self.collect_offers(&nodes, false))?;
+        Some(self.build_alloc(taken_nodes))
     }
 
-    fn memory(&self, node: usize) -> Option<i64> {
-        self.idle.more().and_then(|more| more.memory.get(node)).map(|&mb| mb as i64)
+    fn memory_on(&self, node: usize) -> Option<i64> {
+        self.idle.more_resources().and_then(|more| more.memory.get(node)).map(|&mb| mb as i64)
     }
 
-    fn devices(&self, kinds: u64, node: usize) -> i64 {
-        self.idle.more().map_or(0, |more| more.devices(kinds, node))
+    fn devices_on(&self, kinds: u64, node: usize) -> i64 {
+        self.idle.more_resources().map_or(0, |more| more.idle_devices(kinds, node))
     }
 
     /// Returns whether a node is out before anything is counted.
     fn is_filtered(&self, node: usize) -> bool {
         let demand = self.demand;
         let gpus = demand.gpus.as_ref();
-        if let Some(free) = self.memory(node) {
+        if let Some(free) = self.memory_on(node) {
             let least = match demand.memory {
                 MemoryDemand::None => 0,
                 MemoryDemand::PerNode(mb) => mb as i64,
@@ -114,36 +114,36 @@ impl<'a> NodeFit<'a> {
         }
         let resources = &self.machine.resources;
         if self.job.whole {
-            let used = |(kind, gres): (usize, &Vec<u32>)| {
-                self.idle.more().is_some_and(|more: &IdleMore| more.gres[kind][node] < gres[node])
+            let is_in_use = |(kind, gres): (usize, &Vec<u32>)| {
+                self.idle.more_resources().is_some_and(|more: &IdleMore| more.gres[kind][node] < gres[node])
             };
-            if resources.gres.iter().enumerate().any(used) {
+            if resources.gres.iter().enumerate().any(is_in_use) {
                 return true;
             }
         }
-        let short = |gpus: &GpuDemand| self.devices(gpus.kinds, node) < i64::from(gpus.per_node).max(1);
+        let short = |gpus: &GpuDemand| self.devices_on(gpus.kinds, node) < i64::from(gpus.per_node).max(1);
         gpus.is_some_and(short)
-            || demand.gres.iter().any(|&(kinds, count)| self.devices(kinds, node) < i64::from(count))
+            || demand.gres.iter().any(|&(kinds, count)| self.devices_on(kinds, node) < i64::from(count))
     }
 
     /// Processors of a node that the cap of its partition leaves to the job.
     fn under_cap(&self, node: usize, as_if_idle: bool) -> i64 {
         let Some(cap) = self.cap else { return i64::MAX };
-        let used = self.idle.more().map_or(0, |more| more.capped[cap][node]);
-        i64::from(self.machine.resources.caps[cap].cpus) - if as_if_idle { 0 } else { i64::from(used) }
+        let usage = self.idle.more_resources().map_or(0, |more| more.capped[cap][node]);
+        i64::from(self.machine.resources.caps[cap].cpus) - if as_if_idle { 0 } else { i64::from(usage) }
     }
 
-    fn offers(&self, nodes: &NodeSet, as_if_idle: bool) -> Vec<Offer> {
-        nodes.iter().filter_map(|node| self.offer(node, as_if_idle)).collect()
+    fn collect_offers(&self, nodes: &NodeSet, as_if_idle: bool) -> Vec<Offer> {
+        nodes.iter().filter_map(|node| self.offer_of(node, as_if_idle)).collect()
     }
 
     /// Returns the offer of a node; `None` if it cannot be used.
     #[inline]
-    fn offer(&self, node: usize, as_if_idle: bool) -> Option<Offer> {
-        let (all, idle) = (i64::from(self.machine.cpus[node]), i64::from(self.idle.on(node)));
+    fn offer_of(&self, node: usize, as_if_idle: bool) -> Option<Offer> {
+        let (node_cpus, idle) = (i64::from(self.machine.cpus[node]), i64::from(self.idle.idle_on(node)));
         let free = match (as_if_idle, self.job.whole) {
-            (true, _) => all,
-            (false, true) if idle < all => 0,
+            (true, _) => node_cpus,
+            (false, true) if idle < node_cpus => 0,
             (false, _) => idle,
         };
         let free = free.min(self.under_cap(node, as_if_idle));
@@ -156,11 +156,11 @@ impl<'a> NodeFit<'a> {
             return None;
         }
         let gpus = match &self.demand.gpus {
-            Some(gpus) => self.gpus(gpus, node, free)?,
+            Some(gpus) => self.gpus_on(gpus, node, free)?,
             None => 0,
         };
         let mut cpus = free;
-        if let Some(memory) = self.memory(node) {
+        if let Some(memory) = self.memory_on(node) {
             match self.demand.memory {
                 MemoryDemand::PerCpu(mb) if mb > 0 => {
                     cpus = cpus.min(memory / mb as i64);
@@ -182,7 +182,7 @@ impl<'a> NodeFit<'a> {
             return None;
         }
         let size = cpus + gpus;
-        let mut counted = gpus;
+        let mut gpu_count = gpus;
         if let Some(asked) = &self.demand.gpus {
             if self.one_node || self.tasks == 1 {
                 tasks = self.tasks;
@@ -193,27 +193,27 @@ impl<'a> NodeFit<'a> {
                     return None;
                 }
             }
-            let each = i64::from(asked.cpus_each);
+            let cpus_per_gpu = i64::from(asked.cpus_each);
             let have = cpus;
             cpus = tasks * self.per_task;
-            if each > 0 {
-                let needed = if asked.per_node > 0 { i64::from(asked.per_node) } else { gpus };
-                cpus = cpus.max((needed * each).min(have));
-                counted = gpus.min(cpus / each);
+            if cpus_per_gpu > 0 {
+                let gpus_needed = if asked.per_node > 0 { i64::from(asked.per_node) } else { gpus };
+                cpus = cpus.max((gpus_needed * cpus_per_gpu).min(have));
+                gpu_count = gpus.min(cpus / cpus_per_gpu);
             }
         }
         if self.job.whole {
-            cpus = all.min(self.under_cap(node, as_if_idle));
+            cpus = node_cpus.min(self.under_cap(node, as_if_idle));
         }
         let weights = &self.machine.resources.weights;
         let weight = weights.get(node).map_or(1, |&weight| u64::from(weight)) << 8;
         let weight = weight | u64::from(self.machine.resources.bytes.get(node));
-        Some(Offer { node, cpus, gpus: counted, size, weight })
+        Some(Offer { node, cpus, gpus: gpu_count, size, weight })
     }
 
     /// GPUs that a node with so many free processors offers.
-    fn gpus(&self, asked: &GpuDemand, node: usize, free: i64) -> Option<i64> {
-        let mut total = self.devices(asked.kinds, node);
+    fn gpus_on(&self, asked: &GpuDemand, node: usize, free: i64) -> Option<i64> {
+        let mut total = self.devices_on(asked.kinds, node);
         let (per_node, per_task) = (i64::from(asked.per_node), i64::from(asked.per_task));
         let in_all = i64::from(asked.in_all(self.tasks as u32));
         let mut cap = match (per_node, in_all) {
@@ -228,7 +228,7 @@ impl<'a> NodeFit<'a> {
             }
             cap = cap.min(by_cpus);
         }
-        if let (MemoryDemand::PerGpu(mb), Some(memory)) = (self.demand.memory, self.memory(node))
+        if let (MemoryDemand::PerGpu(mb), Some(memory)) = (self.demand.memory, self.memory_on(node))
             && mb > 0
         {
             let by_memory = memory / mb as i64;
@@ -238,33 +238,33 @@ impl<'a> NodeFit<'a> {
         if total.min(cap) < per_node.max(1) {
             return None;
         }
-        self.machine.resources.bytes.set(node, total.min(cap));
+        self.machine.resources.bytes.note_gpu_test(node, total.min(cap));
         Some(total)
     }
 
     /// The choice; where it fails, once more without the smallest nodes.
-    fn choose(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
+    fn choose_nodes(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
         if offers.len() < self.job.min_nodes as usize || !self.could_suffice(offers) {
             return None;
         }
-        if let found @ Some(_) = self.evaluate(offers) {
-            return found;
+        if let choice @ Some(_) = self.evaluate_offers(offers) {
+            return choice;
         }
         let most = offers.iter().map(|offer| offer.size).max().unwrap_or(0);
-        let mut left = offers.to_vec();
+        let mut remaining = offers.to_vec();
         loop {
-            let unnamed = left.iter().filter(|offer| !self.is_named(offer));
-            let least = unnamed.map(|offer| offer.size).min().filter(|&least| least < most)?;
-            if left.len() <= self.job.min_nodes as usize {
+            let unnamed_offers = remaining.iter().filter(|offer| !self.is_named(offer));
+            let least = unnamed_offers.map(|offer| offer.size).min().filter(|&least| least < most)?;
+            if remaining.len() <= self.job.min_nodes as usize {
                 return None;
             }
-            left.retain(|offer| offer.size > least || self.is_named(offer));
+            remaining.retain(|offer| offer.size > least || self.is_named(offer));
             // Without further nodes it can be no better.
-            if !self.could_suffice(&left) {
+            if !self.could_suffice(&remaining) {
                 return None;
             }
-            if let found @ Some(_) = self.evaluate(&left) {
-                return found;
+            if let choice @ Some(_) = self.evaluate_offers(&remaining) {
+                return choice;
             }
         }
     }
@@ -285,50 +285,50 @@ impl<'a> NodeFit<'a> {
         cpus.min(need.most.saturating_mul(largest)) >= need.cpus && gpus >= need.gpus
     }
 
-    fn evaluate(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
+    fn evaluate_offers(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
         let mut need = Wanting::new(self);
-        let mut taken: Vec<TakenNode> = Vec::new();
+        let mut taken_nodes: Vec<TakenNode> = Vec::new();
         if !self.demand.named.0.is_empty() {
             for offer in offers.iter().filter(|offer| self.is_named(offer)) {
-                self.take(offer, &mut need, &mut taken);
+                self.take_offer(offer, &mut need, &mut taken_nodes);
             }
-            if taken.len() < self.demand.named.0.len() {
+            if taken_nodes.len() < self.demand.named.0.len() {
                 return None;
             }
         }
         if self.machine.parts[usize::from(self.job.part)].least_loaded {
-            let unnamed: Vec<Offer> = offers.iter().filter(|offer| !self.is_named(offer)).copied().collect();
-            self.take_least_loaded(&unnamed, &mut need, &mut taken);
-            return need.is_enough().then_some(taken);
+            let unnamed_offers: Vec<Offer> = offers.iter().filter(|offer| !self.is_named(offer)).copied().collect();
+            self.take_least_loaded(&unnamed_offers, &mut need, &mut taken_nodes);
+            return need.is_enough().then_some(taken_nodes);
         }
-        let mut sets = self.sets(offers);
+        let mut sets = self.offer_sets(offers);
         while !need.is_met() && need.most > 0 && !sets.is_empty() {
-            let best = best(&sets, &need);
+            let best = best_set(&sets, &need);
             let OfferSet { first, last, named, .. } = sets.remove(best);
             match named {
                 Some(named) => {
                     let neighbours = (named..=last).chain((first..named).rev()).map(|at| &offers[at]);
-                    self.take_each(neighbours.filter(|offer| !self.is_named(offer)), &mut need, &mut taken);
+                    self.take_each(neighbours.filter(|offer| !self.is_named(offer)), &mut need, &mut taken_nodes);
                 }
-                None => self.take_from(&offers[first..=last], &mut need, &mut taken),
+                None => self.take_from(&offers[first..=last], &mut need, &mut taken_nodes),
             }
         }
-        need.is_enough().then_some(taken)
+        need.is_enough().then_some(taken_nodes)
     }
 
     /// Takes nodes one by one: of the lowest weight those of which the largest part is idle.
     fn take_least_loaded(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<TakenNode>) {
         let mut offers: Vec<&Offer> = offers.iter().collect();
-        let all = |offer: &Offer| i64::from(self.machine.cpus[offer.node]);
+        let node_cpus = |offer: &Offer| i64::from(self.machine.cpus[offer.node]);
         offers.sort_shared_by(|a, b| {
-            let load = (b.cpus * all(a)).cmp(&(a.cpus * all(b)));
+            let load = (b.cpus * node_cpus(a)).cmp(&(a.cpus * node_cpus(b)));
             a.weight.cmp(&b.weight).then(load).then(a.node.cmp(&b.node))
         });
         for offer in offers {
             if need.is_met() || need.most <= 0 {
                 return;
             }
-            self.take(offer, need, taken);
+            self.take_offer(offer, need, taken);
         }
     }
 
@@ -339,7 +339,7 @@ impl<'a> NodeFit<'a> {
 
     /// Returns the sets of consecutive nodes of one weight. Named nodes are taken already, but part
     /// no set.
-    fn sets(&self, offers: &[Offer]) -> Vec<OfferSet> {
+    fn offer_sets(&self, offers: &[Offer]) -> Vec<OfferSet> {
         let mut sets: Vec<OfferSet> = Vec::new();
         for (at, offer) in offers.iter().enumerate() {
             let follows = |set: &OfferSet| {
@@ -368,7 +368,7 @@ impl<'a> NodeFit<'a> {
         if need.nodes <= 1 {
             let fits = |offer: &&Offer| offer.cpus >= need.cpus && offer.gpus >= need.gpus;
             if let Some(offer) = offers.iter().filter(fits).min_by_key(|offer| (offer.cpus, offer.node)) {
-                self.take(offer, need, taken);
+                self.take_offer(offer, need, taken);
                 return;
             }
         }
@@ -384,22 +384,22 @@ impl<'a> NodeFit<'a> {
             if need.most == 1 && offer.cpus < need.cpus {
                 continue;
             }
-            self.take(offer, need, taken);
+            self.take_offer(offer, need, taken);
         }
     }
 
     /// Takes from a node what it offers, but leaves one processor for each node that must come
     /// after it.
-    fn take(&self, offer: &Offer, need: &mut Wanting, taken: &mut Vec<TakenNode>) {
+    fn take_offer(&self, offer: &Offer, need: &mut Wanting, taken: &mut Vec<TakenNode>) {
         let mut cpus = offer.cpus;
         if !self.job.whole {
-            let wanted = need.cpus - (need.least_nodes - 1).max(0);
-            if cpus > wanted {
+            let wanted_cpus = need.cpus - (need.least_nodes - 1).max(0);
+            if cpus > wanted_cpus {
                 let gpus = self.demand.gpus.as_ref();
                 let of_gpus = gpus.map_or(0, |gpus| i64::from(gpus.per_node) * i64::from(gpus.cpus_each));
                 let least = self.per_task.max(i64::from(self.demand.least_cpus)).max(of_gpus);
                 let threads = i64::from(self.machine.threads_on(offer.node));
-                cpus = cpus.min((wanted.max(least) + threads - 1) / threads * threads);
+                cpus = cpus.min((wanted_cpus.max(least) + threads - 1) / threads * threads);
             }
         }
         taken.push((offer.node, cpus, offer.gpus));
@@ -411,11 +411,11 @@ impl<'a> NodeFit<'a> {
     }
 
     /// Returns the allocation on the chosen nodes.
-    pub(super) fn alloc(&self, mut taken: Vec<TakenNode>) -> Alloc {
+    pub(super) fn build_alloc(&self, mut taken: Vec<TakenNode>) -> Alloc {
         taken.sort_unstable();
-        let nodes = NodeSet::of(self.machine.nodes(), taken.iter().map(|&(node, ..)| node));
+        let nodes = NodeSet::from_members(self.machine.node_count(), taken.iter().map(|&(node, ..)| node));
         let cpus = if self.job.whole { Vec::new() } else { taken.iter().map(|taken| self.cpus_of(taken)).collect() };
-        Alloc { nodes, cpus, more: self.more(&taken) }
+        Alloc { nodes, cpus, more: self.build_share(&taken) }
     }
 
     fn cpus_of(&self, &(node, cpus, _): &TakenNode) -> u32 {
@@ -424,31 +424,32 @@ impl<'a> NodeFit<'a> {
 
     /// Returns the share of a job that is on these nodes already, beside processors: of devices
     /// those that are idle, as far as there are enough.
-    pub(super) fn held(&self, alloc: &Alloc) -> Option<Box<AllocMore>> {
+    pub(super) fn held_share(&self, alloc: &Alloc) -> Option<Box<AllocMore>> {
         let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
-        let taken = |(node, cpus): (usize, u32)| (node, i64::from(cpus), self.devices(kinds, node));
-        self.more(&alloc.iter(self.machine).map(taken).collect::<Vec<_>>())
+        let taken_node = |(node, cpus): (usize, u32)| (node, i64::from(cpus), self.devices_on(kinds, node));
+        self.build_share(&alloc.iter(self.machine).map(taken_node).collect::<Vec<_>>())
     }
 
     /// Returns whether the devices that the job has there are as many as it asks for.
     pub(super) fn has_devices(&self, alloc: &Alloc) -> bool {
         if self.job.whole {
             let idle = |(kind, all): (usize, &Vec<u32>)| {
-                alloc.nodes.iter().all(|node| self.devices(1 << kind, node) >= i64::from(all[node]))
+                alloc.nodes.iter().all(|node| self.devices_on(1 << kind, node) >= i64::from(all[node]))
             };
             return self.machine.resources.gres.iter().enumerate().all(idle);
         }
         let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
-        let taken = |(node, cpus): (usize, u32)| (node, i64::from(cpus), self.devices(kinds, node));
-        let taken: Vec<TakenNode> = alloc.iter(self.machine).map(taken).collect();
-        let others: i64 = self.demand.gres.iter().map(|&(_, count)| i64::from(count)).sum();
+        let taken_node = |(node, cpus): (usize, u32)| (node, i64::from(cpus), self.devices_on(kinds, node));
+        let taken_nodes: Vec<TakenNode> = alloc.iter(self.machine).map(taken_node).collect();
+        let other_devices: i64 = self.demand.gres.iter().map(|&(_, count)| i64::from(count)).sum();
         let in_all = self.demand.gpus.as_ref().map_or(0, |gpus| i64::from(gpus.in_all(self.tasks as u32)));
-        let asked = self.shared_gpus(&taken).iter().sum::<i64>().max(in_all) + others * taken.len() as i64;
-        alloc.more.as_ref().map_or(0, |more| more.devices() as i64) >= asked
+        let asked_devices =
+            self.shared_gpus(&taken_nodes).iter().sum::<i64>().max(in_all) + other_devices * taken_nodes.len() as i64;
+        alloc.more.as_ref().map_or(0, |more| more.device_count() as i64) >= asked_devices
     }
 
     /// Returns the share of the job of these nodes beside processors.
-    fn more(&self, taken: &[TakenNode]) -> Option<Box<AllocMore>> {
+    fn build_share(&self, taken: &[TakenNode]) -> Option<Box<AllocMore>> {
         let resources = &self.machine.resources;
         let gpus = self.shared_gpus(taken);
         let mut more = AllocMore::default();
@@ -464,15 +465,15 @@ impl<'a> NodeFit<'a> {
         }
         if self.job.whole {
             for (kind, gres) in resources.gres.iter().enumerate() {
-                let here = taken.iter().filter(|taken| gres[taken.0] > 0);
-                more.gres.extend(here.map(|&(node, ..)| (kind as u16, node as u32, gres[node])));
+                let nodes_with_gres = taken.iter().filter(|taken| gres[taken.0] > 0);
+                more.gres.extend(nodes_with_gres.map(|&(node, ..)| (kind as u16, node as u32, gres[node])));
             }
         } else {
             for (&(node, ..), &count) in taken.iter().zip(&gpus) {
                 let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
-                self.give(kinds, node, count, &mut more);
+                self.give_devices(kinds, node, count, &mut more);
                 for &(kinds, count) in &self.demand.gres {
-                    self.give(kinds, node, i64::from(count), &mut more);
+                    self.give_devices(kinds, node, i64::from(count), &mut more);
                 }
             }
         }
@@ -487,28 +488,28 @@ impl<'a> NodeFit<'a> {
         if asked.per_node > 0 {
             return vec![i64::from(asked.per_node); taken.len()];
         }
-        let mut left = i64::from(asked.in_all(self.tasks as u32));
+        let mut remaining = i64::from(asked.in_all(self.tasks as u32));
         // Those of one task on each node, then more from the first one on.
-        let each = i64::from(asked.per_task.max(1));
-        let mut shares: Vec<i64> = taken.iter().map(|taken| taken.2.min(each)).collect();
-        left -= shares.iter().sum::<i64>();
+        let gpus_per_task = i64::from(asked.per_task.max(1));
+        let mut shares: Vec<i64> = taken.iter().map(|taken| taken.2.min(gpus_per_task)).collect();
+        remaining -= shares.iter().sum::<i64>();
         for (share, taken) in shares.iter_mut().zip(taken) {
-            let more = left.clamp(0, (taken.2 - *share).max(0)) / each * each;
+            let more = remaining.clamp(0, (taken.2 - *share).max(0)) / gpus_per_task * gpus_per_task;
             *share += more;
-            left -= more;
+            remaining -= more;
         }
         shares
     }
 
     /// Gives devices of these kinds, the first kind first.
-    fn give(&self, kinds: u64, node: usize, count: i64, more: &mut AllocMore) {
-        let Some(idle) = self.idle.more() else { return };
-        let mut left = count as u32;
+    fn give_devices(&self, kinds: u64, node: usize, count: i64, more: &mut AllocMore) {
+        let Some(idle) = self.idle.more_resources() else { return };
+        let mut remaining = count as u32;
         for (kind, gres) in idle.gres.iter().enumerate().filter(|&(kind, _)| kinds >> kind & 1 == 1) {
-            let here = left.min(gres[node]);
-            if here > 0 {
-                more.gres.push((kind as u16, node as u32, here));
-                left -= here;
+            let device_count = remaining.min(gres[node]);
+            if device_count > 0 {
+                more.gres.push((kind as u16, node as u32, device_count));
+                remaining -= device_count;
             }
         }
     }
@@ -530,7 +531,7 @@ struct OfferSet {
 
 /// The place of the best set: of the lowest weight one with named nodes, then the tightest that
 /// suffices, else the largest.
-fn best(sets: &[OfferSet], need: &Wanting) -> usize {
+fn best_set(sets: &[OfferSet], need: &Wanting) -> usize {
     let mut best: Option<(usize, &OfferSet, bool)> = None;
     for (index, set) in sets.iter().enumerate() {
         let suffices = set.cpus >= need.cpus && set.nodes >= need.nodes - need.spare && set.gpus >= need.gpus;
@@ -570,16 +571,16 @@ impl Wanting {
     fn new(fit: &NodeFit<'_>) -> Wanting {
         let (least, most) = (i64::from(fit.job.min_nodes), i64::from(fit.job.most_nodes()));
         // A range asks for its upper end; that of the partition is none of the job.
-        let wanted = if most > least && fit.job.max_nodes != u32::MAX { most } else { least };
+        let wanted_nodes = if most > least && fit.job.max_nodes != u32::MAX { most } else { least };
         let most = if fit.demand.tasks == 0 { most } else { most.min(fit.tasks.max(least)) };
-        let wanted = wanted.min(most.max(least));
+        let wanted_count = wanted_nodes.min(most.max(least));
         let gpus = fit.demand.gpus.as_ref().map_or(0, |gpus| i64::from(gpus.in_all(fit.tasks as u32)));
         Wanting {
             cpus: i64::from(fit.job.cpus),
-            nodes: if gpus > 0 { least } else { wanted },
+            nodes: if gpus > 0 { least } else { wanted_count },
             least_nodes: least,
             most,
-            spare: wanted - least,
+            spare: wanted_count - least,
             gpus,
             counts_gpus: gpus > 0,
         }

@@ -16,26 +16,26 @@ impl Resources {
             resources.weights = conf.nodes.iter().map(weight).collect();
         }
         for (index, node) in conf.nodes.iter().enumerate() {
-            for (name, kind, count) in gres(&node.gres) {
-                if let Some(at) = resources.kind(&name, &kind, nodes) {
+            for (name, kind, count) in parse_gres(&node.gres) {
+                if let Some(at) = resources.find_kind(&name, &kind, nodes) {
                     resources.gres[at][index] += count;
                 }
             }
             for feature in &node.features {
                 match resources.features.iter_mut().find(|(name, _)| name == feature) {
                     Some((_, set)) => set.insert(index),
-                    None => resources.features.push((feature.clone(), NodeSet::of(nodes, [index]))),
+                    None => resources.features.push((feature.clone(), NodeSet::from_members(nodes, [index]))),
                 }
             }
         }
-        resources.caps = (0..).zip(&conf.partitions).filter_map(|(part, p)| cap(conf, part, p)).collect();
-        resources.licences = licences(conf.setting("Licenses").unwrap_or_default());
+        resources.caps = (0..).zip(&conf.partitions).filter_map(|(part, p)| node_cap(conf, part, p)).collect();
+        resources.licences = parse_licences(conf.setting_value("Licenses").unwrap_or_default());
         resources
     }
 }
 
 /// The cap of a partition; one for each socket is counted on the whole node.
-fn cap(conf: &SlurmConf, part: u16, partition: &ConfPartition) -> Option<NodeCap> {
+fn node_cap(conf: &SlurmConf, part: u16, partition: &ConfPartition) -> Option<NodeCap> {
     let sockets = partition.nodes.iter().map(|&node| conf.nodes[node as usize].sockets).max().unwrap_or(1);
     let of_sockets = partition.max_cpus_per_socket.map(|cpus| cpus.saturating_mul(sockets));
     let caps = [partition.max_cpus_per_node, of_sockets];
@@ -43,8 +43,8 @@ fn cap(conf: &SlurmConf, part: u16, partition: &ConfPartition) -> Option<NodeCap
 }
 
 /// `gpu:a:2(S:0-1),nvme:4` as name, type and number.
-pub fn gres(text: &str) -> Vec<(String, String, u32)> {
-    let mut found = Vec::new();
+pub fn parse_gres(text: &str) -> Vec<(String, String, u32)> {
+    let mut entries = Vec::new();
     for part in outside_brackets(text) {
         let part = part.split(['(', '[']).next().unwrap_or_default().trim();
         let part = part.strip_prefix("gres:").or(part.strip_prefix("gres/")).unwrap_or(part);
@@ -55,12 +55,12 @@ pub fn gres(text: &str) -> Vec<(String, String, u32)> {
         }
         let (kind, number) = match rest {
             [] => ("", 1),
-            [one] => count(one).map_or((*one, 1), |number| ("", number)),
-            [kind, number, ..] => (*kind, count(number).unwrap_or(1)),
+            [one] => parse_count(one).map_or((*one, 1), |number| ("", number)),
+            [kind, number, ..] => (*kind, parse_count(number).unwrap_or(1)),
         };
-        found.push((name.to_string(), kind.to_string(), number));
+        entries.push((name.to_string(), kind.to_string(), number));
     }
-    found
+    entries
 }
 
 /// Parts between commas that are not in brackets.
@@ -82,7 +82,7 @@ fn outside_brackets(text: &str) -> Vec<&str> {
 }
 
 /// A number with a unit of 1,024.
-fn count(text: &str) -> Option<u32> {
+fn parse_count(text: &str) -> Option<u32> {
     let digits = text.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G']);
     let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" => 0,
@@ -96,13 +96,13 @@ fn count(text: &str) -> Option<u32> {
 }
 
 /// `sim:3,cad` as names and numbers; without a number it is one.
-pub fn licences(text: &str) -> Vec<(String, u32)> {
+pub fn parse_licences(text: &str) -> Vec<(String, u32)> {
     let parts = text.split([',', ';', '|']).map(str::trim).filter(|part| !part.is_empty() && *part != "(null)");
-    let one = |part: &str| {
+    let parse_licence = |part: &str| {
         let (name, number) = part.rsplit_once([':', '*', '=']).unwrap_or((part, "1"));
         number.trim().parse().map_or((part.to_string(), 1), |number| (name.trim().to_string(), number))
     };
-    parts.map(one).collect()
+    parts.map(parse_licence).collect()
 }
 
 #[cfg(test)]
@@ -112,15 +112,15 @@ mod tests {
     #[test]
     fn gres_have_types_counts_and_sockets() {
         let named = |name: &str, kind: &str, count| (name.to_string(), kind.to_string(), count);
-        assert_eq!(gres("gpu:a:2(S:0,1),nvme:4"), [named("gpu", "a", 2), named("nvme", "", 4)]);
-        assert_eq!(gres("gpu"), [named("gpu", "", 1)]);
-        assert_eq!(gres("gpu:v100"), [named("gpu", "v100", 1)]);
-        assert_eq!(gres("shard:no_consume:2K"), [named("shard", "", 2048)]);
-        assert_eq!(gres("(null)"), []);
+        assert_eq!(parse_gres("gpu:a:2(S:0,1),nvme:4"), [named("gpu", "a", 2), named("nvme", "", 4)]);
+        assert_eq!(parse_gres("gpu"), [named("gpu", "", 1)]);
+        assert_eq!(parse_gres("gpu:v100"), [named("gpu", "v100", 1)]);
+        assert_eq!(parse_gres("shard:no_consume:2K"), [named("shard", "", 2048)]);
+        assert_eq!(parse_gres("(null)"), []);
     }
 
     #[test]
     fn a_licence_without_a_number_is_one() {
-        assert_eq!(licences("sim:3, cad"), [("sim".to_string(), 3), ("cad".to_string(), 1)]);
+        assert_eq!(parse_licences("sim:3, cad"), [("sim".to_string(), 3), ("cad".to_string(), 1)]);
     }
 }

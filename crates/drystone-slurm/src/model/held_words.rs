@@ -14,16 +14,16 @@ pub(super) struct HeldWords {
 
 impl HeldWords {
     /// Brings the words up to the present state.
-    pub(super) fn renew(&mut self, cluster: &ModelCluster) {
-        if self.of == Some(cluster.state()) {
+    pub(super) fn renew_words(&mut self, cluster: &ModelCluster) {
+        if self.of == Some(cluster.change_count()) {
             return;
         }
-        self.of = Some(cluster.state());
+        self.of = Some(cluster.change_count());
         self.words.clear();
         self.spans.clear();
-        for &(.., slot) in cluster.order() {
+        for &(.., slot) in cluster.end_order() {
             let from = self.words.len() as u32;
-            self.words.extend(cluster.at(slot).map_or(&[][..], |running| &running.words));
+            self.words.extend(cluster.job_at(slot).map_or(&[][..], |running| &running.words));
             let slot = slot as usize;
             if self.spans.len() <= slot {
                 self.spans.resize(slot + 1, (0, 0));
@@ -47,23 +47,24 @@ mod tests {
 
     #[test]
     fn nodes_are_those_of_the_present_jobs() {
-        let mut cluster = ModelCluster::new(ModelMachine::uniform(200, 1));
+        let mut cluster = ModelCluster::new(ModelMachine::with_equal_nodes(200, 1));
         let mut words = HeldWords::default();
         let start = |cluster: &mut ModelCluster, id: u32, nodes: &[usize]| {
-            let alloc = Alloc { nodes: NodeSet::of(200, nodes.iter().copied()), ..Alloc::default() };
-            cluster.start(&Pending::new(id, 1, 600), 0, alloc);
+            let alloc = Alloc { nodes: NodeSet::from_members(200, nodes.iter().copied()), ..Alloc::default() };
+            cluster.start_job(&Pending::new(id, 1, 600), 0, alloc);
         };
         start(&mut cluster, 0, &[0, 64, 199]);
         start(&mut cluster, 1, &[65]);
-        words.renew(&cluster);
-        let nodes = NodeSet::of(200, [64, 65, 199]);
+        words.renew_words(&cluster);
+        let nodes = NodeSet::from_members(200, [64, 65, 199]);
         let counts = |words: &HeldWords| [0, 1, 2].map(|slot| words.count_on(slot, &nodes));
         assert_eq!(counts(&words), [2, 1, 0]);
-        cluster.end(0);
+        cluster.end_job(0);
         start(&mut cluster, 2, &[199]);
-        words.renew(&cluster);
-        let of =
-            |words: &HeldWords| cluster.order().iter().map(|&(.., slot)| words.count_on(slot, &nodes)).sum::<usize>();
+        words.renew_words(&cluster);
+        let of = |words: &HeldWords| {
+            cluster.end_order().iter().map(|&(.., slot)| words.count_on(slot, &nodes)).sum::<usize>()
+        };
         assert_eq!(of(&words), 2);
     }
 }

@@ -29,14 +29,14 @@ pub struct IdleNodes {
 impl IdleNodes {
     /// A machine without jobs.
     pub fn new(machine: &ModelMachine) -> IdleNodes {
-        let all = NodeSet::full(machine.nodes());
+        let all_nodes = NodeSet::full(machine.node_count());
         let resources = &machine.resources;
         let single = machine.cpus.iter().all(|&c| c == 1) && resources.is_plain();
-        let more = IdleMore::new(resources, machine.nodes());
+        let more = IdleMore::new(resources, machine.node_count());
         IdleNodes {
             cpus: machine.cpus.clone(),
-            some: all.clone(),
-            all,
+            some: all_nodes.clone(),
+            all: all_nodes,
             single,
             threads: machine.threads.max(1),
             mixed_threads: machine.mixed_threads.clone(),
@@ -46,27 +46,27 @@ impl IdleNodes {
     }
 
     /// Becomes the other, in its own memory.
-    pub fn assign(&mut self, other: &IdleNodes) {
-        self.some.assign(&other.some);
+    pub fn copy_from(&mut self, other: &IdleNodes) {
+        self.some.copy_from(&other.some);
         self.twice.clone_from(&other.twice);
         if !self.single {
             self.cpus.clone_from(&other.cpus);
-            self.all.assign(&other.all);
+            self.all.copy_from(&other.all);
         }
         if let (Some(own), Some(other)) = (&mut self.more, &other.more) {
-            own.assign(other);
+            own.copy_from(other);
         }
     }
 
     /// Memory and generic resources.
     #[inline]
-    pub(super) fn more(&self) -> Option<&IdleMore> {
+    pub(super) fn more_resources(&self) -> Option<&IdleMore> {
         self.more.as_deref()
     }
 
     fn change_more(&mut self, alloc: &Alloc, machine: &ModelMachine, take: bool) {
         if let (Some(own), Some(more)) = (&mut self.more, &alloc.more) {
-            own.change(&alloc.nodes, more, &machine.resources, take);
+            own.change_share(&alloc.nodes, more, &machine.resources, take);
             if let Some(cap) = more.cap {
                 own.change_capped(cap, alloc.iter(machine), take);
             }
@@ -85,7 +85,7 @@ impl IdleNodes {
     }
 
     /// Takes what a job gets.
-    pub fn take(&mut self, alloc: &Alloc, machine: &ModelMachine) {
+    pub fn take_alloc(&mut self, alloc: &Alloc, machine: &ModelMachine) {
         if self.single {
             self.some.subtract(&alloc.nodes);
             return;
@@ -111,7 +111,7 @@ impl IdleNodes {
             return;
         }
         if !self.single {
-            return self.take(alloc, machine);
+            return self.take_alloc(alloc, machine);
         }
         for node in alloc.nodes.iter() {
             if self.some.contains(node) {
@@ -123,7 +123,7 @@ impl IdleNodes {
     }
 
     /// Gives back what a job had.
-    pub fn give(&mut self, alloc: &Alloc, machine: &ModelMachine) {
+    pub fn give_back(&mut self, alloc: &Alloc, machine: &ModelMachine) {
         if alloc.nodes.is_empty() {
             return;
         }
@@ -144,9 +144,9 @@ impl IdleNodes {
         self.change_more(alloc, machine, false);
         for (node, mut cpus) in alloc.iter(machine) {
             if let Some(twice) = self.twice.get_mut(&node) {
-                let shared = cpus.min(*twice);
-                *twice -= shared;
-                cpus -= shared;
+                let shared_cpus = cpus.min(*twice);
+                *twice -= shared_cpus;
+                cpus -= shared_cpus;
                 if *twice == 0 {
                     self.twice.remove(&node);
                 }
@@ -164,12 +164,12 @@ impl IdleNodes {
 
     /// The nodes that a job could use a part of.
     #[inline]
-    pub fn usable(&self, whole: bool) -> &NodeSet {
+    pub fn usable_nodes(&self, whole: bool) -> &NodeSet {
         if whole && !self.single { &self.all } else { &self.some }
     }
 
     /// Sets the idle processors of a node.
-    pub(super) fn set(&mut self, node: usize, cpus: u32, machine: &ModelMachine) {
+    pub(super) fn set_idle(&mut self, node: usize, cpus: u32, machine: &ModelMachine) {
         self.cpus[node] = cpus;
         let set = |set: &mut NodeSet, is: bool| if is { set.insert(node) } else { set.remove(node) };
         set(&mut self.some, cpus > 0);
@@ -188,7 +188,7 @@ impl IdleNodes {
     }
 
     /// Idle processors of a node.
-    pub fn on(&self, node: usize) -> u32 {
+    pub fn idle_on(&self, node: usize) -> u32 {
         if self.single { u32::from(self.some.contains(node)) } else { self.cpus[node] }
     }
 
@@ -196,30 +196,30 @@ impl IdleNodes {
     ///
     /// A job that is `whole` uses whole nodes only, another one also a part of a node.
     pub fn count_usable(&self, whole: bool, allowed: &NodeSet) -> (u64, u64) {
-        let usable = self.usable(whole);
-        let nodes = usable.common(allowed) as u64;
+        let usable = self.usable_nodes(whole);
+        let nodes = usable.count_common(allowed) as u64;
         let cpus = || usable.iter_common(allowed).map(|node| u64::from(self.cpus[node])).sum();
         (nodes, if self.single { nodes } else { cpus() })
     }
 
     /// Returns whether a job certainly does not fit: too few nodes or processors. Cheap.
-    pub fn lacks(&self, job: &Pending, allowed: &NodeSet) -> bool {
-        let usable = self.usable(job.whole);
-        let nodes = usable.common(allowed);
+    pub fn lacks_room(&self, job: &Pending, allowed: &NodeSet) -> bool {
+        let usable = self.usable_nodes(job.whole);
+        let nodes = usable.count_common(allowed);
         if self.single {
             return nodes < (job.cpus.max(job.min_nodes)) as usize;
         }
         if nodes < job.min_nodes as usize {
             return true;
         }
-        let mut left = i64::from(job.cpus);
+        let mut remaining = i64::from(job.cpus);
         for node in usable.iter_common(allowed) {
-            left -= i64::from(self.cpus[node]);
-            if left <= 0 {
+            remaining -= i64::from(self.cpus[node]);
+            if remaining <= 0 {
                 return false;
             }
         }
-        left > 0
+        remaining > 0
     }
 }
 
@@ -230,14 +230,14 @@ mod tests {
     #[test]
     fn what_two_jobs_have_at_once_is_idle_when_both_have_ended() {
         for cpus in [1, 4] {
-            let machine = ModelMachine::uniform(2, cpus);
+            let machine = ModelMachine::with_equal_nodes(2, cpus);
             let mut idle = IdleNodes::new(&machine);
-            let both = Alloc { nodes: NodeSet::of(2, [0]), cpus: vec![cpus], more: None };
+            let both = Alloc { nodes: NodeSet::from_members(2, [0]), cpus: vec![cpus], more: None };
             idle.take_anyway(&both, &machine);
             idle.take_anyway(&both, &machine);
-            idle.give(&both, &machine);
-            assert_eq!((idle.on(0), idle.on(1)), (0, cpus));
-            idle.give(&both, &machine);
+            idle.give_back(&both, &machine);
+            assert_eq!((idle.idle_on(0), idle.idle_on(1)), (0, cpus));
+            idle.give_back(&both, &machine);
             assert_eq!(idle, IdleNodes::new(&machine));
         }
     }

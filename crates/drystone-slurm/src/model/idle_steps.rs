@@ -24,7 +24,7 @@ impl IdleSteps {
     /// Returns a bound of the processors that are idle on these nodes by a time, if no job starts
     /// before.
     pub(super) fn most_on(&mut self, cluster: &ModelCluster, free: &NodeSet, time: i64) -> u64 {
-        self.renew(cluster);
+        self.renew_steps(cluster);
         let at = self.step_at(cluster, time) * self.width;
         if cluster.idle.is_single() {
             let words = self.words[at..at + self.width].iter().zip(free.words());
@@ -35,19 +35,19 @@ impl IdleSteps {
     }
 
     /// Sees to it that the steps are of the present state.
-    pub(super) fn renew(&mut self, cluster: &ModelCluster) {
-        if self.of != Some(cluster.state()) {
-            self.rebuild(cluster);
+    pub(super) fn renew_steps(&mut self, cluster: &ModelCluster) {
+        if self.of != Some(cluster.change_count()) {
+            self.rebuild_steps(cluster);
         }
     }
 
     /// Returns the step behind all ends up to a time.
     pub(super) fn step_at(&self, cluster: &ModelCluster, time: i64) -> usize {
-        cluster.order().partition_point(|&(end, ..)| end <= time).div_ceil(self.ends)
+        cluster.end_order().partition_point(|&(end, ..)| end <= time).div_ceil(self.ends)
     }
 
     /// Number of steps.
-    pub(super) fn count(&self) -> usize {
+    pub(super) fn step_count(&self) -> usize {
         self.words.len().max(self.cpus.len()) / self.width.max(1)
     }
 
@@ -70,17 +70,17 @@ impl IdleSteps {
         nodes.iter().map(idle).sum()
     }
 
-    fn rebuild(&mut self, cluster: &ModelCluster) {
-        let (order, machine) = (cluster.order(), &cluster.machine);
-        self.of = Some(cluster.state());
+    fn rebuild_steps(&mut self, cluster: &ModelCluster) {
+        let (order, machine) = (cluster.end_order(), &cluster.machine);
+        self.of = Some(cluster.change_count());
         self.ends = order.len().div_ceil(MOST_STEPS).max(1);
         self.words.clear();
         self.cpus.clear();
         let single = cluster.idle.is_single();
         if single {
-            self.words.extend_from_slice(cluster.idle.usable(false).words());
+            self.words.extend_from_slice(cluster.idle.usable_nodes(false).words());
         } else {
-            self.cpus.extend((0..machine.nodes()).map(|node| cluster.idle.on(node)));
+            self.cpus.extend((0..machine.node_count()).map(|node| cluster.idle.idle_on(node)));
         }
         self.width = self.words.len().max(self.cpus.len());
         for (step, ends) in (1..).zip(order.chunks(self.ends)) {
@@ -90,7 +90,7 @@ impl IdleSteps {
             } else {
                 self.cpus.extend_from_within(at - self.width..at);
             }
-            for running in ends.iter().filter_map(|&(.., slot)| cluster.at(slot)) {
+            for running in ends.iter().filter_map(|&(.., slot)| cluster.job_at(slot)) {
                 if single {
                     let own = running.alloc.nodes.words();
                     self.words[at..].iter_mut().zip(own).for_each(|(idle, own)| *idle |= own);
@@ -110,11 +110,11 @@ mod tests {
     #[test]
     fn steps_are_what_the_ends_leave() {
         for cpus in [1, 4] {
-            let mut cluster = ModelCluster::new(ModelMachine::uniform(6, cpus));
+            let mut cluster = ModelCluster::new(ModelMachine::with_equal_nodes(6, cpus));
             for node in 0..4_u32 {
-                let nodes = NodeSet::of(6, [node as usize]);
+                let nodes = NodeSet::from_members(6, [node as usize]);
                 let alloc = Alloc { nodes, cpus: vec![1], more: None };
-                cluster.start(&Pending::new(node, 1, 60 * i64::from(node + 1)), 0, alloc);
+                cluster.start_job(&Pending::new(node, 1, 60 * i64::from(node + 1)), 0, alloc);
             }
             let (mut steps, all) = (IdleSteps::default(), NodeSet::full(6));
             let taken = |time: i64| (4 - time / 60).clamp(0, 4) as u64;
@@ -122,7 +122,7 @@ mod tests {
                 assert_eq!(steps.most_on(&cluster, &all, time), u64::from(6 * cpus) - taken(time), "{cpus} {time}");
             }
             // The second node is idle from 120 s on.
-            let one = NodeSet::of(6, [1]);
+            let one = NodeSet::from_members(6, [1]);
             let idle = [119, 120].map(|time| steps.most_on(&cluster, &one, time));
             assert_eq!(idle, [u64::from(cpus - 1), u64::from(cpus)]);
         }

@@ -23,7 +23,7 @@ struct Used {
 }
 
 impl Used {
-    fn add(&mut self, more: TresAmounts, nodes: impl Iterator<Item = u32>) {
+    fn add_amounts(&mut self, more: TresAmounts, nodes: impl Iterator<Item = u32>) {
         self.cpus += more.cpu;
         self.mem += more.mem;
         self.gpus += more.gpu;
@@ -32,7 +32,7 @@ impl Used {
         nodes.for_each(|node| *self.nodes.entry(node).or_default() += 1);
     }
 
-    fn subtract(&mut self, less: TresAmounts, nodes: impl Iterator<Item = u32>) {
+    fn subtract_amounts(&mut self, less: TresAmounts, nodes: impl Iterator<Item = u32>) {
         self.cpus = self.cpus.saturating_sub(less.cpu);
         self.mem = self.mem.saturating_sub(less.mem);
         self.gpus = self.gpus.saturating_sub(less.gpu);
@@ -49,7 +49,7 @@ impl Used {
     }
 
     /// In use as a limit counts it.
-    fn tres(&self) -> TresAmounts {
+    fn tres_in_use(&self) -> TresAmounts {
         let node = self.nodes.len() as u64;
         TresAmounts { cpu: self.cpus, node, mem: self.mem, gpu: self.gpus, billing: self.billing }
     }
@@ -64,7 +64,7 @@ pub struct UseLedger {
     of_assoc: Vec<Used>,
     of_qos: Vec<Used>,
     of_user: BTreeMap<(u32, i32), Used>,
-    /// By QOS and account: see [`UseLedger::account`].
+    /// By QOS and account: see [`UseLedger::account_of`].
     of_account: BTreeMap<(u32, i64), Used>,
     /// True if a job that breaks a limit by itself may run all the same: otherwise it would wait
     /// for ever.
@@ -85,30 +85,30 @@ struct WantedUse<'a> {
 
 impl WantedUse<'_> {
     /// Returns its addition to the use: nodes that are used already do not count.
-    fn beside(&self, used: &Used) -> TresAmounts {
-        let known =
+    fn added_to(&self, used: &Used) -> TresAmounts {
+        let shared_nodes =
             self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| used.nodes.contains_key(&(n as u32))).count());
-        TresAmounts { node: self.all.node.saturating_sub(known as u64), ..self.all }
+        TresAmounts { node: self.all.node.saturating_sub(shared_nodes as u64), ..self.all }
     }
 }
 
 impl UseLedger {
     /// Accounts without jobs.
     pub fn new(accounts: Accounts) -> UseLedger {
-        let mut inherited: Vec<AccountLimits> = Vec::with_capacity(accounts.assocs.len());
+        let mut inherited_limits: Vec<AccountLimits> = Vec::with_capacity(accounts.assocs.len());
         for assoc in &accounts.assocs {
             let own = &assoc.limits;
-            let limits = match assoc.parent.map(|parent| &inherited[parent]) {
+            let limits = match assoc.parent.map(|parent| &inherited_limits[parent]) {
                 None => own.clone(),
                 Some(above) => AccountLimits {
-                    max_tres: own.max_tres.or(&above.max_tres),
+                    max_tres: own.max_tres.or_else(&above.max_tres),
                     max_jobs: own.max_jobs.or(above.max_jobs),
                     max_submit: own.max_submit.or(above.max_submit),
                     max_wall: own.max_wall.or(above.max_wall),
                     ..own.clone()
                 },
             };
-            inherited.push(limits);
+            inherited_limits.push(limits);
         }
         let nodes = |tres: &Tres| tres.node.is_some();
         let counts_nodes = accounts.assocs.iter().any(|a| nodes(&a.limits.grp_tres))
@@ -119,7 +119,7 @@ impl UseLedger {
         let (assocs, qos) = (accounts.assocs.len(), accounts.qos.len());
         UseLedger {
             accounts,
-            inherited,
+            inherited: inherited_limits,
             of_assoc: vec![Used::default(); assocs],
             of_qos: vec![Used::default(); qos],
             of_user: BTreeMap::new(),
@@ -143,14 +143,14 @@ impl UseLedger {
     }
 
     /// The association and all above it.
-    fn chain(&self, assoc: u32) -> impl Iterator<Item = usize> + '_ {
+    fn assoc_chain(&self, assoc: u32) -> impl Iterator<Item = usize> + '_ {
         let first = (assoc != NONE).then_some(assoc as usize).filter(|&assoc| assoc < self.accounts.assocs.len());
         std::iter::successors(first, |&assoc| self.accounts.assocs[assoc].parent)
     }
 
     /// The account of a job: that of its association, as an index; below 0 for the account that a
     /// job without an association names.
-    fn account(&self, job: &Pending) -> i64 {
+    fn account_of(&self, job: &Pending) -> i64 {
         match self.accounts.assocs.get(job.assoc as usize) {
             Some(assoc) if !assoc.user.is_empty() => assoc.parent.map_or(-1, |parent| parent as i64),
             Some(_) => i64::from(job.assoc),
@@ -164,7 +164,7 @@ impl UseLedger {
     }
 
     /// Returns Slurm's reason that keeps the job from running whatever resources it gets.
-    pub fn before(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
+    pub fn reason_before_alloc(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
         let (mut grp_jobs, mut per_account, mut per_user, mut wall) = (false, false, false, false);
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             let limits = &self.accounts.qos[qos as usize];
@@ -175,7 +175,7 @@ impl UseLedger {
             }
             if let Some(most) = limits.max_jobs_account
                 && !std::mem::replace(&mut per_account, true)
-                && self.is_full(most, self.of_account.get(&(qos, self.account(job))).map_or(0, |used| used.jobs))
+                && self.is_full(most, self.of_account.get(&(qos, self.account_of(job))).map_or(0, |used| used.jobs))
             {
                 return Some("QOSMaxJobsPerAccountLimit");
             }
@@ -198,12 +198,12 @@ impl UseLedger {
     }
 
     fn before_by_assoc(&self, job: &Pending, grp_jobs: bool, per: bool, wall: bool) -> Option<&'static str> {
-        for (above, assoc) in self.chain(job.assoc).enumerate() {
-            let used = &self.of_assoc[assoc];
+        for (above, assoc) in self.assoc_chain(job.assoc).enumerate() {
+            let usage = &self.of_assoc[assoc];
             if self.accounts.assocs[assoc]
                 .limits
                 .grp_jobs
-                .is_some_and(|most| !grp_jobs && self.is_full(most, used.jobs))
+                .is_some_and(|most| !grp_jobs && self.is_full(most, usage.jobs))
             {
                 return Some("AssocGrpJobsLimit");
             }
@@ -211,7 +211,7 @@ impl UseLedger {
                 continue;
             }
             let limits = &self.inherited[assoc];
-            if limits.max_jobs.is_some_and(|most| !per && self.is_full(most, used.jobs)) {
+            if limits.max_jobs.is_some_and(|most| !per && self.is_full(most, usage.jobs)) {
                 return Some("AssocMaxJobsLimit");
             }
             if limits.max_wall.is_some_and(|most| !wall && !self.lenient && job.limit > most * 60) {
@@ -224,94 +224,101 @@ impl UseLedger {
     /// Returns Slurm's reason that keeps the job from running on these nodes, or on any where none
     /// are named.
     /// `gpus` is the number that Slurm counts on these nodes, where that is not what the job gets.
-    pub fn after(
+    pub fn reason_after_alloc(
         &self,
         job: &Pending,
         alloc: Option<&Alloc>,
         gpus: Option<u64>,
         machine: &ModelMachine,
     ) -> Option<&'static str> {
-        let wanted = match alloc {
+        let wanted_use = match alloc {
             Some(alloc) => {
-                let mut all = had(job.part, alloc, machine);
-                let fewest_gpus = all.gpu;
-                all.gpu = gpus.unwrap_or(all.gpu);
-                WantedUse { all, fewest_gpus, nodes: self.counts_nodes.then_some(&alloc.nodes) }
+                let mut amounts = allocated_amounts(job.part, alloc, machine);
+                let fewest_gpus = amounts.gpu;
+                amounts.gpu = gpus.unwrap_or(amounts.gpu);
+                WantedUse { all: amounts, fewest_gpus, nodes: self.counts_nodes.then_some(&alloc.nodes) }
             }
             None => {
-                let all = asked(job, u64::from(job.min_nodes), machine);
-                WantedUse { all, fewest_gpus: all.gpu, nodes: None }
+                let amounts = asked_amounts(job, u64::from(job.min_nodes), machine);
+                WantedUse { all: amounts, fewest_gpus: amounts.gpu, nodes: None }
             }
         };
-        self.exceeds(job, wanted, machine)
+        self.exceeded_limit(job, wanted_use, machine)
     }
 
-    /// As [`UseLedger::after`], for a start that is only planned: the request counts, and all
-    /// processors of whole nodes.
+    /// As [`UseLedger::reason_after_alloc`], for a start that is only planned: the request counts,
+    /// and all processors of whole nodes.
     pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<&'static str> {
         let nodes = self.counts_nodes.then_some(&alloc.nodes);
-        let mut all = asked(job, alloc.nodes.count() as u64, machine);
+        let mut amounts = asked_amounts(job, alloc.nodes.count_nodes() as u64, machine);
         if job.whole {
-            all = TresAmounts { gpu: all.gpu, ..had(job.part, alloc, machine) };
+            amounts = TresAmounts { gpu: amounts.gpu, ..allocated_amounts(job.part, alloc, machine) };
         }
-        self.exceeds(job, WantedUse { all, fewest_gpus: all.gpu, nodes }, machine)
+        self.exceeded_limit(job, WantedUse { all: amounts, fewest_gpus: amounts.gpu, nodes }, machine)
     }
 
-    fn exceeds(&self, job: &Pending, wanted: WantedUse<'_>, machine: &ModelMachine) -> Option<&'static str> {
+    fn exceeded_limit(&self, job: &Pending, wanted: WantedUse<'_>, machine: &ModelMachine) -> Option<&'static str> {
         // What a QOS limits is not limited again by what comes after it.
-        let (mut grp, mut each) = (Tres::default(), Tres::default());
+        let (mut grp, mut per_job) = (Tres::default(), Tres::default());
         let (mut account, mut user) = (Tres::default(), Tres::default());
-        let nothing = Used::default();
+        let no_use = Used::default();
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             let Qos { limits, max_tres_user, max_tres_account, .. } = &self.accounts.qos[qos as usize];
-            let of_user = self.of_user.get(&(qos, job.user)).unwrap_or(&nothing);
-            let of_account = self.of_account.get(&(qos, self.account(job))).unwrap_or(&nothing);
-            if let Some(of) = self.breaks(&limits.grp_tres, &mut grp, &self.of_qos[qos as usize], wanted) {
-                return Some(reason(of, QOS_GRP));
+            let of_user = self.of_user.get(&(qos, job.user)).unwrap_or(&no_use);
+            let of_account = self.of_account.get(&(qos, self.account_of(job))).unwrap_or(&no_use);
+            if let Some(of) = self.broken_resource(&limits.grp_tres, &mut grp, &self.of_qos[qos as usize], wanted) {
+                return Some(resource_reason(of, QOS_GRP));
             }
-            if let Some(of) = self.breaks(&limits.max_tres, &mut each, &nothing, wanted) {
-                return Some(reason(of, QOS_JOB));
+            if let Some(of) = self.broken_resource(&limits.max_tres, &mut per_job, &no_use, wanted) {
+                return Some(resource_reason(of, QOS_JOB));
             }
-            if let Some(of) = self.breaks(max_tres_account, &mut account, of_account, wanted) {
-                return Some(reason(of, QOS_ACCOUNT));
+            if let Some(of) = self.broken_resource(max_tres_account, &mut account, of_account, wanted) {
+                return Some(resource_reason(of, QOS_ACCOUNT));
             }
-            if let Some(of) = self.breaks(max_tres_user, &mut user, of_user, wanted) {
-                return Some(reason(of, QOS_USER));
+            if let Some(of) = self.broken_resource(max_tres_user, &mut user, of_user, wanted) {
+                return Some(resource_reason(of, QOS_USER));
             }
         }
-        for (above, assoc) in self.chain(job.assoc).enumerate() {
-            let mut seen = grp;
+        for (above, assoc) in self.assoc_chain(job.assoc).enumerate() {
+            let mut seen_limits = grp;
             let limit = &self.accounts.assocs[assoc].limits.grp_tres;
-            if let Some(of) = self.breaks(limit, &mut seen, &self.of_assoc[assoc], wanted) {
-                return Some(reason(of, ASSOC_GRP));
+            if let Some(of) = self.broken_resource(limit, &mut seen_limits, &self.of_assoc[assoc], wanted) {
+                return Some(resource_reason(of, ASSOC_GRP));
             }
-            let mut seen = each;
+            let mut seen_per_job = per_job;
             if above == 0
-                && let Some(of) = self.breaks(&self.inherited[assoc].max_tres, &mut seen, &nothing, wanted)
+                && let Some(of) =
+                    self.broken_resource(&self.inherited[assoc].max_tres, &mut seen_per_job, &no_use, wanted)
             {
-                return Some(reason(of, ASSOC_JOB));
+                return Some(resource_reason(of, ASSOC_JOB));
             }
         }
         None
     }
 
     /// The resource of which a limit that was not set before is broken. It then counts as set.
-    fn breaks(&self, limit: &Tres, set: &mut Tres, used: &Used, wanted: WantedUse<'_>) -> Option<TresResource> {
-        let mut open = limit.without(set);
-        *set = set.or(limit);
+    fn broken_resource(
+        &self,
+        limit: &Tres,
+        set: &mut Tres,
+        used: &Used,
+        wanted: WantedUse<'_>,
+    ) -> Option<TresResource> {
+        let mut open = limit.without_those_of(set);
+        *set = set.or_else(limit);
         if self.lenient {
-            open = open.bearing(TresAmounts { gpu: wanted.fewest_gpus, ..wanted.all });
+            open = open.bearing_load(TresAmounts { gpu: wanted.fewest_gpus, ..wanted.all });
         }
-        open.exceeded(used.tres(), wanted.beside(used))
+        open.exceeded_resource(used.tres_in_use(), wanted.added_to(used))
     }
 
     /// Returns Slurm's reason that keeps one more job from being submitted.
-    pub fn submission(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
+    pub fn submission_reason(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
         let full = |most: Option<u32>, used: u32| most.is_some_and(|most| most > 0 && used >= most);
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             let limits = &self.accounts.qos[qos as usize];
             let user = self.of_user.get(&(qos, job.user)).map_or(0, |used| used.submitted);
-            let account = self.of_account.get(&(qos, self.account(job))).map_or(0, |used| used.submitted);
+            let account = self.of_account.get(&(qos, self.account_of(job))).map_or(0, |used| used.submitted);
             if full(limits.limits.grp_submit, self.of_qos[qos as usize].submitted) {
                 return Some("QOSGrpSubmitJobsLimit");
             }
@@ -322,12 +329,12 @@ impl UseLedger {
                 return Some("QOSMaxSubmitJobPerUserLimit");
             }
         }
-        for (above, assoc) in self.chain(job.assoc).enumerate() {
-            let used = self.of_assoc[assoc].submitted;
-            if full(self.accounts.assocs[assoc].limits.grp_submit, used) {
+        for (above, assoc) in self.assoc_chain(job.assoc).enumerate() {
+            let submitted_jobs = self.of_assoc[assoc].submitted;
+            if full(self.accounts.assocs[assoc].limits.grp_submit, submitted_jobs) {
                 return Some("AssocGrpSubmitJobsLimit");
             }
-            if above == 0 && full(self.inherited[assoc].max_submit, used) {
+            if above == 0 && full(self.inherited[assoc].max_submit, submitted_jobs) {
                 return Some("AssocMaxSubmitJobLimit");
             }
         }
@@ -335,37 +342,41 @@ impl UseLedger {
     }
 
     /// Does something to each count that the job belongs to.
-    fn each(&mut self, job: &Pending, machine: &ModelMachine, mut act: impl FnMut(&mut Used)) {
-        let account = self.account(job);
+    fn visit_counts(&mut self, job: &Pending, machine: &ModelMachine, mut act: impl FnMut(&mut Used)) {
+        let account = self.account_of(job);
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             act(&mut self.of_qos[qos as usize]);
             act(self.of_user.entry((qos, job.user)).or_default());
             act(self.of_account.entry((qos, account)).or_default());
         }
-        let chain: Vec<usize> = self.chain(job.assoc).collect();
+        let chain: Vec<usize> = self.assoc_chain(job.assoc).collect();
         chain.into_iter().for_each(|assoc| act(&mut self.of_assoc[assoc]));
     }
 
     /// A job is submitted.
     pub fn submit(&mut self, job: &Pending, machine: &ModelMachine) {
-        self.each(job, machine, |used| used.submitted += 1);
+        self.visit_counts(job, machine, |used| used.submitted += 1);
     }
 
     /// A job has left for good, before or after its start.
-    pub fn leave(&mut self, job: &Pending, machine: &ModelMachine) {
-        self.each(job, machine, |used| used.submitted -= used.submitted.min(1));
+    pub fn note_departure(&mut self, job: &Pending, machine: &ModelMachine) {
+        self.visit_counts(job, machine, |used| used.submitted -= used.submitted.min(1));
     }
 
     /// A job begins to run.
-    pub(super) fn begin(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
-        let (had, count) = (had(job.part, alloc, machine), self.counts_nodes);
-        self.each(job, machine, |used| used.add(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
+    pub(super) fn begin_job(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
+        let (had, count) = (allocated_amounts(job.part, alloc, machine), self.counts_nodes);
+        self.visit_counts(job, machine, |used| {
+            used.add_amounts(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32))
+        });
     }
 
     /// A job runs no more.
-    pub(super) fn end(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
-        let (had, count) = (had(job.part, alloc, machine), self.counts_nodes);
-        self.each(job, machine, |used| used.subtract(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32)));
+    pub(super) fn end_job(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
+        let (had, count) = (allocated_amounts(job.part, alloc, machine), self.counts_nodes);
+        self.visit_counts(job, machine, |used| {
+            used.subtract_amounts(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32))
+        });
     }
 }
 
@@ -399,7 +410,7 @@ const ASSOC_JOB: Reasons = [
     "AssocMaxBillingPerJob",
 ];
 
-fn reason(of: TresResource, reasons: Reasons) -> &'static str {
+fn resource_reason(of: TresResource, reasons: Reasons) -> &'static str {
     match of {
         TresResource::Cpu => reasons[0],
         TresResource::Node => reasons[1],
@@ -410,7 +421,7 @@ fn reason(of: TresResource, reasons: Reasons) -> &'static str {
 }
 
 /// Returns the amounts of an allocation.
-fn had(part: u16, alloc: &Alloc, machine: &ModelMachine) -> TresAmounts {
+fn allocated_amounts(part: u16, alloc: &Alloc, machine: &ModelMachine) -> TresAmounts {
     let kinds = &machine.resources.kinds;
     let (mut mem, mut gpu) = (0, 0);
     if let Some(more) = &alloc.more {
@@ -419,21 +430,21 @@ fn had(part: u16, alloc: &Alloc, machine: &ModelMachine) -> TresAmounts {
         gpu = gpus.map(|&(.., count)| u64::from(count)).sum();
     }
     // Slurm keeps a whole number.
-    let billing = machine.billed(part, alloc) as u64;
-    TresAmounts { cpu: alloc.total(machine), node: alloc.nodes.count() as u64, mem, gpu, billing }
+    let billing = machine.bill_per_second(part, alloc) as u64;
+    TresAmounts { cpu: alloc.total_cpus(machine), node: alloc.nodes.count_nodes() as u64, mem, gpu, billing }
 }
 
 /// The least that a job asks for, on so many nodes.
-fn asked(job: &Pending, nodes: u64, machine: &ModelMachine) -> TresAmounts {
+fn asked_amounts(job: &Pending, nodes: u64, machine: &ModelMachine) -> TresAmounts {
     // Slurm has tried a job of whole nodes before, and knows how many processors it would have.
     let cpu = u64::from(if job.whole { machine.whole_cpus(job) } else { job.cpus });
-    let mut all = TresAmounts { cpu, node: nodes, ..TresAmounts::default() };
-    if let Some(known) = machine.resources.demand(job.demand) {
-        (all.gpu, all.mem) = gpus_and_memory(&known.demand, cpu, nodes);
+    let mut amounts = TresAmounts { cpu, node: nodes, ..TresAmounts::default() };
+    if let Some(known) = machine.resources.known_demand(job.demand) {
+        (amounts.gpu, amounts.mem) = gpus_and_memory(&known.demand, cpu, nodes);
     }
     let weights = machine.parts[usize::from(job.part)].billing.as_ref();
-    all.billing = weights.map_or(cpu, |weights| billed_for(job, nodes, machine, weights) as u64);
-    all
+    amounts.billing = weights.map_or(cpu, |weights| billed_for(job, nodes, machine, weights) as u64);
+    amounts
 }
 
 /// Returns the GPUs and the megabytes that a demand is for, on so many processors and nodes.
@@ -454,31 +465,31 @@ fn billed_for(job: &Pending, nodes: u64, machine: &ModelMachine, weights: &Billi
     let kinds = &machine.resources.kinds;
     let (mut devices, mut memory) = (Vec::new(), 0);
     // A type counts where the job asks for one.
-    let typed = |serving: u64| match serving.count_ones() {
+    let device_type = |serving: u64| match serving.count_ones() {
         1 => kinds[serving.trailing_zeros() as usize].kind.as_str(),
         _ => "",
     };
-    if let Some(known) = machine.resources.demand(job.demand) {
+    if let Some(known) = machine.resources.known_demand(job.demand) {
         let demand = &known.demand;
         let gpus;
         (gpus, memory) = gpus_and_memory(demand, u64::from(job.cpus), nodes);
         if let Some(asked) = &demand.gpus {
-            devices.push(("gpu", typed(asked.kinds), gpus as f64));
+            devices.push(("gpu", device_type(asked.kinds), gpus as f64));
         }
         for &(serving, count) in demand.gres.iter().filter(|(serving, _)| *serving != 0) {
             let name = kinds[serving.trailing_zeros() as usize].name.as_str();
-            devices.push((name, typed(serving), f64::from(count) * nodes as f64));
+            devices.push((name, device_type(serving), f64::from(count) * nodes as f64));
         }
     }
     let amounts =
         BilledAmounts { cpus: f64::from(job.cpus), nodes: nodes as f64, memory: memory as f64, devices: &devices };
-    weights.bill(&amounts, machine.bills)
+    weights.compute_bill(&amounts, machine.bills)
 }
 
 impl ModelMachine {
     /// Returns what a job of a partition is billed for its allocation in a second.
-    pub fn billed(&self, part: u16, alloc: &Alloc) -> f64 {
-        let cpus = alloc.total(self) as f64;
+    pub fn bill_per_second(&self, part: u16, alloc: &Alloc) -> f64 {
+        let cpus = alloc.total_cpus(self) as f64;
         let Some(weights) = &self.parts[usize::from(part)].billing else { return cpus };
         let kinds = &self.resources.kinds;
         let more = alloc.more.as_deref();
@@ -488,8 +499,8 @@ impl ModelMachine {
             (kind.name.as_str(), kind.kind.as_str(), f64::from(count))
         };
         let devices: Vec<(&str, &str, f64)> = more.map_or(&[][..], |more| &more.gres).iter().map(of).collect();
-        let nodes = alloc.nodes.count() as f64;
-        weights.bill(&BilledAmounts { cpus, nodes, memory, devices: &devices }, self.bills)
+        let nodes = alloc.nodes.count_nodes() as f64;
+        weights.compute_bill(&BilledAmounts { cpus, nodes, memory, devices: &devices }, self.bills)
     }
 
     /// Returns the amount of a resource, such as `mem` or `gres/gpu`, that a job asks for.
@@ -503,7 +514,7 @@ impl ModelMachine {
         let (nodes, resources) = (&self.parts[usize::from(part)].nodes, &self.resources);
         match name {
             "cpu" => nodes.iter().map(|node| f64::from(self.cpus[node])).sum(),
-            "node" => nodes.count() as f64,
+            "node" => nodes.count_nodes() as f64,
             "mem" => nodes.iter().map(|node| resources.memory.get(node).copied().unwrap_or(0) as f64).sum(),
             name => {
                 let (name, kind) = name.trim_start_matches("gres/").split_once(':').unwrap_or((name, ""));
@@ -516,6 +527,6 @@ impl ModelMachine {
 
     /// Returns what a job is billed in a second for what it asks for, on so many nodes.
     pub fn billed_as_asked(&self, job: &Pending, nodes: u64) -> u64 {
-        asked(job, nodes, self).billing
+        asked_amounts(job, nodes, self).billing
     }
 }

@@ -22,30 +22,30 @@ impl IdleNodes {
         machine: &ModelMachine,
         weights: WeightUse,
     ) -> Option<Alloc> {
-        let demand = machine.resources.demand(job.demand);
-        let mut usable = self.usable(true).clone();
+        let demand = machine.resources.known_demand(job.demand);
+        let mut usable = self.usable_nodes(true).clone();
         usable.intersect(allowed);
         if let Some(known) = demand {
             usable.intersect(&known.suitable);
-            let lacking: Vec<usize> = usable.iter().filter(|&node| lacks(machine, known, node)).collect();
+            let lacking: Vec<usize> = usable.iter().filter(|&node| lacks_resources(machine, known, node)).collect();
             lacking.into_iter().for_each(|node| usable.remove(node));
         }
         let nodes = match demand.map(|demand| demand.one_of.as_slice()) {
-            None | Some([]) => choose(job, &usable, machine, weights)?,
+            None | Some([]) => choose_whole_nodes(job, &usable, machine, weights)?,
             Some(sets) => sets.iter().find_map(|set| {
                 let mut usable = usable.clone();
                 usable.intersect(set);
-                choose(job, &usable, machine, weights)
+                choose_whole_nodes(job, &usable, machine, weights)
             })?,
         };
         let shares = nodes.into_iter().map(|node| (node, i64::from(machine.cpus[node]), 0)).collect();
-        Some(NodeFit::new(self, machine, job, &JobDemand::default()).alloc(shares))
+        Some(NodeFit::new(self, machine, job, &JobDemand::default()).build_alloc(shares))
     }
 }
 
 /// Returns whether a node without jobs lacks memory or devices. All of its processors count for the
 /// memory of each processor.
-fn lacks(machine: &ModelMachine, known: &KnownDemand, node: usize) -> bool {
+fn lacks_resources(machine: &ModelMachine, known: &KnownDemand, node: usize) -> bool {
     let (resources, demand) = (&machine.resources, &known.demand);
     let least = match demand.memory {
         MemoryDemand::PerNode(mb) => mb,
@@ -63,7 +63,12 @@ fn lacks(machine: &ModelMachine, known: &KnownDemand, node: usize) -> bool {
 
 /// Chooses nodes. At a start, the nodes of one line of the configuration after the other are added,
 /// those of low weight first, until they suffice.
-fn choose(job: &Pending, usable: &NodeSet, machine: &ModelMachine, weights: WeightUse) -> Option<Vec<usize>> {
+fn choose_whole_nodes(
+    job: &Pending,
+    usable: &NodeSet,
+    machine: &ModelMachine,
+    weights: WeightUse,
+) -> Option<Vec<usize>> {
     if weights == WeightUse::Plan {
         return WholeChoice::new(job, usable, machine).choose_nodes();
     }
@@ -75,11 +80,11 @@ fn choose(job: &Pending, usable: &NodeSet, machine: &ModelMachine, weights: Weig
     steps.sort_unstable();
     steps.dedup();
     let most = asked_nodes(job, machine).1 as usize;
-    let mut light = NodeSet::empty(machine.nodes());
+    let mut light = NodeSet::empty(machine.node_count());
     for (at, &step) in steps.iter().enumerate() {
         usable.iter().filter(|&node| of(node) == step).for_each(|node| light.insert(node));
         let is_last = at + 1 == steps.len();
-        if light.count() < most && !is_last {
+        if light.count_nodes() < most && !is_last {
             continue;
         }
         if let Some(nodes) = WholeChoice::new(job, &light, machine).choose_nodes() {
@@ -98,7 +103,7 @@ fn asked_nodes(job: &Pending, machine: &ModelMachine) -> (i64, i64) {
 
 /// Returns the most nodes that a job may have: one for each task.
 fn most_nodes(job: &Pending, machine: &ModelMachine) -> i64 {
-    let tasks = machine.resources.demand(job.demand).map_or(0, |known| known.demand.tasks);
+    let tasks = machine.resources.known_demand(job.demand).map_or(0, |known| known.demand.tasks);
     let most = i64::from(job.most_nodes());
     if tasks == 0 { most } else { most.min(i64::from(tasks.max(job.min_nodes))) }
 }
@@ -130,24 +135,24 @@ struct WholeChoice<'a> {
 
 impl<'a> WholeChoice<'a> {
     fn new(job: &Pending, usable: &'a NodeSet, machine: &'a ModelMachine) -> WholeChoice<'a> {
-        let (least, wanted) = asked_nodes(job, machine);
-        let demand = machine.resources.demand(job.demand);
+        let (least, wanted_nodes) = asked_nodes(job, machine);
+        let demand = machine.resources.known_demand(job.demand);
         WholeChoice {
             machine,
             usable,
             named: demand.map_or(&[], |known| known.demand.named.0.as_slice()),
             taken: Vec::new(),
             cpus: i64::from(job.cpus),
-            nodes: wanted,
+            nodes: wanted_nodes,
             most: most_nodes(job, machine),
-            spare: wanted - least,
+            spare: wanted_nodes - least,
             least,
         }
     }
 
     fn choose_nodes(mut self) -> Option<Vec<usize>> {
         let is_free = |&node: &u32| self.usable.contains(node as usize);
-        if (self.usable.count() as i64) < self.least || !self.named.iter().all(is_free) {
+        if (self.usable.count_nodes() as i64) < self.least || !self.named.iter().all(is_free) {
             return None;
         }
         self.named.iter().for_each(|&node| self.take_node(node as usize));
@@ -187,9 +192,9 @@ impl<'a> WholeChoice<'a> {
     /// Takes runs of consecutive nodes: with named nodes first, then the tightest that suffices,
     /// else the largest.
     fn take_runs(&mut self) {
-        let mut runs = self.runs();
+        let mut runs = self.find_runs();
         while self.most > 0 {
-            let Some(best) = self.best(&runs) else { return };
+            let Some(best) = self.best_run(&runs) else { return };
             let NodeRun { first, last, named, .. } = runs.remove(best);
             let from = named.unwrap_or(first);
             for node in (from..=last).chain((first..from).rev()) {
@@ -206,24 +211,24 @@ impl<'a> WholeChoice<'a> {
         }
     }
 
-    fn runs(&self) -> Vec<NodeRun> {
+    fn find_runs(&self) -> Vec<NodeRun> {
         let mut ends = Vec::new();
-        self.usable.runs(&mut ends);
+        self.usable.collect_runs(&mut ends);
         let run = |&(first, last): &(usize, usize)| {
             let is_named = |node: &usize| self.named.contains(&(*node as u32));
-            let unnamed = || (first..=last).filter(|node| !is_named(node));
+            let unnamed_nodes = || (first..=last).filter(|node| !is_named(node));
             NodeRun {
                 first,
                 last,
-                nodes: unnamed().count() as i64,
-                cpus: unnamed().map(|node| i64::from(self.machine.cpus[node])).sum(),
+                nodes: unnamed_nodes().count() as i64,
+                cpus: unnamed_nodes().map(|node| i64::from(self.machine.cpus[node])).sum(),
                 named: (first..=last).find(is_named),
             }
         };
         ends.iter().map(run).filter(|run| run.nodes > 0).collect()
     }
 
-    fn best(&self, runs: &[NodeRun]) -> Option<usize> {
+    fn best_run(&self, runs: &[NodeRun]) -> Option<usize> {
         let mut best: Option<(usize, &NodeRun, bool)> = None;
         for (at, run) in runs.iter().enumerate() {
             let suffices = run.cpus >= self.cpus && run.nodes >= self.nodes - self.spare;
@@ -247,11 +252,11 @@ mod tests {
     use super::*;
 
     fn machine(cpus: &[u32]) -> ModelMachine {
-        ModelMachine { cpus: cpus.to_vec(), linear: true, ..ModelMachine::uniform(cpus.len(), 1) }
+        ModelMachine { cpus: cpus.to_vec(), linear: true, ..ModelMachine::with_equal_nodes(cpus.len(), 1) }
     }
 
     fn place_job(machine: &ModelMachine, free: &[usize], job: &Pending, weights: WeightUse) -> Option<Vec<usize>> {
-        let allowed = NodeSet::of(machine.nodes(), free.iter().copied());
+        let allowed = NodeSet::from_members(machine.node_count(), free.iter().copied());
         let alloc = IdleNodes::new(machine).place_whole(job, &allowed, machine, weights)?;
         Some(alloc.nodes.iter().collect())
     }

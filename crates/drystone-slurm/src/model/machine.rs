@@ -90,7 +90,7 @@ pub struct ModelMachine {
 
 impl ModelMachine {
     /// Equal nodes in one partition.
-    pub fn uniform(nodes: usize, cpus: u32) -> ModelMachine {
+    pub fn with_equal_nodes(nodes: usize, cpus: u32) -> ModelMachine {
         let part = ModelPartition { nodes: NodeSet::full(nodes), ..ModelPartition::default() };
         ModelMachine {
             cpus: vec![cpus; nodes],
@@ -106,7 +106,7 @@ impl ModelMachine {
     }
 
     /// Number of nodes.
-    pub fn nodes(&self) -> usize {
+    pub fn node_count(&self) -> usize {
         self.cpus.len()
     }
 
@@ -120,12 +120,12 @@ impl ModelMachine {
     /// partition.
     pub(crate) fn whole_cpus(&self, job: &Pending) -> u32 {
         let first = self.parts[usize::from(job.part)].nodes.iter().next();
-        let each = first.map_or(1, |node| self.cpus[node].max(1));
-        job.min_nodes.max(job.cpus.div_ceil(each)).saturating_mul(each).max(job.cpus)
+        let cpus_per_node = first.map_or(1, |node| self.cpus[node].max(1));
+        job.min_nodes.max(job.cpus.div_ceil(cpus_per_node)).saturating_mul(cpus_per_node).max(job.cpus)
     }
 
     /// Processors in all.
-    pub fn total(&self) -> u64 {
+    pub fn total_cpus(&self) -> u64 {
         self.cpus.iter().map(|&c| u64::from(c)).sum()
     }
 }
@@ -250,14 +250,14 @@ impl Pending {
 
     /// The number that orders it among those submitted in the same second: that of its array, else
     /// its own.
-    fn number(&self) -> u32 {
+    fn order_number(&self) -> u32 {
         if self.array == NONE { self.id } else { self.array }
     }
 
     /// The order of the queue: jobs of reservations first, then tier, priority, submission, number.
-    pub fn key(&self, machine: &ModelMachine) -> (std::cmp::Reverse<(bool, u32, i64)>, i64, u32, u32) {
+    pub fn queue_key(&self, machine: &ModelMachine) -> (std::cmp::Reverse<(bool, u32, i64)>, i64, u32, u32) {
         let tier = machine.parts[usize::from(self.part)].tier;
-        (std::cmp::Reverse((self.reservation != NONE, tier, self.priority)), self.submit, self.number(), self.id)
+        (std::cmp::Reverse((self.reservation != NONE, tier, self.priority)), self.submit, self.order_number(), self.id)
     }
 }
 
@@ -274,27 +274,30 @@ pub struct Alloc {
 impl Alloc {
     /// Its nodes with the processors that it has on them.
     pub fn iter<'a>(&'a self, machine: &'a ModelMachine) -> impl Iterator<Item = (usize, u32)> + 'a {
-        let all = self.cpus.is_empty();
-        self.nodes.iter().enumerate().map(move |(k, node)| (node, if all { machine.cpus[node] } else { self.cpus[k] }))
+        let has_whole_nodes = self.cpus.is_empty();
+        self.nodes
+            .iter()
+            .enumerate()
+            .map(move |(k, node)| (node, if has_whole_nodes { machine.cpus[node] } else { self.cpus[k] }))
     }
 
     /// The first nodes of the machine that have what a job asks for, whatever runs there.
     pub fn first_of(job: &Pending, machine: &ModelMachine) -> Alloc {
-        let (mut left, mut nodes, mut cpus) = (job.cpus, Vec::new(), Vec::new());
+        let (mut remaining, mut nodes, mut cpus) = (job.cpus, Vec::new(), Vec::new());
         for (node, &here) in machine.cpus.iter().enumerate() {
-            if left == 0 && nodes.len() >= job.min_nodes as usize {
+            if remaining == 0 && nodes.len() >= job.min_nodes as usize {
                 break;
             }
             nodes.push(node);
-            cpus.push(here.min(left.max(1)));
-            left -= left.min(here);
+            cpus.push(here.min(remaining.max(1)));
+            remaining -= remaining.min(here);
         }
-        let nodes = NodeSet::of(machine.nodes(), nodes);
+        let nodes = NodeSet::from_members(machine.node_count(), nodes);
         Alloc { nodes, cpus: if job.whole { Vec::new() } else { cpus }, more: None }
     }
 
     /// Processors in all.
-    pub fn total(&self, machine: &ModelMachine) -> u64 {
+    pub fn total_cpus(&self, machine: &ModelMachine) -> u64 {
         self.iter(machine).map(|(_, cpus)| u64::from(cpus)).sum()
     }
 }

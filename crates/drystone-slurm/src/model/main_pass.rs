@@ -36,8 +36,8 @@ pub fn main_pass(
         left: parts,
         failed_reservations: Vec::new(),
         looked_at: vec![0; parts],
-        blocked: NodeSet::empty(cluster.machine.nodes()),
-        usable: NodeSet::empty(cluster.machine.nodes()),
+        blocked: NodeSet::empty(cluster.machine.node_count()),
+        usable: NodeSet::empty(cluster.machine.node_count()),
         refused: None,
         twins: TwinRefusals::default(),
         deeds: MainDeeds { whole: true, ..MainDeeds::default() },
@@ -46,39 +46,39 @@ pub fn main_pass(
     for (index, job) in queue.iter().enumerate() {
         if params.sched_max_job_start > 0 && pass.deeds.starts.len() as i64 >= params.sched_max_job_start {
             pass.deeds.whole = false;
-            leave(&queue[index..], now, "sched_max_job_start", watch);
+            note_unreached(&queue[index..], now, "sched_max_job_start", watch);
             break;
         }
         if job.several && cluster.get(job.id).is_some() {
             continue;
         }
-        watch.about(cluster, job);
+        watch.turn_to_job(cluster, job);
         if pass.skips_task(cluster, job) {
-            watch.verdict(PassKind::Main, now, job.id, PassVerdict::Array);
+            watch.note_verdict(PassKind::Main, now, job.id, PassVerdict::Array);
             continue;
         }
         let part = usize::from(job.part);
         pass.looked_at[part] += 1;
         if params.partition_job_depth > 0 && pass.looked_at[part] > params.partition_job_depth {
-            watch.verdict(PassKind::Main, now, job.id, PassVerdict::Skipped("partition_job_depth"));
+            watch.note_verdict(PassKind::Main, now, job.id, PassVerdict::Skipped("partition_job_depth"));
             continue;
         }
         if !full {
             // One more than the parameter says.
             if depth > params.default_queue_depth {
                 pass.deeds.whole = false;
-                leave(&queue[index..], now, "default_queue_depth", watch);
+                note_unreached(&queue[index..], now, "default_queue_depth", watch);
                 break;
             }
             depth += 1;
         }
-        let verdict = pass.look(cluster, index, job, now, params);
+        let verdict = pass.look_at(cluster, index, job, now, params);
         if params.bf_licenses != 0 && matches!(verdict, PassVerdict::Licences) {
             pass.deeds.whole = false;
-            leave(&queue[index..], now, "bf_licenses", watch);
+            note_unreached(&queue[index..], now, "bf_licenses", watch);
             break;
         }
-        watch.verdict(PassKind::Main, now, job.id, verdict);
+        watch.note_verdict(PassKind::Main, now, job.id, verdict);
         if pass.left == 0 && !watch.wants_plans() {
             break;
         }
@@ -87,9 +87,9 @@ pub fn main_pass(
 }
 
 /// The pass ends before these jobs.
-fn leave(rest: &[Pending], now: i64, by: &'static str, watch: &mut impl VerdictObserver) {
+fn note_unreached(rest: &[Pending], now: i64, by: &'static str, watch: &mut impl VerdictObserver) {
     if watch.wants_plans() {
-        rest.iter().for_each(|job| watch.verdict(PassKind::Main, now, job.id, PassVerdict::NotReached(by)));
+        rest.iter().for_each(|job| watch.note_verdict(PassKind::Main, now, job.id, PassVerdict::NotReached(by)));
     }
 }
 
@@ -122,10 +122,10 @@ impl MainPass {
             return true;
         }
         self.refused = Some((job.array, job.part));
-        cluster.throttled(job)
+        cluster.is_throttled(job)
     }
 
-    fn look(
+    fn look_at(
         &mut self,
         cluster: &mut ModelCluster,
         index: usize,
@@ -142,20 +142,23 @@ impl MainPass {
             return PassVerdict::Limit(BEYOND_PARTITION);
         }
         if !cluster.machine.parts[part].up {
-            self.fail(part, None);
+            self.block_partition(part, None);
             return PassVerdict::Blocked;
         }
-        self.usable.assign(&cluster.machine.parts[part].nodes);
+        self.usable.copy_from(&cluster.machine.parts[part].nodes);
         self.usable.subtract(&self.blocked);
         if cluster.named_nodes(job).iter().any(|&node| !self.usable.contains(node as usize)) {
             // Slurm knows that nodes which it names are not there, and goes on with the next job.
             return PassVerdict::Unavailable;
         }
         let least = if job.own_nodes > 0 { job.own_nodes } else { job.min_nodes };
-        if !cluster.idle.is_single() && self.usable.count() < least as usize && !self.is_held_by_limit(cluster, job) {
+        if !cluster.idle.is_single()
+            && self.usable.count_nodes() < least as usize
+            && !self.is_held_by_limit(cluster, job)
+        {
             // So many nodes are not even there: none of the rest goes to others.
             let nodes = cluster.machine.parts[part].nodes.clone();
-            self.fail(part, Some(&nodes));
+            self.block_partition(part, Some(&nodes));
             return PassVerdict::Unavailable;
         }
         if !cluster.has_licences(job, now) {
@@ -164,8 +167,8 @@ impl MainPass {
         let verdict = self.try_nodes(cluster, index, job, now, params);
         if !matches!(verdict, PassVerdict::Started(_)) && self.names_all(cluster, job) {
             // None but it starts on the nodes that it names.
-            let named = cluster.named_nodes(job).iter().map(|&node| node as usize);
-            self.blocked.unite(&NodeSet::of(cluster.machine.nodes(), named));
+            let named_indices = cluster.named_nodes(job).iter().map(|&node| node as usize);
+            self.blocked.unite(&NodeSet::from_members(cluster.machine.node_count(), named_indices));
             self.twins.clear();
         }
         verdict
@@ -174,13 +177,13 @@ impl MainPass {
     /// Returns whether the job names as many nodes as it needs: it then keeps these from others,
     /// and blocks no partition.
     fn names_all(&self, cluster: &ModelCluster, job: &Pending) -> bool {
-        let named = cluster.named_nodes(job);
-        !named.is_empty() && named.len() >= job.min_nodes as usize
+        let node_names = cluster.named_nodes(job);
+        !node_names.is_empty() && node_names.len() >= job.min_nodes as usize
     }
 
     /// Returns whether a limit that Slurm knows keeps the job from a try.
     fn is_held_by_limit(&self, cluster: &ModelCluster, job: &Pending) -> bool {
-        let is_held = |ledger: &UseLedger| ledger.before(job, &cluster.machine).is_some();
+        let is_held = |ledger: &UseLedger| ledger.reason_before_alloc(job, &cluster.machine).is_some();
         cluster.is_limited(job.id) && cluster.ledger.as_ref().is_some_and(is_held)
     }
 
@@ -195,42 +198,42 @@ impl MainPass {
     ) -> PassVerdict {
         let part = usize::from(job.part);
         let own = job.reservation != NONE;
-        match cluster.access(job, now, job.limit) {
+        match cluster.find_access(job, now, job.limit) {
             Access::Free => {}
             Access::Nodes(left, _) => self.usable.intersect(&left),
             Access::Until(_) | Access::Never => return PassVerdict::Reserved,
         }
-        if let Some(known) = cluster.machine.resources.demand(job.demand) {
+        if let Some(known) = cluster.machine.resources.known_demand(job.demand) {
             self.usable.intersect(&known.suitable);
         }
         cluster.reset_bytes(job);
-        let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
+        let before = cluster.ledger.as_ref().and_then(|ledger| ledger.reason_before_alloc(job, &cluster.machine));
         if let Some(reason) = before {
             // Slurm does not try a job again that it knows to be limited: such a job blocks none.
             if cluster.is_limited(job.id) {
                 return PassVerdict::Limit(reason);
             }
-            return self.limited(cluster, job, reason, params);
+            return self.note_limit(cluster, job, reason, params);
         }
         let is_shared = params.assoc_limit_stop == 0 && have_one_verdict(cluster, job);
-        if let Some(refusal) = self.twins.find(job, (now, false)).filter(|_| is_shared) {
+        if let Some(refusal) = self.twins.find_twin(job, (now, false)).filter(|_| is_shared) {
             return refusal.verdict.clone();
         }
-        let done = self.usable.meets(&cluster.completing).then(|| {
-            let mut done = self.usable.clone();
-            done.subtract(&cluster.completing);
-            done
+        let without_completing = self.usable.has_common(&cluster.completing).then(|| {
+            let mut ready_nodes = self.usable.clone();
+            ready_nodes.subtract(&cluster.completing);
+            ready_nodes
         });
-        let usable = done.as_ref().unwrap_or(&self.usable);
-        let alloc = cluster.idle.place(job, usable, &cluster.machine);
+        let usable = without_completing.as_ref().unwrap_or(&self.usable);
+        let alloc = cluster.idle.place_job(job, usable, &cluster.machine);
         let alloc = alloc.or_else(|| cluster.place_over(job, usable, now));
         let gpus = cluster.gpus_counted(job, alloc.as_ref());
-        let after = |ledger: &UseLedger| ledger.after(job, alloc.as_ref(), gpus, &cluster.machine);
+        let after = |ledger: &UseLedger| ledger.reason_after_alloc(job, alloc.as_ref(), gpus, &cluster.machine);
         let after = cluster.ledger.as_ref().and_then(after);
         if let Some(reason) = after {
-            let verdict = self.limited(cluster, job, reason, params);
+            let verdict = self.note_limit(cluster, job, reason, params);
             if is_shared {
-                self.twins.add(TwinRefusal::new(job, (now, false), &verdict, 0));
+                self.twins.add_refusal(TwinRefusal::new(job, (now, false), &verdict, 0));
             }
             return verdict;
         }
@@ -241,16 +244,16 @@ impl MainPass {
             if cluster.is_short(job.id) {
                 return PassVerdict::Resources;
             }
-            cluster.start(job, now, alloc.clone());
+            cluster.start_job(job, now, alloc.clone());
             self.deeds.starts.push(index);
             self.refused = None;
             self.twins.clear();
             return PassVerdict::Started(alloc);
         }
         if !cluster.has_preempted(job.id, now)
-            && let Some((victims, _)) = cluster.preempting.victims(cluster, job, &self.usable, now)
+            && let Some((victims, _)) = cluster.preempting.find_victims(cluster, job, &self.usable, now)
         {
-            cluster.preempts(job.id, now);
+            cluster.note_preemption(job.id, now);
             self.deeds.victims.push((index, victims));
         }
         if own {
@@ -263,13 +266,13 @@ impl MainPass {
         let young = now - job.submit < params.bf_min_age_reserve;
         if !young && !self.names_all(cluster, job) && job.priority >= params.bf_min_prio_reserve {
             let nodes = cluster.machine.parts[part].nodes.clone();
-            self.fail(part, Some(&nodes));
+            self.block_partition(part, Some(&nodes));
         }
         PassVerdict::Blocked
     }
 
     /// A limit keeps the job from starting. It does not block others, unless the site wants that.
-    fn limited(
+    fn note_limit(
         &mut self,
         cluster: &mut ModelCluster,
         job: &Pending,
@@ -283,13 +286,13 @@ impl MainPass {
             }
             let part = usize::from(job.part);
             let nodes = cluster.machine.parts[part].nodes.clone();
-            self.fail(part, Some(&nodes));
+            self.block_partition(part, Some(&nodes));
         }
         PassVerdict::Limit(reason)
     }
 
     /// No other job of the partition starts, nor any on the nodes.
-    fn fail(&mut self, part: usize, nodes: Option<&NodeSet>) {
+    fn block_partition(&mut self, part: usize, nodes: Option<&NodeSet>) {
         if !std::mem::replace(&mut self.failed[part], true) {
             self.left -= 1;
         }

@@ -47,13 +47,13 @@ mod will_run;
 
 pub use backfill::{BackfillPass, JobVerdict, PassInputs, backfill_pass};
 pub use cluster::ModelCluster;
-pub use furnished::{gres, licences};
+pub use furnished::{parse_gres, parse_licences};
 pub use idle::IdleNodes;
 pub use ledger::UseLedger;
 pub use machine::{Alloc, ModelMachine, ModelPartition, NONE, Pending, RunningModelJob};
 pub use main_pass::{MainDeeds, main_pass};
 #[cfg(test)]
-pub(crate) use naive::naively;
+pub(crate) use naive::run_naively;
 pub(crate) use naive::takes_shortcuts;
 pub use node_set::NodeSet;
 pub(crate) use pass_repeats::{is_plain_job, is_plain_site};

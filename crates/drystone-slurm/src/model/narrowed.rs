@@ -1,6 +1,6 @@
 //! Searches of a backfill pass that leave out what cannot succeed.
 
-use super::access::reserved;
+use super::access::apply_reservations;
 use super::backfill::BackfillPass;
 use super::bounds::{LateDemand, StartProof};
 use super::place_try::{PlaceTry, SearchKind};
@@ -11,7 +11,7 @@ impl BackfillPass {
     /// Returns whether the pass has shown that no place for the job can be found.
     pub(super) fn is_excluded(&mut self, cluster: &ModelCluster, job: &Pending, now: i64) -> bool {
         let ask = LateDemand::new(job, cluster.fewest_nodes(job), now);
-        if job.demand != 0 || !self.bounds.excludes(&ask) {
+        if job.demand != 0 || !self.bounds.excludes_demand(&ask) {
             return false;
         }
         self.hold_until_in_window(cluster, now);
@@ -43,11 +43,11 @@ impl BackfillPass {
         let number = usize::from(job.part);
         let part = left.unwrap_or(&cluster.machine.parts[number].nodes);
         let need = if kind.skips && !first { cluster.fewest_nodes(job) } else { job.min_nodes };
-        free.assign(part);
-        let overlap = reserved(cluster, params, job, from, limit, free)?;
+        free.copy_from(part);
+        let overlap = apply_reservations(cluster, params, job, from, limit, free)?;
         let until = (*from).max(clock).saturating_add(limit);
-        let narrowed = left.is_some() || !cluster.reservations.is_empty();
-        let mut later = self.table.search(free, (number, part), narrowed, (*from, until));
+        let is_narrowed = left.is_some() || !cluster.reservations.is_empty();
+        let mut later = self.table.search_nodes(free, (number, part), is_narrowed, (*from, until));
         if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
             later = end;
         }
@@ -55,13 +55,13 @@ impl BackfillPass {
         let short = self.table.licences_until(licences, *from, until);
         later = short.unwrap_or(later);
         let next = (later > 0 && !kind.unplanned).then_some(later);
-        if let Some(demand) = cluster.machine.resources.demand(job.demand) {
+        if let Some(demand) = cluster.machine.resources.known_demand(job.demand) {
             free.intersect(&demand.suitable);
         }
-        let named = cluster.named_nodes(job);
+        let node_names = cluster.named_nodes(job);
         let counts = short.is_none()
-            && (free.count() as u64) >= u64::from(need)
-            && named.iter().all(|&node| free.contains(node as usize));
+            && (free.count_nodes() as u64) >= u64::from(need)
+            && node_names.iter().all(|&node| free.contains(node as usize));
         let time = next.unwrap_or(i64::MAX);
         let fails = !counts || (kind.skips && scratch.most_on(cluster, free, time) < u64::from(job.cpus));
         Some(PlaceTry { next, counts, fails })
@@ -70,7 +70,7 @@ impl BackfillPass {
     /// A job that finds no place within the window may be thought to start at the end of a running
     /// job, once that lies within.
     fn hold_until_in_window(&mut self, cluster: &ModelCluster, now: i64) {
-        let order = cluster.order();
+        let order = cluster.end_order();
         let behind = order.partition_point(|&(end, ..)| end <= self.window_end);
         if let Some(&(end, ..)) = order.get(behind) {
             self.holds_until = self.holds_until.min(now + end - self.window_end);
@@ -83,7 +83,7 @@ impl BackfillPass {
             return;
         }
         let (number, enough) = (usize::from(job.part), u64::from(job.cpus));
-        let ends = desk.scratch.ends(desk.cluster);
+        let ends = desk.scratch.running_ends(desk.cluster);
         let most = self.table.most_room(number, (now, job.limit), proof, enough, ends);
         if most < enough {
             self.bounds.add_never(job, most);

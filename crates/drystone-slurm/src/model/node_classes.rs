@@ -26,7 +26,7 @@ pub(super) type PartedClass = (usize, usize);
 
 impl NodeClasses {
     /// Starts again with these nodes. Those of a class are in the same partitions.
-    pub(super) fn reset<'a>(&mut self, nodes: &NodeSet, parts: impl Iterator<Item = &'a NodeSet> + Clone) {
+    pub(super) fn reset_classes<'a>(&mut self, nodes: &NodeSet, parts: impl Iterator<Item = &'a NodeSet> + Clone) {
         // The next table is likely to need as many as the last one.
         self.width = self.sizes.len().div_ceil(64).max(1);
         self.sizes.clear();
@@ -34,13 +34,13 @@ impl NodeClasses {
         self.parts.clear();
         self.add_class();
         self.words[0].extend(nodes.sparse_words());
-        self.sizes[0] = count(&self.words[0]);
-        self.traces[0] = trace(&self.words[0]);
+        self.sizes[0] = sum_bits(&self.words[0]);
+        self.traces[0] = trace_words(&self.words[0]);
         for part in parts.clone() {
             drop(self.part_by(part));
         }
         for part in parts {
-            let mut members = self.meeting(part);
+            let mut members = self.classes_meeting(part);
             members.resize(self.width, 0);
             self.parts.extend(members);
         }
@@ -61,28 +61,28 @@ impl NodeClasses {
     }
 
     /// Number of nodes of a class.
-    pub(super) fn size(&self, class: usize) -> u32 {
+    pub(super) fn class_size(&self, class: usize) -> u32 {
         self.sizes[class]
     }
 
     /// Number of classes.
-    pub(super) fn count(&self) -> usize {
+    pub(super) fn class_count(&self) -> usize {
         self.sizes.len()
     }
 
     /// The words of the nodes of a class.
-    pub(super) fn words(&self, class: usize) -> &[(u32, u64)] {
+    pub(super) fn class_words(&self, class: usize) -> &[(u32, u64)] {
         &self.words[class]
     }
 
     /// The classes of a partition.
     #[inline]
-    pub(super) fn part(&self, number: usize) -> &[u64] {
+    pub(super) fn part_classes(&self, number: usize) -> &[u64] {
         &self.parts[number * self.width..(number + 1) * self.width]
     }
 
     /// Returns the classes with any of these nodes.
-    pub(super) fn meeting(&self, nodes: &NodeSet) -> Vec<u64> {
+    pub(super) fn classes_meeting(&self, nodes: &NodeSet) -> Vec<u64> {
         let mut set = vec![0; self.width.max(self.sizes.len().div_ceil(64))];
         let trace = trace_of(nodes);
         let nodes = nodes.words();
@@ -100,7 +100,7 @@ impl NodeClasses {
     /// Parts classes that have some of these nodes and others. Returns the parted classes, and the
     /// set of classes that make up the nodes.
     pub(super) fn part_by(&mut self, nodes: &NodeSet) -> (Vec<PartedClass>, Vec<u64>) {
-        let (trace_of_nodes, nodes, mut parted) = (trace_of(nodes), nodes.words(), Vec::new());
+        let (trace_of_nodes, nodes, mut split_classes) = (trace_of(nodes), nodes.words(), Vec::new());
         let mut inner = vec![0; self.width];
         for class in 0..self.sizes.len() {
             if self.traces[class] & trace_of_nodes == 0 {
@@ -126,37 +126,37 @@ impl NodeClasses {
             new.extend(own.iter().map(|&(at, word)| (at, word & nodes[at as usize])).filter(|&(_, word)| word != 0));
             own.iter_mut().for_each(|(at, word)| *word &= !nodes[*at as usize]);
             own.retain(|&(_, word)| word != 0);
-            self.sizes[fresh] = count(new);
-            (self.traces[fresh], self.traces[class]) = (trace(new), trace(own));
+            self.sizes[fresh] = sum_bits(new);
+            (self.traces[fresh], self.traces[class]) = (trace_words(new), trace_words(own));
             self.sizes[class] -= self.sizes[fresh];
-            parted.push((class, fresh));
+            split_classes.push((class, fresh));
         }
         let width = self.sizes.len().div_ceil(64);
         if width > self.width {
-            self.parts = widen(&self.parts, self.width, width);
+            self.parts = widen_sets(&self.parts, self.width, width);
             self.width = width;
         }
-        copy_members(&mut self.parts, self.width, &parted);
-        (parted, inner)
+        copy_members(&mut self.parts, self.width, &split_classes);
+        (split_classes, inner)
     }
 
     /// Sets `into` to the nodes of some classes.
-    pub(super) fn spread(&self, set: impl Iterator<Item = u64>, into: &mut NodeSet) {
+    pub(super) fn spread_into(&self, set: impl Iterator<Item = u64>, into: &mut NodeSet) {
         let into = into.words_mut();
         into.fill(0);
-        for class in members(set) {
+        for class in set_members(set) {
             self.words[class].iter().for_each(|&(at, word)| into[at as usize] |= word);
         }
     }
 
     /// Returns the number of nodes of some classes.
     pub(super) fn count_nodes(&self, set: impl Iterator<Item = u64>) -> u32 {
-        members(set).map(|class| self.sizes[class]).sum()
+        set_members(set).map(|class| self.sizes[class]).sum()
     }
 }
 
 /// Remainders by 64 of the numbers of words.
-fn trace(words: &[(u32, u64)]) -> u64 {
+fn trace_words(words: &[(u32, u64)]) -> u64 {
     words.iter().fold(0, |trace, &(at, _)| trace | 1 << (at % 64))
 }
 
@@ -167,12 +167,12 @@ fn trace_of(nodes: &NodeSet) -> u64 {
 }
 
 /// Number of nodes.
-fn count(words: &[(u32, u64)]) -> u32 {
+fn sum_bits(words: &[(u32, u64)]) -> u32 {
     words.iter().map(|&(_, word)| word.count_ones()).sum()
 }
 
 /// The members of a set of classes, ascending.
-pub(super) fn members(set: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+pub(super) fn set_members(set: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
     set.enumerate().flat_map(|(at, mut left)| {
         std::iter::from_fn(move || {
             (left != 0).then(|| {
@@ -185,7 +185,7 @@ pub(super) fn members(set: impl Iterator<Item = u64>) -> impl Iterator<Item = us
 }
 
 /// Returns sets of `width` words as sets of `wider` words.
-pub(super) fn widen(sets: &[u64], width: usize, wider: usize) -> Vec<u64> {
+pub(super) fn widen_sets(sets: &[u64], width: usize, wider: usize) -> Vec<u64> {
     let mut wide = vec![0; sets.len() / width.max(1) * wider];
     wide.chunks_mut(wider).zip(sets.chunks(width.max(1))).for_each(|(wide, set)| wide[..width].copy_from_slice(set));
     wide
@@ -207,17 +207,20 @@ mod tests {
     #[test]
     fn classes_are_parted_where_a_plan_ends() {
         let mut classes = NodeClasses::default();
-        let half = NodeSet::of(100, 50..100);
-        classes.reset(&NodeSet::full(100), [&NodeSet::full(100), &half].into_iter());
-        assert_eq!((classes.count(), classes.part(0), classes.part(1)), (2, &[0b11][..], &[0b10][..]));
-        let plan = NodeSet::of(100, 40..60);
+        let half = NodeSet::from_members(100, 50..100);
+        classes.reset_classes(&NodeSet::full(100), [&NodeSet::full(100), &half].into_iter());
+        assert_eq!(
+            (classes.class_count(), classes.part_classes(0), classes.part_classes(1)),
+            (2, &[0b11][..], &[0b10][..])
+        );
+        let plan = NodeSet::from_members(100, 40..60);
         assert_eq!(classes.part_by(&plan), (vec![(0, 2), (1, 3)], vec![0b1100]));
-        assert_eq!((classes.part(0), classes.part(1)), (&[0b1111][..], &[0b1010][..]));
-        assert_eq!(classes.meeting(&plan), [0b1100]);
-        let sizes = [0, 1, 2, 3].map(|class| classes.size(class));
+        assert_eq!((classes.part_classes(0), classes.part_classes(1)), (&[0b1111][..], &[0b1010][..]));
+        assert_eq!(classes.classes_meeting(&plan), [0b1100]);
+        let sizes = [0, 1, 2, 3].map(|class| classes.class_size(class));
         assert_eq!((sizes, classes.count_nodes([0b1100].into_iter())), ([40, 40, 10, 10], 20));
         let mut nodes = NodeSet::empty(100);
-        classes.spread([0b1100].into_iter(), &mut nodes);
+        classes.spread_into([0b1100].into_iter(), &mut nodes);
         assert_eq!(nodes, plan);
         assert_eq!(classes.part_by(&plan), (vec![], vec![0b1100]));
     }
@@ -225,11 +228,11 @@ mod tests {
     #[test]
     fn many_classes_need_more_words() {
         let mut classes = NodeClasses::default();
-        classes.reset(&NodeSet::full(200), [NodeSet::of(200, 100..200)].iter());
+        classes.reset_classes(&NodeSet::full(200), [NodeSet::from_members(200, 100..200)].iter());
         for node in 0..199 {
-            classes.part_by(&NodeSet::of(200, [node]));
+            classes.part_by(&NodeSet::from_members(200, [node]));
         }
-        assert_eq!((classes.count(), classes.width()), (200, 4));
-        assert_eq!(classes.count_nodes(classes.part(0).iter().copied()), 100);
+        assert_eq!((classes.class_count(), classes.width()), (200, 4));
+        assert_eq!(classes.count_nodes(classes.part_classes(0).iter().copied()), 100);
     }
 }

@@ -22,7 +22,7 @@ impl NodeSet {
     }
 
     /// These nodes of a machine of `nodes`.
-    pub fn of(nodes: usize, members: impl IntoIterator<Item = usize>) -> NodeSet {
+    pub fn from_members(nodes: usize, members: impl IntoIterator<Item = usize>) -> NodeSet {
         let mut set = NodeSet::empty(nodes);
         members.into_iter().for_each(|node| set.insert(node));
         set
@@ -39,8 +39,8 @@ impl NodeSet {
         let (mut at, end) = (first, first + count);
         while at < end {
             let length = (64 - at % 64).min(end - at);
-            let ones = u64::MAX >> (64 - length);
-            self.words[at / 64] |= ones << (at % 64);
+            let mask = u64::MAX >> (64 - length);
+            self.words[at / 64] |= mask << (at % 64);
             at += length;
         }
     }
@@ -59,7 +59,7 @@ impl NodeSet {
 
     /// Returns the number of nodes.
     #[inline]
-    pub fn count(&self) -> usize {
+    pub fn count_nodes(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
@@ -89,7 +89,7 @@ impl NodeSet {
 
     /// Becomes the other, in its own memory.
     #[inline]
-    pub fn assign(&mut self, other: &NodeSet) {
+    pub fn copy_from(&mut self, other: &NodeSet) {
         self.words.clone_from(&other.words);
     }
 
@@ -101,18 +101,18 @@ impl NodeSet {
 
     /// Returns whether they have a node in common.
     #[inline]
-    pub fn meets(&self, other: &NodeSet) -> bool {
+    pub fn has_common(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
     /// Returns the number of nodes that both have.
     #[inline]
-    pub fn common(&self, other: &NodeSet) -> usize {
+    pub fn count_common(&self, other: &NodeSet) -> usize {
         self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }
 
     /// Its words that are not empty, by index.
-    pub(super) fn sparse(&self) -> Vec<(u32, u64)> {
+    pub(super) fn nonzero_words(&self) -> Vec<(u32, u64)> {
         self.sparse_words().collect()
     }
 
@@ -129,13 +129,13 @@ impl NodeSet {
 
     /// Its nodes, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().zip(0..).flat_map(|(&word, index)| ones(word, index))
+        self.words.iter().zip(0..).flat_map(|(&word, index)| nodes_of_word(word, index))
     }
 
     /// The nodes that both have, ascending.
     pub fn iter_common<'a>(&'a self, other: &'a NodeSet) -> impl Iterator<Item = usize> + 'a {
         let words = self.words.iter().zip(&other.words).map(|(a, b)| a & b);
-        words.zip(0..).flat_map(|(word, index)| ones(word, index))
+        words.zip(0..).flat_map(|(word, index)| nodes_of_word(word, index))
     }
 
     /// Nodes that a set of this length has room for.
@@ -154,13 +154,13 @@ impl NodeSet {
     }
 
     /// Its runs of consecutive nodes, as first and last.
-    pub(crate) fn runs(&self, into: &mut Vec<(usize, usize)>) {
+    pub(crate) fn collect_runs(&self, into: &mut Vec<(usize, usize)>) {
         into.clear();
         for (&word, index) in self.words.iter().zip(0_usize..) {
-            let (mut left, base) = (word, index * 64);
-            while left != 0 {
-                let begin = left.trailing_zeros();
-                let length = (left >> begin).trailing_ones();
+            let (mut bits, base) = (word, index * 64);
+            while bits != 0 {
+                let begin = bits.trailing_zeros();
+                let length = (bits >> begin).trailing_ones();
                 let (first, end) = (base + begin as usize, base + (begin + length) as usize);
                 match into.last_mut() {
                     Some((_, last)) if *last + 1 == first => *last = end - 1,
@@ -169,19 +169,19 @@ impl NodeSet {
                 if begin + length >= 64 {
                     break;
                 }
-                left &= !0 << (begin + length);
+                bits &= !0 << (begin + length);
             }
         }
     }
 }
 
 /// The nodes of one word.
-fn ones(word: u64, index: usize) -> impl Iterator<Item = usize> {
-    let mut left = word;
+fn nodes_of_word(word: u64, index: usize) -> impl Iterator<Item = usize> {
+    let mut bits = word;
     std::iter::from_fn(move || {
-        (left != 0).then(|| {
-            let bit = left.trailing_zeros() as usize;
-            left &= left - 1;
+        (bits != 0).then(|| {
+            let bit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
             index * 64 + bit
         })
     })
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn runs_cross_words() {
-        let set = NodeSet::of(130, [0, 2, 3, 62, 63, 64, 65, 129]);
+        let set = NodeSet::from_members(130, [0, 2, 3, 62, 63, 64, 65, 129]);
         let mut runs = Vec::new();
-        set.runs(&mut runs);
+        set.collect_runs(&mut runs);
         assert_eq!(runs, [(0, 0), (2, 3), (62, 65), (129, 129)]);
         assert_eq!(set.iter().collect::<Vec<_>>(), [0, 2, 3, 62, 63, 64, 65, 129]);
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 impl BackfillPass {
     /// Returns the reason why the pass does not even look for a start.
-    pub(super) fn bar(
+    pub(super) fn find_bar(
         &mut self,
         cluster: &ModelCluster,
         params: &SchedParams,
@@ -22,7 +22,7 @@ impl BackfillPass {
             return Some(PassVerdict::Array);
         }
         let stop = params.assoc_limit_stop != 0;
-        let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
+        let before = cluster.ledger.as_ref().and_then(|ledger| ledger.reason_before_alloc(job, &cluster.machine));
         if let Some(reason) = before.filter(|_| !stop) {
             return Some(PassVerdict::Limit(reason));
         }
@@ -31,11 +31,11 @@ impl BackfillPass {
                 return Some(PassVerdict::Array);
             }
             self.refused = Some((job.array, job.part));
-            if cluster.throttled(job) {
+            if cluster.is_throttled(job) {
                 return Some(PassVerdict::Array);
             }
         }
-        if let Some(limit) = self.count(job, params) {
+        if let Some(limit) = self.count_job(job, params) {
             return Some(PassVerdict::Skipped(limit));
         }
         if !cluster.machine.parts[usize::from(job.part)].up {
@@ -72,7 +72,7 @@ impl BackfillPass {
 
     /// Counts the job with those of its user, partition and account. Returns the limit that skips
     /// it.
-    fn count(&mut self, job: &Pending, params: &SchedParams) -> Option<&'static str> {
+    fn count_job(&mut self, job: &Pending, params: &SchedParams) -> Option<&'static str> {
         let most =
             [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
         if most == [0; 4] {
@@ -92,22 +92,22 @@ impl BackfillPass {
         }
         // Only what has a limit is worth counting.
         if most[0] > 0 {
-            bump(&mut self.of_user_part, (job.user, job.part));
+            count_one_more(&mut self.of_user_part, (job.user, job.part));
         }
         if most[1] > 0 {
-            bump(&mut self.of_part, job.part);
+            count_one_more(&mut self.of_part, job.part);
         }
         if most[2] > 0 {
-            bump(&mut self.of_account, account);
+            count_one_more(&mut self.of_account, account);
         }
         if most[3] > 0 {
-            bump(&mut self.of_user, job.user);
+            count_one_more(&mut self.of_user, job.user);
         }
         None
     }
 
     /// Returns whether nothing is to be kept for the job.
-    pub(super) fn unplanned(&mut self, job: &Pending, now: i64, params: &SchedParams) -> bool {
+    pub(super) fn is_unplanned(&mut self, job: &Pending, now: i64, params: &SchedParams) -> bool {
         let young = params.bf_min_age_reserve > 0 && now - job.submit < params.bf_min_age_reserve;
         if young {
             self.holds_until = self.holds_until.min(job.submit + params.bf_min_age_reserve);
@@ -121,6 +121,6 @@ impl BackfillPass {
 }
 
 /// Counts one more.
-fn bump<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K) {
+fn count_one_more<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K) {
     *counts.entry(key).or_insert(0) += 1;
 }

@@ -1,6 +1,6 @@
 //! Starts and plans that a backfill pass makes once it has a place for a job.
 
-use super::backfill::{BackfillPass, Over, Start, floor};
+use super::backfill::{BackfillPass, Over, Start, floor_time};
 use super::table::Licences;
 use super::{Alloc, ModelCluster, NONE, NodeSet, PassVerdict, Pending};
 use crate::conf::SchedParams;
@@ -17,14 +17,14 @@ impl BackfillPass {
         alloc: Alloc,
         licences: Licences<'_>,
     ) -> Option<PassVerdict> {
-        let begin = floor(start, params.bf_resolution);
-        let end = floor(start.saturating_add(limit), params.bf_resolution);
+        let begin = floor_time(start, params.bf_resolution);
+        let end = floor_time(start.saturating_add(limit), params.bf_resolution);
         if start > self.window_end {
             self.holds_until = self.holds_until.min(now + start - self.window_end);
             return Some(PassVerdict::BeyondWindow { start, end, alloc });
         }
-        let compared = start > now;
-        if compared && self.table.overlaps(begin, end, &alloc.nodes, licences) {
+        let is_future = start > now;
+        if is_future && self.table.has_overlap(begin, end, &alloc.nodes, licences) {
             return None;
         }
         if let Some(reason) = self.limit_of_plan(cluster, params, job, &alloc) {
@@ -33,7 +33,7 @@ impl BackfillPass {
         if cluster.no_reserve(job) {
             return Some(PassVerdict::Unplanned { start: Some(start) });
         }
-        Some(self.plan(params, job, (start, limit), alloc, (licences, compared)))
+        Some(self.plan_start(params, job, (start, limit), alloc, (licences, is_future)))
     }
 
     fn limit_of_plan(
@@ -58,14 +58,14 @@ impl BackfillPass {
         later: Option<i64>,
     ) -> Start {
         let machine = &cluster.machine;
-        let limited = |alloc: Option<&Alloc>| {
+        let limit_reason = |alloc: Option<&Alloc>| {
             let ledger = cluster.ledger.as_ref()?;
             let gpus = cluster.gpus_counted(job, alloc);
-            ledger.before(job, machine).or_else(|| ledger.after(job, alloc, gpus, machine))
+            ledger.reason_before_alloc(job, machine).or_else(|| ledger.reason_after_alloc(job, alloc, gpus, machine))
         };
         cluster.reset_bytes(job);
-        let alloc = cluster.idle.place(job, free, machine).or_else(|| cluster.place_over(job, free, now));
-        let reason = limited(alloc.as_ref());
+        let alloc = cluster.idle.place_job(job, free, machine).or_else(|| cluster.place_over(job, free, now));
+        let reason = limit_reason(alloc.as_ref());
         if params.assoc_limit_stop != 0 {
             self.limited = Some(reason.is_some());
         }
@@ -86,7 +86,7 @@ impl BackfillPass {
         match alloc {
             Some(alloc) => Start::Runs(alloc),
             None if cluster.has_preempted(job.id, now) => Start::Preempts(Vec::new()),
-            None => match cluster.preempting.victims(cluster, job, free, now) {
+            None => match cluster.preempting.find_victims(cluster, job, free, now) {
                 Some((victims, _)) => Start::Preempts(victims),
                 None => Start::Preempts(Vec::new()),
             },
@@ -94,7 +94,7 @@ impl BackfillPass {
     }
 
     /// Plans a job. `compared`: its nodes were just compared with the table, and are free.
-    pub(super) fn plan(
+    pub(super) fn plan_start(
         &mut self,
         params: &SchedParams,
         job: &Pending,
@@ -102,12 +102,12 @@ impl BackfillPass {
         alloc: Alloc,
         (licences, compared): (Licences<'_>, bool),
     ) -> PassVerdict {
-        let begin = floor(start, params.bf_resolution);
-        let end = floor(start.saturating_add(limit), params.bf_resolution);
+        let begin = floor_time(start, params.bf_resolution);
+        let end = floor_time(start.saturating_add(limit), params.bf_resolution);
         self.holds_until = self.holds_until.min(start);
         // What reaches over the table's end is cut there. Once the window reaches further, there is
         // more of it.
-        for edge in [begin, end].into_iter().filter(|&edge| edge >= self.table.end()) {
+        for edge in [begin, end].into_iter().filter(|&edge| edge >= self.table.end_time()) {
             self.holds_until = self.holds_until.min(edge - params.bf_window * 60 + 1);
         }
         if job.several {
@@ -119,15 +119,15 @@ impl BackfillPass {
             let same = self.array_plans.0 == job.array;
             self.array_plans = (job.array, if same { self.array_plans.1 + 1 } else { 1 });
         }
-        if self.table.made() >= params.records() {
+        if self.table.record_count() >= params.record_limit() {
             self.over = Some(Over::TableFull);
         } else {
-            let begin = begin.max(self.table.begin());
+            let begin = begin.max(self.table.begin_time());
             let until = end.max(begin + params.bf_resolution);
             if compared {
                 self.table.add_fitting(begin, until, licences);
             } else {
-                self.table.add(begin, until, &alloc.nodes, licences);
+                self.table.add_plan(begin, until, &alloc.nodes, licences);
             }
             self.twins.clear();
             self.changed = true;

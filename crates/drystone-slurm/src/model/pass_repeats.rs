@@ -8,17 +8,19 @@ use crate::conf::SchedParams;
 impl BackfillPass {
     /// Lets the pass repeat verdicts of the one before where these must be the same: no job has
     /// started or ended since, and jobs ask for nothing but processors. The pass takes no time.
-    pub fn repeat(&mut self, cluster: &ModelCluster, params: &SchedParams) {
+    pub fn repeat_verdicts(&mut self, cluster: &ModelCluster, params: &SchedParams) {
         let past = &mut self.past;
         // A job that is past its limit is thought to end any moment.
         let is_quiet = cluster.first_end().is_none_or(|first| self.began < first);
-        past.is_on =
-            is_quiet && is_plain_site(cluster, params) && cluster.completing.is_empty() && cluster.short().is_empty();
+        past.is_on = is_quiet
+            && is_plain_site(cluster, params)
+            && cluster.completing.is_empty()
+            && cluster.short_jobs().is_empty();
         past.done = 0;
-        if !past.is_on || past.state != cluster.state() || past.up != *cluster.up() {
+        if !past.is_on || past.state != cluster.change_count() || past.up != *cluster.nodes_in_service() {
             past.looks.clear();
-            past.state = cluster.state();
-            past.up.assign(cluster.up());
+            past.state = cluster.change_count();
+            past.up.copy_from(cluster.nodes_in_service());
         }
     }
 
@@ -29,17 +31,17 @@ impl BackfillPass {
         if now >= past.holds_until || !asks_alike(&past.job, job) || !is_plain_job(desk.cluster, job) {
             return None;
         }
-        let (unplanned, tried, holds_until, late) = (past.unplanned, past.tried, past.holds_until, past.late);
+        let (is_unplanned, try_count, holds_until, late) = (past.unplanned, past.tried, past.holds_until, past.late);
         let verdict = past.verdict.clone();
-        if self.unplanned(job, now, desk.params) != unplanned {
+        if self.is_unplanned(job, now, desk.params) != is_unplanned {
             return None;
         }
         self.past.done += 1;
-        self.tried += tried;
+        self.tried += try_count;
         self.holds_until = self.holds_until.min(holds_until);
-        late.into_iter().for_each(|late| self.bounds.add(late));
+        late.into_iter().for_each(|late| self.bounds.add_demand(late));
         if let PassVerdict::Planned { start, alloc, .. } = &verdict {
-            return Some(self.plan(desk.params, job, (*start, job.limit), alloc.clone(), (&[], false)));
+            return Some(self.plan_start(desk.params, job, (*start, job.limit), alloc.clone(), (&[], false)));
         }
         Some(verdict)
     }
@@ -58,11 +60,11 @@ impl BackfillPass {
             return;
         }
         if self.loose || !is_plain_job(cluster, job) {
-            return self.past.stop();
+            return self.past.stop_repeats();
         }
-        let is_cut = matches!(verdict, PassVerdict::Planned { end, .. } if *end >= self.table.end());
+        let is_cut = matches!(verdict, PassVerdict::Planned { end, .. } if *end >= self.table.end_time());
         let (job, verdict) = (job.clone(), verdict.clone());
-        self.past.note(PastLook { job, unplanned, verdict, tried, holds_until, late, is_cut });
+        self.past.note_verdict(PastLook { job, unplanned, verdict, tried, holds_until, late, is_cut });
     }
 }
 

@@ -38,12 +38,12 @@ pub(super) struct PastLook {
 
 impl PastLooks {
     /// A pass begins, and does not repeat verdicts unless that is asked for.
-    pub(super) fn pause(&mut self) {
+    pub(super) fn pause_repeats(&mut self) {
         self.is_on = false;
     }
 
     /// Forgets all verdicts, and notes no more of this pass.
-    pub(super) fn stop(&mut self) {
+    pub(super) fn stop_repeats(&mut self) {
         self.is_on = false;
         self.looks.clear();
     }
@@ -55,7 +55,7 @@ impl PastLooks {
 
     /// Notes a verdict. Where it is another one than before, those behind it are forgotten; so they
     /// are where a table that reaches further may show more of a plan.
-    pub(super) fn note(&mut self, look: PastLook) {
+    pub(super) fn note_verdict(&mut self, look: PastLook) {
         let same = self.looks.get(self.done).is_some_and(|past| {
             let is_same = !past.is_cut && asks_alike(&past.job, &look.job);
             is_same && (past.tried, &past.verdict) == (look.tried, &look.verdict)

@@ -8,22 +8,22 @@ use super::{Alloc, AllocMore, IdleNodes, ModelMachine, NodeSet, Pending};
 
 impl IdleNodes {
     /// Returns the place of a job on the allowed nodes, if it fits.
-    pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &ModelMachine) -> Option<Alloc> {
+    pub fn place_job(&self, job: &Pending, allowed: &NodeSet, machine: &ModelMachine) -> Option<Alloc> {
         if machine.linear {
             return self.place_whole(job, allowed, machine, WeightUse::Start);
         }
         let least_loaded = machine.parts[usize::from(job.part)].least_loaded && !self.single;
         let alone = job.demand == 0 && machine.resources.is_plain() && !least_loaded;
         if !alone
-            && machine.resources.demand(job.demand).is_none_or(|known| known.demand.gpus.is_none())
-            && self.lacks(job, allowed)
+            && machine.resources.known_demand(job.demand).is_none_or(|known| known.demand.gpus.is_none())
+            && self.lacks_room(job, allowed)
         {
             return None;
         }
         if !alone {
-            return NodeFit::new(self, machine, job, &JobDemand::default()).place(allowed);
+            return NodeFit::new(self, machine, job, &JobDemand::default()).place_job(allowed);
         }
-        if self.lacks(job, allowed) {
+        if self.lacks_room(job, allowed) {
             return None;
         }
         if self.single {
@@ -31,7 +31,7 @@ impl IdleNodes {
             usable.intersect(allowed);
             return Some(usable.place_in_runs(job.cpus.max(job.min_nodes) as usize));
         }
-        let mut usable = self.usable(job.whole).clone();
+        let mut usable = self.usable_nodes(job.whole).clone();
         usable.intersect(allowed);
         if job.max_nodes == 1 {
             // What is too small for a job of one node is not even looked at, and so parts what is
@@ -39,37 +39,37 @@ impl IdleNodes {
             let small = usable.iter().filter(|&node| self.cpus[node] < job.cpus).collect::<Vec<_>>();
             small.into_iter().for_each(|node| usable.remove(node));
         }
-        let mut found = self.evaluate(job, &usable);
-        if found.is_some() {
-            return found;
+        let mut placement = self.evaluate_runs(job, &usable);
+        if placement.is_some() {
+            return placement;
         }
         // A few small nodes may stand in the way: try without those of one idle processor, of two,
         // …
         let most = usable.iter().map(|node| self.cpus[node]).max().unwrap_or(0);
         for few in 1..most {
-            let before = usable.count();
+            let before = usable.count_nodes();
             let small = usable.iter().filter(|&node| self.cpus[node] <= few).collect::<Vec<_>>();
             small.into_iter().for_each(|node| usable.remove(node));
-            if usable.count() < before {
-                found = self.evaluate(job, &usable);
-                if found.is_some() {
+            if usable.count_nodes() < before {
+                placement = self.evaluate_runs(job, &usable);
+                if placement.is_some() {
                     break;
                 }
             }
         }
-        found
+        placement
     }
 
     /// Returns the share, beside processors, of a job that runs where `alloc` says: of devices
     /// those that are idle, as far as there are enough.
-    pub fn held(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<Box<AllocMore>> {
-        self.more()?;
-        NodeFit::new(self, machine, job, &JobDemand::default()).held(alloc)
+    pub fn held_share(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<Box<AllocMore>> {
+        self.more_resources()?;
+        NodeFit::new(self, machine, job, &JobDemand::default()).held_share(alloc)
     }
 
     /// Returns whether the share of a job beside processors, where `alloc` says, is idle there.
-    pub fn has(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> bool {
-        let Some(own) = self.more() else { return true };
+    pub fn has_share(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> bool {
+        let Some(own) = self.more_resources() else { return true };
         let memory = alloc.more.as_ref().map_or(&[][..], |more| more.memory.as_slice());
         alloc.nodes.iter().zip(memory).all(|(node, &mb)| own.memory[node] >= mb)
             && NodeFit::new(self, machine, job, &JobDemand::default()).has_devices(alloc)
@@ -77,22 +77,22 @@ impl IdleNodes {
 
     /// One evaluation: whole runs of consecutive nodes, the tightest that suffices first, else the
     /// largest.
-    fn evaluate(&self, job: &Pending, usable: &NodeSet) -> Option<Alloc> {
+    fn evaluate_runs(&self, job: &Pending, usable: &NodeSet) -> Option<Alloc> {
         let mut runs = Vec::with_capacity(32);
-        usable.runs(&mut runs);
+        usable.collect_runs(&mut runs);
         let mut need = MissingAmounts {
             cpus: i64::from(job.cpus),
             nodes: i64::from(job.min_nodes),
             most: i64::from(job.most_nodes()),
         };
-        let mut taken: Vec<(usize, u32)> = Vec::with_capacity(job.min_nodes.clamp(16, 256) as usize);
-        while !need.met() && need.most > 0 {
+        let mut taken_nodes: Vec<(usize, u32)> = Vec::with_capacity(job.min_nodes.clamp(16, 256) as usize);
+        while !need.is_met() && need.most > 0 {
             let best = self.best_run(&runs, &need)?;
             // The order of runs decides ties.
             let (first, last) = runs.remove(best);
-            self.take_from(first, last, job, &mut need, &mut taken);
+            self.take_from(first, last, job, &mut need, &mut taken_nodes);
         }
-        need.met().then(|| self.alloc(taken, job.whole))
+        need.is_met().then(|| self.build_alloc(taken_nodes, job.whole))
     }
 
     fn best_run(&self, runs: &[(usize, usize)], need: &MissingAmounts) -> Option<usize> {
@@ -129,24 +129,24 @@ impl IdleNodes {
         if need.nodes <= 1 && need.cpus > 0 {
             let enough = (first..=last).filter(|&node| i64::from(self.cpus[node]) >= need.cpus);
             if let Some(node) = enough.min_by_key(|&node| (self.cpus[node], node)) {
-                need.take(node, self.cpus[node], self.threads_on(node), job.whole, taken);
+                need.take_node(node, self.cpus[node], self.threads_on(node), job.whole, taken);
                 return;
             }
         }
         for node in first..=last {
-            if need.met() || need.most <= 0 {
+            if need.is_met() || need.most <= 0 {
                 return;
             }
             // The last node that it may have must give it the rest.
             if need.most == 1 && i64::from(self.cpus[node]) < need.cpus {
                 continue;
             }
-            need.take(node, self.cpus[node], self.threads_on(node), job.whole, taken);
+            need.take_node(node, self.cpus[node], self.threads_on(node), job.whole, taken);
         }
     }
 
-    fn alloc(&self, mut taken: Vec<(usize, u32)>, whole: bool) -> Alloc {
-        let nodes = NodeSet::of(self.some.capacity(), taken.iter().map(|&(node, _)| node));
+    fn build_alloc(&self, mut taken: Vec<(usize, u32)>, whole: bool) -> Alloc {
+        let nodes = NodeSet::from_members(self.some.capacity(), taken.iter().map(|&(node, _)| node));
         // A whole node is all that it has.
         if whole {
             return Alloc { nodes, ..Alloc::default() };
@@ -161,7 +161,7 @@ impl NodeSet {
     /// consecutive nodes, the tightest that suffices first, else the largest. There are enough.
     pub(super) fn place_in_runs(&self, mut need: usize) -> Alloc {
         let mut runs = Vec::with_capacity(32);
-        self.runs(&mut runs);
+        self.collect_runs(&mut runs);
         let mut nodes = NodeSet::empty(self.capacity());
         let length = |&(first, last): &(usize, usize)| last - first + 1;
         while need > 0 {
@@ -191,16 +191,16 @@ struct MissingAmounts {
 }
 
 impl MissingAmounts {
-    fn met(&self) -> bool {
+    fn is_met(&self) -> bool {
         self.cpus <= 0 && self.nodes <= 0
     }
 
     /// Takes from a node what it has to give, but leaves one processor for each node that must come
     /// after it.
-    fn take(&mut self, node: usize, idle: u32, threads: i64, whole: bool, taken: &mut Vec<(usize, u32)>) {
+    fn take_node(&mut self, node: usize, idle: u32, threads: i64, whole: bool, taken: &mut Vec<(usize, u32)>) {
         let for_others = (self.nodes - 1).max(0);
-        let wanted = if whole { i64::from(idle) } else { (self.cpus - for_others).max(1) };
-        let cores = (wanted + threads - 1) / threads * threads;
+        let wanted_cpus = if whole { i64::from(idle) } else { (self.cpus - for_others).max(1) };
+        let cores = (wanted_cpus + threads - 1) / threads * threads;
         let cpus = i64::from(idle).min(cores);
         taken.push((node, cpus as u32));
         self.cpus -= cpus;

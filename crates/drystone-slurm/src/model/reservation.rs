@@ -28,7 +28,7 @@ const OUTAGE: &str = "(outage)";
 
 impl AdvanceReservation {
     /// Nodes that are announced to be out, up to a time if that is known.
-    pub fn outage(nodes: NodeSet, begin: i64, end: Option<i64>) -> AdvanceReservation {
+    pub fn for_outage(nodes: NodeSet, begin: i64, end: Option<i64>) -> AdvanceReservation {
         let (name, end) = (OUTAGE.to_string(), end.unwrap_or(NO_END));
         AdvanceReservation { name, begin, end, nodes, maint: true, part: NONE, ..AdvanceReservation::default() }
     }
@@ -43,7 +43,7 @@ impl AdvanceReservation {
         self.end < NO_END
     }
 
-    pub(super) fn meets(&self, start: i64, end: i64) -> bool {
+    pub(super) fn meets_window(&self, start: i64, end: i64) -> bool {
         self.begin < end && self.end > start
     }
 }

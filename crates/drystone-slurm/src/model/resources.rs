@@ -134,15 +134,15 @@ impl Resources {
     }
 
     /// The place of a kind, made where there is none. `None`: there are too many.
-    pub(crate) fn kind(&mut self, name: &str, kind: &str, nodes: usize) -> Option<usize> {
-        let wanted = GresKind { name: name.to_string(), kind: kind.to_string() };
-        if let Some(at) = self.kinds.iter().position(|k| *k == wanted) {
+    pub(crate) fn find_kind(&mut self, name: &str, kind: &str, nodes: usize) -> Option<usize> {
+        let gres_kind = GresKind { name: name.to_string(), kind: kind.to_string() };
+        if let Some(at) = self.kinds.iter().position(|k| *k == gres_kind) {
             return Some(at);
         }
         if self.kinds.len() >= MOST_KINDS {
             return None;
         }
-        self.kinds.push(wanted);
+        self.kinds.push(gres_kind);
         self.gres.push(vec![0; nodes]);
         if self.bytes == StoredBytes::default() {
             self.bytes = StoredBytes::new(nodes);
@@ -151,36 +151,36 @@ impl Resources {
     }
 
     /// The number of a demand, made where there is none; 0 for none.
-    pub fn intern(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
+    pub fn intern_demand(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
         if let Some(at) = self.demands.iter().position(|known| known.demand == demand) {
             return at as u32;
         }
-        self.add(demand, cpus)
+        self.add_demand(demand, cpus)
     }
 
     /// Returns whether a demand is for GPUs of one kind, where there are several.
     pub(crate) fn names_a_type(&self, number: u32) -> bool {
-        let gpus = self.demand(number).and_then(|known| known.demand.gpus.as_ref());
+        let gpus = self.known_demand(number).and_then(|known| known.demand.gpus.as_ref());
         gpus.is_some_and(|gpus| gpus.kinds.count_ones() == 1)
     }
 
     /// Takes back the last demand, where it has this number.
-    pub fn forget(&mut self, number: u32) {
+    pub fn forget_demand(&mut self, number: u32) {
         if number > 0 && number as usize + 1 == self.demands.len() {
             self.demands.pop();
         }
     }
 
     /// The number of a demand that is not there yet.
-    pub(crate) fn add(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
+    pub(crate) fn add_demand(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
         if self.demands.is_empty() {
-            let all = NodeSet::full(cpus.len());
-            self.demands.push(KnownDemand { demand: JobDemand::default(), suitable: all, one_of: Vec::new() });
+            let all_nodes = NodeSet::full(cpus.len());
+            self.demands.push(KnownDemand { demand: JobDemand::default(), suitable: all_nodes, one_of: Vec::new() });
         }
         if demand == JobDemand::default() {
             return 0;
         }
-        let (mut suitable, one_of) = self.featured(&demand.features, cpus.len());
+        let (mut suitable, one_of) = self.featured_nodes(&demand.features, cpus.len());
         let least = demand.cpus_per_task.max(1);
         let fits = |&node: &usize| {
             let memory = match demand.memory {
@@ -199,56 +199,56 @@ impl Resources {
 
     /// Returns the resources for this many nodes: those behind the last are left out, and further
     /// ones are as the last, without features.
-    pub(crate) fn resized(&self, nodes: usize) -> Resources {
-        let mut resized = self.clone();
+    pub(crate) fn resized_to(&self, nodes: usize) -> Resources {
+        let mut resources = self.clone();
         let last = |of: &[u32]| of.last().copied().unwrap_or_default();
         if !self.memory.is_empty() {
-            resized.memory.resize(nodes, self.memory.last().copied().unwrap_or_default());
+            resources.memory.resize(nodes, self.memory.last().copied().unwrap_or_default());
         }
         if !self.weights.is_empty() {
-            resized.weights.resize(nodes, last(&self.weights));
+            resources.weights.resize(nodes, last(&self.weights));
         }
-        resized.gres.iter_mut().for_each(|gres| gres.resize(nodes, last(gres)));
-        for (_, set) in &mut resized.features {
-            *set = NodeSet::of(nodes, set.iter().filter(|&node| node < nodes));
+        resources.gres.iter_mut().for_each(|gres| gres.resize(nodes, last(gres)));
+        for (_, set) in &mut resources.features {
+            *set = NodeSet::from_members(nodes, set.iter().filter(|&node| node < nodes));
         }
         if self.bytes != StoredBytes::default() {
-            resized.bytes = StoredBytes::new(nodes);
+            resources.bytes = StoredBytes::new(nodes);
         }
-        resized.demands.clear();
-        resized
+        resources.demands.clear();
+        resources
     }
 
     /// The demand of a number; `None` where the job asks for nothing more.
     #[inline]
-    pub(super) fn demand(&self, number: u32) -> Option<&KnownDemand> {
+    pub(super) fn known_demand(&self, number: u32) -> Option<&KnownDemand> {
         if number == 0 { None } else { self.demands.get(number as usize) }
     }
 
     /// Nodes with these features, and sets of which one is to have all nodes of the job.
-    fn featured(&self, text: &str, nodes: usize) -> (NodeSet, Vec<NodeSet>) {
+    fn featured_nodes(&self, text: &str, nodes: usize) -> (NodeSet, Vec<NodeSet>) {
         let text = text.trim();
         if text.is_empty() {
             return (NodeSet::full(nodes), Vec::new());
         }
         if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-            let sets: Vec<NodeSet> = inner.split('|').map(|part| self.expression(part, nodes)).collect();
-            let mut all = NodeSet::empty(nodes);
-            sets.iter().for_each(|set| all.unite(set));
-            return (all, sets);
+            let sets: Vec<NodeSet> = inner.split('|').map(|part| self.evaluate_expression(part, nodes)).collect();
+            let mut union_set = NodeSet::empty(nodes);
+            sets.iter().for_each(|set| union_set.unite(set));
+            return (union_set, sets);
         }
-        (self.expression(text, nodes), Vec::new())
+        (self.evaluate_expression(text, nodes), Vec::new())
     }
 
     /// `a&b|c`, from left to right. A count (`a*2`) means that as many nodes have the feature, but
     /// others may be beside them: such a part leaves all nodes.
-    fn expression(&self, text: &str, nodes: usize) -> NodeSet {
-        let mut found: Option<NodeSet> = None;
+    fn evaluate_expression(&self, text: &str, nodes: usize) -> NodeSet {
+        let mut combined_set: Option<NodeSet> = None;
         let (mut rest, mut and) = (text, true);
         loop {
             let end = rest.find(['&', '|', ',']).unwrap_or(rest.len());
-            let set = self.feature(&rest[..end], nodes);
-            found = Some(match found {
+            let set = self.nodes_with_feature(&rest[..end], nodes);
+            combined_set = Some(match combined_set {
                 None => set,
                 Some(mut before) => {
                     if and {
@@ -260,20 +260,20 @@ impl Resources {
                 }
             });
             if end >= rest.len() {
-                return found.unwrap_or_default();
+                return combined_set.unwrap_or_default();
             }
             and = rest.as_bytes()[end] != b'|';
             rest = &rest[end + 1..];
         }
     }
 
-    fn feature(&self, name: &str, nodes: usize) -> NodeSet {
+    fn nodes_with_feature(&self, name: &str, nodes: usize) -> NodeSet {
         let name = name.trim_matches(['(', ')', '[', ']', ' ']);
         if name.contains('*') {
             return NodeSet::full(nodes);
         }
-        let found = self.features.iter().find(|(own, _)| own == name);
-        found.map_or_else(|| NodeSet::empty(nodes), |(_, set)| set.clone())
+        let feature_entry = self.features.iter().find(|(own, _)| own == name);
+        feature_entry.map_or_else(|| NodeSet::empty(nodes), |(_, set)| set.clone())
     }
 }
 
@@ -291,7 +291,7 @@ pub struct AllocMore {
 }
 
 impl AllocMore {
-    pub fn devices(&self) -> u64 {
+    pub fn device_count(&self) -> u64 {
         self.gres.iter().map(|&(.., count)| u64::from(count)).sum()
     }
 }
@@ -308,14 +308,14 @@ pub(super) struct IdleMore {
 impl IdleMore {
     /// Of a machine without jobs; `None` where there is nothing of the kind.
     pub(super) fn new(resources: &Resources, nodes: usize) -> Option<Box<IdleMore>> {
-        let any = !resources.memory.is_empty() || !resources.gres.is_empty() || !resources.caps.is_empty();
-        any.then(|| {
-            let capped = vec![vec![0; nodes]; resources.caps.len()];
-            Box::new(IdleMore { memory: resources.memory.clone(), gres: resources.gres.clone(), capped })
+        let has_any = !resources.memory.is_empty() || !resources.gres.is_empty() || !resources.caps.is_empty();
+        has_any.then(|| {
+            let capped_cpus = vec![vec![0; nodes]; resources.caps.len()];
+            Box::new(IdleMore { memory: resources.memory.clone(), gres: resources.gres.clone(), capped: capped_cpus })
         })
     }
 
-    pub(super) fn assign(&mut self, other: &IdleMore) {
+    pub(super) fn copy_from(&mut self, other: &IdleMore) {
         self.memory.clone_from(&other.memory);
         for (own, other) in self.gres.iter_mut().zip(&other.gres) {
             own.clone_from(other);
@@ -334,7 +334,7 @@ impl IdleMore {
     }
 
     /// Takes what a job gets on its nodes, or gives it back.
-    pub(super) fn change(&mut self, nodes: &NodeSet, more: &AllocMore, resources: &Resources, take: bool) {
+    pub(super) fn change_share(&mut self, nodes: &NodeSet, more: &AllocMore, resources: &Resources, take: bool) {
         for (node, &mb) in nodes.iter().zip(&more.memory) {
             let Some(own) = self.memory.get_mut(node) else { continue };
             *own = if take { own.saturating_sub(mb) } else { (*own + mb).min(resources.memory[node]) };
@@ -347,7 +347,7 @@ impl IdleMore {
     }
 
     /// Idle devices of these kinds on a node.
-    pub(super) fn devices(&self, kinds: Kinds, node: usize) -> i64 {
+    pub(super) fn idle_devices(&self, kinds: Kinds, node: usize) -> i64 {
         let of = |(at, gres): (usize, &Vec<u32>)| if kinds >> at & 1 == 1 { i64::from(gres[node]) } else { 0 };
         self.gres.iter().enumerate().map(of).sum()
     }

@@ -22,7 +22,7 @@ impl Resources {
             tasks: shape.tasks,
             cpus_per_task: shape.cores_per_task,
             least_cpus: shape.least_cores,
-            memory: if self.memory.is_empty() { MemoryDemand::None } else { memory(&shape.memory) },
+            memory: if self.memory.is_empty() { MemoryDemand::None } else { memory_demand(&shape.memory) },
             features: shape.features.clone(),
             licences: shape.licences.iter().map(licence).collect(),
             named: (numbers(&shape.only), numbers(&shape.excluded)),
@@ -46,15 +46,15 @@ impl Resources {
             demand.gpus = Some(gpus);
             return;
         }
-        let each = match device.per {
+        let count_per_node = match device.per {
             DevicePer::Job => device.count.div_ceil(nodes),
             DevicePer::Node | DevicePer::Task => device.count,
         };
-        demand.gres.push((kinds, each));
+        demand.gres.push((kinds, count_per_node));
     }
 }
 
-fn memory(asked: &NodeMemory) -> MemoryDemand {
+fn memory_demand(asked: &NodeMemory) -> MemoryDemand {
     let megabytes = |kb: u64| kb.div_ceil(1024);
     match *asked {
         NodeMemory::PerNode(kb) => MemoryDemand::PerNode(megabytes(kb)),
@@ -69,7 +69,7 @@ impl Pending {
     /// Asks for a place in a partition, of which only processors are known: whole nodes where the
     /// partition or the machine (`linear`) gives these, and one node where one has them all
     /// (`pack`). The limit of the partition holds.
-    pub fn ask(&mut self, part: u16, machine: &ModelMachine, linear: bool, pack: bool) {
+    pub fn ask_place(&mut self, part: u16, machine: &ModelMachine, linear: bool, pack: bool) {
         let p = &machine.parts[usize::from(part)];
         let widest = p.nodes.iter().map(|node| machine.cpus[node]).max().unwrap_or(1).max(1);
         self.part = part;
@@ -108,12 +108,12 @@ impl ModelMachine {
     /// The nodes that a workload describes, in one partition; `None` where it describes none, or
     /// more kinds of devices than the model knows.
     pub fn of_classes(table: &ResourceTable) -> Option<ModelMachine> {
-        let classes = table.classes();
+        let classes = table.node_classes();
         let count: usize = classes.iter().map(|class| class.nodes.len()).sum();
         if count == 0 {
             return None;
         }
-        let mut machine = ModelMachine { cpus: Vec::with_capacity(count), ..ModelMachine::uniform(count, 1) };
+        let mut machine = ModelMachine { cpus: Vec::with_capacity(count), ..ModelMachine::with_equal_nodes(count, 1) };
         let resources = &mut machine.resources;
         let counts_memory = classes.iter().any(|class| class.memory_kb > 0);
         for class in classes {
@@ -125,13 +125,13 @@ impl ModelMachine {
                 }
                 resources.weights.push(u32::try_from(class.weight).unwrap_or(u32::MAX));
                 for (name, kind, devices) in &class.devices {
-                    let at = resources.kind(name, kind, count)?;
+                    let at = resources.find_kind(name, kind, count)?;
                     resources.gres[at][node] += devices;
                 }
                 for feature in &class.features {
                     match resources.features.iter_mut().find(|(name, _)| name == feature) {
                         Some((_, set)) => set.insert(node),
-                        None => resources.features.push((feature.clone(), NodeSet::of(count, [node]))),
+                        None => resources.features.push((feature.clone(), NodeSet::from_members(count, [node]))),
                     }
                 }
             }

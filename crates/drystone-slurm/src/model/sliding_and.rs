@@ -25,7 +25,7 @@ impl SlidingAnd {
     /// Moves on to the records from `first` to before `stop`.
     ///
     /// `set` returns the set of a record.
-    pub(super) fn slide<'a>(&mut self, set: impl Fn(usize) -> &'a [u64], first: usize, stop: usize) {
+    pub(super) fn slide_to<'a>(&mut self, set: impl Fn(usize) -> &'a [u64], first: usize, stop: usize) {
         if first >= self.middle {
             self.width = set(first).len();
             let records = stop - first;
@@ -55,7 +55,7 @@ impl SlidingAnd {
     }
 
     /// Classes that are free in the whole window.
-    pub(super) fn set(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn free_classes(&self) -> impl Iterator<Item = u64> {
         let at = (self.first - self.origin) * self.width;
         self.front[at..at + self.width].iter().zip(&self.back).map(|(front, back)| front & back)
     }

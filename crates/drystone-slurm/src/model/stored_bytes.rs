@@ -19,19 +19,19 @@ pub struct StoredBytes {
 impl StoredBytes {
     /// Of a machine of `nodes`.
     pub fn new(nodes: usize) -> StoredBytes {
-        StoredBytes::of((0..nodes).map(|_| UNTOUCHED), 0)
+        StoredBytes::from_bytes((0..nodes).map(|_| UNTOUCHED), 0)
     }
 
-    fn of(bytes: impl IntoIterator<Item = u8>, changes: u64) -> StoredBytes {
+    fn from_bytes(bytes: impl IntoIterator<Item = u8>, changes: u64) -> StoredBytes {
         StoredBytes { bytes: bytes.into_iter().map(AtomicU8::new).collect(), changes: changes.into() }
     }
 
     /// Returns the number of changes of bytes so far. Looks at the same number have the same bytes.
-    pub(super) fn changes(&self) -> u64 {
+    pub(super) fn change_count(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
-    fn store(&self, byte: &AtomicU8, value: u8) {
+    fn store_byte(&self, byte: &AtomicU8, value: u8) {
         if byte.load(Ordering::Relaxed) != value {
             byte.store(value, Ordering::Relaxed);
             self.changes.fetch_add(1, Ordering::Relaxed);
@@ -46,40 +46,40 @@ impl StoredBytes {
 
     /// A GPU job was tested on a node that could give it so many GPUs.
     #[inline]
-    pub(super) fn set(&self, node: usize, gpus: i64) {
+    pub(super) fn note_gpu_test(&self, node: usize, gpus: i64) {
         if let Some(byte) = self.bytes.get(node) {
-            self.store(byte, UNTOUCHED - gpus.clamp(0, i64::from(UNTOUCHED)) as u8);
+            self.store_byte(byte, UNTOUCHED - gpus.clamp(0, i64::from(UNTOUCHED)) as u8);
         }
     }
 
     /// Sets the nodes back.
-    pub(super) fn reset(&self, nodes: &NodeSet) {
+    pub(super) fn reset_nodes(&self, nodes: &NodeSet) {
         if !self.bytes.is_empty() {
-            nodes.iter().filter_map(|node| self.bytes.get(node)).for_each(|byte| self.store(byte, UNTOUCHED));
+            nodes.iter().filter_map(|node| self.bytes.get(node)).for_each(|byte| self.store_byte(byte, UNTOUCHED));
         }
     }
 
     /// Takes over what another machine has stored.
-    pub fn assign(&self, other: &StoredBytes) {
+    pub fn copy_from(&self, other: &StoredBytes) {
         for (own, other) in self.bytes.iter().zip(&other.bytes) {
-            self.store(own, other.load(Ordering::Relaxed));
+            self.store_byte(own, other.load(Ordering::Relaxed));
         }
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    fn stored_bytes(&self) -> Vec<u8> {
         self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).collect()
     }
 }
 
 impl Clone for StoredBytes {
     fn clone(&self) -> StoredBytes {
-        StoredBytes::of(self.bytes(), self.changes())
+        StoredBytes::from_bytes(self.stored_bytes(), self.change_count())
     }
 }
 
 impl PartialEq for StoredBytes {
     fn eq(&self, other: &StoredBytes) -> bool {
-        self.bytes() == other.bytes()
+        self.stored_bytes() == other.stored_bytes()
     }
 }
 
@@ -87,13 +87,13 @@ impl Eq for StoredBytes {}
 
 impl Serialize for StoredBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.bytes().serialize(serializer)
+        self.stored_bytes().serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for StoredBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StoredBytes, D::Error> {
-        Ok(StoredBytes::of(Vec::<u8>::deserialize(deserializer)?, 0))
+        Ok(StoredBytes::from_bytes(Vec::<u8>::deserialize(deserializer)?, 0))
     }
 }
 
@@ -104,14 +104,14 @@ mod tests {
     #[test]
     fn only_what_changes_a_byte_is_a_change() {
         let bytes = StoredBytes::new(2);
-        let all = NodeSet::of(2, [0, 1]);
-        bytes.reset(&all);
-        bytes.set(1, 0);
-        assert_eq!(bytes.changes(), 0);
-        bytes.set(1, 3);
-        bytes.set(1, 3);
-        assert_eq!((bytes.get(1), bytes.changes()), (UNTOUCHED - 3, 1));
-        bytes.reset(&all);
-        assert_eq!((bytes.get(1), bytes.changes()), (UNTOUCHED, 2));
+        let all = NodeSet::from_members(2, [0, 1]);
+        bytes.reset_nodes(&all);
+        bytes.note_gpu_test(1, 0);
+        assert_eq!(bytes.change_count(), 0);
+        bytes.note_gpu_test(1, 3);
+        bytes.note_gpu_test(1, 3);
+        assert_eq!((bytes.get(1), bytes.change_count()), (UNTOUCHED - 3, 1));
+        bytes.reset_nodes(&all);
+        assert_eq!((bytes.get(1), bytes.change_count()), (UNTOUCHED, 2));
     }
 }

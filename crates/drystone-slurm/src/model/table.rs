@@ -4,7 +4,7 @@ use super::NodeSet;
 use super::bounds::StartProof;
 use super::class_idle::ClassIdle;
 use super::first_plans::FirstPlans;
-use super::node_classes::{NodeClasses, copy_members, widen};
+use super::node_classes::{NodeClasses, copy_members, widen_sets};
 use super::sliding_and::SlidingAnd;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,7 @@ pub(crate) type Licences<'a> = &'a [(u16, u32)];
 
 impl PlanTable {
     /// Becomes a table without plans, in its own memory.
-    pub(crate) fn reset<'a>(
+    pub(crate) fn reset_table<'a>(
         &mut self,
         (begin, end): (i64, i64),
         nodes: &NodeSet,
@@ -84,14 +84,14 @@ impl PlanTable {
         parts: impl Iterator<Item = &'a NodeSet> + Clone,
     ) {
         self.parts = parts.clone().count();
-        self.classes.reset(nodes, parts);
-        self.nodes.assign(nodes);
+        self.classes.reset_classes(nodes, parts);
+        self.nodes.copy_from(nodes);
         self.width = self.classes.width();
         self.records.clear();
         self.free.clear();
         self.words.clear();
         self.words.resize(self.width, 0);
-        (0..self.classes.count()).for_each(|class| self.words[class / 64] |= 1 << (class % 64));
+        (0..self.classes.class_count()).for_each(|class| self.words[class / 64] |= 1 << (class % 64));
         self.free_licences.clear();
         self.free_licences.extend_from_slice(licences);
         self.licences = licences.len();
@@ -100,20 +100,20 @@ impl PlanTable {
         self.front = false;
         self.facts.clear();
         self.facts.resize(self.parts, UNKNOWN);
-        self.first_plans.reset(&self.classes, self.parts);
+        self.first_plans.reset_plans(&self.classes, self.parts);
         self.idle.clear();
     }
 
-    pub(crate) fn begin(&self) -> i64 {
+    pub(crate) fn begin_time(&self) -> i64 {
         self.records[0].begin
     }
 
-    pub(crate) fn end(&self) -> i64 {
+    pub(crate) fn end_time(&self) -> i64 {
         self.records[self.records.len() - 1].end
     }
 
     /// Records that Slurm counts against `bf_node_space_size`.
-    pub(crate) fn made(&self) -> usize {
+    pub(crate) fn record_count(&self) -> usize {
         self.made
     }
 
@@ -124,7 +124,7 @@ impl PlanTable {
 
     /// The classes of nodes that have no plan in a record.
     #[inline]
-    pub(super) fn set(&self, index: usize) -> &[u64] {
+    pub(super) fn free_classes(&self, index: usize) -> &[u64] {
         let at = self.records[index].set as usize * self.width;
         &self.words[at..at + self.width]
     }
@@ -133,7 +133,7 @@ impl PlanTable {
     /// `until`. Returns the earliest later time at which there may be other nodes, 0 for none: the
     /// search looks at the next record, and no further. `narrowed`: the partition, or `free`, lacks
     /// some of its nodes.
-    pub(crate) fn search(
+    pub(crate) fn search_nodes(
         &self,
         free: &mut NodeSet,
         (number, part): (usize, &NodeSet),
@@ -147,17 +147,17 @@ impl PlanTable {
         let (whole, missing) = if narrowed {
             let mut missing = part.clone();
             missing.subtract(free);
-            (self.classes.meeting(part), self.classes.meeting(&missing))
+            (self.classes.classes_meeting(part), self.classes.classes_meeting(&missing))
         } else {
-            (self.classes.part(number).to_vec(), vec![0; self.width])
+            (self.classes.part_classes(number).to_vec(), vec![0; self.width])
         };
-        let (mut later, mut left) = (0, vec![u64::MAX; self.width]);
+        let (mut later, mut remaining) = (0, vec![u64::MAX; self.width]);
         for index in start..self.records.len() {
             if later == 0 && index + 1 < self.records.len() {
-                let (this, next) = (self.set(index), self.set(index + 1));
+                let (current_set, next) = (self.free_classes(index), self.free_classes(index + 1));
                 // The next record has a node of the partition that is not free here.
-                let gains =
-                    (0..self.width).any(|at| next[at] & (missing[at] | (whole[at] & !(left[at] & this[at]))) != 0);
+                let gains = (0..self.width)
+                    .any(|at| next[at] & (missing[at] | (whole[at] & !(remaining[at] & current_set[at]))) != 0);
                 if gains {
                     later = self.records[index].end;
                 }
@@ -166,23 +166,23 @@ impl PlanTable {
             if self.records[index].begin > until {
                 break;
             }
-            left.iter_mut().zip(self.set(index)).for_each(|(left, this)| *left &= this);
+            remaining.iter_mut().zip(self.free_classes(index)).for_each(|(left, this)| *left &= this);
         }
-        self.keep_only(free, &left);
+        self.keep_only(free, &remaining);
         later
     }
 
     /// Keeps the nodes of some classes in `free`.
     fn keep_only(&self, free: &mut NodeSet, left: &[u64]) {
         let mut nodes = NodeSet::empty(free.capacity());
-        let all = self.set_of_all();
-        self.classes.spread(left.iter().zip(all).map(|(left, all)| left & all), &mut nodes);
+        let all_classes = self.set_of_all();
+        self.classes.spread_into(left.iter().zip(all_classes).map(|(left, all)| left & all), &mut nodes);
         free.intersect(&nodes);
     }
 
     /// All classes.
     fn set_of_all(&self) -> impl Iterator<Item = u64> {
-        let count = self.classes.count();
+        let count = self.classes.class_count();
         (0..self.width).map(move |at| match count.saturating_sub(at * 64) {
             0 => 0,
             left if left < 64 => (1 << left) - 1,
@@ -203,24 +203,24 @@ impl PlanTable {
         proof: &mut StartProof,
     ) -> Option<i64> {
         loop {
-            let (start, stop) = self.reach(from, limit);
+            let (start, stop) = self.record_span(from, limit);
             let Some(short) = (start..stop).rev().find(|&index| self.count_free(index, number) < need) else {
                 return Some(from);
             };
-            let sure = self.records[short].begin < proof.bound(from, limit);
+            let sure = self.records[short].begin < proof.bound_end(from, limit);
             let last = (start + 1..=short).rev().find(|&index| self.gains_nodes(index, number));
-            let (_, stop) = self.reach(last.map_or(from, |index| self.records[index].begin), limit);
+            let (_, stop) = self.record_span(last.map_or(from, |index| self.records[index].begin), limit);
             // The search looks one record beyond the first that it does not want.
             let most = (stop + 1).min(self.records.len() - 1);
             let next = (short + 1..=most).find(|&index| self.gains_nodes(index, number))?;
             let later = self.records[next].begin;
-            proof.failed(from, later, sure);
+            proof.note_failure(from, later, sure);
             from = later;
         }
     }
 
     /// The records that a job meets which begins at `from`, and the first behind them.
-    pub(super) fn reach(&self, from: i64, limit: i64) -> (usize, usize) {
+    pub(super) fn record_span(&self, from: i64, limit: i64) -> (usize, usize) {
         let until = from.saturating_add(limit);
         let start = self.records.partition_point(|record| record.end <= from);
         (start, start.max(self.records.partition_point(|record| record.begin <= until)))
@@ -230,14 +230,15 @@ impl PlanTable {
     fn count_free(&mut self, index: usize, number: usize) -> u32 {
         let at = self.records[index].set as usize * self.parts + number;
         if self.facts[at].free == 0 {
-            let words = self.set(index).iter().zip(self.classes.part(number)).map(|(set, part)| set & part);
+            let words =
+                self.free_classes(index).iter().zip(self.classes.part_classes(number)).map(|(set, part)| set & part);
             self.facts[at].free = 1 + self.classes.count_nodes(words);
         }
         self.facts[at].free - 1
     }
 
     /// Facts about a partition in a record.
-    pub(super) fn fact(&mut self, index: usize, number: usize) -> &mut PartFact {
+    pub(super) fn part_fact(&mut self, index: usize, number: usize) -> &mut PartFact {
         &mut self.facts[self.records[index].set as usize * self.parts + number]
     }
 
@@ -255,25 +256,26 @@ impl PlanTable {
     /// Number of nodes of a partition that a record has and the one before lacks.
     #[inline]
     pub(super) fn count_gains(&mut self, index: usize, number: usize) -> u32 {
-        if let Some(gains) = self.fact(index, number).gains {
+        if let Some(gains) = self.part_fact(index, number).gains {
             return gains;
         }
-        let words = self.set(index - 1).iter().zip(self.set(index)).zip(self.classes.part(number));
+        let words =
+            self.free_classes(index - 1).iter().zip(self.free_classes(index)).zip(self.classes.part_classes(number));
         let gains = self.classes.count_nodes(words.map(|((before, set), part)| part & set & !before));
-        self.fact(index, number).gains = Some(gains);
+        self.part_fact(index, number).gains = Some(gains);
         gains
     }
 
-    /// As [`PlanTable::search`], only the nodes.
-    pub(crate) fn narrow(&self, free: &mut NodeSet, from: i64, until: i64) {
+    /// As [`PlanTable::search_nodes`], only the nodes.
+    pub(crate) fn narrow_nodes(&self, free: &mut NodeSet, from: i64, until: i64) {
         let start = self.records.partition_point(|record| record.end <= from);
         let stop = self.records.partition_point(|record| record.begin <= until);
         if start < stop {
-            let mut left = vec![u64::MAX; self.width];
+            let mut remaining = vec![u64::MAX; self.width];
             for index in start..stop {
-                left.iter_mut().zip(self.set(index)).for_each(|(left, this)| *left &= this);
+                remaining.iter_mut().zip(self.free_classes(index)).for_each(|(left, this)| *left &= this);
             }
-            self.keep_only(free, &left);
+            self.keep_only(free, &remaining);
         }
     }
 
@@ -284,7 +286,7 @@ impl PlanTable {
 
     /// Returns whether between `start` and `end` some record lacks one of the nodes. If none does,
     /// [`PlanTable::add_fitting`] plans them.
-    pub(crate) fn overlaps(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) -> bool {
+    pub(crate) fn has_overlap(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) -> bool {
         if !nodes.is_subset(&self.nodes) {
             return true;
         }
@@ -292,7 +294,7 @@ impl PlanTable {
         let first = self.records.partition_point(|record| record.end <= start);
         let behind = self.records.partition_point(|record| record.begin < end);
         (first..behind).any(|index| {
-            let mut words = self.fitting.iter().zip(self.set(index));
+            let mut words = self.fitting.iter().zip(self.free_classes(index));
             words.any(|(wanted, free)| wanted & !free != 0) || self.is_short(index, licences)
         })
     }
@@ -318,23 +320,24 @@ impl PlanTable {
     }
 
     /// Plans nodes from `start` to `end`, then merges at most one pair of equal neighbours. The
-    /// single merge is Slurm's: what is left unmerged can hide a place from [`PlanTable::search`].
-    pub(crate) fn add(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) {
+    /// single merge is Slurm's: what is left unmerged can hide a place from
+    /// [`PlanTable::search_nodes`].
+    pub(crate) fn add_plan(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) {
         self.fitting = self.tell_apart(nodes);
         self.add_fitting(start, end, licences);
     }
 
-    /// Plans the nodes of which [`PlanTable::overlaps`] has last shown that they are free.
+    /// Plans the nodes of which [`PlanTable::has_overlap`] has last shown that they are free.
     pub(crate) fn add_fitting(&mut self, start: i64, end: i64, licences: Licences<'_>) {
-        let mut planned = std::mem::take(&mut self.fitting);
-        planned.resize(self.width, 0);
-        if start == self.begin() && !std::mem::replace(&mut self.front, true) {
+        let mut plan_classes = std::mem::take(&mut self.fitting);
+        plan_classes.resize(self.width, 0);
+        if start == self.begin_time() && !std::mem::replace(&mut self.front, true) {
             // Slurm then keeps a record of no length before all others.
             self.made += 1;
         }
-        let Some(first) = self.cut(start) else { return };
-        self.first_plans.add(self.records[first].begin, &planned, &self.classes);
-        let last = self.cut(end).unwrap_or(self.records.len());
+        let Some(first) = self.cut_at(start) else { return };
+        self.first_plans.add_plan(self.records[first].begin, &plan_classes, &self.classes);
+        let last = self.cut_at(end).unwrap_or(self.records.len());
         if let Some(behind) = self.records.get(last) {
             let at = behind.set as usize * self.parts;
             self.facts[at..at + self.parts].iter_mut().for_each(|fact| fact.gains = None);
@@ -343,7 +346,7 @@ impl PlanTable {
             let at = self.records[index].set as usize;
             self.facts[at * self.parts..(at + 1) * self.parts].fill(UNKNOWN);
             let set = &mut self.words[at * self.width..(at + 1) * self.width];
-            set.iter_mut().zip(&planned).for_each(|(set, planned)| *set &= !planned);
+            set.iter_mut().zip(&plan_classes).for_each(|(set, planned)| *set &= !planned);
             let free = &mut self.free_licences[at * self.licences..(at + 1) * self.licences];
             for &(kind, count) in licences {
                 if let Some(free) = free.get_mut(usize::from(kind)) {
@@ -356,9 +359,9 @@ impl PlanTable {
         let to = (last + 1).min(self.records.len());
         let pair = (from + 1..to).find(|&index| self.are_equal(index - 1, index));
         if let Some(index) = pair {
-            let gone = self.records.remove(index);
-            self.records[index - 1].end = gone.end;
-            self.free.push(gone.set);
+            let merged_record = self.records.remove(index);
+            self.records[index - 1].end = merged_record.end;
+            self.free.push(merged_record.set);
         }
     }
 
@@ -368,28 +371,28 @@ impl PlanTable {
             let at = self.records[index].set as usize * self.licences;
             &self.free_licences[at..at + self.licences]
         };
-        self.set(one) == self.set(other) && free(one) == free(other)
+        self.free_classes(one) == self.free_classes(other) && free(one) == free(other)
     }
 
     /// Parts classes so that these nodes make up whole classes, and returns the set of those.
     pub(super) fn tell_apart(&mut self, nodes: &NodeSet) -> Vec<u64> {
-        let (parted, planned) = self.classes.part_by(nodes);
+        let (split_classes, planned_classes) = self.classes.part_by(nodes);
         let width = self.classes.width();
         if width > self.width {
-            self.words = widen(&self.words, self.width, width);
+            self.words = widen_sets(&self.words, self.width, width);
             self.width = width;
             self.idle.clear();
         }
-        if !parted.is_empty() {
-            copy_members(&mut self.words, self.width, &parted);
-            self.first_plans.copy_parted(&parted);
-            self.idle.forget_parted(&parted, &self.classes);
+        if !split_classes.is_empty() {
+            copy_members(&mut self.words, self.width, &split_classes);
+            self.first_plans.copy_parted(&split_classes);
+            self.idle.forget_parted(&split_classes, &self.classes);
         }
-        planned
+        planned_classes
     }
 
     /// Sees to it that a record begins at `at`, and answers which; `None` behind the end.
-    fn cut(&mut self, at: i64) -> Option<usize> {
+    fn cut_at(&mut self, at: i64) -> Option<usize> {
         let index = self.records.partition_point(|record| record.end <= at);
         let record = *self.records.get(index)?;
         if record.begin >= at {
@@ -427,37 +430,37 @@ mod tests {
     /// A table without plans.
     fn table_of(begin: i64, end: i64, nodes: &NodeSet) -> PlanTable {
         let mut table = PlanTable::default();
-        table.reset((begin, end), nodes, &[], std::iter::once(nodes));
+        table.reset_table((begin, end), nodes, &[], std::iter::once(nodes));
         table
     }
 
     fn set(nodes: &[usize]) -> NodeSet {
-        NodeSet::of(4, nodes.iter().copied())
+        NodeSet::from_members(4, nodes.iter().copied())
     }
 
     #[test]
     fn a_plan_cuts_and_the_search_looks_one_record_ahead() {
         let mut table = table_of(0, 1000, &NodeSet::full(4));
-        table.add(100, 200, &set(&[0, 1, 2]), &[]);
+        table.add_plan(100, 200, &set(&[0, 1, 2]), &[]);
         let part = NodeSet::full(4);
         let mut free = part.clone();
         // Up to 99 nothing is in the way; a plan that begins exactly at the end is. The end of the
         // plan is returned in both cases: the record behind the last one that is wanted is also
         // compared with its successor.
-        assert_eq!(table.search(&mut free, (0, &part), false, (0, 99)), 200);
+        assert_eq!(table.search_nodes(&mut free, (0, &part), false, (0, 99)), 200);
         assert_eq!(free, part);
         let mut free = part.clone();
-        assert_eq!(table.search(&mut free, (0, &part), false, (0, 100)), 200);
+        assert_eq!(table.search_nodes(&mut free, (0, &part), false, (0, 100)), 200);
         assert_eq!(free, set(&[3]));
     }
 
     #[test]
     fn only_one_pair_is_merged() {
         let mut table = table_of(0, 1000, &NodeSet::full(4));
-        table.add(100, 200, &set(&[0]), &[]);
-        table.add(300, 400, &set(&[0]), &[]);
-        assert_eq!((table.len(), table.made()), (5, 5));
-        table.add(200, 300, &set(&[0]), &[]);
+        table.add_plan(100, 200, &set(&[0]), &[]);
+        table.add_plan(300, 400, &set(&[0]), &[]);
+        assert_eq!((table.len(), table.record_count()), (5, 5));
+        table.add_plan(200, 300, &set(&[0]), &[]);
         // 100–200, 200–300 and 300–400 have become equal; two of them are merged.
         assert_eq!(table.len(), 4);
     }
@@ -465,16 +468,16 @@ mod tests {
     /// The search tried place after place: the first whose records all have enough nodes.
     fn next_try_one_by_one(table: &PlanTable, part: &NodeSet, mut from: i64, limit: i64, need: u32) -> Option<i64> {
         loop {
-            let (start, stop) = table.reach(from, limit);
+            let (start, stop) = table.record_span(from, limit);
             let free = |index: usize| {
                 let (mut free, second) = (part.clone(), table.records[index].begin);
-                table.narrow(&mut free, second, second);
-                free.count() as u32
+                table.narrow_nodes(&mut free, second, second);
+                free.count_nodes() as u32
             };
             if (start..stop).all(|index| free(index) >= need) {
                 return Some(from);
             }
-            let later = table.search(&mut part.clone(), (0, part), true, (from, from + limit));
+            let later = table.search_nodes(&mut part.clone(), (0, part), true, (from, from + limit));
             if later == 0 {
                 return None;
             }
@@ -489,19 +492,19 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % below
         };
-        let parts = [NodeSet::full(9), NodeSet::of(9, [0, 2, 3, 7])];
+        let parts = [NodeSet::full(9), NodeSet::from_members(9, [0, 2, 3, 7])];
         let mut compared = 0;
         for _ in 0..40 {
             let mut table = PlanTable::default();
-            table.reset((0, 1000), &NodeSet::full(9), &[], parts.iter());
+            table.reset_table((0, 1000), &NodeSet::full(9), &[], parts.iter());
             for _ in 0..25 {
                 let (start, length) = (draw(950) as i64, draw(200) as i64 + 1);
                 let nodes: Vec<usize> = (0..9).filter(|_| draw(3) == 0).collect();
-                table.add(start, start + length, &NodeSet::of(9, nodes), &[]);
+                table.add_plan(start, start + length, &NodeSet::from_members(9, nodes), &[]);
                 for (number, part) in parts.iter().enumerate() {
                     let (from, limit, need) = (draw(1100) as i64, draw(300) as i64, draw(10) as u32);
                     let expected = next_try_one_by_one(&table, part, from, limit, need);
-                    let proof = &mut StartProof::none();
+                    let proof = &mut StartProof::empty_proof();
                     assert_eq!(table.next_try(number, from, limit, need, proof), expected);
                     compared += usize::from(expected != Some(from));
                 }

@@ -39,16 +39,16 @@ impl PlanTable {
     /// Returns the idle processors, by a time, of the nodes of a partition that have no plan in a
     /// record.
     fn idle_in(&mut self, index: usize, number: usize, time: i64, idle: &mut RunningEnds<'_>) -> u64 {
-        let (moment, count) = self.fact(index, number).idle;
+        let (moment, count) = self.part_fact(index, number).idle;
         if moment == time {
             return count;
         }
         let step = self.idle.step_at(idle.cluster, idle.steps, time);
         let at = self.records[index].set as usize * self.width;
         let set = self.words[at..at + self.width].iter().copied();
-        let set = set_in_part(set, self.classes.part(number));
-        let count = self.idle.count(set, step, idle.steps, &self.classes);
-        self.fact(index, number).idle = (time, count);
+        let set = set_in_part(set, self.classes.part_classes(number));
+        let count = self.idle.count_idle(set, step, idle.steps, &self.classes);
+        self.part_fact(index, number).idle = (time, count);
         count
     }
 
@@ -58,11 +58,11 @@ impl PlanTable {
         if self.idle.is_of(idle.cluster) {
             return;
         }
-        if ClassRanks::suit(idle.cluster) {
-            drop(self.tell_apart(idle.cluster.idle.usable(false)));
-            idle.cluster.running().for_each(|running| drop(self.tell_apart(&running.alloc.nodes)));
+        if ClassRanks::can_describe(idle.cluster) {
+            drop(self.tell_apart(idle.cluster.idle.usable_nodes(false)));
+            idle.cluster.running_jobs().for_each(|running| drop(self.tell_apart(&running.alloc.nodes)));
         }
-        self.idle.renew(idle.cluster, idle.steps, &self.classes);
+        self.idle.renew_counts(idle.cluster, idle.steps, &self.classes);
         self.forget_idle();
     }
 
@@ -89,14 +89,14 @@ impl PlanTable {
 
     /// Sets `free` to the nodes of the last try in a partition whose nodes are known.
     pub(super) fn spread_try(&self, number: usize, free: &mut NodeSet) {
-        self.classes.spread(set_in_part(self.window.set(), self.classes.part(number)), free);
+        self.classes.spread_into(set_in_part(self.window.free_classes(), self.classes.part_classes(number)), free);
     }
 
     /// Returns the place of a job on the nodes of the last try that are idle after so many ends.
     /// There are enough.
     pub(super) fn place_ranked(&self, job: &Pending, ends: usize, room: &mut NodeSet) -> Alloc {
-        let try_set = set_in_part(self.window.set(), self.classes.part(usize::from(job.part)));
-        self.classes.spread(self.idle.ranks.idle_of(try_set, ends), room);
+        let try_set = set_in_part(self.window.free_classes(), self.classes.part_classes(usize::from(job.part)));
+        self.classes.spread_into(self.idle.ranks.idle_of(try_set, ends), room);
         room.place_in_runs(job.cpus.max(job.min_nodes) as usize)
     }
 
@@ -109,22 +109,22 @@ impl PlanTable {
         window: &mut SlidingAnd,
     ) -> Option<LikelyTry> {
         let PlaceSearch { number, limit, cpus, .. } = *search;
-        let (mut at, mut stop) = self.reach(from, limit);
+        let (mut at, mut stop) = self.record_span(from, limit);
         if at == self.records.len() {
             return Some(LikelyTry { from, later: 0, known: false, start: None });
         }
-        let mut skipped = false;
+        let mut has_skipped = false;
         let single = idle.cluster.idle.is_single();
         // Ranks tell the start as well.
-        let ranked = self.idle.is_ranked() && search.is_exact;
+        let uses_ranks = self.idle.is_ranked() && search.is_exact;
         // Nodes that the window has gained since they were tallied; `None` where they were not.
-        let mut gained = None;
+        let mut window_gain = None;
         loop {
             let opens = std::mem::take(&mut search.opens);
-            if search.counted && !opens && !std::mem::replace(&mut skipped, true) {
+            if search.counted && !opens && !std::mem::replace(&mut has_skipped, true) {
                 from = self.skip_tries(number, from, limit, search.earliest);
-                (at, stop) = self.reach(from, limit);
-                gained = None;
+                (at, stop) = self.record_span(from, limit);
+                window_gain = None;
             }
             let until = from.saturating_add(limit);
             while self.records.get(stop).is_some_and(|record| record.begin <= until) {
@@ -137,38 +137,39 @@ impl PlanTable {
             if let Some(next) = next {
                 let gains = u64::from(self.count_gains(next, number));
                 if search.counted && !opens {
-                    let few = gained.is_some_and(|gained| {
+                    let few = window_gain.is_some_and(|gained| {
                         let step = self.idle.step_at(idle.cluster, idle.steps, later);
-                        self.idle.ranks.tallied(step) + gained < cpus
+                        self.idle.ranks.tallied_idle(step) + gained < cpus
                     });
                     let sure = if few {
-                        Some(proof.goes_on(from) && self.begins_none(proof.bound(from, limit), until))
+                        Some(proof.goes_on(from) && self.begins_none(proof.bound_end(from, limit), until))
                     } else if self.idle_in(at, number, later, idle) < cpus {
-                        Some(self.records[at].begin < proof.bound(from, limit))
+                        Some(self.records[at].begin < proof.bound_end(from, limit))
                     } else {
                         None
                     };
                     if let Some(sure) = sure {
-                        proof.failed(from, later, sure);
-                        gained = gained.map(|gained| gained + gains);
+                        proof.note_failure(from, later, sure);
+                        window_gain = window_gain.map(|gained| gained + gains);
                         (from, at) = (later, next);
                         continue;
                     }
                 }
-                gained = ranked.then_some(gains);
+                window_gain = uses_ranks.then_some(gains);
             }
-            window.slide(|index| self.set(index), at, stop.max(at + 1));
-            let free = set_in_part(window.set(), self.classes.part(number));
+            window.slide_to(|index| self.free_classes(index), at, stop.max(at + 1));
+            let free = set_in_part(window.free_classes(), self.classes.part_classes(number));
             let time = next.map_or(i64::MAX, |_| later);
             let step = self.idle.step_at(idle.cluster, idle.steps, time);
-            let (counts, room) = if ranked {
-                let (all, room) = self.idle.ranks.tally(free, step);
-                (all >= u64::from(search.need()), room)
+            let (counts, room) = if uses_ranks {
+                let (total_count, room) = self.idle.ranks.tally_set(free, step);
+                (total_count >= u64::from(search.nodes_needed()), room)
             } else {
-                let room = self.idle.count(free, step, idle.steps, &self.classes);
+                let room = self.idle.count_idle(free, step, idle.steps, &self.classes);
                 // Where nodes have one processor, room for so many processors is as many nodes.
-                let count = || self.classes.count_nodes(set_in_part(window.set(), self.classes.part(number)));
-                ((single && room >= u64::from(search.need())) || count() >= search.need(), room)
+                let count =
+                    || self.classes.count_nodes(set_in_part(window.free_classes(), self.classes.part_classes(number)));
+                ((single && room >= u64::from(search.nodes_needed())) || count() >= search.nodes_needed(), room)
             };
             let fails = !counts || room < cpus;
             if opens {
@@ -181,9 +182,9 @@ impl PlanTable {
                 }
             }
             let mut start = None;
-            if !fails && ranked {
+            if !fails && uses_ranks {
                 let need = cpus.max(u64::from(search.fewest.0));
-                start = self.idle.ranks.soonest(idle.cluster, need, search.now, time.max(search.now));
+                start = self.idle.ranks.soonest_start(idle.cluster, need, search.now, time.max(search.now));
                 if start.is_none_or(|start| later > 0 && start.at > later) {
                     // Perhaps earlier once a plan is over.
                     (from, at) = (later, next?);
@@ -196,16 +197,16 @@ impl PlanTable {
             let next = next?;
             if !counts && !opens {
                 // A record with too few nodes makes all tries futile that reach into it.
-                let other = self.next_try(number, from, limit, search.need(), proof)?;
-                if other > from {
-                    from = other;
-                    (at, stop) = self.reach(from, limit);
-                    gained = None;
+                let next_from = self.next_try(number, from, limit, search.nodes_needed(), proof)?;
+                if next_from > from {
+                    from = next_from;
+                    (at, stop) = self.record_span(from, limit);
+                    window_gain = None;
                     continue;
                 }
             }
-            let sure = proof.goes_on(from) && self.begins_none(proof.bound(from, limit), until);
-            proof.failed(from, later, sure);
+            let sure = proof.goes_on(from) && self.begins_none(proof.bound_end(from, limit), until);
+            proof.note_failure(from, later, sure);
             (from, at) = (later, next);
         }
     }
@@ -214,9 +215,9 @@ impl PlanTable {
     fn free_in_all(&mut self, number: usize, records: Range<usize>) -> Vec<u64> {
         let mut free = std::mem::take(&mut self.spare);
         free.clear();
-        free.extend_from_slice(self.classes.part(number));
+        free.extend_from_slice(self.classes.part_classes(number));
         for index in records {
-            free.iter_mut().zip(self.set(index)).for_each(|(free, own)| *free &= own);
+            free.iter_mut().zip(self.free_classes(index)).for_each(|(free, own)| *free &= own);
         }
         free
     }
@@ -236,7 +237,7 @@ impl PlanTable {
         let first = self.records.partition_point(|record| record.end <= now);
         let behind = self.records.partition_point(|record| record.begin <= until);
         let spare = self.free_in_all(number, first..behind);
-        let idle = self.idle.ranks.count(spare.iter().copied(), 0);
+        let idle = self.idle.ranks.count_idle(spare.iter().copied(), 0);
         self.spare = spare;
         Some(idle >= cpus)
     }
@@ -259,7 +260,7 @@ impl PlanTable {
         }
         let spare = self.free_in_all(number, first..behind);
         let step = self.idle.step_at(idle.cluster, idle.steps, time);
-        let room = self.idle.count(spare.iter().copied(), step, idle.steps, &self.classes);
+        let room = self.idle.count_idle(spare.iter().copied(), step, idle.steps, &self.classes);
         self.spare = spare;
         room < cpus
     }
@@ -284,12 +285,12 @@ impl PlanTable {
             let later = next.map_or(i64::MAX, |next| self.records[next].begin);
             // The nodes of the window are among those of its first record.
             if self.idle_in(at, number, later, &mut idle) > most {
-                let until = proof.bound(begin, limit);
+                let until = proof.bound_end(begin, limit);
                 let stop = self.records.partition_point(|record| record.begin < until).max(at + 1);
-                window.slide(|index| self.set(index), at, stop);
+                window.slide_to(|index| self.free_classes(index), at, stop);
                 let step = self.idle.step_at(idle.cluster, idle.steps, later);
-                let free = set_in_part(window.set(), self.classes.part(number));
-                most = most.max(self.idle.count(free, step, idle.steps, &self.classes));
+                let free = set_in_part(window.free_classes(), self.classes.part_classes(number));
+                most = most.max(self.idle.count_idle(free, step, idle.steps, &self.classes));
             }
             let Some(next) = next.filter(|_| most < enough) else { break };
             (at, begin) = (next, later);
@@ -332,7 +333,7 @@ pub(super) struct PlaceSearch {
 }
 
 impl PlaceSearch {
-    fn need(&self) -> u32 {
+    fn nodes_needed(&self) -> u32 {
         if self.counted { self.fewest.1 } else { self.fewest.0 }
     }
 }
@@ -371,26 +372,26 @@ mod tests {
     }
 
     fn few_nodes() -> NodeSet {
-        NodeSet::of(9, [0, 2, 3, 7])
+        NodeSet::from_members(9, [0, 2, 3, 7])
     }
 
     fn drawn_table(draw: &mut impl FnMut(u64) -> u64, plans: u64) -> PlanTable {
         let mut table = PlanTable::default();
-        table.reset((0, 1000), &NodeSet::full(9), &[], [NodeSet::full(9), few_nodes()].iter());
+        table.reset_table((0, 1000), &NodeSet::full(9), &[], [NodeSet::full(9), few_nodes()].iter());
         for _ in 0..plans {
             let (start, length) = (draw(950) as i64, draw(200) as i64 + 1);
             let nodes: Vec<usize> = (0..9).filter(|_| draw(3) == 0).collect();
-            table.add(start, start + length, &NodeSet::of(9, nodes), &[]);
+            table.add_plan(start, start + length, &NodeSet::from_members(9, nodes), &[]);
         }
         table
     }
 
     /// Six of nine nodes run jobs that end one after the other.
     fn busy_cluster() -> ModelCluster {
-        let mut cluster = ModelCluster::new(ModelMachine::uniform(9, 1));
+        let mut cluster = ModelCluster::new(ModelMachine::with_equal_nodes(9, 1));
         for node in 0..6_u32 {
-            let alloc = Alloc { nodes: NodeSet::of(9, [node as usize]), ..Alloc::default() };
-            cluster.start(&Pending::new(node, 1, 90 * i64::from(node + 1)), 0, alloc);
+            let alloc = Alloc { nodes: NodeSet::from_members(9, [node as usize]), ..Alloc::default() };
+            cluster.start_job(&Pending::new(node, 1, 90 * i64::from(node + 1)), 0, alloc);
         }
         cluster
     }
@@ -412,11 +413,11 @@ mod tests {
             // The next time at which there are other nodes is that by which jobs may have ended.
             let at = |second: i64| {
                 let mut free = part.clone();
-                table.narrow(&mut free, second, second + limit - 1);
+                table.narrow_nodes(&mut free, second, second + limit - 1);
                 let gains = |(before, record): &(PlanRecord, PlanRecord)| {
                     let at = |second| {
                         let mut free = part.clone();
-                        table.narrow(&mut free, second, second);
+                        table.narrow_nodes(&mut free, second, second);
                         free
                     };
                     record.begin > second && !at(record.begin).is_subset(&at(before.begin))
@@ -439,8 +440,8 @@ mod tests {
             let (job, mut scratch) = (Pending::new(99, need, limit), WillRunScratch::default());
             let expected = loop {
                 let mut free = part.clone();
-                let later = table.search(&mut free, (1, &part), false, (from, from + limit));
-                counted |= free.count() as u32 >= need;
+                let later = table.search_nodes(&mut free, (1, &part), false, (from, from + limit));
+                counted |= free.count_nodes() as u32 >= need;
                 let reach = if later == 0 { Reach::All } else { Reach::Until(later) };
                 // One running job after the other is let end.
                 let soonest = will_run(&cluster, &job, &free, 0, reach, &mut scratch).map(|soonest| soonest.at);
@@ -486,8 +487,8 @@ mod tests {
             let until = table.first_plans.free_until(1, count);
             let free = |time: i64| {
                 let mut free = part.clone();
-                table.narrow(&mut free, 0, time);
-                free.count() >= count as usize
+                table.narrow_nodes(&mut free, 0, time);
+                free.count_nodes() >= count as usize
             };
             // A plan that begins at the time is in the way.
             let first = (0..1000).find(|&time| !free(time));
@@ -503,7 +504,7 @@ mod tests {
             let (start, limit, earliest) = (draw(900) as i64, draw(300) as i64, draw(1100) as i64);
             let mut from = start;
             loop {
-                let later = table.search(&mut part.clone(), (1, &part), false, (from, from + limit));
+                let later = table.search_nodes(&mut part.clone(), (1, &part), false, (from, from + limit));
                 if later == 0 || later >= earliest {
                     break;
                 }

@@ -36,7 +36,7 @@ impl TwinRefusal {
 
 impl TwinRefusals {
     /// Returns the refusal of a twin of this job.
-    pub(super) fn find(&self, job: &Pending, look: (i64, bool)) -> Option<&TwinRefusal> {
+    pub(super) fn find_twin(&self, job: &Pending, look: (i64, bool)) -> Option<&TwinRefusal> {
         if self.list.is_empty() {
             return None;
         }
@@ -45,7 +45,7 @@ impl TwinRefusals {
     }
 
     /// Remembers a refusal.
-    pub(super) fn add(&mut self, refusal: Option<TwinRefusal>) {
+    pub(super) fn add_refusal(&mut self, refusal: Option<TwinRefusal>) {
         self.list.extend(refusal.filter(|_| self.list.len() < MOST));
     }
 
@@ -67,14 +67,14 @@ impl TwinRefusals {
 /// pass looks for nodes.
 fn strip_identity(job: &Pending) -> Pending {
     let (id, priority, submit, accrue, nice) = (0, 0, 0, 0, 0);
-    let (array, throttle, weighed) = (NONE, 0, false);
-    Pending { id, priority, submit, accrue, nice, array, throttle, weighed, ..job.clone() }
+    let (array, throttle, is_weighed) = (NONE, 0, false);
+    Pending { id, priority, submit, accrue, nice, array, throttle, weighed: is_weighed, ..job.clone() }
 }
 
 /// Returns whether the verdict on a job holds for its twins: the look for nodes gives them no
 /// weights, and no job is preempted for another.
 pub(super) fn have_one_verdict(cluster: &ModelCluster, job: &Pending) -> bool {
-    let demand = cluster.machine.resources.demand(job.demand);
+    let demand = cluster.machine.resources.known_demand(job.demand);
     !cluster.preempting.is_on() && demand.is_none_or(|entry| entry.demand.gpus.is_none())
 }
 
@@ -86,10 +86,11 @@ mod tests {
     fn a_job_that_asks_for_the_same_is_refused_likewise() {
         let mut twins = TwinRefusals::default();
         let limit = PassVerdict::Limit("QOSMaxCpuPerUserLimit");
-        twins.add(TwinRefusal::new(&Pending::new(1, 4, 600), (7, false), &limit, 1));
+        twins.add_refusal(TwinRefusal::new(&Pending::new(1, 4, 600), (7, false), &limit, 1));
         let other = Pending { submit: 5, array: 2, ..Pending::new(2, 4, 600) };
-        let verdict =
-            |twins: &TwinRefusals, job: &Pending, look| twins.find(job, look).map(|refusal| refusal.verdict.clone());
+        let verdict = |twins: &TwinRefusals, job: &Pending, look| {
+            twins.find_twin(job, look).map(|refusal| refusal.verdict.clone())
+        };
         assert_eq!(verdict(&twins, &other, (7, false)), Some(limit));
         assert_eq!(verdict(&twins, &other, (8, false)), None, "later");
         assert_eq!(verdict(&twins, &other, (7, true)), None, "without a plan");
@@ -104,9 +105,9 @@ mod tests {
             assert_eq!(verdict(&twins, &unlike, (7, false)), None);
         }
         twins.keep_those_at(0);
-        assert!(twins.find(&other, (7, false)).is_some());
+        assert!(twins.find_twin(&other, (7, false)).is_some());
         twins.keep_those_at(1);
-        assert!(twins.find(&other, (7, false)).is_none(), "nodes have other weights");
+        assert!(twins.find_twin(&other, (7, false)).is_none(), "nodes have other weights");
         assert!(TwinRefusal::new(&other, (7, false), &PassVerdict::Reserved, 1).is_none());
     }
 }

@@ -69,10 +69,10 @@ pub enum PassVerdict {
 /// Receives the verdicts of passes on jobs.
 pub trait VerdictObserver {
     /// The pass at `now` seconds says this of job `id`.
-    fn verdict(&mut self, pass: PassKind, now: i64, id: u32, verdict: PassVerdict);
+    fn note_verdict(&mut self, pass: PassKind, now: i64, id: u32, verdict: PassVerdict);
 
     /// A pass turns to this job, when the cluster is as it is here.
-    fn about(&mut self, _cluster: &ModelCluster, _job: &Pending) {}
+    fn turn_to_job(&mut self, _cluster: &ModelCluster, _job: &Pending) {}
 
     /// Returns whether it needs every job: then passes that can start nothing are made all the
     /// same.
@@ -83,5 +83,5 @@ pub trait VerdictObserver {
 
 /// Wants to know nothing.
 impl VerdictObserver for () {
-    fn verdict(&mut self, _: PassKind, _: i64, _: u32, _: PassVerdict) {}
+    fn note_verdict(&mut self, _: PassKind, _: i64, _: u32, _: PassVerdict) {}
 }

@@ -14,7 +14,7 @@ impl Preempting {
     }
 
     fn may_replace(&self, machine: &super::ModelMachine, job: &Pending, victim: &RunningModelJob) -> bool {
-        let allowed = match self.by {
+        let is_allowed = match self.by {
             PreemptType::None => false,
             PreemptType::Partition => {
                 let (of, by) = (&machine.parts[usize::from(victim.job.part)], &machine.parts[usize::from(job.part)]);
@@ -27,7 +27,7 @@ impl Preempting {
         };
         let higher = !self.by_priority || job.priority > victim.job.priority;
         let exempt = self.exempt_priority.is_some_and(|from| victim.job.priority >= from);
-        allowed && higher && !exempt && victim.alloc.nodes.meets(&machine.parts[usize::from(job.part)].nodes)
+        is_allowed && higher && !exempt && victim.alloc.nodes.has_common(&machine.parts[usize::from(job.part)].nodes)
     }
 
     /// The priority by which victims are ordered: the lower, the earlier.
@@ -36,18 +36,18 @@ impl Preempting {
             PreemptType::Qos => self.qos.get(victim.job.qos as usize).map_or(0, |qos| qos.priority.min(0xffff)),
             _ => machine.parts[usize::from(victim.job.part)].tier,
         };
-        (u64::from(class) << 16) + (victim.alloc.nodes.count() as u64).min(0xffff)
+        (u64::from(class) << 16) + (victim.alloc.nodes.count_nodes() as u64).min(0xffff)
     }
 
     /// Places of the running jobs that the job may replace, those first that are replaced first.
-    pub(super) fn candidates(&self, cluster: &ModelCluster, job: &Pending, now: i64) -> Vec<u32> {
+    pub(super) fn find_candidates(&self, cluster: &ModelCluster, job: &Pending, now: i64) -> Vec<u32> {
         if !self.is_on() {
             return Vec::new();
         }
         let machine = &cluster.machine;
         let mut found: Vec<(u64, i64, u64, u32)> = Vec::new();
-        for &(_, rank, slot) in cluster.order() {
-            let Some(running) = cluster.at(slot) else { continue };
+        for &(_, rank, slot) in cluster.end_order() {
+            let Some(running) = cluster.job_at(slot) else { continue };
             let ripe = running.start.saturating_add(self.exempt_of(machine, &running.job)) <= now;
             if ripe
                 && self.may_replace(machine, job, running)
@@ -73,11 +73,11 @@ impl Preempting {
         }
         let machine = &cluster.machine;
         let ripe = |running: &RunningModelJob| running.start.saturating_add(self.exempt_of(machine, &running.job));
-        cluster.running().map(ripe).filter(|&at| at > now).min()
+        cluster.running_jobs().map(ripe).filter(|&at| at > now).min()
     }
 
     /// The jobs that have to go so that `job` fits on the allowed nodes, and where it then fits.
-    pub(super) fn victims(
+    pub(super) fn find_victims(
         &self,
         cluster: &ModelCluster,
         job: &Pending,
@@ -86,48 +86,48 @@ impl Preempting {
     ) -> Option<(Vec<Victim>, Alloc)> {
         let machine = &cluster.machine;
         let removable = |slot: &u32| {
-            let mode = cluster.at(*slot).map(|running| self.mode_of(machine, &running.job));
+            let mode = cluster.job_at(*slot).map(|running| self.mode_of(machine, &running.job));
             matches!(mode, Some(PreemptMode::Requeue | PreemptMode::Cancel))
         };
-        let mut list: Vec<u32> = self.candidates(cluster, job, now).into_iter().filter(removable).collect();
+        let mut list: Vec<u32> = self.find_candidates(cluster, job, now).into_iter().filter(removable).collect();
         let count = list.len() as u32;
         let mut passes = 0;
         loop {
             let mut idle = cluster.idle.clone();
-            let mut placed = None;
+            let mut placement = None;
             for (at, &slot) in list.iter().enumerate() {
-                let running = cluster.at(slot)?;
-                idle.give(&running.alloc, machine);
-                if let Some(alloc) = idle.place(job, allowed, machine) {
-                    placed = Some((at, alloc));
+                let running_job = cluster.job_at(slot)?;
+                idle.give_back(&running_job.alloc, machine);
+                if let Some(alloc) = idle.place_job(job, allowed, machine) {
+                    placement = Some((at, alloc));
                     break;
                 }
             }
-            let (last, alloc) = placed?;
+            let (last, alloc) = placement?;
             passes += 1;
             if passes > self.reorder + 1 || count <= passes {
-                let chosen = list[..=last].iter().filter_map(|&slot| cluster.at(slot));
-                let chosen = chosen.filter(|running| running.alloc.nodes.meets(&alloc.nodes));
+                let released_jobs = list[..=last].iter().filter_map(|&slot| cluster.job_at(slot));
+                let needed_jobs = released_jobs.filter(|running| running.alloc.nodes.has_common(&alloc.nodes));
                 let victim = |running: &RunningModelJob| Victim {
                     id: running.id,
                     mode: self.mode_of(machine, &running.job),
                     grace: self.grace_of(machine, &running.job),
                 };
-                return Some((chosen.map(victim).collect(), alloc));
+                return Some((needed_jobs.map(victim).collect(), alloc));
             }
-            self.reorder(cluster, &mut list, last, &alloc);
+            self.reorder_candidates(cluster, &mut list, last, &alloc);
         }
     }
 
     /// Those that give up most of what the job would use come first, the last one before all.
-    fn reorder(&self, cluster: &ModelCluster, list: &mut Vec<u32>, last: usize, alloc: &Alloc) {
+    fn reorder_candidates(&self, cluster: &ModelCluster, list: &mut Vec<u32>, last: usize, alloc: &Alloc) {
         if self.strict_order {
             let slot = list.remove(last);
             list.insert(0, slot);
             return;
         }
         let useful = |(at, &slot): (usize, &u32)| {
-            let nodes = cluster.at(slot).map_or(0, |running| running.alloc.nodes.common(&alloc.nodes));
+            let nodes = cluster.job_at(slot).map_or(0, |running| running.alloc.nodes.count_common(&alloc.nodes));
             let weight = match at.cmp(&last) {
                 std::cmp::Ordering::Less => nodes as u64,
                 std::cmp::Ordering::Equal => 99_999,
@@ -135,8 +135,8 @@ impl Preempting {
             };
             (weight, slot)
         };
-        let mut weighed: Vec<(u64, u32)> = list.iter().enumerate().map(useful).collect();
-        weighed.sort_shared_by_key(|&(weight, _)| std::cmp::Reverse(weight));
-        *list = weighed.into_iter().map(|(_, slot)| slot).collect();
+        let mut weighted_slots: Vec<(u64, u32)> = list.iter().enumerate().map(useful).collect();
+        weighted_slots.sort_shared_by_key(|&(weight, _)| std::cmp::Reverse(weight));
+        *list = weighted_slots.into_iter().map(|(_, slot)| slot).collect();
     }
 }

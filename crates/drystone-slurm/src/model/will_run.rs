@@ -40,7 +40,7 @@ impl WillRunScratch {
     }
 
     /// The ends of running jobs.
-    pub(super) fn ends<'a>(&'a mut self, cluster: &'a ModelCluster) -> RunningEnds<'a> {
+    pub(super) fn running_ends<'a>(&'a mut self, cluster: &'a ModelCluster) -> RunningEnds<'a> {
         RunningEnds { cluster, steps: &mut self.steps }
     }
 
@@ -61,25 +61,26 @@ impl WillRunScratch {
 pub(super) struct Soonest {
     /// In seconds.
     pub(super) at: i64,
-    /// Allocation, if the search needed it: see [`Soonest::alloc`].
+    /// Allocation, if the search needed it: see [`Soonest::alloc_at_start`].
     alloc: Option<Alloc>,
 }
 
 impl Soonest {
     /// A start whose place has not been worked out.
-    pub(super) fn unplaced(at: i64) -> Soonest {
+    pub(super) fn unplaced_start(at: i64) -> Soonest {
         Soonest { at, alloc: None }
     }
 
     /// Returns the allocation; call it before the next search.
-    pub(super) fn alloc(
+    pub(super) fn alloc_at_start(
         &mut self,
         cluster: &ModelCluster,
         job: &Pending,
         allowed: &NodeSet,
         scratch: &mut WillRunScratch,
     ) -> Alloc {
-        let alloc = self.alloc.take().or_else(|| WillRunSearch::again(cluster, job, allowed, scratch).placed());
+        let alloc =
+            self.alloc.take().or_else(|| WillRunSearch::resume_search(cluster, job, allowed, scratch).find_place());
         alloc.unwrap_or_default()
     }
 
@@ -94,8 +95,8 @@ impl Soonest {
         if cluster.completing.is_empty() {
             return false;
         }
-        let alloc = self.alloc(cluster, job, allowed, scratch);
-        let meets = alloc.nodes.meets(&cluster.completing);
+        let alloc = self.alloc_at_start(cluster, job, allowed, scratch);
+        let meets = alloc.nodes.has_common(&cluster.completing);
         self.alloc = Some(alloc);
         meets
     }
@@ -124,26 +125,26 @@ pub(super) fn will_run(
 ) -> Option<Soonest> {
     let mut search = WillRunSearch::new(cluster, job, allowed, scratch);
     if search.single {
-        if search.enough() {
+        if search.has_enough() {
             return Some(Soonest { at: now, alloc: None });
         }
     } else if let Some(alloc) = plan_on(&cluster.idle, cluster, job, allowed) {
         return Some(Soonest { at: now, alloc: Some(alloc) });
     }
-    let victims = cluster.preempting.candidates(cluster, job, now);
+    let victims = cluster.preempting.find_candidates(cluster, job, now);
     if !victims.is_empty() {
         for &slot in &victims {
-            search.release(slot);
+            search.release_job(slot);
         }
         // It cannot start now, but backfill is to begin with the preemption.
-        if let Some(alloc) = search.fits() {
+        if let Some(alloc) = search.fits_now() {
             return Some(Soonest { at: now, alloc });
         }
     }
     if reach == Reach::Now {
         return None;
     }
-    search.ends(now, &victims, if let Reach::Until(until) = reach { until.max(now) } else { i64::MAX })
+    search.simulate_ends(now, &victims, if let Reach::Until(until) = reach { until.max(now) } else { i64::MAX })
 }
 
 /// Returns the place that a plan would take on idle nodes.
@@ -151,7 +152,7 @@ fn plan_on(idle: &IdleNodes, cluster: &ModelCluster, job: &Pending, allowed: &No
     if cluster.machine.linear {
         return idle.place_whole(job, allowed, &cluster.machine, WeightUse::Plan);
     }
-    idle.place(job, allowed, &cluster.machine)
+    idle.place_job(job, allowed, &cluster.machine)
 }
 
 struct WillRunSearch<'a> {
@@ -177,19 +178,19 @@ impl<'a> WillRunSearch<'a> {
     ) -> WillRunSearch<'a> {
         scratch.since.clear();
         scratch.released.clear();
-        scratch.held.renew(cluster);
-        let usable = cluster.idle.usable(false);
+        scratch.held.renew_words(cluster);
+        let usable = cluster.idle.usable_nodes(false);
         let single = cluster.idle.is_single() && job.demand == 0;
         let have = if single {
-            usable.common(allowed) as u64
+            usable.count_common(allowed) as u64
         } else {
-            usable.iter_common(allowed).map(|node| u64::from(cluster.idle.on(node))).sum()
+            usable.iter_common(allowed).map(|node| u64::from(cluster.idle.idle_on(node))).sum()
         };
         WillRunSearch { cluster, job, allowed, scratch, single, have, ready: false }
     }
 
     /// The last search, as it ended.
-    fn again(
+    fn resume_search(
         cluster: &'a ModelCluster,
         job: &'a Pending,
         allowed: &'a NodeSet,
@@ -208,77 +209,77 @@ impl<'a> WillRunSearch<'a> {
 
     /// Takes a running job away. Nothing is worked out before the job could fit. Returns whether it
     /// has allowed nodes.
-    fn release(&mut self, slot: u32) -> bool {
+    fn release_job(&mut self, slot: u32) -> bool {
         let nodes = self.scratch.held.count_on(slot, self.allowed) as u64;
-        let gained = if self.single || nodes == 0 {
+        let gain = if self.single || nodes == 0 {
             nodes
         } else {
-            let Some(running) = self.cluster.at(slot) else { return false };
+            let Some(running) = self.cluster.job_at(slot) else { return false };
             let on = running.alloc.iter(&self.cluster.machine).filter(|&(node, _)| self.allowed.contains(node));
             on.map(|(_, cpus)| u64::from(cpus)).sum()
         };
-        if gained > 0 {
-            self.have += gained;
+        if gain > 0 {
+            self.have += gain;
             self.scratch.since.push(slot);
         }
-        gained > 0
+        gain > 0
     }
 
-    fn enough(&self) -> bool {
+    fn has_enough(&self) -> bool {
         self.have >= u64::from(self.job.cpus.max(self.job.min_nodes))
     }
 
     /// Returns whether the job fits now that some are gone, with its place if the check computed
     /// it.
     #[expect(clippy::option_option, reason = "true if it fits, and the place if known")]
-    fn fits(&mut self) -> Option<Option<Alloc>> {
+    fn fits_now(&mut self) -> Option<Option<Alloc>> {
         // A test for a GPU job is seen in the weights of the nodes.
-        let known = self.cluster.machine.resources.demand(self.job.demand);
-        if !self.enough() && known.is_none_or(|known| known.demand.gpus.is_none()) {
+        let known_demand = self.cluster.machine.resources.known_demand(self.job.demand);
+        if !self.has_enough() && known_demand.is_none_or(|known| known.demand.gpus.is_none()) {
             None
         } else if self.single {
             // Any nodes do.
             Some(None)
         } else {
-            self.placed().map(Some)
+            self.find_place().map(Some)
         }
     }
 
     /// Returns the place of the job now that some are gone.
-    fn placed(&mut self) -> Option<Alloc> {
+    fn find_place(&mut self) -> Option<Alloc> {
         let idle = self.scratch.idle.get_or_insert_with(|| self.cluster.idle.clone());
         if !self.ready {
-            idle.assign(&self.cluster.idle);
+            idle.copy_from(&self.cluster.idle);
             self.ready = true;
         }
         for slot in self.scratch.since.drain(..) {
             self.scratch.released.push(slot);
-            if let Some(running) = self.cluster.at(slot) {
-                idle.give(&running.alloc, &self.cluster.machine);
+            if let Some(running) = self.cluster.job_at(slot) {
+                idle.give_back(&running.alloc, &self.cluster.machine);
             }
         }
         if self.cluster.tells_cores() {
-            self.cluster.recount(idle, &self.scratch.released);
+            self.cluster.recount_idle(idle, &self.scratch.released);
         }
         plan_on(idle, self.cluster, self.job, self.allowed)
     }
 
     /// Lets running jobs end, group by group, until one ends after `until`.
-    fn ends(&mut self, now: i64, gone: &[u32], until: i64) -> Option<Soonest> {
-        let all = self.cluster.order();
+    fn simulate_ends(&mut self, now: i64, gone: &[u32], until: i64) -> Option<Soonest> {
+        let end_order = self.cluster.end_order();
         let staying: Vec<(i64, u64, u32)>;
         let order = if gone.is_empty() {
-            all
+            end_order
         } else {
-            staying = all.iter().copied().filter(|(.., slot)| !gone.contains(slot)).collect();
+            staying = end_order.iter().copied().filter(|(.., slot)| !gone.contains(slot)).collect();
             &staying
         };
         if self.cluster.machine.linear {
             return self.ends_one_by_one(order, now, until);
         }
         let mut groups = EndGroups::new(order, (now, until), self.cluster.window_linear);
-        while let Some(last) = groups.next(|place| self.release(order[place].2)) {
-            if let Some(alloc) = self.fits() {
+        while let Some(last) = groups.next(|place| self.release_job(order[place].2)) {
+            if let Some(alloc) = self.fits_now() {
                 return Some(Soonest { at: self.cluster.freed_at(order[last].2, now), alloc });
             }
         }
@@ -288,8 +289,8 @@ impl<'a> WillRunSearch<'a> {
     /// Lets running jobs end one after the other, as select/linear does.
     fn ends_one_by_one(&mut self, order: &[(i64, u64, u32)], now: i64, until: i64) -> Option<Soonest> {
         for &(end, _, slot) in order.iter().take_while(|&&(end, ..)| end <= until) {
-            if self.release(slot)
-                && let Some(alloc) = self.fits()
+            if self.release_job(slot)
+                && let Some(alloc) = self.fits_now()
             {
                 return Some(Soonest { at: if end <= now { now + 1 } else { end }, alloc });
             }

@@ -83,7 +83,7 @@ pub enum PassReason {
 }
 
 impl PassReason {
-    fn of(verdict: &PassVerdict) -> (PassReason, Option<&'static str>, Option<i64>) {
+    fn from_verdict(verdict: &PassVerdict) -> (PassReason, Option<&'static str>, Option<i64>) {
         match *verdict {
             PassVerdict::Started(_) => (PassReason::Started, None, None),
             PassVerdict::Blocked => (PassReason::Blocked, None, None),
@@ -108,20 +108,20 @@ impl PassReason {
 /// verdicts of its passes on the job with this index while it waited. Where passes take no time,
 /// those that can start nothing are made as well; where they take time, making them would change
 /// the schedule.
-pub fn listen<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<SharedVerdict>) {
+pub fn listen_to_job<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<SharedVerdict>) {
     let before = HEARD.replace(Some(HeardJob { job, waits: false, said: Vec::new() }));
-    let done = work();
-    let heard = HEARD.replace(before);
-    (done, heard.map(|heard| heard.said).unwrap_or_default())
+    let work_result = work();
+    let heard_job = HEARD.replace(before);
+    (work_result, heard_job.map(|heard| heard.said).unwrap_or_default())
 }
 
 /// The job that this thread listens for, if it waits.
-pub(super) fn wanted() -> Option<u32> {
+pub(super) fn wanted_job() -> Option<u32> {
     HEARD.with_borrow(|heard| heard.as_ref().filter(|heard| heard.waits).map(|heard| heard.job))
 }
 
 /// A job waits from now on.
-pub(super) fn waits(job: u32) {
+pub(super) fn note_wait(job: u32) {
     HEARD.with_borrow_mut(|heard| {
         if let Some(heard) = heard.as_mut().filter(|heard| heard.job == job) {
             heard.waits = true;
@@ -158,7 +158,7 @@ impl JobEar {
 }
 
 impl VerdictObserver for JobEar {
-    fn verdict(&mut self, pass: PassKind, now: i64, id: u32, verdict: PassVerdict) {
+    fn note_verdict(&mut self, pass: PassKind, now: i64, id: u32, verdict: PassVerdict) {
         if id != self.job {
             return;
         }
@@ -166,7 +166,7 @@ impl VerdictObserver for JobEar {
             PassKind::Main => "main",
             PassKind::Backfill => "backfill",
         };
-        let (reason, by, planned) = PassReason::of(&verdict);
+        let (reason, by, planned_start) = PassReason::from_verdict(&verdict);
         let room = u64::from(std::mem::take(&mut self.room));
         HEARD.with_borrow_mut(|heard| {
             let Some(HeardJob { waits, said, .. }) = heard else { return };
@@ -177,7 +177,7 @@ impl VerdictObserver for JobEar {
                 // A pass that ends early says so of each of its partitions.
                 Some(last) if reason == PassReason::NotReached && last.until == now => {}
                 Some(last) => {
-                    (last.until, last.planned_last) = (now, planned);
+                    (last.until, last.planned_last) = (now, planned_start);
                     last.passes += 1;
                     last.room += room;
                 }
@@ -190,19 +190,19 @@ impl VerdictObserver for JobEar {
                     partition: partition.clone(),
                     by,
                     room,
-                    planned,
-                    planned_last: planned,
+                    planned: planned_start,
+                    planned_last: planned_start,
                 }),
             }
         });
     }
 
-    fn about(&mut self, cluster: &ModelCluster, job: &Pending) {
+    fn turn_to_job(&mut self, cluster: &ModelCluster, job: &Pending) {
         if job.id == self.job {
             let part = &cluster.machine.parts[usize::from(job.part)];
             self.partition = job.several.then(|| part.name.clone());
-            let fits = || job.demand == 0 || cluster.idle.place(job, &part.nodes, &cluster.machine).is_some();
-            self.room = part.up && !cluster.idle.lacks(job, &part.nodes) && fits();
+            let fits = || job.demand == 0 || cluster.idle.place_job(job, &part.nodes, &cluster.machine).is_some();
+            self.room = part.up && !cluster.idle.lacks_room(job, &part.nodes) && fits();
         }
     }
 

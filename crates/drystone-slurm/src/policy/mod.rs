@@ -11,8 +11,8 @@ mod places;
 mod priority;
 mod shape;
 
-pub use heard::{PassReason, SharedVerdict, listen};
-pub use kind::{SLURM, build_among, register};
+pub use heard::{PassReason, SharedVerdict, listen_to_job};
+pub use kind::{SLURM, build_among, register_policy};
 
 use crate::model::{
     AdvanceReservation, IdleNodes, ModelCluster, ModelMachine, NONE, PassKind, Pending, Resources, VerdictObserver,
@@ -71,14 +71,14 @@ impl SlurmPolicy {
     }
 
     /// Returns the state of the machine, from the first event on.
-    pub fn cluster(&self) -> Option<&ModelCluster> {
-        self.live.as_ref().map(|live| live.site.cluster())
+    pub fn model_cluster(&self) -> Option<&ModelCluster> {
+        self.live.as_ref().map(|live| live.site.model_cluster())
     }
 
-    fn live(&mut self, view: &View<'_>) -> &mut SiteAtWork {
+    fn site_at_work(&mut self, view: &View<'_>) -> &mut SiteAtWork {
         let SlurmPolicy { shape, rules, priorities, live, .. } = self;
         live.get_or_insert_with(|| {
-            let (mut cluster, demands) = shape.cluster(view.machine().procs, table(view));
+            let (mut cluster, demands) = shape.build_cluster(view.machine().procs, resource_table(view));
             if let Some(free) = view.resources() {
                 let counts = count_licences(&cluster.machine.resources, free);
                 cluster.set_licences(&counts);
@@ -86,61 +86,63 @@ impl SlurmPolicy {
             let whole = cluster.machine.clone();
             let (empty, places) = (IdleNodes::new(&cluster.machine), Places::new(&cluster.machine));
             let site = ModelSite::new(cluster, rules.clone(), priorities.take());
-            let (announced, array) = (Vec::new(), shape::ArrayFinder::default());
-            SiteAtWork { site, whole, empty, places, demands, announced, array }
+            let (announcements, array) = (Vec::new(), shape::ArrayFinder::default());
+            SiteAtWork { site, whole, empty, places, demands, announced: announcements, array }
         })
     }
 
     /// The job as Slurm sees it in the partition of its record.
-    fn pending(&mut self, id: JobId, view: &View<'_>) -> Pending {
+    fn pending_job(&mut self, id: JobId, view: &View<'_>) -> Pending {
         let (job, limit) = (view.job(id), view.prediction(id));
-        self.live(view);
+        self.site_at_work(view);
         let SlurmPolicy { shape, people, live: Some(live), .. } = self else { unreachable!("it was just made") };
-        let (assoc, qos) =
-            people.of(job, |account, user| live.site.priorities().map(|priorities| priorities.assoc(account, user)));
-        let mut pending = shape.pending(id.0, job, limit, &live.ground(people.names(), table(view)));
+        let (assoc, qos) = people.assoc_and_qos(job, |account, user| {
+            live.site.job_priorities().map(|priorities| priorities.intern_assoc(account, user))
+        });
+        let mut pending =
+            shape.pending_job(id.0, job, limit, &live.job_background(people.log_names(), resource_table(view)));
         (pending.assoc, pending.qos) = (assoc, qos);
         pending
     }
 
     /// The job as it waits in each of its partitions.
-    fn entries(&mut self, id: JobId, view: &View<'_>) -> Vec<Pending> {
-        let own = self.pending(id, view);
+    fn part_entries(&mut self, id: JobId, view: &View<'_>) -> Vec<Pending> {
+        let own = self.pending_job(id, view);
         let Some(live) = &self.live else { return vec![own] };
-        let ground = live.ground(self.people.names(), table(view));
-        self.shape.entries(own, view.job(id), view.prediction(id), &ground)
+        let ground = live.job_background(self.people.log_names(), resource_table(view));
+        self.shape.part_entries(own, view.job(id), view.prediction(id), &ground)
     }
 
     fn observe_with(&mut self, event: PolicyEvent, view: &View<'_>) {
-        let now = view.now().0;
+        let now = view.current_time().0;
         match event {
             PolicyEvent::Arrived(id) => {
-                let mut entries = self.entries(id, view);
+                let mut entries = self.part_entries(id, view);
                 let array = self.shape.arrays;
-                let live = self.live(view);
-                let array = if array { live.array.of(id.0, view.job(id)) } else { NONE };
+                let live = self.site_at_work(view);
+                let array = if array { live.array.array_of(id.0, view.job(id)) } else { NONE };
                 entries.iter_mut().for_each(|entry| entry.array = array);
                 live.site.submit(now, entries);
             }
             PolicyEvent::Released(id) => {
-                let mut entries = self.entries(id, view);
+                let mut entries = self.part_entries(id, view);
                 entries.iter_mut().for_each(|entry| (entry.submit, entry.accrue) = (now, now));
-                self.live(view).site.release(now, entries);
+                self.site_at_work(view).site.release_job(now, entries);
             }
             PolicyEvent::Runs(id) => {
-                let pending = self.pending(id, view);
-                let since = now - view.ran(id).0;
+                let pending = self.pending_job(id, view);
+                let since = now - view.run_time_so_far(id).0;
                 self.name_all(view);
-                let live = self.live(view);
-                let on = view.processors(id).map(|on| {
-                    live.places.adopt(id.0, on.clone());
-                    live.places.alloc(on, &pending, &live.site.cluster().machine)
+                let live = self.site_at_work(view);
+                let on = view.job_processors(id).map(|on| {
+                    live.places.adopt_processors(id.0, on.clone());
+                    live.places.alloc_of(on, &pending, &live.site.model_cluster().machine)
                 });
-                live.site.adopt(now, pending, since, on);
+                live.site.adopt_job(now, pending, since, on);
             }
             PolicyEvent::Capacity => {
                 self.name_all(view);
-                self.live(view).take_outlook(view);
+                self.site_at_work(view).take_outlook(view);
             }
             _ => self.observe_known(event, view),
         }
@@ -152,41 +154,41 @@ impl SlurmPolicy {
             return;
         }
         let Some(live) = &mut self.live else { return };
-        for running in view.running().iter() {
-            let Some(on) = view.processors(running.id) else { continue };
+        for running in view.running_jobs().iter() {
+            let Some(on) = view.job_processors(running.id) else { continue };
             let id = running.id.0;
-            if let Some(known) = live.site.cluster().get(id) {
-                let alloc = live.places.alloc(on, &known.job, &live.site.cluster().machine);
-                live.site.relocate(view.now().0, id, alloc);
+            if let Some(known) = live.site.model_cluster().get(id) {
+                let alloc = live.places.alloc_of(on, &known.job, &live.site.model_cluster().machine);
+                live.site.relocate_job(view.current_time().0, id, alloc);
             }
-            live.places.adopt(id, on.clone());
+            live.places.adopt_processors(id, on.clone());
         }
     }
 
     /// Handles an event of a job that it knows.
     fn observe_known(&mut self, event: PolicyEvent, view: &View<'_>) {
-        let now = view.now().0;
+        let now = view.current_time().0;
         let Some(live) = &mut self.live else { return };
         match event {
             PolicyEvent::Ended { job, .. } => {
-                live.places.free(job.0);
-                live.site.end(now, job.0);
+                live.places.free_processors(job.0);
+                live.site.end_job(now, job.0);
             }
             PolicyEvent::Stopped { job, .. } => {
-                live.places.free(job.0);
-                live.site.stop(now, job.0);
+                live.places.free_processors(job.0);
+                live.site.stop_job(now, job.0);
             }
-            PolicyEvent::Cancelled(job) => live.site.cancel(now, job.0),
-            PolicyEvent::Held(job) => live.site.hold(now, job.0),
+            PolicyEvent::Cancelled(job) => live.site.cancel_job(now, job.0),
+            PolicyEvent::Held(job) => live.site.hold_job(now, job.0),
             PolicyEvent::Repredicted { job, .. } if view.phase(job) == Phase::Running => {
-                live.site.reschedule(job.0, view.predicted_end(job).0);
+                live.site.reschedule_end(job.0, view.predicted_end(job).0);
             }
             PolicyEvent::Repredicted { job, .. } => {
                 let (job_of, limit) = (view.job(job), view.prediction(job));
-                let ground = live.ground(self.people.names(), table(view));
-                let own = self.shape.pending(job.0, job_of, limit, &ground);
-                let entries = self.shape.entries(own, job_of, limit, &ground);
-                live.site.relimit(&entries);
+                let ground = live.job_background(self.people.log_names(), resource_table(view));
+                let own = self.shape.pending_job(job.0, job_of, limit, &ground);
+                let entries = self.shape.part_entries(own, job_of, limit, &ground);
+                live.site.change_limit(&entries);
             }
             _ => {}
         }
@@ -196,49 +198,52 @@ impl SlurmPolicy {
     fn decide_with(&mut self, view: &View<'_>, actions: &mut Actions, watch: &mut impl VerdictObserver) {
         let (named, Some(live)) = (self.places, &mut self.live) else { return };
         // Free resources of the machine as a whole, those of jobs that start now taken.
-        let mut left = view.resources().map_or_else(Vec::new, |free| free.levels().to_vec());
-        if !left.is_empty() {
-            let short = live.short_jobs(view, &left);
-            live.site.set_short(view.now().0, short);
+        let mut remaining = view.resources().map_or_else(Vec::new, |free| free.levels().to_vec());
+        if !remaining.is_empty() {
+            let short = live.short_jobs(view, &remaining);
+            live.site.set_short(view.current_time().0, short);
         }
-        live.site.advance(view.now().0, &mut self.deeds, watch);
+        live.site.advance_to(view.current_time().0, &mut self.deeds, watch);
         for deed in self.deeds.drain(..) {
             match deed {
                 SchedulerDeed::Start { id, by } => {
                     let why = if by == PassKind::Main { StartReason::Head } else { StartReason::Backfilled };
                     // A job whose nodes are out for good gets others in the end, and may then find
                     // fewer devices than its record counts: it waits for these.
-                    let amounts = view.amounts(JobId(id));
-                    if amounts.iter().any(|&(what, amount)| exceeds(what, amount, &left)) {
+                    let amounts = view.demanded_amounts(JobId(id));
+                    if amounts.iter().any(|&(what, amount)| exceeds_remaining(what, amount, &remaining)) {
                         heard::take_back_start(id);
-                        live.site.take_back(view.now().0, id);
+                        live.site.take_back(view.current_time().0, id);
                         continue;
                     }
                     for &(what, amount) in amounts {
-                        left[what.index()] -= amount as i64;
+                        remaining[what.index()] -= amount as i64;
                     }
                     if !named {
-                        actions.start(JobId(id), why);
+                        actions.start_job(JobId(id), why);
                         continue;
                     }
-                    let cluster = live.site.cluster();
+                    let cluster = live.site.model_cluster();
                     let Some(running) = cluster.get(id) else { continue };
                     let procs = view.job(JobId(id)).procs;
                     // What a job asks of its nodes is there and nowhere else.
-                    let whole = running.job.demand == 0 || live.places.has(&running.alloc, &cluster.machine, procs);
-                    let set = whole.then(|| live.places.take(id, &running.alloc, &cluster.machine, procs)).flatten();
+                    let whole =
+                        running.job.demand == 0 || live.places.has_free(&running.alloc, &cluster.machine, procs);
+                    let set = whole
+                        .then(|| live.places.claim_processors(id, &running.alloc, &cluster.machine, procs))
+                        .flatten();
                     match set {
                         Some(set) => actions.start_on(JobId(id), why, set),
-                        None => live.site.take_back(view.now().0, id),
+                        None => live.site.take_back(view.current_time().0, id),
                     }
                 }
                 SchedulerDeed::Requeue(id) => {
-                    live.places.free(id);
-                    live.site.told(id);
+                    live.places.free_processors(id);
+                    live.site.note_eviction(id);
                     actions.push(Action::Requeue(JobId(id)));
                 }
                 SchedulerDeed::Kill(id) => {
-                    live.places.free(id);
+                    live.places.free_processors(id);
                     actions.push(Action::Kill(JobId(id)));
                 }
             }
@@ -247,7 +252,7 @@ impl SlurmPolicy {
 }
 
 /// Returns whether an amount is more than what is left of its resource.
-fn exceeds(what: ResourceId, amount: u64, left: &[i64]) -> bool {
+fn exceeds_remaining(what: ResourceId, amount: u64, left: &[i64]) -> bool {
     i128::from(amount) > i128::from(left.get(what.index()).copied().unwrap_or(0))
 }
 
@@ -263,40 +268,46 @@ fn count_licences(resources: &Resources, free: &FreeResources) -> Vec<u32> {
     let table = free.table();
     let count = |(name, count): &(String, u32)| {
         let place = table.resources().iter().position(|resource| is_licence(&resource.name, name));
-        let amount = |at: usize| u32::try_from(free.supply(ResourceId(at as u16))).unwrap_or(u32::MAX);
+        let amount = |at: usize| u32::try_from(free.present_amount(ResourceId(at as u16))).unwrap_or(u32::MAX);
         place.map_or(*count, amount)
     };
     resources.licences.iter().map(count).collect()
 }
 
 /// Returns the demands of the workload's jobs beside processors.
-fn table<'a>(view: &View<'a>) -> Option<&'a ResourceTable> {
+fn resource_table<'a>(view: &View<'a>) -> Option<&'a ResourceTable> {
     view.resources().map(|free| &**free.table())
 }
 
 impl SiteAtWork {
     /// Returns the background against which jobs are seen.
-    fn ground<'a>(&'a self, names: &'a people::LogNames, table: Option<&'a ResourceTable>) -> shape::JobBackground<'a> {
+    fn job_background<'a>(
+        &'a self,
+        names: &'a people::LogNames,
+        table: Option<&'a ResourceTable>,
+    ) -> shape::JobBackground<'a> {
         shape::JobBackground { machine: &self.whole, empty: &self.empty, names, table, demands: &self.demands }
     }
 
     /// Takes in which processors are out and which will be. What was announced and lasts no longer
     /// than that is kept, not lost: plans go on behind it.
     fn take_outlook(&mut self, view: &View<'_>) {
-        let (now, none) = (view.now().0, ProcSet::new());
-        let (offline, windows) = view.outlook().map_or((&none, [].as_slice()), |o| (o.offline(), o.windows()));
-        let (mut out, lame) = self.places.out(offline);
-        let begun = |own: &AdvanceReservation| own.begin <= now && now < own.end && own.has_end();
-        let kept = self.announced.drain(..).filter(|closure| begun(closure) && closure.nodes.is_subset(&out));
-        let mut closures: Vec<AdvanceReservation> = kept.collect();
+        let (now, no_procs) = (view.current_time().0, ProcSet::new());
+        let (offline, windows) =
+            view.outlook().map_or((&no_procs, [].as_slice()), |o| (o.offline_processors(), o.windows()));
+        let (mut out, lame) = self.places.nodes_out(offline);
+        let has_begun = |own: &AdvanceReservation| own.begin <= now && now < own.end && own.has_end();
+        let kept_closures =
+            self.announced.drain(..).filter(|closure| has_begun(closure) && closure.nodes.is_subset(&out));
+        let mut closures: Vec<AdvanceReservation> = kept_closures.collect();
         closures.iter().for_each(|closure| out.subtract(&closure.nodes));
         closures.extend(windows.iter().map(|window| {
             let end = (window.until < Time::MAX).then_some(window.until.0);
-            AdvanceReservation::outage(self.places.nodes(&window.on), window.from.0, end)
+            AdvanceReservation::for_outage(self.places.nodes_of(&window.on), window.from.0, end)
         }));
         self.announced.clone_from(&closures);
         self.places.set_out(offline);
-        let counts = |free| count_licences(&self.site.cluster().machine.resources, free);
+        let counts = |free| count_licences(&self.site.model_cluster().machine.resources, free);
         let licences = view.resources().map_or_else(Vec::new, counts);
         self.site.set_out(now, CapacityOutlook { out, lame, closures, licences });
     }
@@ -305,21 +316,21 @@ impl SiteAtWork {
     /// of: no licence of the configuration, and on a machine with nodes only other licences and
     /// what changes over time.
     fn short_jobs(&self, view: &View<'_>, left: &[i64]) -> BTreeSet<u32> {
-        let Some(table) = table(view) else { return BTreeSet::new() };
-        let licences = &self.site.cluster().machine.resources.licences;
-        let changes = |at: usize| table.supply().iter().any(|step| step.resource.index() == at);
+        let Some(table) = resource_table(view) else { return BTreeSet::new() };
+        let licences = &self.site.model_cluster().machine.resources.licences;
+        let changes = |at: usize| table.supply_steps().iter().any(|step| step.resource.index() == at);
         let is_unknown = |(at, resource): (usize, &Resource)| {
             let is_licence = licences.iter().any(|(name, _)| is_licence(&resource.name, name));
-            !is_licence && (table.classes().is_empty() || resource.name.contains("license:") || changes(at))
+            !is_licence && (table.node_classes().is_empty() || resource.name.contains("license:") || changes(at))
         };
         let unknown: Vec<bool> = table.resources().iter().enumerate().map(is_unknown).collect();
         if !unknown.contains(&true) {
             return BTreeSet::new();
         }
         let is_short = |&(what, amount): &(ResourceId, u64)| {
-            unknown.get(what.index()) == Some(&true) && exceeds(what, amount, left)
+            unknown.get(what.index()) == Some(&true) && exceeds_remaining(what, amount, left)
         };
-        view.waiting().filter(|&id| view.amounts(id).iter().any(is_short)).map(|id| id.0).collect()
+        view.waiting_jobs().filter(|&id| view.demanded_amounts(id).iter().any(is_short)).map(|id| id.0).collect()
     }
 }
 
@@ -334,13 +345,13 @@ impl Policy for SlurmPolicy {
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         if let PolicyEvent::Arrived(id) | PolicyEvent::Released(id) = event {
-            heard::waits(id.0);
+            heard::note_wait(id.0);
         }
         self.observe_with(event, view);
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        match heard::wanted() {
+        match heard::wanted_job() {
             Some(job) => self.decide_with(view, actions, &mut heard::JobEar::new(job, self.rules.test_micros == 0)),
             None => self.decide_with(view, actions, &mut ()),
         }
@@ -350,7 +361,7 @@ impl Policy for SlurmPolicy {
         self.live.as_ref().and_then(|live| live.site.next_wake()).map(Time)
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
@@ -374,8 +385,8 @@ impl Policy for SlurmPolicy {
         self.places = true;
     }
 
-    fn needs(&self) -> Abilities {
-        let preempts = self.shape.preempts();
+    fn needed_abilities(&self) -> Abilities {
+        let preempts = self.shape.can_preempt();
         Abilities { name: true, kill: self.rules.kills || preempts, requeue: preempts, ..Abilities::default() }
     }
 }

@@ -48,12 +48,12 @@ impl LogNames {
         Ok(LogNames { names })
     }
 
-    pub(super) fn name(&self, kind: &str, number: i32) -> String {
+    pub(super) fn name_of(&self, kind: &str, number: i32) -> String {
         self.names.get(&(kind.to_string(), number)).cloned().unwrap_or_else(|| number.to_string())
     }
 
     /// Returns whether a number of this kind has a name.
-    pub(super) fn knows(&self, kind: &str) -> bool {
+    pub(super) fn knows_kind(&self, kind: &str) -> bool {
         self.names.keys().any(|(own, _)| own == kind)
     }
 }
@@ -75,12 +75,12 @@ impl People {
         People { accounts, names, qos_from, makes, known: BTreeMap::new() }
     }
 
-    pub(super) fn names(&self) -> &LogNames {
+    pub(super) fn log_names(&self) -> &LogNames {
         &self.names
     }
 
     /// The association and the QOS of a job; `make` makes associations.
-    pub(super) fn of(&mut self, job: &Job, make: impl FnOnce(&str, &str) -> Option<u32>) -> (u32, u32) {
+    pub(super) fn assoc_and_qos(&mut self, job: &Job, make: impl FnOnce(&str, &str) -> Option<u32>) -> (u32, u32) {
         let number = match self.qos_from {
             QosFrom::Nothing => -1,
             QosFrom::Queue => job.queue,
@@ -90,18 +90,18 @@ impl People {
         if let Some(&found) = self.known.get(&key) {
             return found;
         }
-        let (account, user) = (self.names.name("account", job.group), self.names.name("user", job.user));
+        let (account, user) = (self.names.name_of("account", job.group), self.names.name_of("user", job.user));
         let index = |found: Option<usize>| found.map_or(NONE, |index| index as u32);
-        let mut assoc = index(self.accounts.find_in(&account, &user, &self.names.name("partition", job.partition)));
+        let mut assoc = index(self.accounts.find_in(&account, &user, &self.names.name_of("partition", job.partition)));
         if assoc == NONE && self.makes {
             assoc = make(&account, &user).unwrap_or(NONE);
         }
         let default = self.accounts.assocs.get(assoc as usize).and_then(|assoc| assoc.default_qos);
-        let named = if number < 0 { None } else { self.accounts.find_qos(&self.names.name("qos", number)) };
-        let qos = named.or(default).or_else(|| self.accounts.find_qos("normal"));
-        let found = (assoc, index(qos));
-        self.known.insert(key, found);
-        found
+        let named_qos = if number < 0 { None } else { self.accounts.find_qos(&self.names.name_of("qos", number)) };
+        let qos = named_qos.or(default).or_else(|| self.accounts.find_qos("normal"));
+        let entry = (assoc, index(qos));
+        self.known.insert(key, entry);
+        entry
     }
 }
 
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn numbers_have_names() {
         let names = LogNames::parse("kind,number,name\nuser,12,ada\n# a comment\ngroup,3,physics\n").expect("names");
-        assert_eq!((names.name("user", 12).as_str(), names.name("user", 13).as_str()), ("ada", "13"));
-        assert_eq!(names.name("account", 3), "physics");
+        assert_eq!((names.name_of("user", 12).as_str(), names.name_of("user", 13).as_str()), ("ada", "13"));
+        assert_eq!(names.name_of("account", 3), "physics");
         let error = LogNames::parse("user,x,ada").expect_err("no number");
         assert_eq!(error, "line 1: expected `user|account|qos|partition,NUMBER,NAME`, found `user,x,ada`");
     }

@@ -1,6 +1,6 @@
 //! Settings of priorities among the policy's parameters.
 
-use crate::conf::{PriorityType, minutes};
+use crate::conf::{PriorityType, parse_minutes};
 use drystone_core::policy::{Args, SpecError};
 
 /// Value that takes the configuration's setting, else the parameter's default.
@@ -28,35 +28,35 @@ const DURATIONS: [Duration; 3] = [
 
 /// Returns whether a text is a time in the syntax of slurm.conf.
 pub(super) fn is_duration(text: &str) -> bool {
-    minutes(text).is_ok()
+    parse_minutes(text).is_ok()
 }
 
 /// Takes over the parameters that are given. Returns whether any was.
-pub(super) fn apply(args: &Args<'_>, priority: &mut PriorityType) -> Result<bool, SpecError> {
-    let mut any = false;
-    match args.text("prioritytype") {
+pub(super) fn apply_parameters(args: &Args<'_>, priority: &mut PriorityType) -> Result<bool, SpecError> {
+    let mut is_any_given = false;
+    match args.text_value("prioritytype") {
         AUTO => {}
         word => {
             priority.multifactor = word == "multifactor";
-            any = true;
+            is_any_given = true;
         }
     }
     for (name, field) in WEIGHTS {
-        if args.text(name) != AUTO {
-            *field(priority) = args.text(name).parse().map_err(|_| args.wrong(name))?;
-            (priority.multifactor, any) = (true, true);
+        if args.text_value(name) != AUTO {
+            *field(priority) = args.text_value(name).parse().map_err(|_| args.value_error(name))?;
+            (priority.multifactor, is_any_given) = (true, true);
         }
     }
     for (name, field) in DURATIONS {
-        if args.text(name) != AUTO {
-            let read = minutes(args.text(name)).map_err(|_| args.wrong(name))?;
-            *field(priority) = read.map_or(i64::MAX, |minutes| minutes * 60);
-            any = true;
+        if args.text_value(name) != AUTO {
+            let parsed_minutes = parse_minutes(args.text_value(name)).map_err(|_| args.value_error(name))?;
+            *field(priority) = parsed_minutes.map_or(i64::MAX, |minutes| minutes * 60);
+            is_any_given = true;
         }
     }
-    match args.text("priorityfavorsmall") {
+    match args.text_value("priorityfavorsmall") {
         AUTO => {}
-        word => (priority.favor_small, any) = (word == "yes", true),
+        word => (priority.favor_small, is_any_given) = (word == "yes", true),
     }
-    Ok(any)
+    Ok(is_any_given)
 }

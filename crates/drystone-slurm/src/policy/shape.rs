@@ -36,7 +36,7 @@ pub(super) struct RequestShape {
 
 impl RequestShape {
     /// Equal nodes.
-    pub(super) fn equal(cpus: u32, whole: bool, pack: bool) -> RequestShape {
+    pub(super) fn with_equal_nodes(cpus: u32, whole: bool, pack: bool) -> RequestShape {
         RequestShape {
             machine: None,
             resources: Resources::default(),
@@ -70,33 +70,34 @@ impl RequestShape {
             names,
             ledger,
             preempting: cluster.preempting,
-            ..RequestShape::equal(1, whole, pack)
+            ..RequestShape::with_equal_nodes(1, whole, pack)
         }
     }
 
     /// Returns whether jobs may replace others.
-    pub(super) fn preempts(&self) -> bool {
+    pub(super) fn can_preempt(&self) -> bool {
         self.preempting.is_on()
     }
 
     /// The cluster of a workload with `procs` processors, without jobs, and the number of each of
     /// the workload's demands among those of the cluster.
-    pub(super) fn cluster(&self, procs: u32, table: Option<&ResourceTable>) -> (ModelCluster, Vec<u32>) {
-        let mut machine = self.machine(procs, table);
+    pub(super) fn build_cluster(&self, procs: u32, table: Option<&ResourceTable>) -> (ModelCluster, Vec<u32>) {
+        let mut machine = self.build_machine(procs, table);
         let shapes = table.is_some_and(|table| table.demands().iter().any(|demand| demand.shape.is_some()));
         let mut demands = Vec::new();
         if let (Some(table), true) = (table, shapes) {
-            let nodes = machine.nodes();
+            let nodes = machine.node_count();
             if self.machine.is_some() {
                 let same = nodes == self.names.len();
-                machine.resources = if same { self.resources.clone() } else { self.resources.resized(nodes) };
+                machine.resources = if same { self.resources.clone() } else { self.resources.resized_to(nodes) };
             }
             for demand in table.demands() {
-                let known = demand.shape.as_ref().map(|shape| machine.resources.demand_of(shape, &self.names));
-                demands.push(known.map_or(0, |known| machine.resources.add(known, &machine.cpus)));
+                let demand_in_model =
+                    demand.shape.as_ref().map(|shape| machine.resources.demand_of(shape, &self.names));
+                demands.push(demand_in_model.map_or(0, |known| machine.resources.add_demand(known, &machine.cpus)));
             }
         } else if self.machine.is_some() && !(self.resources.weights.is_empty() && self.resources.caps.is_empty()) {
-            let Resources { weights, caps, .. } = self.resources.resized(machine.nodes());
+            let Resources { weights, caps, .. } = self.resources.resized_to(machine.node_count());
             machine.resources = Resources { weights, caps, ..Resources::default() };
         }
         let mut cluster = ModelCluster::new(machine);
@@ -108,41 +109,42 @@ impl RequestShape {
     /// The machine of a log with `procs` processors. One that the configuration has too large loses
     /// its last nodes; one too small gains nodes in its default partition, so that every job of the
     /// log has its place. Without a configuration it has the nodes that the workload describes.
-    fn machine(&self, procs: u32, table: Option<&ResourceTable>) -> ModelMachine {
-        let described = table.and_then(ModelMachine::of_classes).filter(|machine| machine.total() == u64::from(procs));
-        match (&self.machine, described) {
-            (Some(machine), _) => fitted(machine, procs),
+    fn build_machine(&self, procs: u32, table: Option<&ResourceTable>) -> ModelMachine {
+        let described_machine =
+            table.and_then(ModelMachine::of_classes).filter(|machine| machine.total_cpus() == u64::from(procs));
+        match (&self.machine, described_machine) {
+            (Some(machine), _) => fit_machine(machine, procs),
             (None, Some(machine)) => machine,
-            (None, None) => uniform(procs, self.cpus, self.whole),
+            (None, None) => uniform_machine(procs, self.cpus, self.whole),
         }
     }
 
     /// The job as Slurm would see it.
-    pub(super) fn pending(&self, id: u32, job: &Job, limit: Span, ground: &JobBackground<'_>) -> Pending {
+    pub(super) fn pending_job(&self, id: u32, job: &Job, limit: Span, ground: &JobBackground<'_>) -> Pending {
         let JobBackground { machine, empty, names, .. } = ground;
         let mut pending = Pending {
             user: job.user,
             account: job.group,
             submit: job.submit.0,
             accrue: job.submit.0,
-            ..Pending::new(id, job.procs, minutes(limit) * 60)
+            ..Pending::new(id, job.procs, whole_minutes(limit) * 60)
         };
-        let shape = ground.table.and_then(|table| table.shape(job.demand));
+        let shape = ground.table.and_then(|table| table.node_shape(job.demand));
         pending.demand = ground.demands.get(job.demand.0 as usize).copied().unwrap_or(0);
-        for part in candidates(job, machine, names) {
-            pending.ask(part, machine, self.whole, self.pack);
+        for part in part_candidates(job, machine, names) {
+            pending.ask_place(part, machine, self.whole, self.pack);
             pending.limit = pending.limit.min(self.longest);
             if let Some(shape) = shape {
                 pending.take_shape(shape, machine);
             }
-            self.bind(&mut pending, machine, empty);
+            self.bind_to_part(&mut pending, machine, empty);
             if shape.is_some() {
                 // A site's job is of the partition that it names, whether that has room or not.
                 if ground.is_of(job, part) {
                     break;
                 }
             }
-            if empty.place(&pending, &machine.parts[usize::from(part)].nodes, machine).is_some() {
+            if empty.place_job(&pending, &machine.parts[usize::from(part)].nodes, machine).is_some() {
                 return pending;
             }
         }
@@ -154,14 +156,21 @@ impl RequestShape {
 
     /// The job as it waits in each of the partitions that it asks for, as far as they have room for
     /// it and allow its limit: as `own` in its own. Slurm starts it in none that do not.
-    pub(super) fn entries(&self, own: Pending, job: &Job, limit: Span, ground: &JobBackground<'_>) -> Vec<Pending> {
+    pub(super) fn part_entries(
+        &self,
+        own: Pending,
+        job: &Job,
+        limit: Span,
+        ground: &JobBackground<'_>,
+    ) -> Vec<Pending> {
         let JobBackground { machine, empty, .. } = ground;
-        let shape = ground.table.and_then(|table| table.shape(job.demand));
+        let shape = ground.table.and_then(|table| table.node_shape(job.demand));
         let Some(shape) = shape.filter(|shape| shape.partitions.len() > 1) else { return vec![own] };
-        let asked = minutes(limit) * 60;
+        let asked_limit = whole_minutes(limit) * 60;
         let home = &machine.parts[usize::from(own.part)];
-        let fits_own =
-            asked <= home.max_limit && !own.is_beyond_partition() && empty.place(&own, &home.nodes, machine).is_some();
+        let fits_own = asked_limit <= home.max_limit
+            && !own.is_beyond_partition()
+            && empty.place_job(&own, &home.nodes, machine).is_some();
         let is_asked = shape.partitions.contains(&home.name);
         let mut entries = Vec::new();
         for name in &shape.partitions {
@@ -174,15 +183,15 @@ impl RequestShape {
                 entries.extend(fits_own.then(|| own.clone()));
                 continue;
             }
-            let mut entry = Pending { limit: asked, cpus: job.procs, uncapped: false, ..own.clone() };
+            let mut entry = Pending { limit: asked_limit, cpus: job.procs, uncapped: false, ..own.clone() };
             (entry.own_nodes, entry.node_cap) = (0, u32::MAX);
-            entry.ask(part, machine, self.whole, self.pack);
-            let allowed = entry.limit == asked;
+            entry.ask_place(part, machine, self.whole, self.pack);
+            let is_within_limit = entry.limit == asked_limit;
             entry.limit = entry.limit.min(self.longest);
             entry.take_shape(shape, machine);
             bind_to_range(&mut entry, machine);
             let nodes = &machine.parts[usize::from(part)].nodes;
-            if allowed && !entry.is_beyond_partition() && empty.place(&entry, nodes, machine).is_some() {
+            if is_within_limit && !entry.is_beyond_partition() && empty.place_job(&entry, nodes, machine).is_some() {
                 entries.push(entry);
             }
         }
@@ -202,12 +211,12 @@ impl RequestShape {
         if machine.resources.caps.is_empty() {
             return;
         }
-        for part in candidates(job, machine, names) {
-            let mut other = Pending { uncapped: true, ..pending.clone() };
-            other.ask(part, machine, self.whole, self.pack);
-            self.bind(&mut other, machine, empty);
-            if empty.place(&other, &machine.parts[usize::from(part)].nodes, machine).is_some() {
-                *pending = other;
+        for part in part_candidates(job, machine, names) {
+            let mut elsewhere = Pending { uncapped: true, ..pending.clone() };
+            elsewhere.ask_place(part, machine, self.whole, self.pack);
+            self.bind_to_part(&mut elsewhere, machine, empty);
+            if empty.place_job(&elsewhere, &machine.parts[usize::from(part)].nodes, machine).is_some() {
+                *pending = elsewhere;
                 return;
             }
         }
@@ -217,14 +226,14 @@ impl RequestShape {
 impl RequestShape {
     /// The partition's fewest and most nodes hold where the job fits within them. A job that ran
     /// all the same was of another day's configuration, or of a QOS that may: it is let be.
-    fn bind(&self, pending: &mut Pending, machine: &ModelMachine, empty: &IdleNodes) {
+    fn bind_to_part(&self, pending: &mut Pending, machine: &ModelMachine, empty: &IdleNodes) {
         let part = &machine.parts[usize::from(pending.part)];
         if part.node_range == (0, u32::MAX) || machine.cpus.iter().all(|&cpus| cpus == 1) {
             return;
         }
         let mut bound = pending.clone();
         bind_to_range(&mut bound, machine);
-        if !bound.is_beyond_partition() && empty.place(&bound, &part.nodes, machine).is_some() {
+        if !bound.is_beyond_partition() && empty.place_job(&bound, &part.nodes, machine).is_some() {
             *pending = bound;
         }
     }
@@ -247,8 +256,8 @@ pub(super) struct JobBackground<'a> {
 impl JobBackground<'_> {
     /// Returns whether a job names this partition.
     fn is_of(&self, job: &Job, part: u16) -> bool {
-        self.names.knows("partition")
-            && self.machine.parts[usize::from(part)].name == self.names.name("partition", job.partition)
+        self.names.knows_kind("partition")
+            && self.machine.parts[usize::from(part)].name == self.names.name_of("partition", job.partition)
     }
 }
 
@@ -264,28 +273,28 @@ fn bind_to_range(pending: &mut Pending, machine: &ModelMachine) {
 }
 
 /// Returns a limit in minutes, as Slurm counts them.
-fn minutes(limit: Span) -> i64 {
+fn whole_minutes(limit: Span) -> i64 {
     (limit.0.max(1) + 59) / 60
 }
 
 /// The partitions to try: the one that the log names, by name or number, the default, then all
 /// others.
-fn candidates(job: &Job, machine: &ModelMachine, names: &LogNames) -> impl Iterator<Item = u16> {
+fn part_candidates(job: &Job, machine: &ModelMachine, names: &LogNames) -> impl Iterator<Item = u16> {
     let count = machine.parts.len() as u16;
-    let mut named = None;
+    let mut named_part = None;
     if count > 1 {
-        let name = names.name("partition", job.partition);
+        let name = names.name_of("partition", job.partition);
         let of_name = machine.parts.iter().position(|part| part.name == name).map(|index| index as u16);
-        let numbers = [job.partition, job.queue].into_iter().filter(|_| !names.knows("partition"));
+        let numbers = [job.partition, job.queue].into_iter().filter(|_| !names.knows_kind("partition"));
         let mut numbers = numbers.filter_map(|number| u16::try_from(number - 1).ok());
-        named = of_name.or_else(|| numbers.find(|&number| number < count));
+        named_part = of_name.or_else(|| numbers.find(|&number| number < count));
     }
-    named.into_iter().chain([machine.default_part]).chain(0..count)
+    named_part.into_iter().chain([machine.default_part]).chain(0..count)
 }
 
-fn uniform(procs: u32, cpus: u32, whole: bool) -> ModelMachine {
+fn uniform_machine(procs: u32, cpus: u32, whole: bool) -> ModelMachine {
     let nodes = procs.div_ceil(cpus.max(1)) as usize;
-    let mut machine = ModelMachine::uniform(nodes, cpus);
+    let mut machine = ModelMachine::with_equal_nodes(nodes, cpus);
     if let Some(last) = machine.cpus.last_mut() {
         *last -= nodes as u32 * cpus - procs;
     }
@@ -293,30 +302,30 @@ fn uniform(procs: u32, cpus: u32, whole: bool) -> ModelMachine {
     machine
 }
 
-fn fitted(machine: &ModelMachine, procs: u32) -> ModelMachine {
-    let (mut left, mut cpus) = (procs, Vec::new());
+fn fit_machine(machine: &ModelMachine, procs: u32) -> ModelMachine {
+    let (mut remaining, mut cpus) = (procs, Vec::new());
     for &here in &machine.cpus {
-        if left > 0 {
-            cpus.push(here.min(left));
-            left -= here.min(left);
+        if remaining > 0 {
+            cpus.push(here.min(remaining));
+            remaining -= here.min(remaining);
         }
     }
-    let known = cpus.len();
+    let described_count = cpus.len();
     let widest = machine.cpus.iter().copied().max().unwrap_or(1).max(1);
-    while left > 0 {
-        cpus.push(widest.min(left));
-        left -= widest.min(left);
+    while remaining > 0 {
+        cpus.push(widest.min(remaining));
+        remaining -= widest.min(remaining);
     }
-    let mut fitted = ModelMachine { cpus, ..machine.clone() };
-    let nodes = fitted.nodes();
-    for (index, part) in fitted.parts.iter_mut().enumerate() {
-        let kept = part.nodes.iter().filter(|&node| node < known).collect::<Vec<_>>();
-        part.nodes = NodeSet::of(nodes, kept);
+    let mut resized_machine = ModelMachine { cpus, ..machine.clone() };
+    let nodes = resized_machine.node_count();
+    for (index, part) in resized_machine.parts.iter_mut().enumerate() {
+        let kept_nodes = part.nodes.iter().filter(|&node| node < described_count).collect::<Vec<_>>();
+        part.nodes = NodeSet::from_members(nodes, kept_nodes);
         if index == usize::from(machine.default_part) {
-            (known..nodes).for_each(|node| part.nodes.insert(node));
+            (described_count..nodes).for_each(|node| part.nodes.insert(node));
         }
     }
-    fitted
+    resized_machine
 }
 
 /// Finds arrays in a log, where their tasks are single jobs.
@@ -328,7 +337,7 @@ pub(super) struct ArrayFinder {
 impl ArrayFinder {
     /// The array of a job by its first task: jobs of one user, submitted in the same second, that
     /// are equal in all that the log knows are tasks of one. A job alone is an array of its own.
-    pub(super) fn of(&mut self, id: u32, job: &Job) -> u32 {
+    pub(super) fn array_of(&mut self, id: u32, job: &Job) -> u32 {
         match &self.last {
             Some((same, first)) if same == job => *first,
             _ => {
@@ -345,11 +354,11 @@ mod tests {
 
     #[test]
     fn the_machine_is_as_large_as_the_logs() {
-        let half = uniform(20, 8, true);
+        let half = uniform_machine(20, 8, true);
         assert_eq!(half.cpus, [8, 8, 4]);
-        let small = fitted(&ModelMachine::uniform(4, 8), 20);
-        assert_eq!((small.cpus.as_slice(), small.parts[0].nodes.count()), ([8, 8, 4].as_slice(), 3));
-        let large = fitted(&ModelMachine::uniform(2, 8), 20);
-        assert_eq!((large.cpus.as_slice(), large.parts[0].nodes.count()), ([8, 8, 4].as_slice(), 3));
+        let small = fit_machine(&ModelMachine::with_equal_nodes(4, 8), 20);
+        assert_eq!((small.cpus.as_slice(), small.parts[0].nodes.count_nodes()), ([8, 8, 4].as_slice(), 3));
+        let large = fit_machine(&ModelMachine::with_equal_nodes(2, 8), 20);
+        assert_eq!((large.cpus.as_slice(), large.parts[0].nodes.count_nodes()), ([8, 8, 4].as_slice(), 3));
     }
 }

@@ -1,6 +1,6 @@
 //! Jobs of a recording, as `scontrol -o -d show job` shows them while they wait and run.
 
-use crate::conf::seconds;
+use crate::conf::parse_seconds;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -81,10 +81,10 @@ pub struct JobRecords {
 impl JobRecords {
     /// Takes in what `scontrol -o -d show job` prints. Returns the shares of nodes of jobs that
     /// were not seen to run before, as happenings without a time.
-    pub fn look(&mut self, shown: &str) -> Vec<String> {
+    pub fn look_at(&mut self, shown: &str) -> Vec<String> {
         let mut shares = Vec::new();
         for line in shown.lines() {
-            let fields = fields(line);
+            let fields = parse_fields(line);
             let Some(id) = fields.get("JobId").and_then(|id| id.parse::<u64>().ok()) else { continue };
             let of = |name: &str| fields.get(name).map_or("", String::as_str);
             let task = of("ArrayTaskId");
@@ -116,110 +116,111 @@ impl JobRecords {
     }
 
     /// Number of jobs that were seen, and of those that have not ended.
-    pub fn counts(&self) -> (usize, usize) {
-        let waits = |job: &&SeenJob| ["PENDING", "RUNNING", "SUSPENDED", "COMPLETING"].contains(&state(&job.last));
+    pub fn count_jobs(&self) -> (usize, usize) {
+        let waits = |job: &&SeenJob| ["PENDING", "RUNNING", "SUSPENDED", "COMPLETING"].contains(&job_state(&job.last));
         (self.jobs.len(), self.jobs.values().filter(waits).count())
     }
 
     /// Returns a line for each job, with a header. Times are seconds since `base`.
-    pub fn lines(&self, base: i64) -> String {
+    pub fn render_lines(&self, base: i64) -> String {
         let mut places: BTreeMap<u64, usize> = BTreeMap::new();
         for (&id, job) in &self.jobs {
             let next = places.len();
-            places.entry(submission(id, job)).or_insert(next);
+            places.entry(submission_id(id, job)).or_insert(next);
         }
         let mut out = COLUMNS.join(",") + "\n";
         for (&id, job) in &self.jobs {
-            let row = self.row(id, job, base, &places);
-            let quoted = |value: &String| if value.contains(',') { format!("\"{value}\"") } else { value.clone() };
+            let row = self.job_row(id, job, base, &places);
+            let quote_value = |value: &String| if value.contains(',') { format!("\"{value}\"") } else { value.clone() };
             // Writing to a String cannot fail.
-            let _ = writeln!(out, "{}", row.iter().map(quoted).collect::<Vec<_>>().join(","));
+            let _ = writeln!(out, "{}", row.iter().map(quote_value).collect::<Vec<_>>().join(","));
         }
         out
     }
 
-    fn row(&self, id: u64, job: &SeenJob, base: i64, places: &BTreeMap<u64, usize>) -> Vec<String> {
-        let asked = |name: &str| known(&job.asked, name);
-        let last = |name: &str| known(&job.last, name);
+    fn job_row(&self, id: u64, job: &SeenJob, base: i64, places: &BTreeMap<u64, usize>) -> Vec<String> {
+        let asked_field = |name: &str| field_value(&job.asked, name);
+        let last = |name: &str| field_value(&job.last, name);
         let second = |name: &str| last(name).parse::<i64>().ok();
         // A job that is cancelled before it starts has a time of start as well, and no nodes.
-        let started = second("StartTime").filter(|_| state(&job.last) != "PENDING" && !last("NodeList").is_empty());
-        let ended = second("EndTime").filter(|_| started.is_some());
+        let start_second =
+            second("StartTime").filter(|_| job_state(&job.last) != "PENDING" && !last("NodeList").is_empty());
+        let end_second = second("EndTime").filter(|_| start_second.is_some());
         let since = |at: Option<i64>| at.map_or("-1".to_string(), |at| (at - base).to_string());
-        let tasks: u32 = asked("NumTasks").parse().unwrap_or(0);
-        let each: u32 = asked("CPUs/Task").parse().unwrap_or(1);
-        let limit = seconds(asked("TimeLimit")).ok().flatten().map_or(NO_LIMIT, |limit| (limit + 59) / 60);
-        let (least, most) = bounds(job);
-        let array = known(&job.last, "ArrayJobId");
+        let tasks: u32 = asked_field("NumTasks").parse().unwrap_or(0);
+        let cpus_per_task: u32 = asked_field("CPUs/Task").parse().unwrap_or(1);
+        let limit = parse_seconds(asked_field("TimeLimit")).ok().flatten().map_or(NO_LIMIT, |limit| (limit + 59) / 60);
+        let (least, most) = node_bounds(job);
+        let array = field_value(&job.last, "ArrayJobId");
         let throttle = array.parse::<u64>().ok().and_then(|array| self.throttles.get(&array));
-        let per = |name: &str| device(asked(name)).to_string();
+        let per = |name: &str| strip_kind(asked_field(name)).to_string();
         let count = |text: &str| text.rsplit(':').next().unwrap_or_default().to_string();
         let user = last("UserId").split('(').next().unwrap_or_default();
         let number = |n: u32| if n == 0 { String::new() } else { n.to_string() };
         vec![
-            places.get(&submission(id, job)).copied().unwrap_or_default().to_string(),
+            places.get(&submission_id(id, job)).copied().unwrap_or_default().to_string(),
             id.to_string(),
             since(second("SubmitTime")),
             since(second("EligibleTime")),
-            since(started),
-            since(ended),
-            tasks.max(1).saturating_mul(each).to_string(),
+            since(start_second),
+            since(end_second),
+            tasks.max(1).saturating_mul(cpus_per_task).to_string(),
             limit.to_string(),
-            started.zip(ended).map_or(0, |(start, end)| end - start).to_string(),
+            start_second.zip(end_second).map_or(0, |(start, end)| end - start).to_string(),
             last("Partition").to_string(),
-            asked("Partition").to_string(),
+            asked_field("Partition").to_string(),
             user.to_string(),
             last("Priority").to_string(),
             last("NodeList").to_string(),
-            state(&job.last).to_string(),
+            job_state(&job.last).to_string(),
             u8::from(most == 1).to_string(),
             number(if most == 1 { 0 } else { least }),
             number(most),
-            u8::from(asked("OverSubscribe") == "NO").to_string(),
-            asked("Nice").to_string(),
+            u8::from(asked_field("OverSubscribe") == "NO").to_string(),
+            asked_field("Nice").to_string(),
             last("Account").to_string(),
             last("QOS").to_string(),
             array.to_string(),
-            known(&job.last, "ArrayTaskId").to_string(),
+            field_value(&job.last, "ArrayTaskId").to_string(),
             throttle.cloned().unwrap_or_default(),
             number(tasks),
-            each.to_string(),
-            megabytes(asked("MinMemoryNode")),
-            megabytes(asked("MinMemoryCPU")),
+            cpus_per_task.to_string(),
+            format_megabytes(asked_field("MinMemoryNode")),
+            format_megabytes(asked_field("MinMemoryCPU")),
             per("TresPerNode"),
             per("TresPerJob").trim_start_matches("gpu:").to_string(),
             per("TresPerTask").trim_start_matches("gpu:").to_string(),
             count(&per("CpusPerTres")),
             count(&per("MemPerTres")),
-            asked("Features").to_string(),
-            asked("Licenses").to_string(),
-            asked("Reservation").to_string(),
-            dependencies(&job.dependency, places),
+            asked_field("Features").to_string(),
+            asked_field("Licenses").to_string(),
+            asked_field("Reservation").to_string(),
+            format_dependencies(&job.dependency, places),
             last("Restarts").to_string(),
             last("TRES").to_string(),
             last("Reason").to_string(),
-            asked("ReqNodeList").to_string(),
-            asked("ExcNodeList").to_string(),
+            asked_field("ReqNodeList").to_string(),
+            asked_field("ExcNodeList").to_string(),
         ]
     }
 }
 
 /// The submission of a job: that of its array, else its own.
-fn submission(id: u64, job: &SeenJob) -> u64 {
-    known(&job.last, "ArrayJobId").parse().unwrap_or(id)
+fn submission_id(id: u64, job: &SeenJob) -> u64 {
+    field_value(&job.last, "ArrayJobId").parse().unwrap_or(id)
 }
 
-fn state(fields: &JobFields) -> &str {
-    known(fields, "JobState")
+fn job_state(fields: &JobFields) -> &str {
+    field_value(fields, "JobState")
 }
 
 /// A field; empty where Slurm has no value.
-fn known<'a>(fields: &'a JobFields, name: &str) -> &'a str {
+fn field_value<'a>(fields: &'a JobFields, name: &str) -> &'a str {
     fields.get(name).map_or("", String::as_str).trim_matches(|c| c == '\n').trim_start_matches("(null)")
 }
 
 /// Fields of `NAME=VALUE`. Names of jobs and commands may have blanks and are not read.
-fn fields(line: &str) -> JobFields {
+fn parse_fields(line: &str) -> JobFields {
     let mut fields = JobFields::new();
     for word in line.split_whitespace() {
         if let Some((name, value)) = word.split_once('=') {
@@ -249,23 +250,23 @@ fn own_shares(line: &str) -> Vec<String> {
 /// The fewest and the most nodes that a job asks for; 0 for no bound. Of a job that waits Slurm
 /// shows a range where it asks for one. A job that was not seen to wait counts as asking for as
 /// many as it got.
-fn bounds(job: &SeenJob) -> (u32, u32) {
+fn node_bounds(job: &SeenJob) -> (u32, u32) {
     let number = |text: &str| text.parse::<u32>().unwrap_or(0);
-    let shown = known(&job.asked, "NumNodes");
-    match shown.split_once('-') {
+    let node_text = field_value(&job.asked, "NumNodes");
+    match node_text.split_once('-') {
         Some((least, most)) => (number(least), number(most)),
-        None if state(&job.asked) == "PENDING" => (0, 0),
-        None => (number(shown), number(shown)),
+        None if job_state(&job.asked) == "PENDING" => (0, 0),
+        None => (number(node_text), number(node_text)),
     }
 }
 
 /// A device without the prefix of its kind: `gres:gpu:2` and `gres/gpu:2`.
-fn device(text: &str) -> &str {
+fn strip_kind(text: &str) -> &str {
     text.strip_prefix("gres:").or_else(|| text.strip_prefix("gres/")).unwrap_or(text)
 }
 
 /// `4G` in megabytes.
-fn megabytes(text: &str) -> String {
+fn format_megabytes(text: &str) -> String {
     let (number, scale) = match text.char_indices().find(|(_, c)| c.is_alphabetic()) {
         Some((at, 'K')) => (&text[..at], 1.0 / 1024.0),
         Some((at, 'G')) => (&text[..at], 1024.0),
@@ -277,7 +278,7 @@ fn megabytes(text: &str) -> String {
 }
 
 /// `afterok:12(unfulfilled)` with the places of submissions in the place of their numbers.
-fn dependencies(text: &str, places: &BTreeMap<u64, usize>) -> String {
+fn format_dependencies(text: &str, places: &BTreeMap<u64, usize>) -> String {
     let mut out = String::new();
     for part in text.split_inclusive([',', '?']) {
         let (part, separator) = match part.strip_suffix([',', '?']) {
@@ -310,7 +311,7 @@ mod tests {
         JobId=8 ArrayJobId=8 ArrayTaskId=1-9%2 JobState=PENDING\n";
 
     fn cells(records: &JobRecords, id: &str) -> BTreeMap<&'static str, String> {
-        let text = records.lines(990);
+        let text = records.render_lines(990);
         let row = text.lines().find(|line| line.split(',').nth(1) == Some(id)).expect("a line");
         let (mut cells, mut quoted) = (vec![String::new()], false);
         for c in row.chars() {
@@ -327,15 +328,15 @@ mod tests {
     #[test]
     fn lines_have_what_jobs_asked_for_and_what_came_of_them() {
         let mut records = JobRecords::default();
-        assert_eq!(records.look(WAITS), ["alloc 6 n[1-2]:cpus=0-1:mem=1000:gres="]);
-        assert_eq!(records.counts(), (2, 2), "the rest of an array is no job");
+        assert_eq!(records.look_at(WAITS), ["alloc 6 n[1-2]:cpus=0-1:mem=1000:gres="]);
+        assert_eq!(records.count_jobs(), (2, 2), "the rest of an array is no job");
         let mut withdrawn = records.clone();
-        withdrawn.look(&WAITS.replace("JobState=PENDING", "JobState=CANCELLED"));
+        withdrawn.look_at(&WAITS.replace("JobState=PENDING", "JobState=CANCELLED"));
         assert_eq!(cells(&withdrawn, "7")["start"], "-1", "it had no nodes");
         let ran = WAITS.replace("JobState=PENDING", "JobState=COMPLETED").replace("NumNodes=2-4", "NumNodes=2");
         let ran = ran.replace("NodeList=(null) NumNodes", "NodeList=n[2-3] NumNodes");
         let ran = ran.replace("Partition=long,short", "Partition=short").replace("afterok:6(unfulfilled)", "(null)");
-        assert!(records.look(&ran).is_empty(), "the same start");
+        assert!(records.look_at(&ran).is_empty(), "the same start");
         let seven = cells(&records, "7");
         for (name, expected) in [
             ("job", "1"),

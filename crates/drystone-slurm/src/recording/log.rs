@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Seconds from the Unix epoch of `2026-11-25T02:02:44` in UTC; `None` for `Unknown` and the like.
-pub fn epoch(text: &str) -> Option<i64> {
+pub fn parse_epoch(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
     let numbers = |text: &str, by: char| text.split(by).map(|n| n.parse::<i64>().ok()).collect::<Option<Vec<_>>>();
     let ([year, month, day], [hour, minute, second]) =
@@ -21,21 +21,21 @@ pub fn log_events(log: &str, base: i64) -> String {
     for line in log.lines() {
         let Some((stamp, rest)) = line.strip_prefix('[').and_then(|line| line.split_once("] ")) else { continue };
         let Some((second, milli)) = stamp.split_once('.') else { continue };
-        let (Some(second), Ok(milli)) = (epoch(second), milli.parse::<i64>()) else { continue };
-        if let Some(event) = event(rest, base) {
+        let (Some(second), Ok(milli)) = (parse_epoch(second), milli.parse::<i64>()) else { continue };
+        if let Some(event) = format_event(rest, base) {
             let _ = writeln!(out, "{}.{milli:03} {event}", second - base);
         }
     }
     out
 }
 
-fn after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
+fn text_after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     text.find(marker).map(|at| &text[at + marker.len()..])
 }
 
 /// The word behind `marker`, up to a blank, a comma or a closing bracket that it has not opened.
-fn word<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
-    let rest = after(text, marker)?;
+fn word_after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
+    let rest = text_after(text, marker)?;
     let mut depth = 0;
     let end = rest.find(|c: char| {
         depth += i32::from(c == '(' || c == '[') - i32::from(c == ')' || c == ']');
@@ -46,73 +46,73 @@ fn word<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
 
 /// A job's name in the log: `7`, a task `7_3(9)`, an array's rest `7_*` or `7_[4-9]`. Returns
 /// Slurm's number, and for a task `7_3` behind it.
-fn job(text: &str) -> Option<String> {
-    let name = word(text, "JobId=")?;
+fn parse_job(text: &str) -> Option<String> {
+    let name = word_after(text, "JobId=")?;
     Some(name.to_string())
 }
 
-fn event(text: &str, base: i64) -> Option<String> {
+fn format_event(text: &str, base: i64) -> Option<String> {
     let is = |marker: &str| text.contains(marker);
-    let told = |what: &str| Some(format!("{what} {}", job(text)?));
+    let job_line = |what: &str| Some(format!("{what} {}", parse_job(text)?));
     if is("_slurm_rpc_submit_batch_job: ") {
-        return Some(format!("submit {} {}", job(text)?, word(text, "InitPrio=")?));
+        return Some(format!("submit {} {}", parse_job(text)?, word_after(text, "InitPrio=")?));
     }
     if is("sched: Allocate ") {
-        return Some(format!("sched_start {} {}", job(text)?, word(text, "NodeList=")?));
+        return Some(format!("sched_start {} {}", parse_job(text)?, word_after(text, "NodeList=")?));
     }
     if is("backfill") && is(": Started ") {
-        let (part, nodes) = (word(text, " in ")?, word(text, " on ")?);
-        return Some(format!("bf_start {} {part} {nodes}", job(text)?));
+        let (part, nodes) = (word_after(text, " in ")?, word_after(text, " on ")?);
+        return Some(format!("bf_start {} {part} {nodes}", parse_job(text)?));
     }
     if is("_job_complete: ") && is(" done") {
-        return told("complete");
+        return job_line("complete");
     }
     if is("Running job scheduler") {
-        return Some(format!("sched_pass {}", after(text, "Running job scheduler ")?.trim_end_matches('.')));
+        return Some(format!("sched_pass {}", text_after(text, "Running job scheduler ")?.trim_end_matches('.')));
     }
-    if let Some(rest) = after(text, "already tested ") {
+    if let Some(rest) = text_after(text, "already tested ") {
         return Some(format!("sched_depth {}", rest.split(' ').next()?));
     }
-    backfill(text, base).or_else(|| ends(text)).or_else(|| commands(text))
+    format_backfill(text, base).or_else(|| format_ends(text)).or_else(|| format_commands(text))
 }
 
 /// Formats what backfill logs of its passes.
-fn backfill(text: &str, base: i64) -> Option<String> {
+fn format_backfill(text: &str, base: i64) -> Option<String> {
     let is = |marker: &str| text.contains(marker);
-    let told = |what: &str| Some(format!("{what} {}", job(text)?));
-    let time = |marker: &str| Some(epoch(word(text, marker)?)? - base);
+    let job_line = |what: &str| Some(format!("{what} {}", parse_job(text)?));
+    let time = |marker: &str| Some(parse_epoch(word_after(text, marker)?)? - base);
     if is("_attempt_backfill: beginning") {
         return Some("bf_pass".to_string());
     }
-    if let Some(tested) = word(text, "completed testing ") {
+    if let Some(tested) = word_after(text, "completed testing ") {
         return Some(format!("bf_done {}", tested.split('(').next()?));
     }
     if is(" test for JobId=") {
-        let partition = word(text, "Partition=").map_or_else(String::new, |name| format!(" {name}"));
-        return Some(format!("bf_test {} {}{partition}", job(text)?, word(text, "Prio=")?));
+        let partition = word_after(text, "Partition=").map_or_else(String::new, |name| format!(" {name}"));
+        return Some(format!("bf_test {} {}{partition}", parse_job(text)?, word_after(text, "Prio=")?));
     }
     if is(" to start at ") {
-        let nodes = word(text, " on nodes ")?;
-        return Some(format!("bf_resv {} {} {} {nodes}", job(text)?, time(" to start at ")?, time("end at ")?));
+        let nodes = word_after(text, " on nodes ")?;
+        return Some(format!("bf_resv {} {} {} {nodes}", parse_job(text)?, time(" to start at ")?, time("end at ")?));
     }
     if is("bf_max_job_test: limit") {
         return Some("bf_max_job_test".to_string());
     }
     if is("; skipping") {
-        return told("bf_user_skip");
+        return job_line("bf_user_skip");
     }
     if is("StartTime set to time after") {
-        return told("bf_window");
+        return job_line("bf_window");
     }
     if is("StartTime set but no") {
-        return told("bf_noresv");
+        return job_line("bf_noresv");
     }
     if is("Try later ") {
-        let later: i64 = word(text, "later_start ")?.parse().ok()?;
-        return Some(format!("bf_later {} {}", job(text)?, later - base));
+        let later: i64 = word_after(text, "later_start ")?.parse().ok()?;
+        return Some(format!("bf_later {} {}", parse_job(text)?, later - base));
     }
     if is("overlaps with existing") {
-        return told("bf_overlap");
+        return job_line("bf_overlap");
     }
     if is("yielding locks after") {
         return Some("bf_yield".to_string());
@@ -130,60 +130,60 @@ fn backfill(text: &str, base: i64) -> Option<String> {
         return Some("bf_table".to_string());
     }
     if is("acct_policy_job_runnable_post_select") {
-        return told("bf_limit");
+        return job_line("bf_limit");
     }
     None
 }
 
 /// Formats what users and operators do with jobs, as the commands that do so.
-fn commands(text: &str) -> Option<String> {
+fn format_commands(text: &str) -> Option<String> {
     let command = [
         ("_hold_job_rec: hold on ", "scontrol hold"),
         ("_release_job_rec: release hold on ", "scontrol release"),
         ("REQUEST_KILL_JOB JobId=", "scancel"),
     ];
     let (_, command) = command.into_iter().find(|(marker, _)| text.contains(marker))?;
-    Some(format!("action {command} {} -> ", job(text)?))
+    Some(format!("action {command} {} -> ", parse_job(text)?))
 }
 
 /// Formats the ends of running jobs, node states, and priorities.
-fn ends(text: &str) -> Option<String> {
+fn format_ends(text: &str) -> Option<String> {
     let is = |marker: &str| text.contains(marker);
-    let told = |what: &str| Some(format!("{what} {}", job(text)?));
+    let job_line = |what: &str| Some(format!("{what} {}", parse_job(text)?));
     if is("_slurm_rpc_epilog_complete: ") {
-        return Some(format!("epilog {} {}", job(text)?, word(text, "Node=")?));
+        return Some(format!("epilog {} {}", parse_job(text)?, word_after(text, "Node=")?));
     }
-    if let Some(node) = word(text, "node_did_resp ") {
+    if let Some(node) = word_after(text, "node_did_resp ") {
         return Some(format!("resp {node}"));
     }
     if is("Time limit exhausted") {
-        return told("timeout");
+        return job_line("timeout");
     }
     if is("preempted JobId=") {
-        let what = [
+        let preemption_words = [
             ("requeued to reclaim", "preempt_requeue"),
             ("killed to reclaim", "preempt_cancel"),
             ("suspended by gang", "preempt_suspend"),
         ];
-        let (_, what) = what.into_iter().find(|(marker, _)| is(marker))?;
-        let by = job(after(text, "resources for ")?)?;
-        return Some(format!("{what} {} {by}", job(text)?));
+        let (_, preemption_word) = preemption_words.into_iter().find(|(marker, _)| is(marker))?;
+        let by = parse_job(text_after(text, "resources for ")?)?;
+        return Some(format!("{preemption_word} {} {by}", parse_job(text)?));
     }
     if is("preemption grace time") {
-        return Some(format!("preempt_grace {} {}", job(text)?, word(text, "setting ")?));
+        return Some(format!("preempt_grace {} {}", parse_job(text)?, word_after(text, "setting ")?));
     }
     if is("gang: suspending ") || is("gang: _suspend_job") {
-        return told("gang_suspend");
+        return job_line("gang_suspend");
     }
     if is("gang: resuming ") || is("gang: _resume_job") {
-        return told("gang_resume");
+        return job_line("gang_resume");
     }
     if is("Requeuing ") {
-        return told("requeued");
+        return job_line("requeued");
     }
-    if let Some(rest) = after(text, "priority for job ") {
+    if let Some(rest) = text_after(text, "priority for job ") {
         let id = rest.split(' ').next()?;
-        return Some(format!("prio {id} {}", word(text, "is now ")?));
+        return Some(format!("prio {id} {}", word_after(text, "is now ")?));
     }
     None
 }
@@ -194,10 +194,10 @@ mod tests {
 
     #[test]
     fn lines_become_happenings() {
-        assert_eq!(epoch("1970-01-01T00:00:01"), Some(1));
+        assert_eq!(parse_epoch("1970-01-01T00:00:01"), Some(1));
         // 2024-02-29 is 19,782 days after the epoch.
-        assert_eq!(epoch("2024-02-29T12:00:00"), Some(19_782 * 86_400 + 43_200));
-        assert_eq!(epoch("Unknown"), None);
+        assert_eq!(parse_epoch("2024-02-29T12:00:00"), Some(19_782 * 86_400 + 43_200));
+        assert_eq!(parse_epoch("Unknown"), None);
         let log = "[1970-01-01T00:01:40.007] sched: Allocate JobId=7_3(9) NodeList=n[1,4-5] #CPUs=3 Partition=main\n\
                    [1970-01-01T00:01:41.250] sched/backfill: _dump_job_sched: JobId=8 to start at 1970-01-01T00:03:00, end at \
                    1970-01-01T00:04:00 on nodes n[1-3] in partition main\nno stamp\n\

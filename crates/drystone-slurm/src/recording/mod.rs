@@ -4,4 +4,4 @@ mod jobs;
 mod log;
 
 pub use jobs::JobRecords;
-pub use log::{epoch, log_events};
+pub use log::{log_events, parse_epoch};

@@ -24,8 +24,8 @@ impl ModelSite {
             self.holds_until = i64::MAX;
         }
         let full = watch.wants_plans();
-        let all = self.queue.len().checked_sub(1);
-        let Some(last) = (if full { all } else { self.candidate(self.stale_from) }) else {
+        let last_place = self.queue.len().checked_sub(1);
+        let Some(last) = (if full { last_place } else { self.last_candidate(self.stale_from) }) else {
             self.skip_backfill(at, to);
             return;
         };
@@ -37,12 +37,12 @@ impl ModelSite {
         let rest = self.queue.iter().rev().map(|job| (job.id, job.part)).collect();
         // Where plans are not asked for, they matter only as long as a job is left that could
         // start.
-        let light = !full && !self.cluster.preempting.is_on() && !self.pauses();
+        let light = !full && !self.cluster.preempting.is_on() && !self.has_pauses();
         let mut rooms = PartRooms::default();
-        let fit = |job: &&Pending| self.fits(job, &mut rooms);
+        let fit = |job: &&Pending| self.fits_idle(job, &mut rooms);
         let open = light.then(|| self.queue.iter().filter(fit).map(|job| (job.id, job.part)).collect());
         let mut pass = std::mem::take(&mut self.pass);
-        pass.restart(&self.cluster, now, &self.rules.params);
+        pass.restart_pass(&self.cluster, now, &self.rules.params);
         let asleep = Asleep {
             pass,
             began: at,
@@ -55,7 +55,7 @@ impl ModelSite {
             cut: false,
             yielded: false,
         };
-        self.work(at, asleep, out, watch);
+        self.continue_pass(at, asleep, out, watch);
     }
 
     /// A pass that takes no time. What comes behind the last job that can still be started changes
@@ -71,40 +71,40 @@ impl ModelSite {
         let now = at.div_euclid(1000);
         let queue = std::mem::take(&mut self.queue);
         let mut pass = std::mem::take(&mut self.pass);
-        pass.restart(&self.cluster, now, &self.rules.params);
+        pass.restart_pass(&self.cluster, now, &self.rules.params);
         if !full && takes_shortcuts() {
-            pass.repeat(&self.cluster, &self.rules.params);
+            pass.repeat_verdicts(&self.cluster, &self.rules.params);
         }
         let shortcut = !full && !self.cluster.preempting.is_on() && takes_shortcuts();
         // The last job that may still start and that the pass can come to before it ends.
         let mut reach = PassReach::new(&self.cluster, &queue, (now, last), &self.rules.params);
-        let (mut open, mut futile) = (Some(last.min(reach.end() - 1)), FutileAsks::default());
-        let (mut started, mut count) = (Vec::new(), 0);
+        let (mut open, mut futile) = (Some(last.min(reach.end_place() - 1)), FutileAsks::default());
+        let (mut started_entries, mut count) = (Vec::new(), 0);
         for (place, job) in queue.range(..=last).enumerate() {
             if shortcut && open.is_none_or(|last| last < place) {
                 break;
             }
             let ModelSite { cluster, rules, scratch, .. } = self;
             let mut desk = PassInputs { cluster, params: &rules.params, scratch, pauses: false };
-            match pass.look(&mut desk, job, now, watch) {
+            match pass.look_at(&mut desk, job, now, watch) {
                 JobVerdict::Waits | JobVerdict::Paused => {}
-                JobVerdict::Started => started.push(place),
-                JobVerdict::Preempts(victims) => self.preempt(at, job.id, victims, out),
+                JobVerdict::Started => started_entries.push(place),
+                JobVerdict::Preempts(victims) => self.preempt_victims(at, job.id, victims, out),
             }
             if pass.is_over() && !full {
                 break;
             }
             count = place;
-            let nearer = reach.pass(place, pass.tried());
+            let nearer = reach.note_tested(place, pass.tried_jobs());
             if shortcut && (pass.take_changed() || nearer) {
-                open = open.map(|last| last.min(reach.end() - 1));
+                open = open.map(|last| last.min(reach.end_place() - 1));
                 while let Some(last) = open.filter(|&last| last > place) {
                     let job = &queue[last];
-                    if !futile.covers(job) {
+                    if !futile.covers_job(job) {
                         if pass.could_start(&self.cluster, job, now, &mut self.room) {
                             break;
                         }
-                        futile.add(job);
+                        futile.add_job(job);
                     }
                     open = last.checked_sub(1);
                 }
@@ -112,16 +112,16 @@ impl ModelSite {
         }
         // Jobs that may be submitted since others had to go: the pass does not see them.
         let fresh = std::mem::replace(&mut self.queue, queue);
-        let any = !started.is_empty();
-        for job in self.remove(&started) {
-            self.started(&job, at, PassKind::Backfill, out);
+        let is_any_started = !started_entries.is_empty();
+        for job in self.remove(&started_entries) {
+            self.note_start(&job, at, PassKind::Backfill, out);
         }
         for job in fresh {
             let place = self.place_of(&job);
             self.queue.insert(place, job);
         }
-        let reached = if shortcut && reach.end() <= last { reach.holds_until(count) } else { i64::MAX };
-        self.finish(at, at, any, pass.holds_until().min(reached));
+        let reach_until = if shortcut && reach.end_place() <= last { reach.holds_until(count) } else { i64::MAX };
+        self.finish_pass(at, at, is_any_started, pass.holds_until().min(reach_until));
         self.pass = pass;
     }
 
@@ -139,90 +139,96 @@ impl ModelSite {
     }
 
     /// A pass wakes up: it goes on, or gives up where jobs have changed.
-    pub(super) fn resume(&mut self, at: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
+    pub(super) fn resume_pass(&mut self, at: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
         let Some(mut asleep) = self.asleep.take() else { return };
         // Slurm compares seconds: what happens in the second of the last change is not seen.
-        let changed = asleep.changed && self.updated != asleep.updated;
-        if changed && self.rules.params.bf_continue == 0 {
+        let has_changed = asleep.changed && self.updated != asleep.updated;
+        if has_changed && self.rules.params.bf_continue == 0 {
             let now = at.div_euclid(1000);
             for &(id, _) in asleep.rest.iter().rev() {
-                watch.verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_continue"));
+                watch.note_verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_continue"));
             }
-            self.finish(at, asleep.began, true, i64::MAX);
+            self.finish_pass(at, asleep.began, true, i64::MAX);
             self.pass = asleep.pass;
             return;
         }
-        asleep.pass.resume(at.div_euclid(1000), &self.rules.params);
-        self.work(at, *asleep, out, watch);
+        asleep.pass.resume_at(at.div_euclid(1000), &self.rules.params);
+        self.continue_pass(at, *asleep, out, watch);
     }
 
     /// Looks at jobs until the pass is over or has to let go of the locks, which it does between
     /// two jobs, and between two tries of one where hardly any time is allowed.
-    fn work(&mut self, at: i64, mut asleep: Asleep, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
+    fn continue_pass(
+        &mut self,
+        at: i64,
+        mut asleep: Asleep,
+        out: &mut Vec<SchedulerDeed>,
+        watch: &mut impl VerdictObserver,
+    ) {
         let cost = self.rules.test_micros;
         let longest = self.rules.params.pass_seconds();
         let began = asleep.began.div_euclid(1000);
         let slice = self.rules.params.bf_yield_interval.max(1);
-        let pauses = self.pauses();
-        let (mut place, tried_before) = (0, asleep.pass.tried());
-        let mut worked = 0;
+        let pauses = self.has_pauses();
+        let (mut place, tried_before) = (0, asleep.pass.tried_jobs());
+        let mut work_micros = 0;
         let mut fresh = std::mem::take(&mut asleep.yielded);
         while let Some(entry) = asleep.rest.pop() {
             let id = entry.0;
-            let now = (at + worked / 1000).div_euclid(1000);
-            let Some(found) = self.find(entry, &mut place) else { continue };
+            let now = (at + work_micros / 1000).div_euclid(1000);
+            let Some(found) = self.find_entry(entry, &mut place) else { continue };
             if now - began >= longest {
-                watch.verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_max_time"));
+                watch.note_verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_max_time"));
                 asleep.cut = true;
                 continue;
             }
-            if worked.max(i64::from(pauses)) >= slice && !std::mem::take(&mut fresh) {
+            if work_micros.max(i64::from(pauses)) >= slice && !std::mem::take(&mut fresh) {
                 asleep.yielded = true;
-                return self.let_go(at + worked / 1000, entry, asleep);
+                return self.let_go(at + work_micros / 1000, entry, asleep);
             }
             let over = asleep.open.as_ref().is_some_and(VecDeque::is_empty);
             let ModelSite { cluster, queue, rules, scratch, .. } = self;
             let mut desk = PassInputs { cluster, params: &rules.params, scratch, pauses };
             let outcome = match over {
                 true => asleep.pass.pass_over(&desk, &queue[found], now),
-                false => asleep.pass.look(&mut desk, &queue[found], now, watch),
+                false => asleep.pass.look_at(&mut desk, &queue[found], now, watch),
             };
             match outcome {
                 JobVerdict::Waits => {}
                 JobVerdict::Paused => {
                     // It goes on with the same job, without letting go before it again.
                     asleep.yielded = true;
-                    return self.let_go(at + worked / 1000, entry, asleep);
+                    return self.let_go(at + work_micros / 1000, entry, asleep);
                 }
                 JobVerdict::Started => {
                     asleep.started = true;
-                    let started = self.remove(&[found]);
-                    started.iter().for_each(|job| self.started(job, at, PassKind::Backfill, out));
+                    let started_jobs = self.remove(&[found]);
+                    started_jobs.iter().for_each(|job| self.note_start(job, at, PassKind::Backfill, out));
                 }
                 JobVerdict::Preempts(victims) => {
                     asleep.cut = true;
-                    self.preempt(at, id, victims, out);
+                    self.preempt_victims(at, id, victims, out);
                 }
             }
-            worked = (asleep.pass.tried() - tried_before) * cost;
-            self.close(&mut asleep, entry, now);
+            work_micros = (asleep.pass.tried_jobs() - tried_before) * cost;
+            self.close_job(&mut asleep, entry, now);
             if asleep.pass.is_over() && !watch.wants_plans() {
                 break;
             }
         }
         let stale = asleep.started || asleep.cut;
-        self.finish(at + worked / 1000, asleep.began, stale, asleep.pass.holds_until());
+        self.finish_pass(at + work_micros / 1000, asleep.began, stale, asleep.pass.holds_until());
         self.pass = asleep.pass;
     }
 
     /// Returns whether a pass lets go of the locks before each try of a job.
-    fn pauses(&self) -> bool {
+    fn has_pauses(&self) -> bool {
         self.rules.test_micros.max(1) >= self.rules.params.bf_yield_interval.max(1)
     }
 
     /// The pass is done with a job: those at the end of the queue that can no longer start are not
     /// worth plans. Nodes that become free while it sleeps are not for it.
-    fn close(&mut self, asleep: &mut Asleep, done: (u32, u16), now: i64) {
+    fn close_job(&mut self, asleep: &mut Asleep, done: (u32, u16), now: i64) {
         let Some(open) = &mut asleep.open else { return };
         if open.front() == Some(&done) {
             // The jobs of the pass come in the order of this list.
@@ -233,8 +239,8 @@ impl ModelSite {
         }
         let mut place = usize::MAX;
         while let Some(&last) = open.back() {
-            let found = self.find(last, &mut place);
-            if found.is_some_and(|at| asleep.pass.could_start(&self.cluster, &self.queue[at], now, &mut self.room)) {
+            let position = self.find_entry(last, &mut place);
+            if position.is_some_and(|at| asleep.pass.could_start(&self.cluster, &self.queue[at], now, &mut self.room)) {
                 break;
             }
             open.pop_back();
@@ -252,17 +258,17 @@ impl ModelSite {
 
     /// The place of a job and its partition in the queue, at or after `place` where it has not
     /// moved.
-    fn find(&self, entry: (u32, u16), place: &mut usize) -> Option<usize> {
+    fn find_entry(&self, entry: (u32, u16), place: &mut usize) -> Option<usize> {
         let is = |job: &Pending| (job.id, job.part) == entry;
         let ahead = (*place..self.queue.len()).find(|&at| is(&self.queue[at]));
-        let found = ahead.or_else(|| self.queue.iter().position(is))?;
-        *place = found;
-        Some(found)
+        let position = ahead.or_else(|| self.queue.iter().position(is))?;
+        *place = position;
+        Some(position)
     }
 
     /// The pass is over. `stale`: it has started jobs, or not looked at every job it was to look
     /// at.
-    fn finish(&mut self, at: i64, began: i64, stale: bool, holds_until: i64) {
+    fn finish_pass(&mut self, at: i64, began: i64, stale: bool, holds_until: i64) {
         if let Some(clock) = &mut self.clock {
             clock.backfill_made(began, at);
         }
@@ -288,7 +294,7 @@ impl ModelSite {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::naively;
+    use crate::model::run_naively;
     use drystone_core::engine::{Schedule, Simulation, WorkloadReplay};
     use drystone_core::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
 
@@ -320,7 +326,7 @@ mod tests {
     fn schedule(workload: &Workload, policy: &str) -> Schedule {
         let mut schedule = Schedule::default();
         let spec: drystone_core::policy::PolicySpec = policy.parse().expect("known");
-        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+        Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
             .run(&mut schedule)
             .expect("a sound policy");
         schedule
@@ -328,7 +334,7 @@ mod tests {
 
     #[test]
     fn shortcuts_start_the_same_jobs_at_the_same_times() {
-        drop(crate::policy::register());
+        drop(crate::policy::register_policy());
         let policies = [
             "slurm",
             "slurm(bf_max_job_test=12)",
@@ -339,7 +345,7 @@ mod tests {
         for seed in 0..40 {
             let workload = drawn_workload(seed);
             for policy in policies {
-                let naive = naively(|| schedule(&workload, policy));
+                let naive = run_naively(|| schedule(&workload, policy));
                 assert_eq!(schedule(&workload, policy).spans, naive.spans, "{policy}, workload {seed}");
             }
         }

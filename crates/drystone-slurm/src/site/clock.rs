@@ -35,24 +35,24 @@ impl ScheduleClocks {
         let second = now.div_euclid(1000);
         let interval = params.bf_interval.max(1) * 1000;
         ScheduleClocks {
-            first_tick: now * 1000 - 1000 * 1000 + pick(phase, 1, 1_000_000),
-            last_full: second - 1 - pick(phase, 2, full),
-            last: second - 1 - pick(phase, 2, full),
+            first_tick: now * 1000 - 1000 * 1000 + pick_below(phase, 1, 1_000_000),
+            last_full: second - 1 - pick_below(phase, 2, full),
+            last: second - 1 - pick_below(phase, 2, full),
             requested: false,
-            backfill_end: now - pick(phase, 3, interval),
+            backfill_end: now - pick_below(phase, 3, interval),
             pass: 0,
         }
     }
 
     /// The first tick at or after `at` milliseconds.
-    fn tick(&self, at: i64) -> i64 {
+    fn next_tick(&self, at: i64) -> i64 {
         let since = at * 1000 - self.first_tick;
         let ticks = since.div_euclid(TICK_MICROS) + i64::from(since.rem_euclid(TICK_MICROS) > 0);
         (self.first_tick + ticks.max(0) * TICK_MICROS).div_euclid(1000).max(at)
     }
 
     /// Asks for a pass of the main scheduler.
-    pub(super) fn request(&mut self) {
+    pub(super) fn request_pass(&mut self) {
         self.requested = true;
     }
 
@@ -63,8 +63,8 @@ impl ScheduleClocks {
             return i64::MAX;
         }
         let full = self.last_full + params.sched_interval.max(1);
-        let asked = if self.requested { self.last + params.batch_sched_delay } else { i64::MAX };
-        self.tick(at.max(full.min(asked) * 1000))
+        let requested_pass = if self.requested { self.last + params.batch_sched_delay } else { i64::MAX };
+        self.next_tick(at.max(full.min(requested_pass) * 1000))
     }
 
     /// A pass of the main scheduler is made. Returns whether it is a full one.
@@ -129,7 +129,7 @@ impl ScheduleClocks {
 }
 
 /// A number from 0 below `below` that depends on the seed alone.
-pub(super) fn pick(seed: u64, what: u64, below: i64) -> i64 {
+pub(super) fn pick_below(seed: u64, what: u64, below: i64) -> i64 {
     // SplitMix64.
     let mut z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(what.wrapping_mul(0xD1B5_4A32_D192_ED03));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

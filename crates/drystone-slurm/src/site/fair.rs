@@ -61,7 +61,7 @@ impl FairShare {
         // Slurm's approximation of a half-life.
         let decay = if half_life > 0 { 1.0 - 0.693 / half_life as f64 } else { 1.0 };
         let mut fair = FairShare { formula, decay, dampening, nodes: Vec::new(), last: None, reset: None };
-        fair.grow(accounts);
+        fair.add_assocs(accounts);
         fair
     }
 
@@ -76,9 +76,9 @@ impl FairShare {
     }
 
     /// Takes in associations that are new.
-    pub fn grow(&mut self, accounts: &Accounts) {
-        let known = self.nodes.len();
-        for (index, assoc) in accounts.assocs.iter().enumerate().skip(known) {
+    pub fn add_assocs(&mut self, accounts: &Accounts) {
+        let known_count = self.nodes.len();
+        for (index, assoc) in accounts.assocs.iter().enumerate().skip(known_count) {
             self.nodes.push(FairNode {
                 parent: assoc.parent,
                 shares: assoc.shares,
@@ -90,13 +90,13 @@ impl FairShare {
                 self.nodes[parent].children.push(index);
             }
         }
-        if self.nodes.len() > known {
-            self.normalise();
+        if self.nodes.len() > known_count {
+            self.normalise_shares();
         }
     }
 
     /// The nearest association above that has shares of its own.
-    fn above(&self, index: usize) -> Option<usize> {
+    fn sharing_parent(&self, index: usize) -> Option<usize> {
         let mut above = self.nodes[index].parent?;
         while let (None, Some(parent)) = (self.nodes[above].shares, self.nodes[above].parent) {
             above = parent;
@@ -105,29 +105,30 @@ impl FairShare {
     }
 
     /// Shares of the children of an association; those that have none pass on what theirs have.
-    fn level(&self, index: usize) -> u64 {
+    fn sum_level(&self, index: usize) -> u64 {
         let of = |&child: &usize| match self.nodes[child].shares {
             Some(shares) => u64::from(shares),
-            None => self.level(child),
+            None => self.sum_level(child),
         };
         self.nodes[index].children.iter().map(of).sum()
     }
 
-    fn normalise(&mut self) {
+    fn normalise_shares(&mut self) {
         let levels: Vec<f64> = (0..self.nodes.len())
-            .map(|index| self.above(index).map_or(1.0, |above| self.level(above) as f64))
+            .map(|index| self.sharing_parent(index).map_or(1.0, |above| self.sum_level(above) as f64))
             .collect();
         for (index, level) in levels.into_iter().enumerate() {
             self.nodes[index].level = level;
         }
         for index in 0..self.nodes.len() {
             let norm = match self.formula {
-                PriorityFormula::Tree => self.ratio(self.own(index)),
+                PriorityFormula::Tree => self.share_ratio(self.sharing_assoc(index)),
                 PriorityFormula::Classic | PriorityFormula::DepthOblivious => {
-                    let first = self.own(index);
+                    let first = self.sharing_assoc(index);
                     let chain = std::iter::successors(Some(first), |&at| self.nodes[at].parent);
-                    let rated = chain.filter(|&at| self.nodes[at].parent.is_some() && self.nodes[at].shares.is_some());
-                    rated.map(|at| self.ratio(at)).product()
+                    let share_chain =
+                        chain.filter(|&at| self.nodes[at].parent.is_some() && self.nodes[at].shares.is_some());
+                    share_chain.map(|at| self.share_ratio(at)).product()
                 }
             };
             self.nodes[index].norm = norm;
@@ -135,18 +136,18 @@ impl FairShare {
     }
 
     /// The association whose shares count for this one.
-    fn own(&self, index: usize) -> usize {
-        if self.nodes[index].shares.is_some() { index } else { self.above(index).unwrap_or(index) }
+    fn sharing_assoc(&self, index: usize) -> usize {
+        if self.nodes[index].shares.is_some() { index } else { self.sharing_parent(index).unwrap_or(index) }
     }
 
-    fn ratio(&self, index: usize) -> f64 {
+    fn share_ratio(&self, index: usize) -> f64 {
         let node = &self.nodes[index];
         if node.level > 0.0 { f64::from(node.shares.unwrap_or(0)) / node.level } else { 0.0 }
     }
 
     /// A job has been billed `cpus` a second from `from` to `to` seconds; what lies before the last
     /// calculation was charged then.
-    pub fn charge(&mut self, assoc: usize, cpus: f64, from: i64, to: i64) {
+    pub fn charge_use(&mut self, assoc: usize, cpus: f64, from: i64, to: i64) {
         let from = self.last.map_or(from, |last| from.max(last));
         let span = (to - from).max(0) as f64;
         let amount = span * self.decay.powf(span) * cpus;
@@ -160,7 +161,7 @@ impl FairShare {
     /// Begins a calculation at `now` seconds: old use counts less, or not at all if a day on which
     /// it is forgotten has begun. Except with the tree formula, accounts keep the effective use
     /// that they had before.
-    pub fn begin(&mut self, now: i64) {
+    pub fn begin_calculation(&mut self, now: i64) {
         if self.reset.as_mut().is_some_and(|reset| reset.is_due(now)) {
             self.nodes.iter_mut().for_each(|node| node.used = 0.0);
         }
@@ -170,8 +171,8 @@ impl FairShare {
         }
         let span = self.last.map_or(0, |last| now - last);
         if span > 0 {
-            let left = self.decay.powf(span as f64).max(f64::MIN_POSITIVE);
-            self.nodes.iter_mut().for_each(|node| node.used *= left);
+            let decay_factor = self.decay.powf(span as f64).max(f64::MIN_POSITIVE);
+            self.nodes.iter_mut().for_each(|node| node.used *= decay_factor);
         }
     }
 
@@ -182,24 +183,24 @@ impl FairShare {
             if self.nodes[child].user {
                 continue;
             }
-            let effective = self.effective(child);
+            let effective = self.effective_use(child);
             self.nodes[child].effective = Some(effective);
             self.settle_accounts(child);
         }
     }
 
     /// A calculation is over: all running jobs were charged up to `now` seconds.
-    pub fn finish(&mut self, now: i64) {
+    pub fn finish_calculation(&mut self, now: i64) {
         self.last = Some(now);
     }
 
     /// Returns the time at which use was charged last.
-    pub fn last(&self) -> Option<i64> {
+    pub fn last_charge(&self) -> Option<i64> {
         self.last
     }
 
     /// Ranks all users. With the tree formula, before their factors are asked for.
-    pub fn rank(&mut self) {
+    pub fn rank_users(&mut self) {
         if self.formula == PriorityFormula::Tree {
             let users = self.nodes.iter().filter(|node| node.user).count() as f64;
             let mut ranks = Ranks { rank: users, without_ties: users, users };
@@ -209,52 +210,53 @@ impl FairShare {
     }
 
     /// Shares over use, both as parts of what the siblings have.
-    fn fairness(&self, index: usize) -> f64 {
+    fn compute_fairness(&self, index: usize) -> f64 {
         let node = &self.nodes[index];
         if node.shares.is_none() {
             return if node.user { f64::INFINITY } else { f64::from(u32::MAX - 1) };
         }
-        let above = self.above(index).map_or(0.0, |above| self.nodes[above].used);
-        let used = if above > 0.0 { node.used / above } else { 0.0 };
-        if node.norm == 0.0 { 0.0 } else { node.norm / used }
+        let above = self.sharing_parent(index).map_or(0.0, |above| self.nodes[above].used);
+        let used_part = if above > 0.0 { node.used / above } else { 0.0 };
+        if node.norm == 0.0 { 0.0 } else { node.norm / used_part }
     }
 
     fn rank_below(&mut self, siblings: Vec<usize>, ranks: &mut Ranks, tied_above: bool) {
-        let mut list: Vec<(f64, usize)> = siblings.into_iter().map(|index| (self.fairness(index), index)).collect();
+        let mut list: Vec<(f64, usize)> =
+            siblings.into_iter().map(|index| (self.compute_fairness(index), index)).collect();
         // The fairest first; among equals users before accounts.
         list.sort_shared_by(|a, b| b.0.total_cmp(&a.0).then(self.nodes[b.1].user.cmp(&self.nodes[a.1].user)));
         let mut before: Option<f64> = None;
         for (place, &(fairness, index)) in list.iter().enumerate() {
-            let tied = if place == 0 && tied_above { true } else { before == Some(fairness) };
+            let is_tied = if place == 0 && tied_above { true } else { before == Some(fairness) };
             if self.nodes[index].user {
-                if !tied {
+                if !is_tied {
                     ranks.rank = ranks.without_ties;
                 }
                 self.nodes[index].factor = ranks.rank / ranks.users;
                 ranks.without_ties -= 1.0;
             } else {
                 let children = self.nodes[index].children.clone();
-                self.rank_below(children, ranks, tied);
+                self.rank_below(children, ranks, is_tied);
             }
             before = Some(fairness);
         }
     }
 
-    fn effective(&mut self, index: usize) -> f64 {
+    fn effective_use(&mut self, index: usize) -> f64 {
         let whole = self.nodes[0].used;
-        let used = if whole > 0.0 { (self.nodes[index].used / whole).min(1.0) } else { 0.0 };
-        self.nodes[index].part = used;
-        let Some(above) = self.above(index) else { return used };
+        let used_part = if whole > 0.0 { (self.nodes[index].used / whole).min(1.0) } else { 0.0 };
+        self.nodes[index].part = used_part;
+        let Some(above) = self.sharing_parent(index) else { return used_part };
         if above == 0 {
-            return used;
+            return used_part;
         }
-        let of_above = self.nodes[above].effective.unwrap_or_else(|| self.effective(above));
+        let of_above = self.nodes[above].effective.unwrap_or_else(|| self.effective_use(above));
         let node = &self.nodes[index];
         match node.shares {
             None => of_above,
-            Some(_) if self.formula == PriorityFormula::DepthOblivious => self.oblivious(index, above, of_above),
+            Some(_) if self.formula == PriorityFormula::DepthOblivious => self.oblivious_use(index, above, of_above),
             Some(_) if node.level == 0.0 => of_above,
-            Some(shares) => used + (of_above - used) * (f64::from(shares) / node.level),
+            Some(shares) => used_part + (of_above - used_part) * (f64::from(shares) / node.level),
         }
     }
 
@@ -264,32 +266,33 @@ impl FairShare {
     /// and use over shares of this one relative to its siblings. The second ratio counts less where
     /// it points the other way than the first. The use of siblings is that worked out for them
     /// last.
-    fn oblivious(&self, index: usize, above: usize, of_above: f64) -> f64 {
+    fn oblivious_use(&self, index: usize, above: usize, of_above: f64) -> f64 {
         let (node, parent) = (&self.nodes[index], &self.nodes[above]);
         if [node.norm, parent.norm, of_above, node.part].contains(&0.0) {
             return node.part;
         }
-        let shared = parent.children.iter().map(|&child| &self.nodes[child]).filter(|child| child.shares.is_some());
-        let siblings = shared.map(|child| child.part).sum::<f64>() / parent.norm;
+        let sharing_children =
+            parent.children.iter().map(|&child| &self.nodes[child]).filter(|child| child.shares.is_some());
+        let siblings = sharing_children.map(|child| child.part).sum::<f64>() / parent.norm;
         let (upper, own) = (of_above / parent.norm, node.part / node.norm / siblings);
-        let opposed = upper.ln() * own.ln() < 0.0;
-        let power = if opposed { 1.0 / (1.0 + (5.0 * upper.ln()).powi(2)) } else { 1.0 };
+        let is_opposed = upper.ln() * own.ln() < 0.0;
+        let power = if is_opposed { 1.0 / (1.0 + (5.0 * upper.ln()).powi(2)) } else { 1.0 };
         upper * own.powf(power) * node.norm
     }
 
     /// The fair share of an association, from 0 to 1.
-    pub fn factor(&mut self, assoc: usize) -> f64 {
+    pub fn share_factor(&mut self, assoc: usize) -> f64 {
         if assoc >= self.nodes.len() {
             return 1.0;
         }
         if self.formula == PriorityFormula::Tree {
             return self.nodes[assoc].factor;
         }
-        let own = self.own(assoc);
+        let own = self.sharing_assoc(assoc);
         let effective = match self.nodes[own].effective {
             Some(effective) => effective,
             None => {
-                let effective = self.effective(own);
+                let effective = self.effective_use(own);
                 self.nodes[own].effective = Some(effective);
                 effective
             }
@@ -318,7 +321,7 @@ mod tests {
     fn tree(formula: PriorityFormula) -> (FairShare, [usize; 3]) {
         let text = "Account|User|ParentName|Share\nroot|||1\na||root|3\nb||root|1\na|x||1\na|y||1\nb|z||1\n";
         let accounts = Accounts::parse(text, "accounts").expect("accounts");
-        let at = |account, user| accounts.find(account, user).expect("an association");
+        let at = |account, user| accounts.find_assoc(account, user).expect("an association");
         let users = [at("a", "x"), at("a", "y"), at("b", "z")];
         (FairShare::new(formula, 1000, 1.0, &accounts), users)
     }
@@ -326,24 +329,24 @@ mod tests {
     #[test]
     fn the_tree_ranks_accounts_before_users() {
         let (mut fair, [x, y, z]) = tree(PriorityFormula::Tree);
-        fair.rank();
+        fair.rank_users();
         // No use at all: all are equal.
-        assert_eq!([x, y, z].map(|user| fair.factor(user)), [1.0; 3]);
+        assert_eq!([x, y, z].map(|user| fair.share_factor(user)), [1.0; 3]);
         // `a` has used half of everything with three quarters of the shares: its worst user is
         // before the user of `b`.
-        fair.charge(x, 10.0, 0, 1);
-        fair.charge(z, 10.0, 0, 1);
-        fair.rank();
-        assert_eq!([y, x, z].map(|user| fair.factor(user)), [1.0, 2.0 / 3.0, 1.0 / 3.0]);
+        fair.charge_use(x, 10.0, 0, 1);
+        fair.charge_use(z, 10.0, 0, 1);
+        fair.rank_users();
+        assert_eq!([y, x, z].map(|user| fair.share_factor(user)), [1.0, 2.0 / 3.0, 1.0 / 3.0]);
     }
 
     #[test]
     fn the_classic_formula_halves_with_each_share_used() {
         let (mut fair, [x, y, z]) = tree(PriorityFormula::Classic);
-        fair.charge(z, 8.0, 0, 1);
-        fair.begin(0);
+        fair.charge_use(z, 8.0, 0, 1);
+        fair.begin_calculation(0);
         // `b` has a quarter of the shares and all use: four shares used. `a` has used nothing.
-        assert_eq!([x, y, z].map(|user| fair.factor(user)), [1.0, 1.0, 0.0625]);
+        assert_eq!([x, y, z].map(|user| fair.share_factor(user)), [1.0, 1.0, 0.0625]);
     }
 
     /// `a` has used 40 of 50 on 3 of 4 shares, `b` 10 on 1 of 4. Use over shares is 16/15 and 0.8.
@@ -356,15 +359,15 @@ mod tests {
     #[test]
     fn the_depth_of_the_tree_may_not_count() {
         let (mut fair, [x, y, z]) = tree(PriorityFormula::DepthOblivious);
-        [(x, 30.0), (y, 10.0), (z, 10.0)].into_iter().for_each(|(user, cpus)| fair.charge(user, cpus, 0, 1));
-        fair.begin(0);
+        [(x, 30.0), (y, 10.0), (z, 10.0)].into_iter().for_each(|(user, cpus)| fair.charge_use(user, cpus, 0, 1));
+        fair.begin_calculation(0);
         let near = |own: f64, expected: f64| assert!((own - expected).abs() < 1e-6, "{own} {expected}");
-        near(fair.factor(x), (-32.0_f64 / 15.0).exp2());
-        near(fair.factor(y), 0.673_915);
-        near(fair.factor(z), (-0.8_f64).exp2());
-        fair.finish(0);
-        fair.begin(0);
-        near(fair.factor(x), (-1.6_f64).exp2());
+        near(fair.share_factor(x), (-32.0_f64 / 15.0).exp2());
+        near(fair.share_factor(y), 0.673_915);
+        near(fair.share_factor(z), (-0.8_f64).exp2());
+        fair.finish_calculation(0);
+        fair.begin_calculation(0);
+        near(fair.share_factor(x), (-1.6_f64).exp2());
     }
 
     /// Both users have used 10 when the clock passes midnight. The calculation after it forgets
@@ -373,13 +376,13 @@ mod tests {
     fn use_is_forgotten_at_the_first_calculation_of_a_day() {
         let (mut fair, [x, _, z]) = tree(PriorityFormula::Classic);
         fair.set_reset(Some(UsageReset::new(ResetPeriod::Daily, 86_400 - 400)));
-        fair.begin(0);
-        [x, z].into_iter().for_each(|user| fair.charge(user, 10.0, 0, 1));
-        fair.finish(300);
+        fair.begin_calculation(0);
+        [x, z].into_iter().for_each(|user| fair.charge_use(user, 10.0, 0, 1));
+        fair.finish_calculation(300);
         assert_eq!(fair.next_reset(), Some(400));
-        fair.begin(600);
-        assert_eq!([fair.nodes[x].used, fair.nodes[0].used, fair.factor(z)], [0.0, 0.0, 1.0]);
-        fair.charge(x, 1.0, 0, 600);
+        fair.begin_calculation(600);
+        assert_eq!([fair.nodes[x].used, fair.nodes[0].used, fair.share_factor(z)], [0.0, 0.0, 1.0]);
+        fair.charge_use(x, 1.0, 0, 600);
         let decayed = 300.0 * (1.0 - 0.693 / 1000.0_f64).powi(300);
         assert!((fair.nodes[x].used - decayed).abs() < 1e-9, "{}", fair.nodes[x].used);
         assert_eq!(fair.next_reset(), Some(86_800));
@@ -388,11 +391,11 @@ mod tests {
     #[test]
     fn use_decays_by_half_in_a_half_life() {
         let (mut fair, [x, ..]) = tree(PriorityFormula::Tree);
-        fair.begin(0);
-        fair.finish(0);
-        fair.charge(x, 8.0, 0, 1);
+        fair.begin_calculation(0);
+        fair.finish_calculation(0);
+        fair.charge_use(x, 8.0, 0, 1);
         let before = fair.nodes[x].used;
-        fair.begin(1000);
+        fair.begin_calculation(1000);
         // Slurm takes 1 - 0.693/h for a second, which is within 0.1 % of a half.
         assert!((fair.nodes[x].used / before - 0.5).abs() < 1e-3, "{}", fair.nodes[x].used);
     }

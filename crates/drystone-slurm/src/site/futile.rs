@@ -13,7 +13,7 @@ pub(super) struct PartRooms {
 
 impl PartRooms {
     /// Returns whether a job certainly does not fit: too few nodes or processors.
-    pub(super) fn lacks(&mut self, cluster: &ModelCluster, job: &Pending) -> bool {
+    pub(super) fn lacks_room(&mut self, cluster: &ModelCluster, job: &Pending) -> bool {
         let count = || cluster.idle.count_usable(job.whole, &cluster.machine.parts[usize::from(job.part)].nodes);
         let (nodes, cpus) = *self.known.entry((job.part, job.whole)).or_insert_with(count);
         nodes < u64::from(job.min_nodes) || cpus < u64::from(job.cpus)
@@ -29,7 +29,7 @@ pub(super) struct FutileAsks {
 }
 
 impl FutileAsks {
-    fn of(job: &Pending) -> (u16, bool, u32, u32, i64) {
+    fn ask_key(job: &Pending) -> (u16, bool, u32, u32, i64) {
         (job.part, job.whole, job.min_nodes, job.cpus, job.limit)
     }
 
@@ -38,13 +38,13 @@ impl FutileAsks {
     }
 
     /// Returns whether a job asks for no less than one that cannot start.
-    pub(super) fn covers(&self, job: &Pending) -> bool {
-        self.asks.iter().any(|&less| FutileAsks::is_no_less(FutileAsks::of(job), less))
+    pub(super) fn covers_job(&self, job: &Pending) -> bool {
+        self.asks.iter().any(|&less| FutileAsks::is_no_less(FutileAsks::ask_key(job), less))
     }
 
     /// A job cannot start.
-    pub(super) fn add(&mut self, job: &Pending) {
-        let own = FutileAsks::of(job);
+    pub(super) fn add_job(&mut self, job: &Pending) {
+        let own = FutileAsks::ask_key(job);
         self.asks.retain(|&other| !FutileAsks::is_no_less(other, own));
         self.asks.push(own);
     }
@@ -57,12 +57,12 @@ mod tests {
     #[test]
     fn who_asks_for_more_for_longer_is_covered() {
         let mut futile = FutileAsks::default();
-        futile.add(&Pending::new(0, 4, 600));
-        let covers = |futile: &FutileAsks, cpus, limit| futile.covers(&Pending::new(1, cpus, limit));
+        futile.add_job(&Pending::new(0, 4, 600));
+        let covers = |futile: &FutileAsks, cpus, limit| futile.covers_job(&Pending::new(1, cpus, limit));
         assert!(covers(&futile, 4, 600) && covers(&futile, 9, 700));
         assert!(!covers(&futile, 3, 600) && !covers(&futile, 4, 599));
-        futile.add(&Pending::new(0, 2, 600));
+        futile.add_job(&Pending::new(0, 2, 600));
         assert_eq!(futile.asks.len(), 1, "the first asked for more");
-        assert!(covers(&futile, 2, 600) && !futile.covers(&Pending { part: 1, ..Pending::new(1, 9, 900) }));
+        assert!(covers(&futile, 2, 600) && !futile.covers_job(&Pending { part: 1, ..Pending::new(1, 9, 900) }));
     }
 }

@@ -14,7 +14,7 @@ pub(super) enum LeavingWay {
 
 impl ModelSite {
     /// A waiting job is withdrawn or held back.
-    pub(super) fn withdraw(&mut self, at: i64, id: u32) {
+    pub(super) fn withdraw_job(&mut self, at: i64, id: u32) {
         let outside = self.outside.iter().flatten().any(|job| job.id == id);
         self.cluster.forget_limit(id);
         let job = self.take_out(id).filter(|_| !outside);
@@ -22,14 +22,14 @@ impl ModelSite {
         if let Some(job) = job {
             self.stale_from(0);
             self.main_stale = true;
-            self.leaves(at, &job);
+            self.note_departure(at, &job);
         }
     }
 
     /// A job has left for good: others may be submitted in its place.
-    pub(super) fn leaves(&mut self, at: i64, job: &Pending) {
+    pub(super) fn note_departure(&mut self, at: i64, job: &Pending) {
         let Some(ledger) = &mut self.cluster.ledger else { return };
-        ledger.leave(job, &self.cluster.machine);
+        ledger.note_departure(job, &self.cluster.machine);
         let now = at.div_euclid(1000);
         let mut place = 0;
         while place < self.outside.len() {
@@ -57,22 +57,22 @@ impl ModelSite {
     /// A job runs already: where it is said to, else on idle nodes of its partition, else on any
     /// idle ones, else beside others.
     pub(super) fn takes_over(&mut self, job: &Pending, since: i64, now: i64, on: Option<Alloc>) {
-        let waited = self.take_out(job.id);
+        let queued_entries = self.take_out(job.id);
         let part = &self.cluster.machine.parts[usize::from(job.part)].nodes;
         let idle = &self.cluster.idle;
         let machine = &self.cluster.machine;
-        let found = on.or_else(|| idle.place(job, part, machine));
-        let alloc = found.or_else(|| idle.place(job, self.cluster.up(), machine));
+        let known_alloc = on.or_else(|| idle.place_job(job, part, machine));
+        let alloc = known_alloc.or_else(|| idle.place_job(job, self.cluster.nodes_in_service(), machine));
         let mut alloc = alloc.unwrap_or_else(|| Alloc::first_of(job, machine));
         if alloc.more.is_none() {
-            alloc.more = idle.held(job, &alloc, machine);
+            alloc.more = idle.held_share(job, &alloc, machine);
         }
-        match (&waited, &mut self.cluster.ledger) {
+        match (&queued_entries, &mut self.cluster.ledger) {
             (Some(first), _) => self.move_submission(first, job),
             (None, Some(ledger)) => ledger.submit(job, &self.cluster.machine),
             (None, None) => {}
         }
-        self.cluster.adopt(job, since, alloc);
+        self.cluster.adopt_job(job, since, alloc);
         self.offsets.insert(job.id, 0);
         debug_assert!(since <= now);
         self.stale_from(0);
@@ -80,16 +80,16 @@ impl ModelSite {
     }
 
     /// Jobs have to go for `by`.
-    pub(super) fn preempt(&mut self, at: i64, by: u32, victims: Vec<Victim>, out: &mut Vec<SchedulerDeed>) {
+    pub(super) fn preempt_victims(&mut self, at: i64, by: u32, victims: Vec<Victim>, out: &mut Vec<SchedulerDeed>) {
         if victims.is_empty() {
             return;
         }
         let now = at.div_euclid(1000);
-        self.cluster.preempts(by, now);
+        self.cluster.note_preemption(by, now);
         for victim in victims {
             let way = if victim.mode == PreemptMode::Requeue { LeavingWay::Requeue } else { LeavingWay::Kill };
-            if self.cluster.claim(&victim, now) {
-                self.go(at, victim.id, way, out);
+            if self.cluster.claim_place(&victim, now) {
+                self.start_leaving(at, victim.id, way, out);
             } else if self.cluster.get(victim.id).is_some() {
                 self.graced.entry(victim.id).or_insert(way);
             }
@@ -97,11 +97,11 @@ impl ModelSite {
     }
 
     /// A running job goes, unless it has ended by itself and only the news of it is on its way.
-    fn go(&mut self, at: i64, id: u32, way: LeavingWay, out: &mut Vec<SchedulerDeed>) {
+    fn start_leaving(&mut self, at: i64, id: u32, way: LeavingWay, out: &mut Vec<SchedulerDeed>) {
         if self.news.iter().any(|(_, news)| matches!(news, SiteNews::Ended(job) if *job == id)) {
             return;
         }
-        let Some(gone) = self.cluster.evict(id) else { return };
+        let Some(gone) = self.cluster.evict_job(id) else { return };
         let now = at.div_euclid(1000);
         self.graced.remove(&id);
         self.offsets.remove(&id);
@@ -113,23 +113,23 @@ impl ModelSite {
         self.main_stale = true;
         // The machine says that a killed job has ended when the second in which it was asked for is
         // over: nothing starts in its place before the next.
-        let freed = if way == LeavingWay::Kill { at + DYING + 1000 } else { at + DYING };
-        self.hear(freed, SiteNews::Freed(gone.alloc.nodes.clone()));
+        let free_time = if way == LeavingWay::Kill { at + DYING + 1000 } else { at + DYING };
+        self.queue_news(free_time, SiteNews::Freed(gone.alloc.nodes.clone()));
         match way {
             LeavingWay::Kill => {
                 out.push(SchedulerDeed::Kill(id));
                 self.several.remove(&id);
-                self.leaves(at, &gone.job);
+                self.note_departure(at, &gone.job);
             }
             LeavingWay::Requeue => {
                 out.push(SchedulerDeed::Requeue(id));
                 if let Some(ledger) = &mut self.cluster.ledger {
-                    ledger.leave(&gone.job, &self.cluster.machine);
+                    ledger.note_departure(&gone.job, &self.cluster.machine);
                 }
                 let again = now + REQUEUE_DELAY;
                 let again_in = |job: Pending| Pending { submit: now, accrue: again, ..job };
                 let entries = self.entries_of(&gone.job).into_iter().map(again_in).collect();
-                self.hear(again * 1000, SiteNews::Released(entries));
+                self.queue_news(again * 1000, SiteNews::Released(entries));
             }
         }
     }
@@ -151,21 +151,21 @@ impl ModelSite {
     pub(super) fn check_limits(&mut self, at: i64, out: &mut Vec<SchedulerDeed>) {
         let now = at.div_euclid(1000);
         self.next_check = now + CHECK;
-        let graced: Vec<(u32, LeavingWay)> = self.graced.iter().map(|(&id, &way)| (id, way)).collect();
-        for (id, way) in graced {
+        let graced_jobs: Vec<(u32, LeavingWay)> = self.graced.iter().map(|(&id, &way)| (id, way)).collect();
+        for (id, way) in graced_jobs {
             if self.cluster.get(id).is_none_or(|running| running.end <= now) {
-                self.go(at, id, way, out);
+                self.start_leaving(at, id, way, out);
             }
         }
         if !self.rules.kills {
             return;
         }
         let machine = &self.cluster.machine;
-        let over = self.cluster.running().take_while(|running| running.end <= now).filter(|running| {
+        let over = self.cluster.running_jobs().take_while(|running| running.end <= now).filter(|running| {
             let overtime = machine.parts[usize::from(running.job.part)].overtime;
             overtime.is_some_and(|overtime| running.end + overtime <= now)
         });
         let over: Vec<u32> = over.map(|running| running.id).collect();
-        over.into_iter().for_each(|id| self.go(at, id, LeavingWay::Kill, out));
+        over.into_iter().for_each(|id| self.start_leaving(at, id, LeavingWay::Kill, out));
     }
 }

@@ -16,14 +16,14 @@ mod usage_reset;
 
 pub use fair::{FairShare, PriorityFormula};
 pub use priority::{Charged, JobPriorities, Multifactor};
-pub use replay::replay;
+pub use replay::replay_jobs;
 pub use rules::SchedulerRules;
 pub use usage_reset::{ResetPeriod, UsageReset, read_date};
 
 use crate::model::{
     AdvanceReservation, Alloc, BackfillPass, ModelCluster, NodeSet, PassKind, Pending, VerdictObserver, WillRunScratch,
 };
-use clock::{ScheduleClocks, pick};
+use clock::{ScheduleClocks, pick_below};
 use futile::PartRooms;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -170,7 +170,7 @@ impl ModelSite {
     pub fn new(mut cluster: ModelCluster, rules: SchedulerRules, priorities: Option<JobPriorities>) -> ModelSite {
         cluster.kill_wait = rules.kill_wait;
         cluster.window_linear = rules.params.bf_window_linear;
-        let room = NodeSet::empty(cluster.machine.nodes());
+        let room = NodeSet::empty(cluster.machine.node_count());
         ModelSite {
             cluster,
             rules,
@@ -199,12 +199,12 @@ impl ModelSite {
     }
 
     /// Returns the state of the machine.
-    pub fn cluster(&self) -> &ModelCluster {
+    pub fn model_cluster(&self) -> &ModelCluster {
         &self.cluster
     }
 
     /// The priorities, where several factors make them.
-    pub fn priorities(&mut self) -> Option<&mut JobPriorities> {
+    pub fn job_priorities(&mut self) -> Option<&mut JobPriorities> {
         self.priorities.as_mut()
     }
 
@@ -212,74 +212,74 @@ impl ModelSite {
     pub fn submit(&mut self, now: i64, entries: impl AsRef<[Pending]>) {
         let entries = entries.as_ref();
         let Some(first) = entries.first() else { return };
-        let offset = pick(self.rules.phase ^ 0x5eed, u64::from(first.id), 1000);
-        self.hear(now * 1000 + offset, SiteNews::Arrived(entries.to_vec()));
+        let offset = pick_below(self.rules.phase ^ 0x5eed, u64::from(first.id), 1000);
+        self.queue_news(now * 1000 + offset, SiteNews::Arrived(entries.to_vec()));
     }
 
     /// A running job ends in the second `now`.
-    pub fn end(&mut self, now: i64, id: u32) {
+    pub fn end_job(&mut self, now: i64, id: u32) {
         if self.gone.remove(&id).is_some() {
             return;
         }
         let offset = self.offsets.remove(&id).unwrap_or(0);
-        self.hear(now * 1000 + offset, SiteNews::Ended(id));
+        self.queue_news(now * 1000 + offset, SiteNews::Ended(id));
     }
 
     /// A waiting job is withdrawn.
-    pub fn cancel(&mut self, now: i64, id: u32) {
+    pub fn cancel_job(&mut self, now: i64, id: u32) {
         self.call_off(now, id, SiteNews::Cancelled(id));
     }
 
     /// A waiting job is held back.
-    pub fn hold(&mut self, now: i64, id: u32) {
+    pub fn hold_job(&mut self, now: i64, id: u32) {
         self.call_off(now, id, SiteNews::Held(id));
     }
 
     /// A job waits again, in each of its partitions: it was held, or sent back by the machine.
-    pub fn release(&mut self, now: i64, entries: impl AsRef<[Pending]>) {
+    pub fn release_job(&mut self, now: i64, entries: impl AsRef<[Pending]>) {
         let entries = entries.as_ref();
         let Some(first) = entries.first() else { return };
         if self.gone.remove(&first.id) != Some(leaving::LeavingWay::Requeue) {
-            self.hear(now * 1000, SiteNews::Released(entries.to_vec()));
+            self.queue_news(now * 1000, SiteNews::Released(entries.to_vec()));
         }
     }
 
     /// A job runs that no scheduler of this site has started, since `since` seconds: there, or
     /// where the site finds room for it.
-    pub fn adopt(&mut self, now: i64, job: Pending, since: i64, on: Option<Alloc>) {
+    pub fn adopt_job(&mut self, now: i64, job: Pending, since: i64, on: Option<Alloc>) {
         self.gone.remove(&job.id);
         // A job that asked for a type of device has these; others have what is left.
         let at = (now * 1000).max(self.at);
-        let typed = self.cluster.machine.resources.names_a_type(job.demand);
-        let last = |other: i64| if typed { other < at } else { other <= at };
+        let names_type = self.cluster.machine.resources.names_a_type(job.demand);
+        let last = |other: i64| if names_type { other < at } else { other <= at };
         let place = self.news.partition_point(|&(other, _)| last(other));
         self.news.insert(place, (at, SiteNews::Runs(Box::new(job), since, on)));
     }
 
     /// A running job is there, other than thought so far.
-    pub fn relocate(&mut self, now: i64, id: u32, on: Alloc) {
-        self.hear(now * 1000, SiteNews::Moved(id, on));
+    pub fn relocate_job(&mut self, now: i64, id: u32, on: Alloc) {
+        self.queue_news(now * 1000, SiteNews::Moved(id, on));
     }
 
     /// Sets the jobs for which the machine has too little left of a resource that no node and no
     /// licence of the configuration stands for. Passes that are due before `now` are made later:
     /// for these a job that has enough again is still short.
     pub fn set_short(&mut self, now: i64, short: BTreeSet<u32>) {
-        if *self.cluster.short() == short {
+        if *self.cluster.short_jobs() == short {
             return;
         }
-        let all: BTreeSet<u32> = self.cluster.short().union(&short).copied().collect();
-        let eases = all != short;
-        self.cluster.set_short(all);
+        let all_short: BTreeSet<u32> = self.cluster.short_jobs().union(&short).copied().collect();
+        let eases = all_short != short;
+        self.cluster.set_short(all_short);
         if eases {
-            self.hear(now * 1000, SiteNews::Short(short));
+            self.queue_news(now * 1000, SiteNews::Short(short));
         }
     }
 
     /// A job that was to start could not: it waits on.
     pub fn take_back(&mut self, now: i64, id: u32) {
         self.offsets.remove(&id);
-        if let Some(gone) = self.cluster.end(id) {
+        if let Some(gone) = self.cluster.end_job(id) {
             let entries = self.entries_of(&gone.job);
             self.move_submission(&gone.job, &entries[0]);
             self.queue_up(now * 1000, entries);
@@ -287,26 +287,26 @@ impl ModelSite {
     }
 
     /// A running job has left the machine without having ended.
-    pub fn stop(&mut self, now: i64, id: u32) {
+    pub fn stop_job(&mut self, now: i64, id: u32) {
         if !self.gone.contains_key(&id) {
             self.offsets.remove(&id);
-            self.hear(now * 1000, SiteNews::Ended(id));
+            self.queue_news(now * 1000, SiteNews::Ended(id));
         }
     }
 
     /// From now on this is out of service and announced, and no more.
     pub fn set_out(&mut self, now: i64, outlook: CapacityOutlook) {
-        self.hear(now * 1000, SiteNews::Out(Box::new(outlook)));
+        self.queue_news(now * 1000, SiteNews::Out(Box::new(outlook)));
     }
 
     /// The driver has done what the site wanted with a job that had to go.
-    pub fn told(&mut self, id: u32) {
+    pub fn note_eviction(&mut self, id: u32) {
         self.gone.remove(&id);
     }
 
     /// A running job is expected to end at `end` seconds, other than thought so far.
-    pub fn reschedule(&mut self, id: u32, end: i64) {
-        self.cluster.reschedule(id, end);
+    pub fn reschedule_end(&mut self, id: u32, end: i64) {
+        self.cluster.reschedule_end(id, end);
         self.stale_from = 0;
     }
 
@@ -322,19 +322,19 @@ impl ModelSite {
         self.news.insert(place, (at, news));
     }
 
-    fn hear(&mut self, at: i64, news: SiteNews) {
+    fn queue_news(&mut self, at: i64, news: SiteNews) {
         let at = at.max(self.at);
         let place = self.news.partition_point(|&(other, _)| other <= at);
         self.news.insert(place, (at, news));
     }
 
     /// Runs to the end of the second `now`. Adds what is to be done to `out`.
-    pub fn advance(&mut self, now: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
+    pub fn advance_to(&mut self, now: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
         let to = (now + 1) * 1000;
         if self.clock.is_none() {
-            self.begin(now);
+            self.begin_clock(now);
         }
-        while self.step(to, out, watch) {}
+        while self.run_step(to, out, watch) {}
         self.at = to;
         self.look_after(now);
     }
@@ -342,7 +342,7 @@ impl ModelSite {
     /// Jobs may wait for nodes that are out and never come back. Where nothing runs for a week,
     /// those that the nodes left could not have as they ask are given any of these.
     fn look_after(&mut self, now: i64) {
-        if self.cluster.count() > 0 || self.queue.is_empty() || !self.news.is_empty() {
+        if self.cluster.running_count() > 0 || self.queue.is_empty() || !self.news.is_empty() {
             self.stands_since = i64::MAX;
         } else if self.stands_since == i64::MAX {
             self.stands_since = now;
@@ -354,27 +354,27 @@ impl ModelSite {
                     *job = within.unwrap_or_else(|| job.clone());
                 }
                 let machine = &self.cluster.machine;
-                self.queue.make_contiguous().sort_by_key(|job| job.key(machine));
+                self.queue.make_contiguous().sort_by_key(|job| job.queue_key(machine));
                 self.stale_from(0);
                 self.main_stale = true;
-                self.request(self.at);
+                self.request_pass(self.at);
             } else {
                 self.stands_since = i64::MIN;
             }
         }
     }
 
-    fn begin(&mut self, now: i64) {
+    fn begin_clock(&mut self, now: i64) {
         self.clock = Some(ScheduleClocks::new(now * 1000, self.rules.phase, &self.rules.params));
         self.at = now * 1000;
-        self.next_check = now + pick(self.rules.phase, 5, CHECK);
+        self.next_check = now + pick_below(self.rules.phase, 5, CHECK);
         if let Some(priorities) = &self.priorities {
-            self.next_calc = now + pick(self.rules.phase, 4, priorities.rules.period);
+            self.next_calc = now + pick_below(self.rules.phase, 4, priorities.rules.period);
         }
     }
 
     /// The second of the next pass that could start a job, if nothing happens before; after
-    /// [`ModelSite::advance`].
+    /// [`ModelSite::advance_to`].
     pub fn next_wake(&self) -> Option<i64> {
         let clock = self.clock.as_ref()?;
         let mut next = i64::MAX;
@@ -395,13 +395,13 @@ impl ModelSite {
                 next = next.min(clock.next_main(self.at, &self.rules.params));
             }
             // What was looked at and could not start may be able to once that no longer holds.
-            let soon = self.stale_from < self.queue.len() && self.candidate(self.stale_from).is_some();
+            let soon = self.stale_from < self.queue.len() && self.last_candidate(self.stale_from).is_some();
             let (first, from) =
                 if soon { (self.stale_from, self.at) } else { (0, self.holds_until.saturating_mul(1000)) };
-            if self.recalculates() && self.candidate(0).is_some() {
+            if self.has_moving_priorities() && self.last_candidate(0).is_some() {
                 next = next.min(self.next_calc.saturating_mul(1000));
             }
-            if self.asleep.is_none() && from < next && self.candidate(first).is_some() {
+            if self.asleep.is_none() && from < next && self.last_candidate(first).is_some() {
                 next = next.min(clock.next_backfill(from.max(self.at), &self.rules.params));
             }
         }
@@ -410,7 +410,7 @@ impl ModelSite {
 
     /// The last job in the queue, from the place `first` on, that fits on idle nodes: only such a
     /// job can be started. Where jobs may be preempted, any can.
-    fn candidate(&self, first: usize) -> Option<usize> {
+    fn last_candidate(&self, first: usize) -> Option<usize> {
         if self.cluster.preempting.is_on() {
             return self.queue.len().checked_sub(1).filter(|&last| last >= first);
         }
@@ -418,13 +418,13 @@ impl ModelSite {
             return None;
         }
         let mut rooms = PartRooms::default();
-        (first..self.queue.len()).rev().find(|&place| self.fits(&self.queue[place], &mut rooms))
+        (first..self.queue.len()).rev().find(|&place| self.fits_idle(&self.queue[place], &mut rooms))
     }
 
     /// Returns whether a job fits on idle nodes, as far as processors and nodes go.
-    fn fits(&self, job: &Pending, rooms: &mut PartRooms) -> bool {
+    fn fits_idle(&self, job: &Pending, rooms: &mut PartRooms) -> bool {
         let part = &self.cluster.machine.parts[usize::from(job.part)];
-        part.up && !self.cluster.is_short(job.id) && !rooms.lacks(&self.cluster, job)
+        part.up && !self.cluster.is_short(job.id) && !rooms.lacks_room(&self.cluster, job)
     }
 
     /// Jobs before `place` have been looked at by backfill; those from it on may be able to start.
@@ -432,7 +432,7 @@ impl ModelSite {
         self.stale_from = self.stale_from.min(place);
     }
 
-    fn started(&mut self, job: &Pending, at: i64, by: PassKind, out: &mut Vec<SchedulerDeed>) {
+    fn note_start(&mut self, job: &Pending, at: i64, by: PassKind, out: &mut Vec<SchedulerDeed>) {
         self.leave_other_partitions(job);
         // The engine knows whole seconds: a job that begins late in one still ends within the right
         // one.

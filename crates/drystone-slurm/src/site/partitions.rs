@@ -14,8 +14,8 @@ impl ModelSite {
 
     /// Returns the entries of a job: those of all its partitions.
     pub(super) fn entries_of(&self, job: &Pending) -> Vec<Pending> {
-        let known = self.several.get(&job.id).filter(|entries| job.several && !entries.is_empty());
-        known.cloned().unwrap_or_else(|| vec![job.clone()])
+        let known_entries = self.several.get(&job.id).filter(|entries| job.several && !entries.is_empty());
+        known_entries.cloned().unwrap_or_else(|| vec![job.clone()])
     }
 
     /// Removes the other entries of a job that has started by this one.
@@ -40,14 +40,14 @@ impl ModelSite {
     /// partitions does.
     pub(super) fn is_refused(&self, entries: &[Pending]) -> bool {
         let Some(ledger) = &self.cluster.ledger else { return false };
-        entries.iter().any(|entry| ledger.submission(entry, &self.cluster.machine).is_some())
+        entries.iter().any(|entry| ledger.submission_reason(entry, &self.cluster.machine).is_some())
     }
 
     /// Moves the count of a submission from the partition of `from` to that of `to`: each
     /// partition may have a QOS with limits of its own.
     pub(super) fn move_submission(&mut self, from: &Pending, to: &Pending) {
         if let Some(ledger) = self.cluster.ledger.as_mut().filter(|_| from.part != to.part) {
-            ledger.leave(from, &self.cluster.machine);
+            ledger.note_departure(from, &self.cluster.machine);
             ledger.submit(to, &self.cluster.machine);
         }
     }

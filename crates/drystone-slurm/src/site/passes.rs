@@ -16,7 +16,7 @@ enum NextPass {
 
 impl ModelSite {
     /// Does the next thing before `to` milliseconds, if there is one.
-    pub(super) fn step(&mut self, to: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) -> bool {
+    pub(super) fn run_step(&mut self, to: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) -> bool {
         let Some((at, next)) = self.next() else { return false };
         if at >= to {
             return false;
@@ -25,12 +25,12 @@ impl ModelSite {
         match next {
             NextPass::News => self.take_news(at, out, watch),
             NextPass::Limits => self.check_limits(at, out),
-            NextPass::Priorities => self.recalculate(at),
+            NextPass::Priorities => self.recalculate_priorities(at),
             NextPass::Main => {
                 let full = self.clock.as_mut().is_some_and(|clock| clock.main_made(at, &self.rules.params));
                 self.main(at, full, out, watch);
             }
-            NextPass::Resume => self.resume(at, out, watch),
+            NextPass::Resume => self.resume_pass(at, out, watch),
             NextPass::Backfill => self.begin_backfill(at, to, out, watch),
         }
         true
@@ -47,7 +47,7 @@ impl ModelSite {
             if !self.queue.is_empty() {
                 next = next.min((clock.next_main(self.at, &self.rules.params), NextPass::Main));
             }
-            if self.recalculates() {
+            if self.has_moving_priorities() {
                 next = next.min((self.next_calc.saturating_mul(1000).max(self.at), NextPass::Priorities));
             }
             next = next.min(match &self.asleep {
@@ -63,9 +63,9 @@ impl ModelSite {
         let now = at.div_euclid(1000);
         self.forget_use(now);
         match news {
-            SiteNews::Arrived(entries) => self.arrive(at, entries),
+            SiteNews::Arrived(entries) => self.note_arrival(at, entries),
             SiteNews::Released(entries) => self.come_back(at, entries),
-            SiteNews::Cancelled(id) | SiteNews::Held(id) => self.withdraw(at, id),
+            SiteNews::Cancelled(id) | SiteNews::Held(id) => self.withdraw_job(at, id),
             SiteNews::Freed(nodes) => {
                 self.cluster.completing.subtract(&nodes);
                 self.stale_from(0);
@@ -74,7 +74,7 @@ impl ModelSite {
             }
             SiteNews::Runs(job, since, on) => self.takes_over(&job, since, now, on),
             SiteNews::Moved(id, on) => {
-                self.cluster.relocate(id, on);
+                self.cluster.relocate_job(id, on);
                 self.stale_from(0);
                 self.main_stale = true;
             }
@@ -87,7 +87,7 @@ impl ModelSite {
                 self.cluster.reservations.extend(closures);
                 self.stale_from(0);
                 self.main_stale = true;
-                self.request(at);
+                self.request_pass(at);
             }
             SiteNews::Short(short) => {
                 // No pass is requested: the end or change of capacity that freed it has done so.
@@ -96,21 +96,21 @@ impl ModelSite {
                 self.main_stale = true;
             }
             SiteNews::Ended(id) => {
-                let Some(gone) = self.cluster.end(id) else { return };
+                let Some(gone) = self.cluster.end_job(id) else { return };
                 if let Some(asleep) = &mut self.asleep {
-                    asleep.pass.ignore(&gone.alloc.nodes);
+                    asleep.pass.ignore_nodes(&gone.alloc.nodes);
                 }
                 self.graced.remove(&id);
                 self.several.remove(&id);
                 self.charge_end(&gone, now);
-                self.leaves(at, &gone.job);
+                self.note_departure(at, &gone.job);
                 self.stale_from(0);
                 self.main_stale = true;
                 self.updated = now;
                 if self.rules.epilog && self.rules.params.defer == 0 {
                     self.main(at, false, out, watch);
                 } else {
-                    self.request(at);
+                    self.request_pass(at);
                 }
             }
         }
@@ -122,7 +122,7 @@ impl ModelSite {
 
     /// A job comes. Where a limit keeps it from being submitted, its user tries again once there is
     /// room.
-    fn arrive(&mut self, at: i64, entries: Vec<Pending>) {
+    fn note_arrival(&mut self, at: i64, entries: Vec<Pending>) {
         let Some(job) = entries.first() else { return };
         if self.is_refused(&entries) {
             self.outside.push_back(entries);
@@ -149,19 +149,19 @@ impl ModelSite {
         }
         self.note_partitions(&entries);
         for job in entries {
-            let place = self.enqueue(at, job);
+            let place = self.enqueue_job(at, job);
             self.stale_from(place);
         }
         self.main_stale = true;
-        self.request(at);
+        self.request_pass(at);
     }
 
-    pub(super) fn request(&mut self, at: i64) {
+    pub(super) fn request_pass(&mut self, at: i64) {
         if let Some(clock) = &mut self.clock {
             if self.queue.is_empty() {
                 clock.skip_main(at, &self.rules.params);
             }
-            clock.request();
+            clock.request_pass();
         }
     }
 
@@ -189,10 +189,10 @@ impl ModelSite {
         }
         for (place, victims) in deeds.victims {
             let id = self.queue[place].id;
-            self.preempt(at, id, victims, out);
+            self.preempt_victims(at, id, victims, out);
         }
         for job in self.remove(&deeds.starts) {
-            self.started(&job, at, PassKind::Main, out);
+            self.note_start(&job, at, PassKind::Main, out);
         }
     }
 }

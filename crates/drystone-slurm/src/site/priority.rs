@@ -63,12 +63,12 @@ impl Multifactor {
         if !p.multifactor {
             return None;
         }
-        let counted = if accounts { 1.0 } else { 0.0 };
-        let all = p.has("NO_NORMAL_ALL");
-        let flag = |name| all || p.has(name);
+        let account_factor = if accounts { 1.0 } else { 0.0 };
+        let for_all_factors = p.has_flag("NO_NORMAL_ALL");
+        let flag = |name| for_all_factors || p.has_flag(name);
         Some(Multifactor {
-            age: p.age * counted,
-            fair_share: p.fair_share * counted,
+            age: p.age * account_factor,
+            fair_share: p.fair_share * account_factor,
             size: p.size,
             partition: p.partition,
             qos: p.qos,
@@ -77,19 +77,19 @@ impl Multifactor {
             max_age: p.max_age.max(1),
             period: p.calc_period.max(1),
             favor_small: p.favor_small,
-            size_by_time: p.has("SMALL_RELATIVE_TO_TIME"),
+            size_by_time: p.has_flag("SMALL_RELATIVE_TO_TIME"),
             as_they_are: [
                 flag("NO_NORMAL_PART"),
                 flag("NO_NORMAL_QOS"),
                 flag("NO_NORMAL_ASSOC"),
                 flag("NO_NORMAL_TRES"),
             ],
-            only_grows: p.has("INCR_ONLY"),
+            only_grows: p.has_flag("INCR_ONLY"),
             half_life: p.half_life,
             dampening: p.dampening,
             formula: match () {
-                () if p.has("DEPTH_OBLIVIOUS") => PriorityFormula::DepthOblivious,
-                () if p.has("NO_FAIR_TREE") => PriorityFormula::Classic,
+                () if p.has_flag("DEPTH_OBLIVIOUS") => PriorityFormula::DepthOblivious,
+                () if p.has_flag("NO_FAIR_TREE") => PriorityFormula::Classic,
                 () => PriorityFormula::Tree,
             },
             charges_ends: true,
@@ -98,7 +98,7 @@ impl Multifactor {
     }
 
     /// Returns whether priorities change while jobs wait.
-    pub fn moves(&self) -> bool {
+    pub fn is_time_dependent(&self) -> bool {
         self.age > 0.0 || self.fair_share > 0.0
     }
 }
@@ -140,9 +140,9 @@ impl JobPriorities {
     }
 
     /// The association of an account's user, made if there is none.
-    pub fn assoc(&mut self, account: &str, user: &str) -> u32 {
+    pub fn intern_assoc(&mut self, account: &str, user: &str) -> u32 {
         let index = self.accounts.find_or_add(account, user);
-        self.fair.grow(&self.accounts);
+        self.fair.add_assocs(&self.accounts);
         index as u32
     }
 
@@ -155,27 +155,30 @@ impl JobPriorities {
     /// processors that count, `waiting` the waiting ones with their associations, both in the order
     /// of submission. In that order Slurm goes through both: with the classic formula the use of a
     /// user is what was charged when the first job of the user is met that waits.
-    pub fn calculate(&mut self, now: i64, running: &[Charged], waiting: &[(u32, u32)]) {
-        self.fair.begin(now);
+    pub fn calculate_use(&mut self, now: i64, running: &[Charged], waiting: &[(u32, u32)]) {
+        self.fair.begin_calculation(now);
         let classic = self.rules.formula != PriorityFormula::Tree;
         let mut next = waiting.iter().filter(|_| classic).peekable();
         for job in running {
             while let Some(&(_, assoc)) = next.next_if(|&&(id, _)| id < job.id) {
-                self.fair.factor(assoc as usize);
+                self.fair.share_factor(assoc as usize);
             }
-            self.fair.charge(job.assoc as usize, job.billed, job.start, now);
+            self.fair.charge_use(job.assoc as usize, job.billed, job.start, now);
         }
         for &(_, assoc) in next {
-            self.fair.factor(assoc as usize);
+            self.fair.share_factor(assoc as usize);
         }
-        self.fair.finish(now);
-        self.fair.rank();
+        self.fair.finish_calculation(now);
+        self.fair.rank_users();
     }
 
     /// The priority of a job at `now` seconds.
-    pub fn of(&mut self, job: &Pending, now: i64, machine: &ModelMachine) -> i64 {
-        let fair =
-            if self.rules.fair_share > 0.0 && job.assoc != NONE { self.fair.factor(job.assoc as usize) } else { 0.0 };
+    pub fn priority_of(&mut self, job: &Pending, now: i64, machine: &ModelMachine) -> i64 {
+        let fair = if self.rules.fair_share > 0.0 && job.assoc != NONE {
+            self.fair.share_factor(job.assoc as usize)
+        } else {
+            0.0
+        };
         let rules = &self.rules;
         let age = (now - job.accrue).max(0) as f64 / rules.max_age as f64;
         let sum = rules.age * age.min(1.0)
@@ -207,11 +210,11 @@ impl JobPriorities {
 
     fn tres_of(&self, job: &Pending, machine: &ModelMachine) -> f64 {
         let of = |(name, weight): &(String, f64)| {
-            let asked = weight * machine.asked_of(job, name);
-            if self.rules.as_they_are[3] || asked == 0.0 {
-                return asked;
+            let asked_weight = weight * machine.asked_of(job, name);
+            if self.rules.as_they_are[3] || asked_weight == 0.0 {
+                return asked_weight;
             }
-            asked / machine.amount_of(job.part, name).max(1.0)
+            asked_weight / machine.amount_of(job.part, name).max(1.0)
         };
         self.rules.tres.iter().map(of).sum()
     }
@@ -220,7 +223,7 @@ impl JobPriorities {
         if self.rules.size == 0.0 {
             return 0.0;
         }
-        let (nodes, cpus) = (machine.nodes().max(1) as f64, machine.total().max(1) as f64);
+        let (nodes, cpus) = (machine.node_count().max(1) as f64, machine.total_cpus().max(1) as f64);
         let (n, c) = (f64::from(job.min_nodes), f64::from(cpus_in_size(job, machine)));
         let size = match (self.rules.size_by_time, self.rules.favor_small) {
             (true, small) => {
@@ -251,12 +254,12 @@ mod tests {
     /// for its nodes.
     #[test]
     fn whole_nodes_count_in_the_size_once_they_are_looked_for() {
-        let machine = ModelMachine::uniform(4, 8);
+        let machine = ModelMachine::with_equal_nodes(4, 8);
         let priority = PriorityType { multifactor: true, size: 20_000.0, ..PriorityType::default() };
         let rules = Multifactor::new(&priority, true).expect("weights");
         let mut priorities = JobPriorities::new(rules, Accounts::new());
         let first = Pending { min_nodes: 2, max_nodes: 2, whole: true, ..Pending::new(0, 2, 60) };
-        assert_eq!(priorities.of(&first, 0, &machine), 5_625);
-        assert_eq!(priorities.of(&Pending { weighed: true, ..first }, 0, &machine), 10_000);
+        assert_eq!(priorities.priority_of(&first, 0, &machine), 5_625);
+        assert_eq!(priorities.priority_of(&Pending { weighed: true, ..first }, 0, &machine), 10_000);
     }
 }

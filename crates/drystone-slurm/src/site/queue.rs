@@ -6,17 +6,17 @@ use drystone_core::model::SharedSort;
 
 impl ModelSite {
     /// Returns whether priorities change while jobs wait.
-    pub(super) fn recalculates(&self) -> bool {
-        self.priorities.as_ref().is_some_and(|priorities| priorities.rules.moves())
+    pub(super) fn has_moving_priorities(&self) -> bool {
+        self.priorities.as_ref().is_some_and(|priorities| priorities.rules.is_time_dependent())
     }
 
     /// Gives the job its priority and puts it into the queue. Returns its place.
-    pub(super) fn enqueue(&mut self, at: i64, mut job: Pending) -> usize {
+    pub(super) fn enqueue_job(&mut self, at: i64, mut job: Pending) -> usize {
         let now = at.div_euclid(1000);
         if let Some(priorities) = &mut self.priorities {
-            job.priority = priorities.of(&job, now, &self.cluster.machine);
+            job.priority = priorities.priority_of(&job, now, &self.cluster.machine);
         }
-        self.cluster.meet(job.id);
+        self.cluster.note_arrival(job.id);
         let place = self.place_of(&job);
         self.queue.insert(place, job);
         place
@@ -25,12 +25,12 @@ impl ModelSite {
     pub(super) fn place_of(&self, job: &Pending) -> usize {
         let machine = &self.cluster.machine;
         // Entries of one job that are equal stay in the order of its partitions.
-        self.queue.partition_point(|p| p.key(machine) <= job.key(machine))
+        self.queue.partition_point(|p| p.queue_key(machine) <= job.queue_key(machine))
     }
 
     /// The limit of a waiting job has changed: it is now that of these entries. The job no longer
     /// waits in a partition for which there is none.
-    pub fn relimit(&mut self, entries: &[Pending]) {
+    pub fn change_limit(&mut self, entries: &[Pending]) {
         let Some(id) = entries.first().map(|job| job.id) else { return };
         let take = |job: &mut Pending| {
             let entry = entries.iter().find(|entry| !job.several || entry.part == job.part);
@@ -68,10 +68,10 @@ impl ModelSite {
         self.forget_use(now);
         let Some(priorities) = &self.priorities else { return };
         let period = priorities.rules.period;
-        if self.next_calc <= now - period && self.recalculates() {
-            let missed = (now - self.next_calc).div_euclid(period);
-            let last = self.next_calc + missed * period;
-            self.recalculate(last * 1000);
+        if self.next_calc <= now - period && self.has_moving_priorities() {
+            let missed_periods = (now - self.next_calc).div_euclid(period);
+            let last = self.next_calc + missed_periods * period;
+            self.recalculate_priorities(last * 1000);
         }
         if self.next_calc <= now {
             self.next_calc += ((now - self.next_calc).div_euclid(period)).max(0) * period;
@@ -85,46 +85,48 @@ impl ModelSite {
             let Some(reset) = priorities.fair.next_reset() else { return };
             let (period, first) = (priorities.rules.period, self.next_calc);
             let periods = (reset - first + period - 1).div_euclid(period).max(0);
-            if first + periods * period > now || !self.recalculates() {
+            if first + periods * period > now || !self.has_moving_priorities() {
                 return;
             }
             for last in (periods - 1).max(0)..=periods {
                 self.next_calc = first + last * period;
-                self.recalculate(self.next_calc * 1000);
+                self.recalculate_priorities(self.next_calc * 1000);
             }
         }
     }
 
     /// Recalculates all priorities. Where the order changes, backfill has to look again.
-    pub(super) fn recalculate(&mut self, at: i64) {
+    pub(super) fn recalculate_priorities(&mut self, at: i64) {
         let now = at.div_euclid(1000);
         let Some(priorities) = &mut self.priorities else { return };
         self.next_calc = (self.next_calc + priorities.rules.period).max(now + 1);
         self.updated = now;
         let machine = &self.cluster.machine;
         if priorities.rules.fair_share > 0.0 {
-            let counted = |running: &&RunningModelJob| running.job.assoc != NONE;
-            let charged = |running: &RunningModelJob| Charged {
+            let has_assoc = |running: &&RunningModelJob| running.job.assoc != NONE;
+            let charged_job = |running: &RunningModelJob| Charged {
                 id: running.id,
                 assoc: running.job.assoc,
-                billed: machine.billed(running.job.part, &running.alloc) * priorities.usage_factor(running.job.qos),
+                billed: machine.bill_per_second(running.job.part, &running.alloc)
+                    * priorities.usage_factor(running.job.qos),
                 start: running.start,
             };
-            let mut running: Vec<Charged> = self.cluster.running().filter(counted).map(charged).collect();
-            running.sort_shared_by_key(|running| running.id);
-            let mut waiting: Vec<(u32, u32)> = self.queue.iter().map(|job| (job.id, job.assoc)).collect();
-            waiting.sort_unstable();
-            waiting.dedup();
-            priorities.calculate(now, &running, &waiting);
+            let mut running_jobs: Vec<Charged> =
+                self.cluster.running_jobs().filter(has_assoc).map(charged_job).collect();
+            running_jobs.sort_shared_by_key(|running| running.id);
+            let mut waiting_jobs: Vec<(u32, u32)> = self.queue.iter().map(|job| (job.id, job.assoc)).collect();
+            waiting_jobs.sort_unstable();
+            waiting_jobs.dedup();
+            priorities.calculate_use(now, &running_jobs, &waiting_jobs);
         }
         let only_grows = priorities.rules.only_grows;
         for job in &mut self.queue {
             job.weighed = true;
-            let priority = priorities.of(job, now, machine);
+            let priority = priorities.priority_of(job, now, machine);
             job.priority = if only_grows { job.priority.max(priority) } else { priority };
         }
-        if !self.queue.iter().is_sorted_by_key(|job| job.key(machine)) {
-            self.queue.make_contiguous().sort_by_key(|job| job.key(machine));
+        if !self.queue.iter().is_sorted_by_key(|job| job.queue_key(machine)) {
+            self.queue.make_contiguous().sort_by_key(|job| job.queue_key(machine));
             self.stale_from = 0;
             self.main_stale = true;
         }
@@ -138,8 +140,9 @@ impl ModelSite {
             && priorities.rules.charges_ends
             && gone.job.assoc != NONE
         {
-            let billed = machine.billed(gone.job.part, &gone.alloc) * priorities.usage_factor(gone.job.qos);
-            priorities.fair.charge(gone.job.assoc as usize, billed, gone.start, now);
+            let billed_cpus =
+                machine.bill_per_second(gone.job.part, &gone.alloc) * priorities.usage_factor(gone.job.qos);
+            priorities.fair.charge_use(gone.job.assoc as usize, billed_cpus, gone.start, now);
         }
     }
 

@@ -55,13 +55,13 @@ impl PassReach {
     }
 
     /// Returns the first place that the pass does not reach.
-    pub(super) fn end(&self) -> usize {
+    pub(super) fn end_place(&self) -> usize {
         self.end
     }
 
     /// Notes that the pass is done with the job at `place` and has tested `tried` jobs. Returns
     /// whether it can now reach fewer places.
-    pub(super) fn pass(&mut self, place: usize, tried: i64) -> bool {
+    pub(super) fn note_tested(&mut self, place: usize, tried: i64) -> bool {
         if place >= self.end.min(self.sure.len()) {
             return false;
         }
@@ -93,7 +93,7 @@ impl HoldsByEnd {
     fn new(cluster: &ModelCluster, part: usize, resolution: i64) -> HoldsByEnd {
         let (nodes, mut sum) = (&cluster.machine.parts[part].nodes, 0);
         let mut ends: Vec<(i64, u32)> =
-            cluster.running().map(|running| (running.end, running.count_on(nodes))).collect();
+            cluster.running_jobs().map(|running| (running.end, running.count_on(nodes))).collect();
         ends.reverse();
         for (end, held) in &mut ends {
             sum += *held;
@@ -121,10 +121,10 @@ mod tests {
     /// most.
     #[test]
     fn a_pass_ends_once_those_that_are_sure_to_count_have() {
-        let mut cluster = ModelCluster::new(ModelMachine::uniform(8, 1));
+        let mut cluster = ModelCluster::new(ModelMachine::with_equal_nodes(8, 1));
         for (id, (nodes, limit)) in (0..).zip([(0..4, 1_000), (4..6, 100)]) {
-            let alloc = Alloc { nodes: NodeSet::of(8, nodes), ..Alloc::default() };
-            cluster.start(&Pending { limit, ..Pending::new(id, 4, limit) }, 0, alloc);
+            let alloc = Alloc { nodes: NodeSet::from_members(8, nodes), ..Alloc::default() };
+            cluster.start_job(&Pending { limit, ..Pending::new(id, 4, limit) }, 0, alloc);
         }
         let job = |id: u32, nodes: u32, limit: i64| Pending {
             min_nodes: nodes,
@@ -136,20 +136,20 @@ mod tests {
             [job(10, 5, 60), job(11, 4, 659), job(12, 1, 660), job(13, 4, 60), job(14, 1, 60), job(15, 1, 60)].into();
         let params = SchedParams { bf_max_job_test: 2, ..SchedParams::default() };
         let new = |last| PassReach::new(&cluster, &queue, (0, last), &params);
-        assert_eq!([new(5).end(), new(2).end(), new(1).end()], [4, 3, 2]);
+        assert_eq!([new(5).end_place(), new(2).end_place(), new(1).end_place()], [4, 3, 2]);
         // The first counts after all: with the second that makes two.
         let mut reach = new(5);
-        assert!(reach.pass(0, 1));
-        assert_eq!(reach.end(), 2);
+        assert!(reach.note_tested(0, 1));
+        assert_eq!(reach.end_place(), 2);
         // The first does not count, and the third does: the fourth is not reached.
         let mut reach = new(5);
-        assert!(!reach.pass(0, 0));
+        assert!(!reach.note_tested(0, 0));
         assert_eq!(reach.holds_until(0), 301, "at 301 s the second would end at 960 s");
-        assert!(!reach.pass(1, 1));
-        assert!(reach.pass(2, 2));
-        assert_eq!(reach.end(), 3);
+        assert!(!reach.note_tested(1, 1));
+        assert!(reach.note_tested(2, 2));
+        assert_eq!(reach.end_place(), 3);
         // Where the pass may test more jobs than wait, all places are reached.
         let params = SchedParams::default();
-        assert_eq!(PassReach::new(&cluster, &queue, (0, 5), &params).end(), 6);
+        assert_eq!(PassReach::new(&cluster, &queue, (0, 5), &params).end_place(), 6);
     }
 }

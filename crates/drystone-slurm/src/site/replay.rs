@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// Last starts of all jobs in seconds, `None` for those that never start. A job is its entries, one
 /// for each of its partitions. `runs` are run times; jobs must be in order of submission and their
 /// numbers their places.
-pub fn replay(
+pub fn replay_jobs(
     site: &mut ModelSite,
     jobs: &[impl AsRef<[Pending]>],
     runs: &[i64],
@@ -25,13 +25,13 @@ pub fn replay(
         let Some(now) = [arrival, end, wake].into_iter().flatten().min() else { return starts };
         while let Some((_, id)) = ends.first().copied().filter(|&(end, _)| end == now) {
             ends.pop_first();
-            site.end(now, id);
+            site.end_job(now, id);
         }
         while let Some(job) = jobs.get(next).filter(|job| submission(job.as_ref()) == now) {
             site.submit(now, job);
             next += 1;
         }
-        site.advance(now, &mut out, watch);
+        site.advance_to(now, &mut out, watch);
         for deed in out.drain(..) {
             match deed {
                 SchedulerDeed::Start { id, .. } => {
@@ -43,7 +43,7 @@ pub fn replay(
                 SchedulerDeed::Requeue(id) | SchedulerDeed::Kill(id) => {
                     ends.remove(&(end_of[id as usize], id));
                     // The driver tells what the site has done itself.
-                    site.told(id);
+                    site.note_eviction(id);
                 }
             }
         }

@@ -21,7 +21,7 @@ pub enum ResetPeriod {
 
 impl ResetPeriod {
     /// Reads Slurm's word; `None` for one with which no use is forgotten after the beginning.
-    pub fn read(word: &str) -> Option<ResetPeriod> {
+    pub fn parse_word(word: &str) -> Option<ResetPeriod> {
         match word.to_ascii_uppercase().as_str() {
             "DAILY" => Some(ResetPeriod::Daily),
             "WEEKLY" => Some(ResetPeriod::Weekly),
@@ -106,8 +106,8 @@ fn first_day(year: i64, month: i64) -> i64 {
     const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     // A leap day counts from March on.
     let leaps = |year: i64| year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    let counted = if month > 2 { year } else { year - 1 };
-    (year - 1970) * 365 + leaps(counted) - leaps(1969) + BEFORE[(month - 1).clamp(0, 11) as usize]
+    let leap_base_year = if month > 2 { year } else { year - 1 };
+    (year - 1970) * 365 + leaps(leap_base_year) - leaps(1969) + BEFORE[(month - 1).clamp(0, 11) as usize]
 }
 
 /// Returns the year and the month of a day, a number of days since 1970.
@@ -161,13 +161,13 @@ mod tests {
             ("quarterly", ["2027-01-01", "2027-04-01", "2027-07-01"]),
             ("yearly", ["2027-01-01", "2028-01-01", "2029-01-01"]),
         ] {
-            let mut reset = UsageReset::new(ResetPeriod::read(word).expect("a period"), begins);
+            let mut reset = UsageReset::new(ResetPeriod::parse_word(word).expect("a period"), begins);
             for date in dates {
                 let next = read_date(date).expect("a date") - begins;
                 assert_eq!(reset.next(), next, "{word} {date}");
                 assert!(!reset.is_due(next - 1) && reset.is_due(next), "{word} {date}");
             }
         }
-        assert_eq!(["NONE", "now"].map(ResetPeriod::read), [None; 2]);
+        assert_eq!(["NONE", "now"].map(ResetPeriod::parse_word), [None; 2]);
     }
 }

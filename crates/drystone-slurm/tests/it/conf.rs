@@ -37,14 +37,14 @@ fn included_files_are_read_in_their_place() {
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("a file");
     write("slurm.conf", "ClusterName=Tux\ninclude %c-nodes.conf\nPartitionName=p Nodes=n[1-2]\n");
     write("tux-nodes.conf", "# nodes\nNodeName=n1 CPUs=4\nNodeName=n2 \\\n  CPUs=8\n");
-    let conf = SlurmConf::read(dir.path().join("slurm.conf")).expect("a configuration");
+    let conf = SlurmConf::read_file(dir.path().join("slurm.conf")).expect("a configuration");
     assert_eq!(conf.nodes.iter().map(|n| n.cpus).collect::<Vec<_>>(), [4, 8]);
     assert_eq!(conf.nodes[1].place.line, 3);
     write("tux-nodes.conf", "Include slurm.conf\n");
-    let error = SlurmConf::read(dir.path().join("slurm.conf")).expect_err("a cycle").to_string();
+    let error = SlurmConf::read_file(dir.path().join("slurm.conf")).expect_err("a cycle").to_string();
     assert!(error.ends_with("includes itself"), "{error}");
     write("tux-nodes.conf", "Include other.conf\n");
-    let error = SlurmConf::read(dir.path().join("slurm.conf")).expect_err("no file").to_string();
+    let error = SlurmConf::read_file(dir.path().join("slurm.conf")).expect_err("no file").to_string();
     assert!(error.contains("other.conf: cannot be read") && error.contains("tux-nodes.conf:1"), "{error}");
 }
 
@@ -103,7 +103,7 @@ fn settings_become_values() {
          PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\nEpilog=/bin/true\nSelectType=select/linear\n\
          PriorityWeightTRES=CPU=0,Mem=.03\nOverTimeLimit=UNLIMITED\nNodeName=n1\nDownNodes=n1 State=DRAIN\n",
     );
-    assert!(conf.priority.multifactor && conf.priority.has("NO_FAIR_TREE") && conf.ends.epilog);
+    assert!(conf.priority.multifactor && conf.priority.has_flag("NO_FAIR_TREE") && conf.ends.epilog);
     assert_eq!((conf.priority.max_age, conf.priority.tres["mem"]), (300, 0.03));
     assert_eq!((conf.preempt.by, conf.preempt.mode), (PreemptType::Partition, PreemptMode::Suspend));
     assert_eq!((conf.select, conf.ends.over_minutes), (SelectUnit::Linear, None));
@@ -114,14 +114,14 @@ fn settings_become_values() {
 #[test]
 fn configurations_of_real_sites_are_read() {
     let Some(dir) = shared("accounting/machine") else { return };
-    let ub = SlurmConf::read(dir.join("ub-hpc.slurm.conf")).expect("a configuration");
+    let ub = SlurmConf::read_file(dir.join("ub-hpc.slurm.conf")).expect("a configuration");
     assert_eq!(ub.nodes.len(), 87 + 2 + 8 + 96 + 24);
-    assert_eq!(ub.partition("general-compute").map(|p| (p.nodes.len(), p.tier)), Some((215, 100)));
+    assert_eq!(ub.find_partition("general-compute").map(|p| (p.nodes.len(), p.tier)), Some((215, 100)));
     assert_eq!((ub.sched.bf_interval, ub.sched.bf_continue, ub.priority.fair_share), (120, 1, 120_000.0));
-    let usc = SlurmConf::read(dir.join("usc-discovery.slurm.conf")).expect("a configuration");
+    let usc = SlurmConf::read_file(dir.join("usc-discovery.slurm.conf")).expect("a configuration");
     assert_eq!(usc.partitions.len(), 7);
-    assert_eq!(usc.partition("oneweek").map(|p| p.nodes.len()), Some(45));
-    let epyc = SlurmConf::read(dir.join("usc-epyc.slurm.conf")).expect("a configuration");
+    assert_eq!(usc.find_partition("oneweek").map(|p| p.nodes.len()), Some(45));
+    let epyc = SlurmConf::read_file(dir.join("usc-epyc.slurm.conf")).expect("a configuration");
     let unknown = |conf: &SlurmConf| {
         let unknown = conf.remarks.iter().filter(|r| r.topic == Topic::Unknown);
         unknown.map(|r| r.text.clone()).collect::<Vec<_>>()
@@ -142,10 +142,10 @@ fn a_flat_file_reads_as_its_parts_do() {
     )
     .expect("written");
     std::fs::write(folder.path().join("nodes.conf"), "NodeName=n[1-2] CPUs=4 Reason=\"a\\#b\"\n").expect("written");
-    let flat = drystone_slurm::conf::flatten(&main).expect("readable");
+    let flat = drystone_slurm::conf::flatten_file(&main).expect("readable");
     assert_eq!(flat.lines().count(), 3);
     let (whole, parts) =
-        (SlurmConf::parse(&flat, "elsewhere/slurm.conf").expect("reads"), SlurmConf::read(&main).expect("reads"));
+        (SlurmConf::parse(&flat, "elsewhere/slurm.conf").expect("reads"), SlurmConf::read_file(&main).expect("reads"));
     assert_eq!(
         (whole.nodes.len(), whole.partitions[0].nodes.as_slice()),
         (parts.nodes.len(), parts.partitions[0].nodes.as_slice())
@@ -231,10 +231,10 @@ fn included_files_are_found_beside_the_first() {
     write("slurm.conf", "Include /nowhere/slurm/nodes.conf\nPartitionName=p Nodes=n1\n");
     write("nodes.conf", "NodeName=n1 CPUs=4\n");
     let path = dir.path().join("slurm.conf");
-    assert_eq!(SlurmConf::read(&path).expect("a configuration").nodes.len(), 1);
+    assert_eq!(SlurmConf::read_file(&path).expect("a configuration").nodes.len(), 1);
     assert_eq!(drystone_slurm::conf::included_files(&path), [dir.path().join("nodes.conf")].into());
     fs::remove_file(dir.path().join("nodes.conf")).expect("gone");
-    let error = SlurmConf::read(&path).expect_err("no file").to_string();
+    let error = SlurmConf::read_file(&path).expect_err("no file").to_string();
     assert!(error.contains("/nowhere/slurm/nodes.conf: cannot be read") && error.contains("a copy beside"), "{error}");
 }
 

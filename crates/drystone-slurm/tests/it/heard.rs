@@ -3,12 +3,12 @@
 use drystone_core::engine::{Observer, Simulation, WorkloadReplay};
 use drystone_core::model::{Job, JobId, LogStatus, Machine, Procs, Provenance, Span, Time, Truth, Workload};
 use drystone_core::policy::{PolicySpec, StartReason};
-use drystone_slurm::policy::{PassReason, SharedVerdict, listen, register};
+use drystone_slurm::policy::{PassReason, SharedVerdict, listen_to_job, register_policy};
 
 struct Starts(Vec<i64>);
 
 impl Observer for Starts {
-    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _why: StartReason) {
         self.0[id.index()] = now.0;
     }
 }
@@ -21,7 +21,7 @@ fn simulate(
     job: Option<u32>,
 ) -> (Vec<i64>, Vec<SharedVerdict>) {
     // Another test may have been first.
-    let _ = register();
+    let _ = register_policy();
     let jobs = rows.iter().map(|&(submit, procs, limit, _)| Job::new(Time(submit), procs, Span(limit))).collect();
     let truth =
         |(number, row): (i64, &(_, _, _, i64))| Truth { run: Span(row.3), number, status: LogStatus::Completed };
@@ -29,10 +29,10 @@ fn simulate(
     let workload = Workload::new(Machine::new(procs), jobs, truth, Provenance::default()).expect("a workload");
     let mut starts = Starts(vec![-1; rows.len()]);
     let policy: PolicySpec = policy.parse().expect("a policy");
-    let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload));
+    let mut simulation = Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload));
     let mut run = || simulation.run(&mut starts).expect("a run");
     let said = match job {
-        Some(job) => listen(job, run).1,
+        Some(job) => listen_to_job(job, run).1,
         None => {
             run();
             Vec::new()

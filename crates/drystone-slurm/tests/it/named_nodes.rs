@@ -18,7 +18,8 @@ fn cluster() -> ModelCluster {
 fn job(cluster: &mut ModelCluster, id: u32, cpus: u32, named: &[u32], excluded: &[u32]) -> Pending {
     let sizes = cluster.machine.cpus.clone();
     let named = (named.to_vec(), excluded.to_vec());
-    let demand = cluster.machine.resources.intern(JobDemand { tasks: cpus, named, ..JobDemand::default() }, &sizes);
+    let demand =
+        cluster.machine.resources.intern_demand(JobDemand { tasks: cpus, named, ..JobDemand::default() }, &sizes);
     Pending { demand, ..Pending::new(id, cpus, 600) }
 }
 
@@ -26,7 +27,7 @@ fn job(cluster: &mut ModelCluster, id: u32, cpus: u32, named: &[u32], excluded: 
 struct Verdicts(Vec<(u32, PassVerdict)>);
 
 impl VerdictObserver for Verdicts {
-    fn verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
+    fn note_verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
         self.0.push((id, verdict));
     }
 
@@ -83,7 +84,7 @@ fn named_nodes_are_among_those_of_a_wider_job() {
 #[test]
 fn a_job_that_names_a_node_which_is_out_is_passed_over() {
     let mut cluster = cluster();
-    cluster.set_out(&drystone_slurm::model::NodeSet::of(3, [1]));
+    cluster.set_out(&drystone_slurm::model::NodeSet::from_members(3, [1]));
     let named = job(&mut cluster, 0, 1, &[0, 1], &[]);
     let named = Pending { min_nodes: 2, max_nodes: 2, cpus: 2, ..named };
     let other = job(&mut cluster, 1, 4, &[0], &[]);

@@ -7,11 +7,11 @@ use drystone_core::model::{
     Which, Workload,
 };
 use drystone_core::policy::PolicySpec;
-use drystone_slurm::policy::register;
-use drystone_testkit::{Guarantee, Random, Subject, attempt, attempt_real};
+use drystone_slurm::policy::register_policy;
+use drystone_testkit::{Guarantee, Random, Subject, attempt_real, try_random_case};
 
 fn spec(text: &str) -> PolicySpec {
-    let _ = register();
+    let _ = register_policy();
     text.parse().expect("a policy")
 }
 
@@ -32,13 +32,13 @@ fn it_holds_what_every_policy_must() {
     let mut failures = String::new();
     for text in TEXTS {
         let may = if text.contains("kill=yes") { vec![Guarantee::MayKill] } else { Vec::new() };
-        let subject = Subject::of(&spec(text)).guarantees(may);
+        let subject = Subject::from_spec(&spec(text)).with_guarantees(may);
         let mut random = Random::new(20_261_126);
         for _ in 0..cases {
-            let seed = random.draw();
-            for tried in [attempt_real(&subject, seed), attempt(&subject, seed)] {
+            let seed = random.draw_bits();
+            for tried in [attempt_real(&subject, seed), try_random_case(&subject, seed)] {
                 if let Err(failure) = tried {
-                    failures += &failure.report();
+                    failures += &failure.render_report();
                 }
             }
             if !failures.is_empty() {
@@ -63,14 +63,14 @@ fn workload(procs: u32, rows: &[(i64, u32, i64, i64)]) -> Workload {
 const ONE_AND_MANY: [&str; 2] = ["slurm", "slurm(cpus=2)"];
 
 fn on(procs: std::ops::Range<u32>) -> Which {
-    Which::Named(ProcSet::range(procs))
+    Which::Named(ProcSet::from_range(procs))
 }
 
 fn starts(text: &str, workload: &Workload, outages: Vec<Outage>) -> Vec<i64> {
     let outages = Outages::new(workload.machine(), outages).expect("outages");
     let mut schedule = Schedule::default();
     let source = Happenings::new(workload, &outages, false);
-    Simulation::new(workload.machine(), spec(text).scheduler(), source).run(&mut schedule).expect("a run");
+    Simulation::new(workload.machine(), spec(text).build_scheduler(), source).run(&mut schedule).expect("a run");
     schedule.spans.iter().map(|span| span.expect("it ran").0.0).collect()
 }
 
@@ -79,7 +79,7 @@ fn starts(text: &str, workload: &Workload, outages: Vec<Outage>) -> Vec<i64> {
 fn a_wide_job_waits_for_a_node_that_is_out() {
     let workload = workload(4, &[(60, 4, 600, 50), (700, 3, 600, 50)]);
     for text in ONE_AND_MANY {
-        let out = Outage::failure(on(2..4), Time(30), Some(Time(400)));
+        let out = Outage::new_failure(on(2..4), Time(30), Some(Time(400)));
         assert_eq!(starts(text, &workload, vec![out]), [400, 700], "{text}");
     }
 }
@@ -89,11 +89,11 @@ fn a_wide_job_waits_for_a_node_that_is_out() {
 fn a_job_that_loses_its_node_starts_again_elsewhere() {
     let workload = workload(4, &[(0, 2, 600, 300)]);
     for text in ONE_AND_MANY {
-        let out = Outage::failure(on(0..2), Time(100), Some(Time(5_000)));
+        let out = Outage::new_failure(on(0..2), Time(100), Some(Time(5_000)));
         let mut schedule = Schedule::default();
         let outages = Outages::new(workload.machine(), vec![out]).expect("outages");
         let source = Happenings::new(&workload, &outages, false);
-        Simulation::new(workload.machine(), spec(text).scheduler(), source).run(&mut schedule).expect("a run");
+        Simulation::new(workload.machine(), spec(text).build_scheduler(), source).run(&mut schedule).expect("a run");
         let (_, end) = schedule.spans[0].expect("it ran");
         // It starts again within the few seconds that Slurm lets pass between two looks.
         assert!((400..=410).contains(&end.0), "{text}: ends at {end}");
@@ -106,7 +106,7 @@ fn a_job_that_loses_its_node_starts_again_elsewhere() {
 fn a_limit_that_reaches_into_a_maintenance_keeps_the_job_waiting() {
     let workload = workload(4, &[(5, 1, 20_000, 60), (30, 1, 600, 60), (9_700, 1, 600, 60), (9_800, 1, 180, 60)]);
     for text in ONE_AND_MANY {
-        let out = Outage::window(on(0..4), Time(0), Time(10_000), Time(20_000));
+        let out = Outage::new_window(on(0..4), Time(0), Time(10_000), Time(20_000));
         let all = starts(text, &workload, vec![out]);
         let late: Vec<i64> = all.iter().zip([20_000, 30, 20_000, 9_800]).map(|(at, due)| at - due).collect();
         // Slurm looks at its queue once a second at best, and no sooner than three seconds after it
@@ -121,7 +121,7 @@ fn a_limit_that_reaches_into_a_maintenance_keeps_the_job_waiting() {
 fn a_maintenance_of_some_nodes_leaves_the_others() {
     let workload = workload(4, &[(5, 2, 20_000, 300), (30, 2, 20_000, 60), (31, 2, 600, 60)]);
     for text in ONE_AND_MANY {
-        let out = Outage::window(on(0..2), Time(0), Time(10_000), Time(20_000));
+        let out = Outage::new_window(on(0..2), Time(0), Time(10_000), Time(20_000));
         let [long, second, short] = starts(text, &workload, vec![out]).try_into().expect("three jobs");
         // The short job is behind one that waits, so it is backfill that starts it, within a
         // minute.
@@ -137,7 +137,7 @@ fn a_maintenance_of_some_nodes_leaves_the_others() {
 fn jobs_that_are_here_at_the_beginning_have_their_places() {
     let rows = [(0, 2, 600, 600), (0, 1, 600, 600), (0, 1, 600, 600), (200, 2, 600, 10)];
     let workload = workload(4, &rows);
-    let here = |on: Option<std::ops::Range<u32>>| Adopted::Running { since: Time(0), on: on.map(ProcSet::range) };
+    let here = |on: Option<std::ops::Range<u32>>| Adopted::Running { since: Time(0), on: on.map(ProcSet::from_range) };
     let known = Circumstances {
         begin: Some(Time(100)),
         here: [here(Some(1..3)), here(Some(0..1)), here(None)]
@@ -147,7 +147,7 @@ fn jobs_that_are_here_at_the_beginning_have_their_places() {
             .collect(),
         ..Circumstances::default()
     };
-    let workload = workload.with(known).expect("circumstances");
+    let workload = workload.with_circumstances(known).expect("circumstances");
     for text in ONE_AND_MANY {
         let all = starts(text, &workload, Vec::new());
         assert!((600..=605).contains(&all[3]), "{text}: {all:?}");

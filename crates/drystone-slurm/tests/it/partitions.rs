@@ -4,7 +4,7 @@
 use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::SlurmConf;
 use drystone_slurm::model::{ModelCluster, ModelMachine, NONE, Pending};
-use drystone_slurm::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay};
+use drystone_slurm::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay_jobs};
 
 const COMMON: &str = "SchedulerParameters=bf_interval=2,bf_resolution=1\nSelectType=select/cons_tres\n";
 
@@ -26,7 +26,7 @@ fn site(conf: &str, phase: u64) -> ModelSite {
 
 fn entries(machine: &ModelMachine, rows: &[Row]) -> Vec<Vec<Pending>> {
     let accounts = Accounts::parse(ACCOUNTS, "accounts").expect("accounts");
-    let assoc = accounts.find("gen", "ada").map_or(NONE, |index| index as u32);
+    let assoc = accounts.find_assoc("gen", "ada").map_or(NONE, |index| index as u32);
     let entry = |id: u32, &(submit, parts, nodes, minutes, _): &Row, part: &str| {
         let part = machine.parts.iter().position(|own| own.name == part).expect("a partition") as u16;
         let several = parts.len() > 1;
@@ -42,11 +42,11 @@ fn assert_starts(conf: &str, rows: &[Row], expected: &[i64]) {
     let runs: Vec<i64> = rows.iter().map(|row| row.4).collect();
     for phase in 0..8 {
         let mut site = site(conf, phase);
-        let jobs = entries(&site.cluster().machine.clone(), rows);
-        let starts = replay(&mut site, &jobs, &runs, &mut ());
+        let jobs = entries(&site.model_cluster().machine.clone(), rows);
+        let starts = replay_jobs(&mut site, &jobs, &runs, &mut ());
         let near = |(start, expected): (&Option<i64>, &i64)| start.is_some_and(|at| (0..=4).contains(&(at - expected)));
         assert!(starts.iter().zip(expected).all(near), "phase {phase}: {starts:?}, expected {expected:?}");
-        assert_eq!(site.cluster().count(), 0, "no job runs twice");
+        assert_eq!(site.model_cluster().running_count(), 0, "no job runs twice");
     }
 }
 
@@ -130,25 +130,25 @@ fn each_partition_has_its_own_priority() {
 fn withdrawn_jobs_wait_nowhere() {
     let rows: [Row; 3] = [(0, &["long"], 2, 10, 600), (0, &["short"], 2, 10, 300), (10, &["long", "short"], 2, 5, 100)];
     let mut site = site(TWO, 0);
-    let jobs = entries(&site.cluster().machine.clone(), &rows);
+    let jobs = entries(&site.model_cluster().machine.clone(), &rows);
     let mut deeds = Vec::new();
     for job in &jobs {
-        site.advance(job[0].submit, &mut deeds, &mut ());
+        site.advance_to(job[0].submit, &mut deeds, &mut ());
         site.submit(job[0].submit, job);
     }
-    site.advance(20, &mut deeds, &mut ());
-    assert_eq!(site.cluster().count(), 2);
+    site.advance_to(20, &mut deeds, &mut ());
+    assert_eq!(site.model_cluster().running_count(), 2);
     let mut other = site.clone();
-    site.cancel(30, 2);
-    site.end(300, 1);
-    site.advance(400, &mut deeds, &mut ());
-    assert_eq!(site.cluster().count(), 1, "nothing has started in its place");
+    site.cancel_job(30, 2);
+    site.end_job(300, 1);
+    site.advance_to(400, &mut deeds, &mut ());
+    assert_eq!(site.model_cluster().running_count(), 1, "nothing has started in its place");
     // Only the first partition allows the new limit.
-    other.relimit(&[Pending { limit: 6_000, ..jobs[2][0].clone() }]);
-    other.end(300, 1);
-    other.advance(400, &mut deeds, &mut ());
-    assert_eq!(other.cluster().count(), 1);
-    other.end(600, 0);
-    other.advance(700, &mut deeds, &mut ());
-    assert_eq!(other.cluster().get(2).map(|job| (job.job.part, job.job.limit)), Some((0, 6_000)));
+    other.change_limit(&[Pending { limit: 6_000, ..jobs[2][0].clone() }]);
+    other.end_job(300, 1);
+    other.advance_to(400, &mut deeds, &mut ());
+    assert_eq!(other.model_cluster().running_count(), 1);
+    other.end_job(600, 0);
+    other.advance_to(700, &mut deeds, &mut ());
+    assert_eq!(other.model_cluster().get(2).map(|job| (job.job.part, job.job.limit)), Some((0, 6_000)));
 }

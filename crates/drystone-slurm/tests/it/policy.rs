@@ -7,11 +7,11 @@ use drystone_core::model::{
     SupplyStep, Time, Truth, Workload,
 };
 use drystone_core::policy::{PolicySpec, StartReason};
-use drystone_slurm::policy::{SLURM, register};
+use drystone_slurm::policy::{SLURM, register_policy};
 
 fn spec(text: &str) -> Result<PolicySpec, String> {
     // Another test may have been first.
-    let _ = register();
+    let _ = register_policy();
     text.parse::<PolicySpec>().map_err(|error| error.to_string())
 }
 
@@ -19,7 +19,7 @@ fn spec(text: &str) -> Result<PolicySpec, String> {
 struct Starts(Vec<(u32, i64)>);
 
 impl Observer for Starts {
-    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _why: StartReason) {
         self.0.push((id.0, now.0));
     }
 }
@@ -66,7 +66,7 @@ fn every_parameter_of_the_policy_is_one_of_slurm() {
     ];
     let settings = |name: &str| name.starts_with("priority") || name == "maxtime";
     for param in SLURM.params.iter().filter(|param| !own.contains(&param.name) && !settings(param.name)) {
-        assert!(Knob::named(param.name).is_some(), "{}", param.name);
+        assert!(Knob::find_knob(param.name).is_some(), "{}", param.name);
     }
 }
 
@@ -78,7 +78,7 @@ fn a_short_job_is_backfilled_and_a_long_one_is_not() {
     let workload = workload(2, &rows);
     let mut starts = Starts(Vec::new());
     let policy = spec("slurm").expect("a policy");
-    Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload))
+    Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload))
         .run(&mut starts)
         .expect("a run");
     starts.0.sort_unstable();
@@ -99,8 +99,8 @@ fn jobs_past_their_limits_are_killed_unless_they_have_ended() {
         let workload = workload(procs, &rows);
         let mut schedule = Schedule::default();
         let policy = spec(&format!("slurm(kill=yes,phase={phase})")).expect("a policy");
-        let run =
-            Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut schedule);
+        let run = Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload))
+            .run(&mut schedule);
         assert!(run.is_ok(), "{procs} processors, phase {phase}: {run:?}");
         let mut killed = 0;
         for (span, (.., run)) in schedule.spans.iter().zip(&rows) {
@@ -132,14 +132,14 @@ fn starts_with_licences(
                 NodeName=n1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE\n";
     std::fs::write(&conf, format!("{text}SchedulerParameters=\"{parameters}\"\n")).expect("written");
     let mut table = ResourceTableBuilder::new();
-    let sim = table.resource(Resource::new("license:sim", ResourceUnit::Count, total)).expect("new");
+    let sim = table.add_resource(Resource::new("license:sim", ResourceUnit::Count, total)).expect("new");
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
     for (number, &(submit, limit, run, licences)) in (1..).zip(rows) {
         let mut job = Job::new(Time(submit), 1, Span(limit));
         let licence = (licences > 0).then(|| ("sim".to_string(), licences));
         let shape = NodeShape { licences: licence.into_iter().collect(), ..NodeShape::default() };
         let totals = vec![(sim, u64::from(licences))];
-        job.demand = table.intern(Demand { totals, shape: Some(shape) }).expect("known");
+        job.demand = table.intern_demand(Demand { totals, shape: Some(shape) }).expect("known");
         jobs.push(job);
         truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
@@ -151,7 +151,8 @@ fn starts_with_licences(
     let workload = workload.expect("a workload");
     let policy = spec(&format!("slurm(conf=\"{}\")", conf.display())).expect("a policy");
     let mut starts = Starts(Vec::new());
-    let ran = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut starts);
+    let ran =
+        Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload)).run(&mut starts);
     ran.expect("a run");
     starts.0.sort_unstable();
     starts.0.into_iter().map(|start| start.1).collect()
@@ -213,13 +214,13 @@ fn licences_that_the_configuration_counts_otherwise_are_those_of_the_machine() {
 fn a_job_without_a_counted_resource_holds_no_processor() {
     let workload = |total: u64, steps: &[(i64, u64)]| {
         let mut table = ResourceTableBuilder::new();
-        let gpu = table.resource(Resource::new("gpu", ResourceUnit::Count, total)).expect("new");
+        let gpu = table.add_resource(Resource::new("gpu", ResourceUnit::Count, total)).expect("new");
         let (mut jobs, mut truth) = (Vec::new(), Vec::new());
         let rows = [(0, 1_000, 1, 1), (10, 500, 1, 2), (30, 300, 3, 0), (2_000, 100, 1, 2), (2_000, 100, 1, 2)];
         for (number, (submit, limit, procs, gpus)) in (1..).zip(rows) {
             let mut job = Job::new(Time(submit), procs, Span(limit));
             let totals = if gpus > 0 { vec![(gpu, gpus)] } else { Vec::new() };
-            job.demand = table.intern(Demand { totals, shape: None }).expect("known");
+            job.demand = table.intern_demand(Demand { totals, shape: None }).expect("known");
             jobs.push(job);
             truth.push(Truth { run: Span(limit), number, status: LogStatus::Completed });
         }
@@ -234,7 +235,8 @@ fn a_job_without_a_counted_resource_holds_no_processor() {
         let workload = workload(total, steps);
         let policy = spec("slurm").expect("a policy");
         let mut starts = Starts(Vec::new());
-        let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload));
+        let mut simulation =
+            Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload));
         simulation.run(&mut starts).expect("a run");
         starts.0.sort_unstable();
         let starts: Vec<i64> = starts.0.into_iter().map(|start| start.1).collect();
@@ -267,7 +269,7 @@ fn starts_in_partitions(rows: &[PartitionRow<'_>], job: u32) -> (Vec<i64>, Vec<S
         job.partition = own;
         let partitions = partitions.iter().map(ToString::to_string).collect();
         let shape = NodeShape { nodes: (procs, procs), partitions, ..NodeShape::default() };
-        job.demand = table.intern(Demand { totals: Vec::new(), shape: Some(shape) }).expect("known");
+        job.demand = table.intern_demand(Demand { totals: Vec::new(), shape: Some(shape) }).expect("known");
         jobs.push(job);
         truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
@@ -276,9 +278,10 @@ fn starts_in_partitions(rows: &[PartitionRow<'_>], job: u32) -> (Vec<i64>, Vec<S
     let workload = workload.expect("a workload");
     let policy = spec(&format!("slurm(conf=\"{}\")", conf.display())).expect("a policy");
     let mut starts = Starts(Vec::new());
-    let mut run =
-        || Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut starts);
-    let (ran, remarks) = drystone_slurm::policy::listen(job, &mut run);
+    let mut run = || {
+        Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload)).run(&mut starts)
+    };
+    let (ran, remarks) = drystone_slurm::policy::listen_to_job(job, &mut run);
     ran.expect("a run");
     starts.0.sort_unstable();
     let mut partitions: Vec<String> = remarks.into_iter().filter_map(|remark| remark.partition).collect();

@@ -43,7 +43,7 @@ fn starts(conf: &str, accounts: &str, rows: &[Row], phase: u64) -> Vec<Option<i6
             accrue: submit,
             assoc: index(accounts.find_in("gen", user, part)),
             qos: index(accounts.find_qos(qos)),
-            demand: cluster.machine.resources.intern(demand, &cores),
+            demand: cluster.machine.resources.intern_demand(demand, &cores),
             ..Pending::new(id, cpus, minutes * 60)
         };
         if nodes > 0 {
@@ -63,10 +63,10 @@ fn run(mut site: ModelSite, jobs: &[Pending], runs: &[i64]) -> Vec<Option<i64>> 
     let (mut starts, mut out) = (vec![None; jobs.len()], Vec::new());
     let mut ends: Vec<(i64, u32)> = Vec::new();
     for now in 0..400 {
-        ends.iter().filter(|&&(end, _)| end == now).for_each(|&(_, id)| site.end(now, id));
+        ends.iter().filter(|&&(end, _)| end == now).for_each(|&(_, id)| site.end_job(now, id));
         ends.retain(|&(end, _)| end != now);
         jobs.iter().filter(|job| job.submit == now).for_each(|job| site.submit(now, job.clone()));
-        site.advance(now, &mut out, &mut ());
+        site.advance_to(now, &mut out, &mut ());
         for deed in out.drain(..) {
             match deed {
                 SchedulerDeed::Start { id, .. } => {
@@ -75,7 +75,7 @@ fn run(mut site: ModelSite, jobs: &[Pending], runs: &[i64]) -> Vec<Option<i64>> 
                 }
                 SchedulerDeed::Requeue(id) | SchedulerDeed::Kill(id) => {
                     ends.retain(|&(_, own)| own != id);
-                    site.told(id);
+                    site.note_eviction(id);
                 }
             }
         }

@@ -24,12 +24,12 @@ fn conf(lines: &str) -> SlurmConf {
 /// A job with so many tasks of one processor.
 fn job(machine: &mut ModelMachine, id: u32, tasks: u32, demand: JobDemand) -> Pending {
     let cpus = machine.cpus.clone();
-    let demand = machine.resources.intern(JobDemand { tasks, ..demand }, &cpus);
+    let demand = machine.resources.intern_demand(JobDemand { tasks, ..demand }, &cpus);
     Pending { demand, ..Pending::new(id, tasks, 600) }
 }
 
 fn place(machine: &ModelMachine, idle: &IdleNodes, job: &Pending) -> Option<(Vec<usize>, Alloc)> {
-    let alloc = idle.place(job, &NodeSet::full(machine.nodes()), machine)?;
+    let alloc = idle.place_job(job, &NodeSet::full(machine.node_count()), machine)?;
     Some((alloc.nodes.iter().collect(), alloc))
 }
 
@@ -41,7 +41,7 @@ fn memory_decides_where_processors_are_free() {
     let (large, small) = (job(&mut machine, 0, 2, of_node(6000)), job(&mut machine, 1, 2, of_node(3000)));
     let (nodes, alloc) = place(&machine, &idle, &large).expect("room");
     assert_eq!(nodes, [0]);
-    idle.take(&alloc, &machine);
+    idle.take_alloc(&alloc, &machine);
     // The first node has 6 cores and 2,000 MB left: without memory it would be the tighter one.
     assert_eq!(place(&machine, &idle, &small).expect("room").0, [1]);
     // 1,500 MB for each of 6 processors are 9,000 MB, more than a node has: 1 on the first, the
@@ -65,13 +65,13 @@ fn gpus_have_types_and_are_counted_for_nodes_jobs_and_tasks() {
     let typed = job(&mut machine, 0, 1, ask(GpuDemand { kinds: b, per_node: 3, ..GpuDemand::default() }));
     let (nodes, alloc) = place(&machine, &idle, &typed).expect("room");
     assert_eq!(nodes, [1]);
-    idle.take(&alloc, &machine);
+    idle.take_alloc(&alloc, &machine);
     assert_eq!(place(&machine, &idle, &Pending { id: 1, ..typed }), None);
     // Three GPUs of any type in all, wherever they are: two are left on one node, one on the other.
     let mut spread = job(&mut machine, 2, 2, ask(GpuDemand { kinds: any, per_job: 3, ..GpuDemand::default() }));
     spread.max_nodes = 2;
     let (nodes, alloc) = place(&machine, &idle, &spread).expect("room");
-    assert_eq!((nodes, alloc.more.expect("devices").devices()), (vec![0, 1], 3));
+    assert_eq!((nodes, alloc.more.expect("devices").device_count()), (vec![0, 1], 3));
     // Two for each of two tasks are more than there are.
     let tasks = job(&mut machine, 3, 2, ask(GpuDemand { kinds: any, per_task: 2, ..GpuDemand::default() }));
     assert_eq!(place(&machine, &idle, &tasks), None);
@@ -109,7 +109,7 @@ fn a_range_of_nodes_asks_for_its_upper_end() {
 struct Heard(BTreeMap<u32, PassVerdict>);
 
 impl VerdictObserver for Heard {
-    fn verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
+    fn note_verdict(&mut self, _: PassKind, _: i64, id: u32, verdict: PassVerdict) {
         self.0.insert(id, verdict);
     }
 }
@@ -132,7 +132,7 @@ fn a_job_without_its_licence_is_passed_over_and_has_no_plan() {
     let (params, _) = SchedParams::parse("bf_licenses,bf_resolution=1");
     backfill_pass(&mut cluster, &queue[1..2], (10, &|_| None), &params, &mut heard);
     assert!(matches!(heard.0[&1], PassVerdict::Planned { start: 600, .. }), "{:?}", heard.0[&1]);
-    cluster.end(0);
+    cluster.end_job(0);
     backfill_pass(&mut cluster, &queue[1..2], (20, &|_| None), &SchedParams::default(), &mut heard);
     assert!(matches!(heard.0[&1], PassVerdict::Started(_)));
 }
@@ -164,7 +164,7 @@ fn the_machine_drains_before_a_maintenance() {
 /// If memory is plenty, the general choice is that for processors alone.
 #[test]
 fn plenty_of_memory_changes_nothing() {
-    let plain = ModelMachine::uniform(12, 8);
+    let plain = ModelMachine::with_equal_nodes(12, 8);
     let rich = machine("NodeName=n[1-12] CPUs=8 RealMemory=1000000");
     let (mut seed, mut compared) = (1_u64, 0);
     let mut draw = |below: u64| {
@@ -176,17 +176,17 @@ fn plenty_of_memory_changes_nothing() {
         for node in 0..12 {
             let cpus = draw(9) as u32;
             if cpus > 0 {
-                let alloc = Alloc { nodes: NodeSet::of(12, [node]), cpus: vec![cpus], more: None };
-                alone.take(&alloc, &plain);
-                general.take(&alloc, &rich);
+                let alloc = Alloc { nodes: NodeSet::from_members(12, [node]), cpus: vec![cpus], more: None };
+                alone.take_alloc(&alloc, &plain);
+                general.take_alloc(&alloc, &rich);
             }
         }
         let min_nodes = 1 + draw(3) as u32;
         let cpus = min_nodes + draw(24) as u32;
         let max_nodes = if draw(2) == 0 { min_nodes } else { u32::MAX };
         let wants = Pending { min_nodes, max_nodes, whole: draw(4) == 0, ..Pending::new(0, cpus, 600) };
-        let allowed = NodeSet::of(12, (0..12).filter(|_| draw(5) > 0));
-        let (found, expected) = (general.place(&wants, &allowed, &rich), alone.place(&wants, &allowed, &plain));
+        let allowed = NodeSet::from_members(12, (0..12).filter(|_| draw(5) > 0));
+        let (found, expected) = (general.place_job(&wants, &allowed, &rich), alone.place_job(&wants, &allowed, &plain));
         let bare = |alloc: Alloc| (alloc.nodes, alloc.cpus);
         compared += usize::from(expected.is_some());
         assert_eq!(found.map(bare), expected.map(bare), "{wants:?}");
@@ -212,7 +212,7 @@ fn a_partition_has_so_many_processors_of_a_node() {
     assert!(matches!(&heard.0[&3], PassVerdict::Started(alloc) if alloc.cpus == [8, 8]), "{:?}", heard.0[&3]);
     backfill_pass(&mut cluster, &queue[2..3], (0, &|_| None), &params, &mut heard);
     assert!(matches!(heard.0[&2], PassVerdict::Planned { start: 600, .. }), "{:?}", heard.0[&2]);
-    [3, 0].into_iter().for_each(|id| drop(cluster.end(id)));
+    [3, 0].into_iter().for_each(|id| drop(cluster.end_job(id)));
     assert_eq!(main_pass(&mut cluster, &queue[2..3], 700, true, &params, &mut heard).starts, [0]);
     // More than two shares fit on no two nodes.
     assert_eq!(place(&cluster.machine, &IdleNodes::new(&cluster.machine), &of(0, 9, 17)), None);
@@ -232,7 +232,7 @@ fn nodes_of_exclusive_users_have_jobs_of_one_user() {
     assert_eq!(deeds.starts, [0, 1, 2]);
     let on = |cluster: &ModelCluster, id| cluster.get(id).map(|job| job.alloc.nodes.iter().collect::<Vec<_>>());
     assert_eq!([0, 1, 2].map(|id| on(&cluster, id)), [Some(vec![0]), Some(vec![0]), Some(vec![1])]);
-    drop(cluster.end(2));
+    drop(cluster.end_job(2));
     assert_eq!(main_pass(&mut cluster, &queue[3..], 10, true, &params, &mut heard).starts, [0]);
     assert_eq!(on(&cluster, 3), Some(vec![1]));
     // A job of the exclusive partition does not go to a node of an open one's other user.
@@ -289,10 +289,10 @@ fn a_job_with_a_grace_goes_when_that_is_over() {
     let accounts = Accounts::parse(accounts, "accounts").expect("accounts");
     let qos = |name| accounts.find_qos(name).expect("a QOS") as u32;
     let mut cluster = ModelCluster::from_conf(&conf, &accounts);
-    cluster.start(
+    cluster.start_job(
         &Pending { qos: qos("bulk"), ..Pending::new(0, 8, 600) },
         0,
-        Alloc { nodes: NodeSet::of(1, [0]), cpus: vec![8], more: None },
+        Alloc { nodes: NodeSet::from_members(1, [0]), cpus: vec![8], more: None },
     );
     let urgent = |id| Pending { qos: qos("urgent"), ..Pending::new(id, 8, 600) };
     let (params, _) = SchedParams::parse("bf_resolution=1");

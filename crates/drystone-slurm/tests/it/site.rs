@@ -4,14 +4,14 @@
 use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::SlurmConf;
 use drystone_slurm::model::{ModelCluster, ModelMachine, NONE, PassKind, PassVerdict, Pending, VerdictObserver};
-use drystone_slurm::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay};
+use drystone_slurm::site::{JobPriorities, ModelSite, Multifactor, SchedulerRules, replay_jobs};
 use proptest::prelude::*;
 
 /// Wants every pass to be made in full.
 struct Everything;
 
 impl VerdictObserver for Everything {
-    fn verdict(&mut self, _: PassKind, _: i64, _: u32, _: PassVerdict) {}
+    fn note_verdict(&mut self, _: PassKind, _: i64, _: u32, _: PassVerdict) {}
 
     fn wants_plans(&self) -> bool {
         true
@@ -124,7 +124,7 @@ impl World {
                 max_nodes,
                 part,
                 qos,
-                assoc: accounts.find(account, name).map_or(NONE, |index| index as u32),
+                assoc: accounts.find_assoc(account, name).map_or(NONE, |index| index as u32),
                 exclusive: !single && kind % 16 == 1,
                 whole: !single && kind % 16 == 1,
                 several,
@@ -147,8 +147,8 @@ proptest! {
     #[test]
     fn every_job_starts_and_left_out_passes_change_nothing(world in world()) {
         let (jobs, runs) = (world.jobs(), world.runs());
-        let quick = replay(&mut world.site(0), &jobs, &runs, &mut ());
-        let full = replay(&mut world.site(0), &jobs, &runs, &mut Everything);
+        let quick = replay_jobs(&mut world.site(0), &jobs, &runs, &mut ());
+        let full = replay_jobs(&mut world.site(0), &jobs, &runs, &mut Everything);
         prop_assert!(quick.iter().all(Option::is_some), "{quick:?}");
         prop_assert_eq!(quick, full);
     }
@@ -159,9 +159,9 @@ proptest! {
     fn slow_passes_start_every_job(world in world(), micros in prop_oneof![Just(20_000_i64), Just(700_000)]) {
         let (jobs, runs) = (world.jobs(), world.runs());
         let mut site = world.site(micros);
-        let starts = replay(&mut site, &jobs, &runs, &mut ());
+        let starts = replay_jobs(&mut site, &jobs, &runs, &mut ());
         prop_assert!(starts.iter().all(Option::is_some), "{starts:?}");
-        let total = site.cluster().machine.total();
+        let total = site.model_cluster().machine.total_cpus();
         for begin in &starts {
             let begin = begin.expect("started");
             // A job runs on for as long as its nodes are busy with it, so what ends in this second
@@ -183,7 +183,7 @@ proptest! {
         let (mut deeds, mut rest) = (Vec::new(), Vec::new());
         for job in &jobs {
             if job[0].submit <= cut {
-                site.advance(job[0].submit, &mut deeds, &mut ());
+                site.advance_to(job[0].submit, &mut deeds, &mut ());
                 site.submit(job[0].submit, job);
             }
         }
@@ -191,9 +191,9 @@ proptest! {
         let mut more = Vec::new();
         for now in [cut, cut + 40, cut + 300] {
             rest.clear();
-            site.advance(now, &mut rest, &mut ());
+            site.advance_to(now, &mut rest, &mut ());
             more.clear();
-            other.advance(now, &mut more, &mut ());
+            other.advance_to(now, &mut more, &mut ());
             prop_assert_eq!(&rest, &more);
         }
     }
@@ -207,8 +207,8 @@ proptest! {
     #[test]
     fn passes_over_deep_queues_leave_out_only_what_fails(deep in deep_queue()) {
         let (site, jobs, runs) = deep;
-        let quick = replay(&mut site.clone(), &jobs, &runs, &mut ());
-        let full = replay(&mut site.clone(), &jobs, &runs, &mut Everything);
+        let quick = replay_jobs(&mut site.clone(), &jobs, &runs, &mut ());
+        let full = replay_jobs(&mut site.clone(), &jobs, &runs, &mut Everything);
         prop_assert!(quick.iter().all(Option::is_some), "{quick:?}");
         prop_assert_eq!(quick, full);
     }
@@ -294,6 +294,6 @@ fn an_arrival_does_not_put_off_the_next_pass() {
     ];
     let world = World { conf: conf.to_string(), limited: true, jobs, epilog: false, phase: 4_516_738_163_574_925_048 };
     let (jobs, runs) = (world.jobs(), world.runs());
-    let quick = replay(&mut world.site(0), &jobs, &runs, &mut ());
-    assert_eq!(quick, replay(&mut world.site(0), &jobs, &runs, &mut Everything));
+    let quick = replay_jobs(&mut world.site(0), &jobs, &runs, &mut ());
+    assert_eq!(quick, replay_jobs(&mut world.site(0), &jobs, &runs, &mut Everything));
 }

@@ -40,9 +40,9 @@ impl Subspace {
     /// A parameter that does not exist, or a condition that is none.
     pub fn parse(text: &str, parameters: &[String]) -> Result<Subspace, SweepError> {
         let mut conditions = Vec::new();
-        for condition in pieces(text) {
+        for condition in split_pieces(text) {
             let wrong = || {
-                SweepError::analysis(format!(
+                SweepError::analysis_error(format!(
                     "`{condition}` is no condition; write e.g. window=all or size<=3, with the parameters {}",
                     parameters.join(", ")
                 ))
@@ -52,14 +52,14 @@ impl Subspace {
             let &(sign, relation) = RELATIONS.iter().find(|(sign, _)| rest.starts_with(sign)).ok_or_else(wrong)?;
             let value = rest[sign.len()..].trim();
             let place = parameters.iter().position(|p| p == name.trim()).ok_or_else(wrong)?;
-            let ordered = !matches!(relation, Relation::Equal | Relation::Unequal);
+            let is_ordering = !matches!(relation, Relation::Equal | Relation::Unequal);
             if value.is_empty() {
                 return Err(wrong());
             }
-            if ordered && value.parse::<f64>().is_err() {
+            if is_ordering && value.parse::<f64>().is_err() {
                 let problem =
                     format!("`{condition}`: {sign} compares numbers, and `{value}` is none; = and != are for words");
-                return Err(SweepError::analysis(problem));
+                return Err(SweepError::analysis_error(problem));
             }
             conditions.push((place, relation, value.to_string()));
         }
@@ -68,11 +68,13 @@ impl Subspace {
 
     /// The conditions that ask for a value no candidate has, each as parameter, value and the
     /// values there are: a word written wrong, or nothing simulated yet.
-    pub fn strangers(&self, table: &CandidateTable) -> Vec<(String, String, Vec<String>)> {
+    pub fn unmatched_conditions(&self, table: &CandidateTable) -> Vec<(String, String, Vec<String>)> {
         let mut strangers = Vec::new();
         for (place, relation, wanted) in &self.conditions {
-            let levels = levels(table, *place);
-            if matches!(relation, Relation::Equal | Relation::Unequal) && !levels.iter().any(|l| equal(l, wanted)) {
+            let levels = parameter_levels(table, *place);
+            if matches!(relation, Relation::Equal | Relation::Unequal)
+                && !levels.iter().any(|l| equals_level(l, wanted))
+            {
                 let levels = levels.iter().map(ToString::to_string).collect();
                 strangers.push((table.parameters[*place].clone(), wanted.clone(), levels));
             }
@@ -81,32 +83,32 @@ impl Subspace {
     }
 
     /// Returns whether a candidate meets all conditions. Without a value none is met.
-    pub fn holds(&self, candidate: &StudyCandidate) -> bool {
+    pub fn holds_for(&self, candidate: &StudyCandidate) -> bool {
         self.conditions.iter().all(|(place, relation, wanted)| {
             let Some(level) = &candidate.point[*place] else { return false };
-            let numbers = level.number().zip(wanted.parse::<f64>().ok());
-            let equal = equal(level, wanted);
-            let ordered = |test: fn(f64, f64) -> bool| numbers.is_some_and(|(a, b)| test(a, b));
+            let numbers = level.as_number().zip(wanted.parse::<f64>().ok());
+            let equal = equals_level(level, wanted);
+            let compare_numbers = |test: fn(f64, f64) -> bool| numbers.is_some_and(|(a, b)| test(a, b));
             match relation {
                 Relation::Equal => equal,
                 Relation::Unequal => !equal,
-                Relation::Less => ordered(|a, b| a < b),
-                Relation::AtMost => ordered(|a, b| a <= b),
-                Relation::More => ordered(|a, b| a > b),
-                Relation::AtLeast => ordered(|a, b| a >= b),
+                Relation::Less => compare_numbers(|a, b| a < b),
+                Relation::AtMost => compare_numbers(|a, b| a <= b),
+                Relation::More => compare_numbers(|a, b| a > b),
+                Relation::AtLeast => compare_numbers(|a, b| a >= b),
             }
         })
     }
 }
 
 /// Returns whether a value equals the one written as this text.
-fn equal(level: &DesignLevel, wanted: &str) -> bool {
-    let numbers = level.number().zip(wanted.parse::<f64>().ok());
+fn equals_level(level: &DesignLevel, wanted: &str) -> bool {
+    let numbers = level.as_number().zip(wanted.parse::<f64>().ok());
     numbers.map_or_else(|| level.to_string() == wanted, |(a, b)| a == b)
 }
 
 /// The pieces between the commas that are not within parentheses.
-fn pieces(text: &str) -> Vec<&str> {
+fn split_pieces(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut pieces) = (0u32, 0, Vec::new());
     for (at, c) in text.char_indices() {
         match c {
@@ -124,20 +126,20 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 /// The values that a parameter takes.
-pub(super) fn levels(table: &CandidateTable, at: usize) -> Vec<DesignLevel> {
+pub(super) fn parameter_levels(table: &CandidateTable, at: usize) -> Vec<DesignLevel> {
     let mut levels: Vec<DesignLevel> = Vec::new();
     for level in table.candidates.iter().filter_map(|c| c.point[at].as_ref()) {
         if !levels.contains(level) {
             levels.push(level.clone());
         }
     }
-    sorted(&mut levels);
+    sort_levels(&mut levels);
     levels
 }
 
 /// Levels in a sensible order: numbers by value, then words as they come.
-fn sorted(levels: &mut [DesignLevel]) {
-    levels.sort_by(|a, b| match (a.number(), b.number()) {
+fn sort_levels(levels: &mut [DesignLevel]) {
+    levels.sort_by(|a, b| match (a.as_number(), b.as_number()) {
         (Some(a), Some(b)) => a.total_cmp(&b),
         (Some(_), None) => std::cmp::Ordering::Less,
         (None, Some(_)) => std::cmp::Ordering::Greater,
@@ -173,7 +175,7 @@ mod tests {
             ("size=3,window=easy(a=1,b=2)", "easy(a=1,b=3)", 3, false),
         ] {
             let subspace = Subspace::parse(text, &parameters).expect(text);
-            assert_eq!(subspace.holds(&candidate(window, size)), expected, "{text}");
+            assert_eq!(subspace.holds_for(&candidate(window, size)), expected, "{text}");
         }
         // Where a parameter also has words, the store has its numbers as texts.
         for (text, window, expected) in [
@@ -183,7 +185,7 @@ mod tests {
             ("window>0", "auto", false),
         ] {
             let subspace = Subspace::parse(text, &parameters).expect(text);
-            assert_eq!(subspace.holds(&candidate(window, 1)), expected, "{text} of {window}");
+            assert_eq!(subspace.holds_for(&candidate(window, 1)), expected, "{text} of {window}");
         }
         for bad in ["", "size", "siz<3", "size<", "size<all", "size!3"] {
             assert!(Subspace::parse(bad, &parameters).is_err(), "{bad}");

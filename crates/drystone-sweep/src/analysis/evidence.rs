@@ -44,7 +44,7 @@ pub(super) struct CaseEstimate {
 
 impl TableEvidence {
     /// Sorts the cases of a table by where they come from.
-    pub(super) fn sort(origins: &[CaseOrigin]) -> TableEvidence {
+    pub(super) fn from_origins(origins: &[CaseOrigin]) -> TableEvidence {
         let mut logs: Vec<(&str, LogCases, Vec<CaseKind<'_>>)> = Vec::new();
         for (place, origin) in origins.iter().enumerate() {
             let at = logs.iter().position(|(log, ..)| *log == origin.log).unwrap_or_else(|| {
@@ -67,7 +67,7 @@ impl TableEvidence {
         let logs = logs.into_iter().map(|(_, log, _)| {
             let windows: Vec<&CaseWindow> = log.series.iter().flat_map(BTreeMap::keys).collect();
             let apart = |(at, one): (usize, &&CaseWindow)| {
-                windows[..at].iter().all(|other| other == one || !overlap(one, other))
+                windows[..at].iter().all(|other| other == one || !may_overlap(one, other))
             };
             let disjoint = windows.iter().enumerate().all(apart);
             LogCases { disjoint, ..log }
@@ -76,44 +76,44 @@ impl TableEvidence {
     }
 
     /// Number of logs.
-    pub(super) fn logs(&self) -> usize {
+    pub(super) fn log_count(&self) -> usize {
         self.logs.len()
     }
 
     /// The units of the mean of one candidate, of cases with one metric: several logs count alike,
     /// windows of one log if they lie apart, else the weeks of a log that was simulated once.
     /// `None` where windows overlap.
-    pub(super) fn units(&self, sums: &CaseSums) -> Option<Vec<PeriodSum>> {
+    pub(super) fn mean_units(&self, sums: &CaseSums) -> Option<Vec<PeriodSum>> {
         let total = |place: usize| {
-            let mut all = PeriodSum::default();
-            sums[place].iter().flatten().for_each(|(_, sum)| all.add(*sum));
-            all
+            let mut period_sum = PeriodSum::default();
+            sums[place].iter().flatten().for_each(|(_, sum)| period_sum.add(*sum));
+            period_sum
         };
         let mean = |places: Vec<usize>| {
             let means = places.iter().map(|&place| total(place)).map(|sum| sum.sum / sum.count);
             PeriodSum { sum: means.sum::<f64>() / places.len() as f64, count: 1.0 }
         };
         match self.logs.as_slice() {
-            [only] if only.places().count() == 1 => {
-                let (first, last) = only.weeks(sums, sums);
-                let places: Vec<usize> = only.places().collect();
+            [only] if only.case_places().count() == 1 => {
+                let (first, last) = only.week_range(sums, sums);
+                let places: Vec<usize> = only.case_places().collect();
                 by_week(&places, (first, last), sums, sums).pop().map(|pair| pair.new)
             }
-            [only] => only.disjoint.then(|| only.places().map(total).collect()),
-            several => Some(several.iter().map(|log| mean(log.places().collect())).collect()),
+            [only] => only.disjoint.then(|| only.case_places().map(total).collect()),
+            several => Some(several.iter().map(|log| mean(log.case_places().collect())).collect()),
         }
     }
 
     /// Estimates one candidate against another over all logs.
-    pub(super) fn estimate(&self, old: &CaseSums, new: &CaseSums) -> CaseEstimate {
+    pub(super) fn estimate_change(&self, old: &CaseSums, new: &CaseSums) -> CaseEstimate {
         let mut left_out = Vec::new();
         let mut estimates: Vec<(f64, Option<Estimate>, &LogCases)> = Vec::new();
         let mut only = None;
         for log in &self.logs {
-            let own = log.estimate(old, new, &mut left_out);
+            let own = log.estimate_log(old, new, &mut left_out);
             match own.logarithm.filter(|value| value.is_finite()) {
                 Some(logarithm) => estimates.push((logarithm, own.estimate, log)),
-                None => left_out.extend(log.places()),
+                None => left_out.extend(log.case_places()),
             }
             only = if self.logs.len() == 1 { own.only } else { None };
         }
@@ -121,7 +121,7 @@ impl TableEvidence {
         if estimates.len() == 2 && estimates.iter().any(|(_, estimate, _)| estimate.is_some()) {
             estimates.retain(|(_, estimate, log)| {
                 if estimate.is_none() {
-                    left_out.extend(log.places());
+                    left_out.extend(log.case_places());
                 }
                 estimate.is_some()
             });
@@ -141,52 +141,53 @@ struct LogEstimate {
 }
 
 impl LogCases {
-    fn places(&self) -> impl Iterator<Item = usize> + '_ {
+    fn case_places(&self) -> impl Iterator<Item = usize> + '_ {
         self.series.iter().flat_map(|series| series.values().copied())
     }
 
-    fn estimate(&self, old: &CaseSums, new: &CaseSums, left_out: &mut Vec<usize>) -> LogEstimate {
+    fn estimate_log(&self, old: &CaseSums, new: &CaseSums, left_out: &mut Vec<usize>) -> LogEstimate {
         let windows = self.series.first().map_or(0, BTreeMap::len);
         let alike = self.series.iter().all(|series| series.keys().eq(self.series[0].keys()));
         if windows >= LEAST_UNITS && self.disjoint && alike {
             let cases: Vec<PairedSums> = self.series.iter().flat_map(|series| by_window(series, old, new)).collect();
-            return LogEstimate::of(&cases, Estimate::of_windows);
+            return LogEstimate::from_cases(&cases, Estimate::of_windows);
         }
-        let weeks = self.weeks(old, new);
+        let weeks = self.week_range(old, new);
         // Windows that overlap are cases, if each of them can be left out block by block.
         if !self.disjoint {
-            let each: Vec<PairedSums> = self.places().flat_map(|place| by_week(&[place], weeks, old, new)).collect();
-            if Estimate::of_log(&each).is_ok() {
-                return LogEstimate::of(&each, Estimate::of_log);
+            let paired_sums: Vec<PairedSums> =
+                self.case_places().flat_map(|place| by_week(&[place], weeks, old, new)).collect();
+            if Estimate::of_log(&paired_sums).is_ok() {
+                return LogEstimate::from_cases(&paired_sums, Estimate::of_log);
             }
         }
-        let joined = |series: &BTreeMap<CaseWindow, usize>| {
+        let join_windows = |series: &BTreeMap<CaseWindow, usize>| {
             let places: Vec<usize> = series.values().copied().collect();
             let cases = by_week(&places, weeks, old, new);
             (places, cases)
         };
-        let all: Vec<(Vec<usize>, Vec<PairedSums>)> = self.series.iter().map(joined).collect();
-        let whole: Vec<PairedSums> = all.iter().flat_map(|(_, cases)| cases.iter().cloned()).collect();
-        if Estimate::of_log(&whole).is_ok() || all.len() < 2 {
-            return LogEstimate::of(&whole, Estimate::of_log);
+        let joined_series: Vec<(Vec<usize>, Vec<PairedSums>)> = self.series.iter().map(join_windows).collect();
+        let whole: Vec<PairedSums> = joined_series.iter().flat_map(|(_, cases)| cases.iter().cloned()).collect();
+        if Estimate::of_log(&whole).is_ok() || joined_series.len() < 2 {
+            return LogEstimate::from_cases(&whole, Estimate::of_log);
         }
         let mut usable_cases = Vec::new();
-        for (places, cases) in all {
+        for (places, cases) in joined_series {
             if Estimate::of_log(&cases).is_ok() { usable_cases.extend(cases) } else { left_out.extend(places) }
         }
-        LogEstimate::of(&usable_cases, Estimate::of_log)
+        LogEstimate::from_cases(&usable_cases, Estimate::of_log)
     }
 
     /// First and last week of any case.
-    fn weeks(&self, old: &CaseSums, new: &CaseSums) -> (i64, i64) {
-        let sums = || self.places().flat_map(|place| old[place].iter().chain(&new[place])).flatten();
+    fn week_range(&self, old: &CaseSums, new: &CaseSums) -> (i64, i64) {
+        let sums = || self.case_places().flat_map(|place| old[place].iter().chain(&new[place])).flatten();
         let numbers = || sums().map(|&(week, _)| week);
         (numbers().min().unwrap_or(0), numbers().max().unwrap_or(-1))
     }
 }
 
 impl LogEstimate {
-    fn of(cases: &[PairedSums], estimate: fn(&[PairedSums]) -> Result<Estimate, NoEstimate>) -> LogEstimate {
+    fn from_cases(cases: &[PairedSums], estimate: fn(&[PairedSums]) -> Result<Estimate, NoEstimate>) -> LogEstimate {
         let estimate = estimate(cases).ok();
         // Over windows it is the mean of their logarithms, not that of the whole.
         let of_windows = estimate.filter(|own| matches!(own.basis, EstimateBasis::Windows(_)));
@@ -202,9 +203,9 @@ impl LogEstimate {
 fn by_window(series: &BTreeMap<CaseWindow, usize>, old: &CaseSums, new: &CaseSums) -> Vec<PairedSums> {
     let metrics = series.values().next().map_or(0, |&place| old[place].len());
     let total = |sums: &WeekSums| {
-        let mut all = PeriodSum::default();
-        sums.iter().for_each(|(_, sum)| all.add(*sum));
-        all
+        let mut period_sum = PeriodSum::default();
+        sums.iter().for_each(|(_, sum)| period_sum.add(*sum));
+        period_sum
     };
     let of = |sums: &CaseSums, metric: usize| series.values().map(|&place| total(&sums[place][metric])).collect();
     (0..metrics).map(|metric| PairedSums { old: of(old, metric), new: of(new, metric) }).collect()
@@ -214,18 +215,18 @@ fn by_window(series: &BTreeMap<CaseWindow, usize>, old: &CaseSums, new: &CaseSum
 fn by_week(places: &[usize], (first, last): (i64, i64), old: &CaseSums, new: &CaseSums) -> Vec<PairedSums> {
     let metrics = places.first().map_or(0, |&place| old[place].len());
     let of = |sums: &CaseSums, metric: usize| {
-        let mut all = vec![PeriodSum::default(); usize::try_from(last - first + 1).unwrap_or(0)];
+        let mut weekly_totals = vec![PeriodSum::default(); usize::try_from(last - first + 1).unwrap_or(0)];
         for (week, sum) in places.iter().flat_map(|&place| &sums[place][metric]) {
             let at = usize::try_from(week - first).ok();
-            at.and_then(|at| all.get_mut(at)).into_iter().for_each(|unit| unit.add(*sum));
+            at.and_then(|at| weekly_totals.get_mut(at)).into_iter().for_each(|unit| unit.add(*sum));
         }
-        all
+        weekly_totals
     };
     (0..metrics).map(|metric| PairedSums { old: of(old, metric), new: of(new, metric) }).collect()
 }
 
 /// Returns whether two windows may have jobs in common.
-fn overlap((month, slice): &CaseWindow, (other_month, other_slice): &CaseWindow) -> bool {
+fn may_overlap((month, slice): &CaseWindow, (other_month, other_slice): &CaseWindow) -> bool {
     let months = month.as_ref().zip(other_month.as_ref()).is_none_or(|(one, other)| one == other);
     months && slice.as_deref().zip(other_slice.as_deref()).is_none_or(|(one, other)| slices_overlap(one, other))
 }
@@ -272,7 +273,7 @@ mod tests {
         let (old, new) = pair(&all, SHORTER);
         let estimate = |origins: &[CaseOrigin]| {
             let (old, new) = (vec![old.clone(); origins.len()], vec![new.clone(); origins.len()]);
-            TableEvidence::sort(origins).estimate(&old, &new).estimate.expect("twenty weeks")
+            TableEvidence::from_origins(origins).estimate_change(&old, &new).estimate.expect("twenty weeks")
         };
         let one = estimate(&[origin("a", 1.0, None)]);
         let loads: Vec<CaseOrigin> = (0..50).map(|k| origin("a", 1.0 + f64::from(k) * 1e-5, None)).collect();
@@ -293,9 +294,9 @@ mod tests {
         let slices = ["0..3", "3..6", "6..9", "9..12", "12.."];
         let origins: Vec<CaseOrigin> = slices.iter().map(|slice| origin("a", 1.0, Some(slice))).collect();
         let (old, new): (CaseSums, CaseSums) = (0..5).map(|k| pair(&[3 * k, 3 * k + 1, 3 * k + 2], SHORTER)).unzip();
-        let own = TableEvidence::sort(&origins).estimate(&old, &new).estimate.expect("five windows");
+        let own = TableEvidence::from_origins(&origins).estimate_change(&old, &new).estimate.expect("five windows");
         assert_eq!((own.basis, own.freedom), (EstimateBasis::Windows(5), 4.0));
-        let three = TableEvidence::sort(&origins[..3]).estimate(&old[..3].to_vec(), &new[..3].to_vec());
+        let three = TableEvidence::from_origins(&origins[..3]).estimate_change(&old[..3].to_vec(), &new[..3].to_vec());
         assert_eq!(three.estimate.expect("nine weeks").basis, EstimateBasis::Blocks { blocks: 9, units: 9 });
     }
 
@@ -305,7 +306,7 @@ mod tests {
         let (old, new): (CaseSums, CaseSums) = (0..5).map(|k| pair(&[3 * k, 3 * k + 1, 3 * k + 2], SHORTER)).unzip();
         let of = |slices: [&str; 5]| {
             let origins: Vec<CaseOrigin> = slices.iter().map(|slice| origin("a", 1.0, Some(slice))).collect();
-            TableEvidence::sort(&origins).estimate(&old, &new).estimate.expect("fifteen weeks").basis
+            TableEvidence::from_origins(&origins).estimate_change(&old, &new).estimate.expect("fifteen weeks").basis
         };
         let apart = ["jobs 0..9", "jobs 9..18", "jobs 30..39", "jobs 18..27", "jobs 50..59"];
         assert_eq!(of(apart), EstimateBasis::Windows(5));
@@ -320,11 +321,11 @@ mod tests {
         let (long, short) = (pair(&all, SHORTER), pair(&[0], SHORTER));
         let (old, new) = (vec![long.0.clone(), short.0], vec![long.1.clone(), short.1]);
         for second in ["a", "b"] {
-            let evidence = TableEvidence::sort(&[origin("a", 1.0, None), origin(second, 1.0, None)]);
-            let own = evidence.estimate(&old, &new);
+            let evidence = TableEvidence::from_origins(&[origin("a", 1.0, None), origin(second, 1.0, None)]);
+            let own = evidence.estimate_change(&old, &new);
             assert_eq!(own.left_out, [1]);
-            let alone = TableEvidence::sort(&[origin("a", 1.0, None)]);
-            assert_eq!(own.estimate, alone.estimate(&old[..1].to_vec(), &new[..1].to_vec()).estimate);
+            let alone = TableEvidence::from_origins(&[origin("a", 1.0, None)]);
+            assert_eq!(own.estimate, alone.estimate_change(&old[..1].to_vec(), &new[..1].to_vec()).estimate);
         }
     }
 }

@@ -57,22 +57,22 @@ impl PairedTests {
     /// The store cannot be read or is damaged.
     ///
     /// Cost: O(candidates × test cases × weeks).
-    pub fn of(
+    pub fn test_table(
         store: &Store,
         table: &CandidateTable,
         (against, is_chosen): (usize, bool),
         confidence: f64,
     ) -> Result<PairedTests, SweepError> {
-        let unused = table.metrics.iter().filter(|metric| !metric.is_mean()).cloned().collect();
-        let read = |candidate: &StudyCandidate| -> Result<CaseSums, SweepError> {
+        let unused_metrics = table.metrics.iter().filter(|metric| !metric.is_mean()).cloned().collect();
+        let read_sums = |candidate: &StudyCandidate| -> Result<CaseSums, SweepError> {
             let of = |simulation: &i64| -> Result<Vec<WeekSums>, SweepError> {
                 let means = table.metrics.iter().filter(|metric| metric.is_mean());
-                means.map(|metric| store.weeks(*simulation, &metric.to_string())).collect()
+                means.map(|metric| store.week_sums(*simulation, &metric.to_string())).collect()
             };
             candidate.simulations.iter().map(of).collect()
         };
-        let evidence = TableEvidence::sort(&store.origins(&table.cases)?);
-        let old = read(&table.candidates[against])?;
+        let evidence = TableEvidence::from_origins(&store.case_origins(&table.cases)?);
+        let old = read_sums(&table.candidates[against])?;
         let mut too_short = BTreeSet::new();
         let mut basis = None;
         let mut tests: Vec<Option<PairedTest>> = Vec::with_capacity(table.candidates.len());
@@ -81,14 +81,14 @@ impl PairedTests {
                 tests.push(None);
                 continue;
             }
-            let own = evidence.estimate(&old, &read(candidate)?);
+            let own = evidence.estimate_change(&old, &read_sums(candidate)?);
             too_short.extend(own.left_out);
-            let signs = own.only.map(|pair| WeekSigns::count(&pair.old, &pair.new));
+            let signs = own.only.map(|pair| WeekSigns::count_signs(&pair.old, &pair.new));
             let test = own.estimate.ok().map(|estimate| {
                 basis = basis.or(Some(estimate.basis));
-                let interval = estimate.interval(confidence);
+                let interval = estimate.change_interval(confidence);
                 let p = estimate.p_value();
-                PairedTest { change: estimate.change(), interval, p, p_holm: p, signs, differs: false }
+                PairedTest { change: estimate.relative_change(), interval, p, p_holm: p, signs, differs: false }
             });
             tests.push(test);
         }
@@ -96,10 +96,19 @@ impl PairedTests {
         let family = if is_chosen { p.len() } else { (p.len() + 1) * p.len() / 2 };
         for (test, p_holm) in tests.iter_mut().flatten().zip(correct_among(&p, family)) {
             test.p_holm = p_holm;
-            test.differs = p_holm < 1.0 - confidence || test.signs.is_some_and(|signs| signs.decided().is_some());
+            test.differs =
+                p_holm < 1.0 - confidence || test.signs.is_some_and(|signs| signs.decided_direction().is_some());
         }
         let too_short = too_short.into_iter().map(|case| table.cases[case].clone()).collect();
-        Ok(PairedTests { against, confidence, unused, too_short, basis, logs: evidence.logs(), tests })
+        Ok(PairedTests {
+            against,
+            confidence,
+            unused: unused_metrics,
+            too_short,
+            basis,
+            logs: evidence.log_count(),
+            tests,
+        })
     }
 
     /// Number of candidates that differ from the one.
@@ -108,7 +117,7 @@ impl PairedTests {
     }
 
     /// Number of candidates that were tested.
-    pub fn tested(&self) -> usize {
+    pub fn test_count(&self) -> usize {
         self.tests.iter().flatten().count()
     }
 }

@@ -1,7 +1,7 @@
 //! Pareto fronts: what no other beats in everything.
 
 use super::CandidateTable;
-use super::table::even;
+use super::table::round_digits;
 use crate::SweepMetric;
 use drystone::metrics::Better;
 
@@ -35,20 +35,20 @@ impl Front {
     /// them where there are no such degradations. Equal candidates do not beat each other.
     ///
     /// Cost: O(n·f) for n candidates and a front of f.
-    pub fn of(table: &CandidateTable) -> Front {
+    pub fn from_table(table: &CandidateTable) -> Front {
         let degradations = table.cases.len() > 1;
         let width = table.metrics.len();
         let mut means = Vec::new();
         let mut objectives: Vec<Vec<f64>> = vec![Vec::with_capacity(width); table.candidates.len()];
         for (at, metric) in table.metrics.iter().enumerate() {
-            let tests = || (at..table.tests()).step_by(width);
-            let worse: Option<Vec<Vec<f64>>> = tests().map(|test| Some(table.degradation(test)?.1)).collect();
+            let tests = || (at..table.test_count()).step_by(width);
+            let worse: Option<Vec<Vec<f64>>> = tests().map(|test| Some(table.test_degradation(test)?.1)).collect();
             for (candidate, list) in objectives.iter_mut().enumerate() {
                 let sum: f64 = match worse.as_ref().filter(|_| degradations) {
                     Some(worse) => worse.iter().map(|test| test[candidate]).sum(),
                     None => tests().map(|test| table.candidates[candidate].values[test]).sum(),
                 };
-                list.push(even(sum / table.cases.len() as f64));
+                list.push(round_digits(sum / table.cases.len() as f64));
             }
             if degradations && worse.is_none() {
                 means.push(metric.clone());
@@ -57,7 +57,7 @@ impl Front {
         // Smaller is better from here on.
         let cost = |at: usize, metric: usize| {
             let plain = !degradations || means.contains(&table.metrics[metric]);
-            let more = plain && table.metrics[metric].better() == Better::More;
+            let more = plain && table.metrics[metric].better_direction() == Better::More;
             if more { -objectives[at][metric] } else { objectives[at][metric] }
         };
         let compare = |&a: &usize, &b: &usize| {
@@ -69,10 +69,10 @@ impl Front {
         // In this order none is beaten by one that comes later.
         let mut front: Vec<usize> = Vec::new();
         for at in order {
-            let beaten = front.iter().any(|&other| {
+            let is_beaten = front.iter().any(|&other| {
                 (0..width).all(|m| cost(other, m) <= cost(at, m)) && (0..width).any(|m| cost(other, m) < cost(at, m))
             });
-            if !beaten {
+            if !is_beaten {
                 front.push(at);
             }
         }

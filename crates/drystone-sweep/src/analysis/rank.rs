@@ -1,7 +1,7 @@
 //! Rankings: the method of Tsafrir, Etsion & Feitelson 2007, section 7.
 
-use super::condition::levels;
-use super::table::even;
+use super::condition::parameter_levels;
+use super::table::round_digits;
 use super::{CandidateTable, Subspace};
 use serde::Serialize;
 
@@ -98,12 +98,12 @@ const MANY: usize = 8;
 const GROUPS: usize = 6;
 
 /// Shares of bins.
-fn shares(counts: &[usize], of: &[usize]) -> Vec<Option<f64>> {
+fn compute_shares(counts: &[usize], of: &[usize]) -> Vec<Option<f64>> {
     counts.iter().zip(of).map(|(&n, &of)| (of > 0).then(|| n as f64 / of as f64)).collect()
 }
 
 /// Adds bins up.
-fn sums(bins: &[usize], edges: &[usize]) -> Vec<usize> {
+fn sum_bins(bins: &[usize], edges: &[usize]) -> Vec<usize> {
     edges.windows(2).map(|edge| bins[edge[0]..edge[1]].iter().sum()).collect()
 }
 
@@ -113,18 +113,18 @@ impl RankDistribution {
     ///
     /// # Panics
     /// Edges that are no places of bins in ascending order.
-    pub fn merged(&self, edges: &[usize]) -> RankDistribution {
-        let configurations = sums(&self.configurations, edges);
-        let merged = self.shares.iter().map(|share| {
-            let counts = sums(&share.counts, edges);
-            RankShare { bins: shares(&counts, &configurations), counts, ..share.clone() }
+    pub fn merge_bins(&self, edges: &[usize]) -> RankDistribution {
+        let configurations = sum_bins(&self.configurations, edges);
+        let merged_shares = self.shares.iter().map(|share| {
+            let counts = sum_bins(&share.counts, edges);
+            RankShare { bins: compute_shares(&counts, &configurations), counts, ..share.clone() }
         });
-        RankDistribution { parameter: self.parameter.clone(), shares: merged.collect(), configurations }
+        RankDistribution { parameter: self.parameter.clone(), shares: merged_shares.collect(), configurations }
     }
 
     /// Returns the distribution with long lists of numbers merged into six groups of neighbours;
     /// words stay single.
-    pub fn grouped(&self) -> RankDistribution {
+    pub fn group_numbers(&self) -> RankDistribution {
         let (numbers, words): (Vec<&RankShare>, Vec<&RankShare>) = self.shares.iter().partition(|share| share.number);
         if numbers.len() <= MANY {
             return self.clone();
@@ -137,7 +137,7 @@ impl RankDistribution {
                 [first, .., last] => format!("{}..{}", first.value, last.value),
                 [] => String::new(),
             };
-            RankShare { value, bins: shares(&counts, &self.configurations), counts, number: true }
+            RankShare { value, bins: compute_shares(&counts, &self.configurations), counts, number: true }
         };
         let groups = numbers.chunks(numbers.len().div_ceil(GROUPS)).map(group);
         let shares = groups.chain(words.into_iter().cloned()).collect();
@@ -147,17 +147,17 @@ impl RankDistribution {
 
 impl Ranking {
     /// Ranks the candidates of a table.
-    pub fn of(table: &CandidateTable) -> Ranking {
+    pub fn from_table(table: &CandidateTable) -> Ranking {
         let (bests, degradations) = table.degradations();
-        let mut ranked: Vec<RankedCandidate> = degradations
+        let mut ranked_candidates: Vec<RankedCandidate> = degradations
             .into_iter()
             .enumerate()
             .map(|(candidate, degradations)| {
-                let average = even(degradations.iter().sum::<f64>() / degradations.len() as f64);
+                let average = round_digits(degradations.iter().sum::<f64>() / degradations.len() as f64);
                 RankedCandidate { rank: 0, candidate, by_metric: Vec::new(), average, degradations }
             })
             .collect();
-        ranked.sort_by(|a, b| a.average.total_cmp(&b.average).then(a.candidate.cmp(&b.candidate)));
+        ranked_candidates.sort_by(|a, b| a.average.total_cmp(&b.average).then(a.candidate.cmp(&b.candidate)));
         let tests = bests
             .into_iter()
             .enumerate()
@@ -168,17 +168,17 @@ impl Ranking {
                 policy: table.candidates[best].policy_on(test / table.metrics.len()).to_string(),
             })
             .collect();
-        let mut ranking = Ranking { tests, ranked, metrics: table.metrics.len() };
-        ranking.number();
+        let mut ranking = Ranking { tests, ranked: ranked_candidates, metrics: table.metrics.len() };
+        ranking.number_ranks();
         ranking
     }
 
     /// Returns the distribution of each parameter's values over the ranks; parameters with one
     /// value are left out.
-    pub fn distributions(&self, table: &CandidateTable) -> Vec<RankDistribution> {
+    pub fn value_distributions(&self, table: &CandidateTable) -> Vec<RankDistribution> {
         let mut all = Vec::new();
         for (at, parameter) in table.parameters.iter().enumerate() {
-            let levels = levels(table, at);
+            let levels = parameter_levels(table, at);
             if levels.len() < 2 {
                 continue;
             }
@@ -196,9 +196,9 @@ impl Ranking {
             let pairs = levels.iter().zip(counts).filter(|(_, counts)| counts.iter().any(|&n| n > 0));
             let shares = pairs.map(|(level, counts)| RankShare {
                 value: level.to_string(),
-                bins: shares(&counts, &configurations),
+                bins: compute_shares(&counts, &configurations),
                 counts,
-                number: level.number().is_some(),
+                number: level.as_number().is_some(),
             });
             let shares: Vec<RankShare> = shares.collect();
             if shares.len() > 1 {
@@ -209,44 +209,44 @@ impl Ranking {
     }
 
     /// Average degradation against the values of each parameter.
-    pub fn against(&self, table: &CandidateTable) -> Vec<ValueDegradation> {
-        let mut all = Vec::new();
+    pub fn value_degradations(&self, table: &CandidateTable) -> Vec<ValueDegradation> {
+        let mut degradations = Vec::new();
         for (at, parameter) in table.parameters.iter().enumerate() {
-            let levels = levels(table, at);
+            let levels = parameter_levels(table, at);
             if levels.len() < 2 {
                 continue;
             }
             let values = levels
                 .iter()
                 .filter_map(|level| {
-                    let spread =
-                        self.spread(|candidate| table.candidates[candidate].point[at].as_ref() == Some(level))?;
-                    Some((level.to_string(), spread))
+                    let level_quality = self
+                        .compute_quality(|candidate| table.candidates[candidate].point[at].as_ref() == Some(level))?;
+                    Some((level.to_string(), level_quality))
                 })
                 .collect();
-            all.push(ValueDegradation { parameter: parameter.clone(), values });
+            degradations.push(ValueDegradation { parameter: parameter.clone(), values });
         }
-        all
+        degradations
     }
 
     /// Returns the quality of the candidates of a subspace, or `None` if it is empty. Degradations
     /// and ranks are those of the whole ranking.
-    pub fn subspace(&self, table: &CandidateTable, subspace: &Subspace) -> Option<SetQuality> {
-        self.spread(|candidate| subspace.holds(&table.candidates[candidate]))
+    pub fn subspace_quality(&self, table: &CandidateTable, subspace: &Subspace) -> Option<SetQuality> {
+        self.compute_quality(|candidate| subspace.holds_for(&table.candidates[candidate]))
     }
 
     /// Returns the ranking of the candidates of a subspace alone: their ranks count from 1 again,
     /// their degradations stay those of the whole.
-    pub fn within(&self, table: &CandidateTable, subspace: &Subspace) -> Ranking {
-        let members = self.ranked.iter().filter(|ranked| subspace.holds(&table.candidates[ranked.candidate]));
+    pub fn within_subspace(&self, table: &CandidateTable, subspace: &Subspace) -> Ranking {
+        let members = self.ranked.iter().filter(|ranked| subspace.holds_for(&table.candidates[ranked.candidate]));
         let mut ranking =
             Ranking { tests: self.tests.clone(), ranked: members.cloned().collect(), metrics: self.metrics };
-        ranking.number();
+        ranking.number_ranks();
         ranking
     }
 
     /// Numbers the candidates, which are in order; equal ones share a rank.
-    fn number(&mut self) {
+    fn number_ranks(&mut self) {
         let mut before = (f64::NAN, 0);
         for (at, ranked) in self.ranked.iter_mut().enumerate() {
             if ranked.average != before.0 {
@@ -263,23 +263,23 @@ impl Ranking {
     fn rank_by(&mut self, metric: usize) {
         let mean = |ranked: &RankedCandidate| {
             let own: Vec<f64> = ranked.degradations.iter().skip(metric).step_by(self.metrics).copied().collect();
-            even(own.iter().sum::<f64>() / own.len() as f64)
+            round_digits(own.iter().sum::<f64>() / own.len() as f64)
         };
         let means: Vec<f64> = self.ranked.iter().map(mean).collect();
-        let mut sorted = means.clone();
-        sorted.sort_by(f64::total_cmp);
+        let mut sorted_means = means.clone();
+        sorted_means.sort_by(f64::total_cmp);
         for (ranked, mean) in self.ranked.iter_mut().zip(means) {
             ranked.by_metric.truncate(metric);
-            ranked.by_metric.push(1 + sorted.partition_point(|other| *other < mean));
+            ranked.by_metric.push(1 + sorted_means.partition_point(|other| *other < mean));
         }
     }
 
     /// Returns the quality of all candidates.
-    pub fn whole(&self) -> Option<SetQuality> {
-        self.spread(|_| true)
+    pub fn overall_quality(&self) -> Option<SetQuality> {
+        self.compute_quality(|_| true)
     }
 
-    fn spread(&self, holds: impl Fn(usize) -> bool) -> Option<SetQuality> {
+    fn compute_quality(&self, holds: impl Fn(usize) -> bool) -> Option<SetQuality> {
         // In the order of ranks, so that the first is the best.
         let members: Vec<&RankedCandidate> = self.ranked.iter().filter(|r| holds(r.candidate)).collect();
         let (first, last) = (members.first()?, members.last()?);

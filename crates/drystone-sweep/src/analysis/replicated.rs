@@ -82,8 +82,8 @@ impl ReplicatedTable {
     /// The store cannot be read or is damaged.
     ///
     /// Cost: O(candidates × test cases × weeks).
-    pub fn of(store: &Store, table: &CandidateTable, confidence: f64) -> Result<ReplicatedTable, SweepError> {
-        let origins = store.origins(&table.cases)?;
+    pub fn from_store(store: &Store, table: &CandidateTable, confidence: f64) -> Result<ReplicatedTable, SweepError> {
+        let origins = store.case_origins(&table.cases)?;
         let names: BTreeMap<String, String> = store.cases()?.into_iter().collect();
         let mut groups: Vec<ReplicationGroup> = Vec::new();
         for (case, (label, origin)) in table.cases.iter().zip(&origins).enumerate() {
@@ -108,7 +108,7 @@ impl ReplicatedTable {
                 columns.push(ReplicatedColumn {
                     group: at,
                     metric: table.metrics[metric].clone(),
-                    cells: input.cells()?,
+                    cells: input.compute_cells()?,
                 });
             }
         }
@@ -127,35 +127,35 @@ struct ColumnInput<'a> {
 }
 
 impl ColumnInput<'_> {
-    fn cells(&self) -> Result<Vec<ReplicatedCell>, SweepError> {
+    fn compute_cells(&self) -> Result<Vec<ReplicatedCell>, SweepError> {
         let origins: Vec<CaseOrigin> = self.group.cases.iter().map(|&case| self.origins[case].clone()).collect();
-        let evidence = TableEvidence::sort(&origins);
+        let evidence = TableEvidence::from_origins(&origins);
         let mut sums = Vec::with_capacity(self.table.candidates.len());
         let mut cells = Vec::with_capacity(self.table.candidates.len());
         for candidate in 0..self.table.candidates.len() {
-            let values = self.values(candidate);
-            let own = self.sums(candidate, &values)?;
+            let values = self.candidate_values(candidate);
+            let own = self.candidate_sums(candidate, &values)?;
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let units = evidence.units(&own);
+            let units = evidence.mean_units(&own);
             let interval = units.and_then(|units| interval_of(&units, self.confidence));
             cells.push(ReplicatedCell { values, mean, interval, standing: CellStanding::Untested });
             sums.push(own);
         }
-        self.rate(&evidence, &sums, &mut cells);
+        self.rate_cells(&evidence, &sums, &mut cells);
         Ok(cells)
     }
 
-    fn values(&self, candidate: usize) -> Vec<f64> {
+    fn candidate_values(&self, candidate: usize) -> Vec<f64> {
         let own = &self.table.candidates[candidate].values;
         self.group.cases.iter().map(|case| own[case * self.table.metrics.len() + self.metric]).collect()
     }
 
     /// The value of each replication as a unit; of a log that was simulated once its weeks.
-    fn sums(&self, candidate: usize, values: &[f64]) -> Result<CaseSums, SweepError> {
+    fn candidate_sums(&self, candidate: usize, values: &[f64]) -> Result<CaseSums, SweepError> {
         let metric = &self.table.metrics[self.metric];
         if values.len() == 1 && metric.is_mean() {
             let simulation = self.table.candidates[candidate].simulations[self.group.cases[0]];
-            return Ok(vec![vec![self.store.weeks(simulation, &metric.to_string())?]]);
+            return Ok(vec![vec![self.store.week_sums(simulation, &metric.to_string())?]]);
         }
         let unit = |&value: &f64| -> Vec<WeekSums> { vec![vec![(0, PeriodSum { sum: value, count: 1.0 })]] };
         Ok(values.iter().map(unit).collect())
@@ -163,15 +163,15 @@ impl ColumnInput<'_> {
 
     /// Finds the best of the column, and tests the others against it. Any pair could have been
     /// that of the best, so every pair counts in the correction.
-    fn rate(&self, evidence: &TableEvidence, sums: &[CaseSums], cells: &mut [ReplicatedCell]) {
-        let more = self.table.metrics[self.metric].better() == Better::More;
+    fn rate_cells(&self, evidence: &TableEvidence, sums: &[CaseSums], cells: &mut [ReplicatedCell]) {
+        let more = self.table.metrics[self.metric].better_direction() == Better::More;
         let is_better = |one: f64, other: f64| if more { one > other } else { one < other };
         let best =
             (1..cells.len()).fold(0, |best, at| if is_better(cells[at].mean, cells[best].mean) { at } else { best });
         let Some(best_mean) = cells.get(best).map(|cell| cell.mean) else { return };
         let mut tests: Vec<(usize, f64)> = Vec::new();
         for (at, own) in sums.iter().enumerate().filter(|&(at, _)| at != best) {
-            let estimate = evidence.estimate(&sums[best], own).estimate;
+            let estimate = evidence.estimate_change(&sums[best], own).estimate;
             tests.extend(estimate.ok().map(|estimate| (at, estimate.p_value())));
         }
         let p: Vec<f64> = tests.iter().map(|test| test.1).collect();
@@ -179,7 +179,10 @@ impl ColumnInput<'_> {
         for (&(at, _), p) in tests.iter().zip(correct_among(&p, pairs)) {
             cells[at].standing = if p < 1.0 - self.confidence { CellStanding::Behind } else { CellStanding::Tied };
         }
-        for cell in cells.iter_mut().filter(|cell| super::table::even(cell.mean) == super::table::even(best_mean)) {
+        for cell in cells
+            .iter_mut()
+            .filter(|cell| super::table::round_digits(cell.mean) == super::table::round_digits(best_mean))
+        {
             cell.standing = CellStanding::Best;
         }
     }

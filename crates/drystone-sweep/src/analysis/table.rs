@@ -59,27 +59,27 @@ pub struct StudyCandidate {
 pub const DIGITS: usize = 12;
 
 /// A value to [`DIGITS`], so that equal ones are.
-pub(super) fn even(value: f64) -> f64 {
+pub(super) fn round_digits(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
 /// Returns whether a policy knows true run times: a bound for others, impossible on a real machine.
 /// Returns `false` for text that names no policy.
-pub fn clairvoyant(policy: &str) -> bool {
-    policy.parse::<PolicySpec>().is_ok_and(|spec| spec.scheduler().forecast.predictor.clairvoyant())
+pub fn is_clairvoyant(policy: &str) -> bool {
+    policy.parse::<PolicySpec>().is_ok_and(|spec| spec.build_scheduler().forecast.predictor.is_clairvoyant())
 }
 
 /// Returns the first of many values, in words.
 pub fn list_some(values: &[String]) -> String {
     const SHOWN: usize = 12;
-    let shown = values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if values.len() > SHOWN { format!("{shown}, … ({} values)", values.len()) } else { shown }
+    let shown_values = values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if values.len() > SHOWN { format!("{shown_values}, … ({} values)", values.len()) } else { shown_values }
 }
 
 impl StudyCandidate {
     /// Returns whether the policy knows true run times.
-    pub fn clairvoyant(&self) -> bool {
-        clairvoyant(self.policy_on(0))
+    pub fn is_clairvoyant(&self) -> bool {
+        is_clairvoyant(self.policy_on(0))
     }
 
     /// Returns whether its entry in the study has an explicit name.
@@ -96,15 +96,15 @@ impl StudyCandidate {
 }
 
 /// A policy's name for several workloads, and its names on each where they differ.
-fn names(rows: &[&StoreRow]) -> (String, Vec<String>) {
-    let each: Vec<&str> = rows.iter().map(|row| row.policy.as_str()).collect();
-    let Some((first, rest)) = each.split_first() else { return Default::default() };
+fn policy_names(rows: &[&StoreRow]) -> (String, Vec<String>) {
+    let policies: Vec<&str> = rows.iter().map(|row| row.policy.as_str()).collect();
+    let Some((first, rest)) = policies.split_first() else { return Default::default() };
     if rest.iter().all(|policy| policy == first) {
         return ((*first).to_string(), Vec::new());
     }
-    let mut plain: Vec<String> = each.iter().map(|policy| without_variant(policy)).collect();
+    let mut plain: Vec<String> = policies.iter().map(|policy| without_variant(policy)).collect();
     plain.dedup();
-    (plain.join(" / "), each.into_iter().map(str::to_string).collect())
+    (plain.join(" / "), policies.into_iter().map(str::to_string).collect())
 }
 
 /// `easy@tsafrir2007(reserve=2)` as `easy(reserve=2)`: what the study file says.
@@ -119,17 +119,20 @@ impl CandidateTable {
     ///
     /// # Errors
     /// The store cannot be read, has no such metric or workload, or no complete candidate.
-    pub fn of(store: &Store, choice: &CaseSelection) -> Result<CandidateTable, SweepError> {
+    pub fn from_store(store: &Store, choice: &CaseSelection) -> Result<CandidateTable, SweepError> {
         store.check_results()?;
         let all_metrics = store.metrics()?;
         let mut metrics = Vec::new();
         for name in &choice.metrics {
             let position = all_metrics.iter().position(|m| m.to_string() == *name).ok_or_else(|| {
-                let all: Vec<String> = all_metrics.iter().map(ToString::to_string).collect();
-                SweepError::analysis(format!("the store has no metric `{name}`; it has {}", all.join(", ")))
+                let metric_names: Vec<String> = all_metrics.iter().map(ToString::to_string).collect();
+                SweepError::analysis_error(format!(
+                    "the store has no metric `{name}`; it has {}",
+                    metric_names.join(", ")
+                ))
             })?;
             if metrics.contains(&position) {
-                return Err(SweepError::analysis(format!("the metric `{name}` is given twice")));
+                return Err(SweepError::analysis_error(format!("the metric `{name}` is given twice")));
             }
             metrics.push(position);
         }
@@ -139,9 +142,9 @@ impl CandidateTable {
         let all_cases = store.cases()?;
         for wanted in &choice.workloads {
             if !all_cases.iter().any(|(label, name)| label == wanted || name == wanted) {
-                let all: Vec<&str> = all_cases.iter().map(|c| c.0.as_str()).collect();
-                let problem = format!("the store has no workload `{wanted}`; it has {}", all.join(", "));
-                return Err(SweepError::analysis(problem));
+                let case_labels: Vec<&str> = all_cases.iter().map(|c| c.0.as_str()).collect();
+                let problem = format!("the store has no workload `{wanted}`; it has {}", case_labels.join(", "));
+                return Err(SweepError::analysis_error(problem));
             }
         }
         let counts = |at: usize| {
@@ -157,30 +160,31 @@ impl CandidateTable {
             point[at % all_cases.len()] = Some(row);
         }
         let mut candidates = Vec::new();
-        let mut undefined: Vec<usize> = Vec::new();
+        let mut undefined_metrics: Vec<usize> = Vec::new();
         // Whether any simulation gave a value: a test case without is why nothing can be compared.
-        let mut valued = vec![false; cases.len() * metrics.len()];
+        let mut has_value = vec![false; cases.len() * metrics.len()];
         for (at, rows) in points {
-            let simulated = cases.iter().filter_map(|&case| rows[case].as_ref());
-            undefined.extend(simulated.flat_map(|row| metrics.iter().filter(|&&metric| row.values[metric].is_none())));
+            let simulated_rows = cases.iter().filter_map(|&case| rows[case].as_ref());
+            undefined_metrics
+                .extend(simulated_rows.flat_map(|row| metrics.iter().filter(|&&metric| row.values[metric].is_none())));
             let values: Vec<Option<f64>> = cases
                 .iter()
                 .flat_map(|&case| metrics.iter().map(move |&metric| (case, metric)))
-                .map(|(case, metric)| rows[case].as_ref()?.values[metric].map(even))
+                .map(|(case, metric)| rows[case].as_ref()?.values[metric].map(round_digits))
                 .collect();
-            valued.iter_mut().zip(&values).for_each(|(any, value)| *any |= value.is_some());
+            has_value.iter_mut().zip(&values).for_each(|(any, value)| *any |= value.is_some());
             let rows: Option<Vec<&StoreRow>> = cases.iter().map(|&case| rows[case].as_ref()).collect();
             if let (Some(values), Some(rows)) = (values.into_iter().collect(), rows)
                 && let Some(row) = rows.first()
             {
-                let (policy, policies) = names(&rows);
+                let (policy, policies) = policy_names(&rows);
                 let (name, point) = (row.name.clone(), row.point.clone());
                 let simulations = rows.iter().map(|row| row.simulation).collect();
                 candidates.push(StudyCandidate { number: at + 1, name, policy, policies, point, values, simulations });
             }
         }
         if candidates.is_empty() {
-            let lacking = valued.iter().position(|&any| !any).filter(|_| !undefined.is_empty());
+            let lacking = has_value.iter().position(|&any| !any).filter(|_| !undefined_metrics.is_empty());
             let problem = match lacking {
                 Some(test) => format!(
                     "no configuration has a value of {} on {}: perhaps none of its jobs counts; leave it out with --metric \
@@ -190,14 +194,14 @@ impl CandidateTable {
                 ),
                 None => "no configuration has results for every test case yet; see `drystone sweep status`".to_string(),
             };
-            return Err(SweepError::analysis(problem));
+            return Err(SweepError::analysis_error(problem));
         }
-        undefined.sort_unstable();
-        undefined.dedup();
-        let all = store.status()?.configurations as usize / all_cases.len().max(1);
+        undefined_metrics.sort_unstable();
+        undefined_metrics.dedup();
+        let configuration_count = store.status()?.configurations as usize / all_cases.len().max(1);
         Ok(CandidateTable {
-            incomplete: all.saturating_sub(candidates.len()),
-            undefined: undefined.into_iter().map(|at| all_metrics[at].clone()).collect(),
+            incomplete: configuration_count.saturating_sub(candidates.len()),
+            undefined: undefined_metrics.into_iter().map(|at| all_metrics[at].clone()).collect(),
             parameters: store.parameters()?,
             metrics: metrics.into_iter().map(|at| all_metrics[at].clone()).collect(),
             cases: cases.into_iter().map(|at| all_cases[at].0.clone()).collect(),
@@ -207,7 +211,7 @@ impl CandidateTable {
 
     /// Returns the place of the only candidate with this number, name or policy, or says why there
     /// is none.
-    pub fn find(&self, wanted: &str) -> Result<usize, String> {
+    pub fn find_candidate(&self, wanted: &str) -> Result<usize, String> {
         let number = wanted.parse::<usize>().ok();
         let is = |candidate: &StudyCandidate| match number {
             Some(number) => candidate.number == number,
@@ -217,10 +221,11 @@ impl CandidateTable {
         match places[..] {
             [one] => Ok(one),
             [] => {
-                let all: Vec<String> = self.candidates.iter().map(|c| format!("{} {}", c.number, c.policy)).collect();
+                let descriptions: Vec<String> =
+                    self.candidates.iter().map(|c| format!("{} {}", c.number, c.policy)).collect();
                 Err(format!(
                     "no configuration that is ranked has this number, name or policy; there is {}",
-                    list_some(&all)
+                    list_some(&descriptions)
                 ))
             }
             _ => {
@@ -236,7 +241,7 @@ impl CandidateTable {
 
     /// Returns the reason why points are left out, in words: missing simulations or missing values
     /// of metrics.
-    pub fn want(&self) -> String {
+    pub fn missing_reason(&self) -> String {
         let names: Vec<String> = self.undefined.iter().map(ToString::to_string).collect();
         match names.as_slice() {
             [] => "results".to_string(),
@@ -261,7 +266,7 @@ impl CandidateTable {
     }
 
     /// Number of test cases: workloads times metrics.
-    pub fn tests(&self) -> usize {
+    pub fn test_count(&self) -> usize {
         self.cases.len() * self.metrics.len()
     }
 
@@ -272,13 +277,13 @@ impl CandidateTable {
     ///
     /// If some value is 0 and others are not, 0 has no multiple. Degradations are then in percent
     /// of the smallest value above 0: 100·P/S where less is better, and 100·B/S for 0 where more is
-    /// better, so that 0 is a whole step of 100 points from S. [`CandidateTable::zeros`] says
+    /// better, so that 0 is a whole step of 100 points from S. [`CandidateTable::zero_tests`] says
     /// where.
     pub fn degradations(&self) -> (Vec<usize>, Vec<Vec<f64>>) {
         let mut bests = Vec::new();
-        let mut degradations = vec![Vec::with_capacity(self.tests()); self.candidates.len()];
-        for test in 0..self.tests() {
-            let (best, worse) = self.degradation(test).unwrap_or_else(|| self.distances_from_zero(test));
+        let mut degradations = vec![Vec::with_capacity(self.test_count()); self.candidates.len()];
+        for test in 0..self.test_count() {
+            let (best, worse) = self.test_degradation(test).unwrap_or_else(|| self.distances_from_zero(test));
             degradations.iter_mut().zip(worse).for_each(|(list, worse)| list.push(worse));
             bests.push(best);
         }
@@ -286,13 +291,13 @@ impl CandidateTable {
     }
 
     /// The test cases in which some value is 0 and others are not.
-    pub fn zeros(&self) -> Vec<usize> {
-        (0..self.tests()).filter(|&test| self.degradation(test).is_none()).collect()
+    pub fn zero_tests(&self) -> Vec<usize> {
+        (0..self.test_count()).filter(|&test| self.test_degradation(test).is_none()).collect()
     }
 
     /// Degradations of a test case with zeros; see [`CandidateTable::degradations`].
     fn distances_from_zero(&self, test: usize) -> (usize, Vec<f64>) {
-        let more = self.metric_of(test).better() == Better::More;
+        let more = self.metric_of(test).better_direction() == Better::More;
         let values: Vec<f64> = self.candidates.iter().map(|candidate| candidate.values[test]).collect();
         let better = |a: usize, b: usize| if more { values[a] > values[b] } else { values[a] < values[b] };
         let best = (1..values.len()).fold(0, |best, at| if better(at, best) { at } else { best });
@@ -311,8 +316,8 @@ impl CandidateTable {
 
     /// Returns the degradations of one test case; `None` where the best value is 0 and others are
     /// not.
-    pub(super) fn degradation(&self, test: usize) -> Option<(usize, Vec<f64>)> {
-        let more = self.metric_of(test).better() == Better::More;
+    pub(super) fn test_degradation(&self, test: usize) -> Option<(usize, Vec<f64>)> {
+        let more = self.metric_of(test).better_direction() == Better::More;
         let value = |at: usize| self.candidates[at].values[test];
         let better = |a: usize, b: usize| if more { value(a) > value(b) } else { value(a) < value(b) };
         let best = (1..self.candidates.len()).fold(0, |best, at| if better(at, best) { at } else { best });

@@ -33,7 +33,7 @@ impl Eq for Load {}
 /// Gives each piece of work to the task that has least so far, the largest piece first. Returns for
 /// each task the places of its pieces in `seconds`, the largest first. The last task to end has at
 /// most 4/3 of the shortest time possible (Graham 1969).
-pub(super) fn balance(seconds: &[f64], tasks: usize) -> Vec<Vec<usize>> {
+pub(super) fn balance_work(seconds: &[f64], tasks: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..seconds.len()).collect();
     order.sort_by(|&a, &b| seconds[b].total_cmp(&seconds[a]));
     let mut loads: BinaryHeap<Load> = (0..tasks).map(|task| Load { seconds: 0.0, task }).collect();
@@ -49,7 +49,7 @@ pub(super) fn balance(seconds: &[f64], tasks: usize) -> Vec<Vec<usize>> {
 
 /// Returns the time that `threads` threads take for pieces of work in this order, each thread
 /// taking the next when it is free.
-pub(super) fn duration(seconds: impl IntoIterator<Item = f64>, threads: usize) -> f64 {
+pub(super) fn compute_duration(seconds: impl IntoIterator<Item = f64>, threads: usize) -> f64 {
     let mut loads: BinaryHeap<Load> = (0..threads.max(1)).map(|task| Load { seconds: 0.0, task }).collect();
     let mut last: f64 = 0.0;
     for piece in seconds {
@@ -70,9 +70,9 @@ mod tests {
     fn the_largest_comes_first_to_the_task_with_least() {
         // By hand: 9 to the first, 7 to the second, 5 to the second (12), 4 to the first (13), 3 to
         // the second (15).
-        assert_eq!(balance(&[3.0, 9.0, 4.0, 7.0, 5.0], 2), [vec![1, 2], vec![3, 4, 0]]);
-        assert_eq!(balance(&[1.0, 1.0], 3), [vec![0], vec![1], vec![]]);
-        assert!((duration([5.0, 4.0, 3.0], 2) - 7.0).abs() < 1e-12, "5, and 4 then 3");
+        assert_eq!(balance_work(&[3.0, 9.0, 4.0, 7.0, 5.0], 2), [vec![1, 2], vec![3, 4, 0]]);
+        assert_eq!(balance_work(&[1.0, 1.0], 3), [vec![0], vec![1], vec![]]);
+        assert!((compute_duration([5.0, 4.0, 3.0], 2) - 7.0).abs() < 1e-12, "5, and 4 then 3");
     }
 
     proptest! {
@@ -81,7 +81,7 @@ mod tests {
             seconds in prop::collection::vec(0.0f64..100.0, 1..60),
             tasks in 1usize..9,
         ) {
-            let shares = balance(&seconds, tasks);
+            let shares = balance_work(&seconds, tasks);
             let mut all: Vec<usize> = shares.concat();
             all.sort_unstable();
             prop_assert_eq!(all, (0..seconds.len()).collect::<Vec<_>>());

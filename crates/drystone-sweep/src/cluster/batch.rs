@@ -1,6 +1,6 @@
 //! Batch systems, as far as a sweep needs them.
 
-use super::shell::{quoted, with_variables};
+use super::shell::{quote_word, with_variables};
 use super::submission::Terms;
 use crate::error::SweepError;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct Array<'a> {
 /// [`Executor`](crate::Executor): it is given a script, and what comes of it is gathered.
 pub trait BatchSystem {
     /// A script that runs every task and that people can read.
-    fn script(&self, array: &Array<'_>) -> String;
+    fn render_script(&self, array: &Array<'_>) -> String;
 
     /// Hands a script over. Returns what the system says: for Slurm, the number of the job.
     ///
@@ -37,19 +37,20 @@ pub trait BatchSystem {
 
 impl Array<'_> {
     /// The command of a task, for a shell; `task` is what the shell makes its number of.
-    pub(super) fn command(&self, task: &str) -> String {
-        let (program, folder) = (quoted(&self.program.to_string_lossy()), quoted(&self.folder.to_string_lossy()));
+    pub(super) fn task_command(&self, task: &str) -> String {
+        let (program, folder) =
+            (quote_word(&self.program.to_string_lossy()), quote_word(&self.folder.to_string_lossy()));
         let scratch = self.terms.scratch.as_ref().map(|place| format!(" --scratch {}", with_variables(place)));
         format!("{program} sweep task {task} {folder}{}", scratch.unwrap_or_default())
     }
 
     /// The log of a task, for a shell, which replaces variables in `name`.
-    pub(super) fn log(&self, name: &str) -> String {
-        format!("{}/log/{name}.log", quoted(&self.folder.to_string_lossy()))
+    pub(super) fn task_log(&self, name: &str) -> String {
+        format!("{}/log/{name}.log", quote_word(&self.folder.to_string_lossy()))
     }
 
     /// Returns the header comment of a script, each line behind `mark`.
-    pub(super) fn head(&self, mark: &str, run: &str) -> String {
+    pub(super) fn header_comment(&self, mark: &str, run: &str) -> String {
         let (tasks, simulations) = (self.tasks, self.simulations);
         format!(
             "{mark} {simulations} simulations of a Drystone sweep in {tasks} tasks: {run}\n\
@@ -60,17 +61,17 @@ impl Array<'_> {
 }
 
 /// The standard output of a command that succeeds, trimmed.
-pub(super) fn said(mut command: Command) -> Result<String, SweepError> {
+pub(super) fn run_command(mut command: Command) -> Result<String, SweepError> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
-            SweepError::batch(format!("{name}: there is no such program; is this a machine of the cluster?"))
+            SweepError::batch_error(format!("{name}: there is no such program; is this a machine of the cluster?"))
         }
-        _ => SweepError::batch(format!("{name}: {e}")),
+        _ => SweepError::batch_error(format!("{name}: {e}")),
     })?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        return Err(SweepError::batch(format!("{name} failed ({}): {}", output.status, stderr.trim())));
+        return Err(SweepError::batch_error(format!("{name} failed ({}): {}", output.status, stderr.trim())));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }

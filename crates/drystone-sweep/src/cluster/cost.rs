@@ -1,7 +1,7 @@
 //! Estimated duration of each simulation, from a few trial runs.
 
 use crate::SweepPlan;
-use crate::trial::trial;
+use crate::trial::try_simulation;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub struct Costs {
 
 impl Costs {
     /// Seconds of all of them on one thread.
-    pub fn total(&self) -> f64 {
+    pub fn total_seconds(&self) -> f64 {
         self.seconds.iter().sum()
     }
 }
@@ -47,8 +47,8 @@ impl CostKind {
     /// Returns whether another trial would improve the estimate: five trials for long simulations,
     /// more for short ones.
     fn wants_more(&self) -> bool {
-        let tried = self.took.len();
-        tried < self.members.len().min(MOST) && (tried < ENOUGH || self.took.iter().sum::<f64>() < SHORT)
+        let tried_count = self.took.len();
+        tried_count < self.members.len().min(MOST) && (tried_count < ENOUGH || self.took.iter().sum::<f64>() < SHORT)
     }
 }
 
@@ -66,10 +66,10 @@ const MOST: usize = 100;
 /// each. A kind that was not tried is predicted from the time per job of its entry. `None` if
 /// `cancel` was set. Nothing is recorded.
 #[expect(clippy::disallowed_methods, reason = "durations of simulations")]
-pub fn costs(plan: &SweepPlan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Costs> {
+pub fn estimate_costs(plan: &SweepPlan, todo: &[usize], budget: Duration, cancel: &AtomicBool) -> Option<Costs> {
     let since = Instant::now();
-    let mut kinds = kinds(plan, todo);
-    let mut tried = 0;
+    let mut kinds = list_kinds(plan, todo);
+    let mut tried_count = 0;
     for round in 0..MOST {
         let mut entries = Vec::new();
         for kind in &mut kinds {
@@ -81,25 +81,25 @@ pub fn costs(plan: &SweepPlan, todo: &[usize], budget: Duration, cancel: &Atomic
             }
             // Multiples of the golden ratio spread evenly however many there will be.
             let place = (round as f64 * 0.618_033_988_749_895).fract() * kind.members.len() as f64;
-            let result = trial(plan, todo[kind.members[place as usize]], MOST_OF_ONE, cancel).ok()?;
+            let result = try_simulation(plan, todo[kind.members[place as usize]], MOST_OF_ONE, cancel).ok()?;
             kind.took.push(result.seconds);
-            tried += 1;
+            tried_count += 1;
         }
     }
-    Some(Costs { seconds: spread(&kinds, todo.len()), tried })
+    Some(Costs { seconds: predict_costs(&kinds, todo.len()), tried: tried_count })
 }
 
 /// The kinds among simulations, by the size of their workloads.
-fn kinds(plan: &SweepPlan, todo: &[usize]) -> Vec<CostKind> {
+fn list_kinds(plan: &SweepPlan, todo: &[usize]) -> Vec<CostKind> {
     let mut entries: BTreeMap<&str, usize> = BTreeMap::new();
     let mut places: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut kinds: Vec<CostKind> = Vec::new();
     for (at, &place) in todo.iter().enumerate() {
-        let simulated = &plan.simulations[place];
-        let Some(&configuration) = simulated.configurations.first() else { continue };
+        let simulation = &plan.simulations[place];
+        let Some(&configuration) = simulation.configurations.first() else { continue };
         let next = entries.len();
         let entry = *entries.entry(&plan.configurations[configuration].name).or_insert(next);
-        let case = simulated.case;
+        let case = simulation.case;
         let kind = *places.entry((entry, case)).or_insert_with(|| {
             let jobs = plan.cases[case].workload.len();
             kinds.push(CostKind { case, entry, jobs, members: Vec::new(), took: Vec::new() });
@@ -112,15 +112,15 @@ fn kinds(plan: &SweepPlan, todo: &[usize]) -> Vec<CostKind> {
 }
 
 /// A prediction for every simulation.
-fn spread(kinds: &[CostKind], count: usize) -> Vec<f64> {
+fn predict_costs(kinds: &[CostKind], count: usize) -> Vec<f64> {
     let mean = |rates: Vec<f64>| rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let mut seconds = vec![0.0; count];
     for kind in kinds {
         // Every entry was tried on one workload at least.
         let of_entry = || mean(kinds.iter().filter(|k| k.entry == kind.entry).filter_map(CostKind::per_job).collect());
-        let each = kind.per_job().unwrap_or_else(of_entry) * kind.jobs.max(1) as f64;
+        let seconds_each = kind.per_job().unwrap_or_else(of_entry) * kind.jobs.max(1) as f64;
         for &member in &kind.members {
-            seconds[member] = each;
+            seconds[member] = seconds_each;
         }
     }
     seconds
@@ -146,7 +146,7 @@ mod tests {
             kind(1, 2, &[2], &[2.0]),
             kind(1, 5, &[4], &[]),
         ];
-        assert_eq!(spread(&kinds, 5), [1.0, 10.0, 2.0, 1.0, 5.0]);
+        assert_eq!(predict_costs(&kinds, 5), [1.0, 10.0, 2.0, 1.0, 5.0]);
     }
 
     /// One of ten tries that waited for the processor does not count, and quick simulations are

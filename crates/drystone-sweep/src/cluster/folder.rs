@@ -13,7 +13,7 @@ pub struct TaskFolder {
 
 impl TaskFolder {
     /// Those of a store; there may be none yet.
-    pub fn of(store: &Path) -> TaskFolder {
+    pub fn for_store(store: &Path) -> TaskFolder {
         // The whole name: other stores may differ in their ending alone.
         let mut name = std::path::absolute(store).unwrap_or_else(|_| store.to_path_buf()).into_os_string();
         name.push(".tasks");
@@ -30,7 +30,7 @@ impl TaskFolder {
     /// The folder cannot be read. That there is none is no error.
     pub fn submissions(&self) -> Result<Vec<PathBuf>, SweepError> {
         let number = |name: &str| name.parse::<u32>().ok();
-        let mut numbers: Vec<u32> = names(&self.path)?.iter().filter_map(|name| number(name)).collect();
+        let mut numbers: Vec<u32> = list_names(&self.path)?.iter().filter_map(|name| number(name)).collect();
         numbers.sort_unstable();
         Ok(numbers.into_iter().map(|number| self.path.join(number.to_string())).collect())
     }
@@ -39,20 +39,20 @@ impl TaskFolder {
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn published(&self) -> Result<Vec<PathBuf>, SweepError> {
-        let mut all = Vec::new();
+    pub fn published_stores(&self) -> Result<Vec<PathBuf>, SweepError> {
+        let mut store_paths = Vec::new();
         for folder in self.submissions()? {
-            all.extend(published(&folder)?.into_iter().map(|(_, path)| path));
+            store_paths.extend(list_published(&folder)?.into_iter().map(|(_, path)| path));
         }
-        Ok(all)
+        Ok(store_paths)
     }
 
     /// Makes the folder of a new submission, complete: it appears whole or not at all.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn add(&self, submission: &TaskSubmission) -> Result<PathBuf, SweepError> {
-        let bytes = submission.bytes()?;
+    pub fn add_submission(&self, submission: &TaskSubmission) -> Result<PathBuf, SweepError> {
+        let bytes = submission.to_bytes()?;
         let make = || -> io::Result<PathBuf> {
             std::fs::create_dir_all(&self.path)?;
             let part = tempfile::Builder::new().prefix(".new.").tempdir_in(&self.path)?;
@@ -68,14 +68,14 @@ impl TaskFolder {
             std::fs::rename(part.path(), &folder)?;
             Ok(folder)
         };
-        make().map_err(|e| SweepError::store(self.path.display(), format!("tasks cannot be written there: {e}")))
+        make().map_err(|e| SweepError::store_error(self.path.display(), format!("tasks cannot be written there: {e}")))
     }
 }
 
 /// The published stores of a submission, each with its task, in a fixed order.
-pub(super) fn published(folder: &Path) -> Result<Vec<(u32, PathBuf)>, SweepError> {
+pub(super) fn list_published(folder: &Path) -> Result<Vec<(u32, PathBuf)>, SweepError> {
     let mut files: Vec<(u32, String)> = Vec::new();
-    for name in names(folder)? {
+    for name in list_names(folder)? {
         if let Some(task) = task_of(&name) {
             files.push((task, name));
         }
@@ -101,23 +101,23 @@ pub(super) fn note_job(folder: &Path, job: &str) -> io::Result<()> {
 }
 
 /// The jobs of the batch system that run a submission, the oldest first.
-pub(super) fn jobs(folder: &Path) -> Result<Vec<String>, SweepError> {
+pub(super) fn list_jobs(folder: &Path) -> Result<Vec<String>, SweepError> {
     let mut jobs: Vec<String> =
-        names(folder)?.iter().filter_map(|name| name.strip_prefix("job-").map(String::from)).collect();
+        list_names(folder)?.iter().filter_map(|name| name.strip_prefix("job-").map(String::from)).collect();
     // Numbers by their size.
     jobs.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
     Ok(jobs)
 }
 
 /// The newest log of each task of a submission.
-pub(super) fn logs(folder: &Path) -> Result<std::collections::BTreeMap<u32, PathBuf>, SweepError> {
+pub(super) fn newest_logs(folder: &Path) -> Result<std::collections::BTreeMap<u32, PathBuf>, SweepError> {
     let mut newest: std::collections::BTreeMap<u32, (std::time::SystemTime, PathBuf)> = Default::default();
     let folder = folder.join("log");
-    for name in names(&folder)? {
+    for name in list_names(&folder)? {
         let task = name.strip_suffix(".log").and_then(|stem| stem.rsplit_once('_')?.1.parse().ok());
         let path = folder.join(&name);
-        let changed = std::fs::metadata(&path).and_then(|m| m.modified());
-        if let (Some(task), Ok(changed)) = (task, changed)
+        let modification_time = std::fs::metadata(&path).and_then(|m| m.modified());
+        if let (Some(task), Ok(changed)) = (task, modification_time)
             && newest.get(&task).is_none_or(|(before, _)| *before <= changed)
         {
             newest.insert(task, (changed, path));
@@ -127,8 +127,8 @@ pub(super) fn logs(folder: &Path) -> Result<std::collections::BTreeMap<u32, Path
 }
 
 /// The names in a folder, none where there is no folder.
-fn names(folder: &Path) -> Result<Vec<String>, SweepError> {
-    let fail = |e: io::Error| SweepError::store(folder.display(), format!("cannot be read: {e}"));
+fn list_names(folder: &Path) -> Result<Vec<String>, SweepError> {
+    let fail = |e: io::Error| SweepError::store_error(folder.display(), format!("cannot be read: {e}"));
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -161,6 +161,6 @@ mod tests {
         for strange in [".7.4711-0.db.x1.part", "7.db", "7..db", "x.4711.db", "tasks.json", "7.4711-0.db.lock", ".db"] {
             assert_eq!(task_of(strange), None, "{strange}");
         }
-        assert_eq!(TaskFolder::of(Path::new("/a/study.db")).path(), Path::new("/a/study.db.tasks"));
+        assert_eq!(TaskFolder::for_store(Path::new("/a/study.db")).path(), Path::new("/a/study.db.tasks"));
     }
 }

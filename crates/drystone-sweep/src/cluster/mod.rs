@@ -3,8 +3,8 @@
 //!
 //! There is no server and no protocol. A [`TaskSubmission`] is a folder that says which task
 //! simulates what. A task ([`SubmittedTask::run`]) works in scratch and publishes its store into
-//! that folder by rename. [`Store::gather`](crate::Store) merges what is published, at any time.
-//! Files of a store `study.db`:
+//! that folder by rename. [`Store::gather_results`](crate::Store) merges what is published, at any
+//! time. Files of a store `study.db`:
 //!
 //! | file | what it is |
 //! |---|---|
@@ -34,8 +34,8 @@ mod submission;
 mod task;
 
 pub use batch::{Array, BatchSystem};
-pub use cost::{Costs, costs};
-pub use divide::{TaskDivision, TaskShape, divide, refuse_timed};
+pub use cost::{Costs, estimate_costs};
+pub use divide::{TaskDivision, TaskShape, divide_tasks, refuse_timed};
 pub use folder::TaskFolder;
 pub use progress::{TaskProgress, TaskStanding, TaskState};
 pub use queue::{QueuedTaskState, TaskQueue};

@@ -1,6 +1,6 @@
 //! Progress of the tasks of a store.
 
-use super::folder::{TaskFolder, jobs, logs, published};
+use super::folder::{TaskFolder, list_jobs, list_published, newest_logs};
 use super::queue::{QueuedTaskState, TaskQueue};
 use super::submission::TaskSubmission;
 use crate::Store;
@@ -71,15 +71,15 @@ impl TaskProgress {
     /// The store or what is published cannot be read.
     ///
     /// Cost: opens every published store.
-    pub fn of(tasks: &TaskFolder, store: &Store) -> Result<TaskProgress, SweepError> {
-        TaskProgress::with(tasks, store, &mut |jobs| TaskQueue::recent(tasks, jobs))
+    pub fn read_progress(tasks: &TaskFolder, store: &Store) -> Result<TaskProgress, SweepError> {
+        TaskProgress::read_with_queue(tasks, store, &mut |jobs| TaskQueue::recent_report(tasks, jobs))
     }
 
     /// Reads the progress; `ask` reports the state of the tasks of jobs.
     ///
     /// # Errors
-    /// As [`TaskProgress::of`].
-    pub fn with(
+    /// As [`TaskProgress::read_progress`].
+    pub fn read_with_queue(
         tasks: &TaskFolder,
         store: &Store,
         ask: &mut dyn FnMut(&[String]) -> Option<TaskQueue>,
@@ -87,38 +87,38 @@ impl TaskProgress {
         let mut lying = Vec::new();
         for folder in tasks.submissions()? {
             let number = folder.file_name().and_then(|name| name.to_str()?.parse().ok()).unwrap_or(0);
-            lying.push(Lying { number, submission: TaskSubmission::look(&folder)?, folder });
+            lying.push(Lying { number, submission: TaskSubmission::read_any_version(&folder)?, folder });
         }
-        let mut recorded: BTreeSet<i64> = store.recorded_simulations()?.into_iter().collect();
-        let gathered = recorded.len();
-        let mut begun: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let mut recorded_ids: BTreeSet<i64> = store.recorded_simulations()?.into_iter().collect();
+        let gathered_count = recorded_ids.len();
+        let mut begun_tasks: BTreeSet<(u32, u32)> = BTreeSet::new();
         for one in &lying {
-            for (task, path) in published(&one.folder)? {
-                recorded.extend(Store::published_simulations(&path, &one.submission.plan)?);
-                begun.insert((one.number, task));
+            for (task, path) in list_published(&one.folder)? {
+                recorded_ids.extend(Store::published_simulations(&path, &one.submission.plan)?);
+                begun_tasks.insert((one.number, task));
             }
         }
         let mut all_jobs: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for one in &lying {
-            all_jobs.insert(one.number, jobs(&one.folder)?);
+            all_jobs.insert(one.number, list_jobs(&one.folder)?);
         }
         let queue = ask(&all_jobs.values().flatten().cloned().collect::<Vec<_>>());
         let mut states = Vec::new();
         // The last submission first: what it has, no earlier one need do.
         let mut later_ids: BTreeSet<i64> = BTreeSet::new();
         for one in lying.iter().rev() {
-            let logs = logs(&one.folder)?;
+            let logs = newest_logs(&one.folder)?;
             let mut of_one = Vec::new();
             for (task, ids) in (1u32..).zip(&one.submission.tasks) {
                 let own: Vec<i64> = ids.iter().copied().filter(|id| !later_ids.contains(id)).collect();
-                let count = own.iter().filter(|id| recorded.contains(id)).count();
-                let queued = queue.as_ref().and_then(|queue| {
+                let count = own.iter().filter(|id| recorded_ids.contains(id)).count();
+                let queue_state = queue.as_ref().and_then(|queue| {
                     all_jobs[&one.number]
                         .iter()
-                        .filter_map(|job| queue.of(job, task))
+                        .filter_map(|job| queue.state_of(job, task))
                         .max_by_key(|q| *q == QueuedTaskState::Running)
                 });
-                let state = match queued {
+                let state = match queue_state {
                     _ if count == own.len() => TaskStanding::Complete,
                     Some(QueuedTaskState::Running) => TaskStanding::Running,
                     Some(QueuedTaskState::Waiting) => TaskStanding::Waiting,
@@ -132,7 +132,7 @@ impl TaskProgress {
                         simulations: own.len(),
                         recorded: count,
                         state,
-                        begun: begun.contains(&(one.number, task)),
+                        begun: begun_tasks.contains(&(one.number, task)),
                         log: logs.get(&task).cloned(),
                         reason: all_jobs[&one.number].iter().rev().find_map(of_job),
                     });
@@ -144,20 +144,20 @@ impl TaskProgress {
         }
         let is_asked = queue.is_some() && all_jobs.values().any(|jobs| !jobs.is_empty());
         Ok(TaskProgress {
-            published: recorded.len() - gathered,
-            recorded: recorded.len(),
+            published: recorded_ids.len() - gathered_count,
+            recorded: recorded_ids.len(),
             tasks: states,
             asked: is_asked,
         })
     }
 
     /// Returns the number of tasks in a state.
-    pub fn count(&self, state: TaskStanding) -> usize {
+    pub fn count_tasks(&self, state: TaskStanding) -> usize {
         self.tasks.iter().filter(|task| task.state == state).count()
     }
 
     /// The tasks that are neither complete nor to be expected.
-    pub fn incomplete(&self) -> impl Iterator<Item = &TaskState> {
+    pub fn incomplete_tasks(&self) -> impl Iterator<Item = &TaskState> {
         self.tasks.iter().filter(|task| task.state == TaskStanding::Incomplete)
     }
 }
@@ -171,18 +171,18 @@ impl TaskFolder {
         let mut ids = BTreeSet::new();
         let mut busy = Vec::new();
         for folder in self.submissions()? {
-            let jobs = jobs(&folder)?;
+            let jobs = list_jobs(&folder)?;
             if jobs.is_empty() {
                 continue;
             }
-            let queue = TaskQueue::ask(&jobs)?;
-            let submission = TaskSubmission::look(&folder)?;
+            let queue = TaskQueue::ask_slurm(&jobs)?;
+            let submission = TaskSubmission::read_any_version(&folder)?;
             for (task, simulations) in (1u32..).zip(&submission.tasks) {
-                if jobs.iter().any(|job| queue.of(job, task).is_some()) {
+                if jobs.iter().any(|job| queue.state_of(job, task).is_some()) {
                     ids.extend(simulations);
                 }
             }
-            busy.extend(queue.jobs());
+            busy.extend(queue.unfinished_jobs());
         }
         Ok((ids, busy))
     }
@@ -191,12 +191,12 @@ impl TaskFolder {
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn jobs(&self) -> Result<Vec<String>, SweepError> {
-        let mut all = Vec::new();
+    pub fn noted_jobs(&self) -> Result<Vec<String>, SweepError> {
+        let mut all_jobs = Vec::new();
         for folder in self.submissions()? {
-            all.extend(jobs(&folder)?);
+            all_jobs.extend(list_jobs(&folder)?);
         }
-        Ok(all)
+        Ok(all_jobs)
     }
 
     /// Notes that a job runs a submission.
@@ -205,7 +205,7 @@ impl TaskFolder {
     /// The folder cannot be written.
     pub fn note_job(folder: &Path, job: &str) -> Result<(), SweepError> {
         super::folder::note_job(folder, job)
-            .map_err(|e| SweepError::store(folder.display(), format!("the job {job} cannot be noted: {e}")))
+            .map_err(|e| SweepError::store_error(folder.display(), format!("the job {job} cannot be noted: {e}")))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Waiting and running tasks, as Slurm reports them.
 
-use super::batch::said;
+use super::batch::run_command;
 use super::folder::TaskFolder;
 use crate::error::SweepError;
 use serde::{Deserialize, Serialize};
@@ -49,26 +49,26 @@ impl TaskQueue {
     ///
     /// # Errors
     /// Slurm is not there or does not answer.
-    pub fn ask(jobs: &[String]) -> Result<TaskQueue, SweepError> {
+    pub fn ask_slurm(jobs: &[String]) -> Result<TaskQueue, SweepError> {
         if jobs.is_empty() {
             return Ok(TaskQueue::default());
         }
         let mut command = Command::new("squeue");
         command.args(["--noheader", "--array", "--states=all", "--format=%F|%K|%T|%r"]);
         command.arg(format!("--jobs={}", jobs.join(",")));
-        let answer = match said(command) {
+        let answer = match run_command(command) {
             Ok(answer) => answer,
             // It has forgotten them: they ended long ago.
             Err(SweepError::Batch { problem }) if problem.contains("Invalid job id") => String::new(),
             Err(error) => return Err(error),
         };
-        Ok(TaskQueue::read(jobs, &answer))
+        Ok(TaskQueue::parse_answer(jobs, &answer))
     }
 
     /// Reads Slurm's answer about jobs.
-    fn read(jobs: &[String], answer: &str) -> TaskQueue {
+    fn parse_answer(jobs: &[String], answer: &str) -> TaskQueue {
         let mut queue = TaskQueue { asked: jobs.to_vec(), ..TaskQueue::default() };
-        for line in answer.lines().filter_map(entry) {
+        for line in answer.lines().filter_map(parse_line) {
             queue.tasks.extend(line.queued.map(|queued| (line.job.clone(), line.task, queued)));
             queue.reasons.extend(line.reason.map(|reason| (line.job, line.task, reason)));
         }
@@ -76,16 +76,16 @@ impl TaskQueue {
     }
 
     /// Adds the failures of an earlier answer: Slurm forgets a job minutes after its end.
-    fn remember(&mut self, earlier: TaskQueue) {
-        let ended = earlier.reasons.iter().filter(|(job, task, _)| earlier.of(job, *task).is_none());
-        let is_new = |job: &str, task| self.of(job, task).is_none() && self.reason_of(job, task).is_none();
-        let ended: Vec<_> = ended.filter(|(job, task, _)| is_new(job, *task)).cloned().collect();
-        self.reasons.extend(ended);
+    fn remember_failures(&mut self, earlier: TaskQueue) {
+        let ended_reasons = earlier.reasons.iter().filter(|(job, task, _)| earlier.state_of(job, *task).is_none());
+        let is_new = |job: &str, task| self.state_of(job, task).is_none() && self.reason_of(job, task).is_none();
+        let new_reasons: Vec<_> = ended_reasons.filter(|(job, task, _)| is_new(job, *task)).cloned().collect();
+        self.reasons.extend(new_reasons);
     }
 
     /// Returns Slurm's report, cached for ten seconds, or `None` where Slurm cannot be asked.
     #[expect(clippy::disallowed_methods, reason = "the age of an answer: no result has it")]
-    pub fn recent(tasks: &TaskFolder, jobs: &[String]) -> Option<TaskQueue> {
+    pub fn recent_report(tasks: &TaskFolder, jobs: &[String]) -> Option<TaskQueue> {
         let file = tasks.path().join("squeue.json");
         let age =
             |file: &std::path::Path| SystemTime::now().duration_since(file.metadata().ok()?.modified().ok()?).ok();
@@ -97,8 +97,8 @@ impl TaskQueue {
         {
             return earlier;
         }
-        let mut queue = TaskQueue::ask(jobs).ok()?;
-        queue.remember(earlier.unwrap_or_default());
+        let mut queue = TaskQueue::ask_slurm(jobs).ok()?;
+        queue.remember_failures(earlier.unwrap_or_default());
         if !jobs.is_empty() {
             // Others may look at the same time, and each replaces the whole file. Where that cannot
             // be written, it is asked again.
@@ -113,7 +113,7 @@ impl TaskQueue {
     }
 
     /// Returns the state of a task of a job; `None` if it has ended.
-    pub fn of(&self, job: &str, task: u32) -> Option<QueuedTaskState> {
+    pub fn state_of(&self, job: &str, task: u32) -> Option<QueuedTaskState> {
         self.tasks.iter().filter(|(j, t, _)| j == job && *t == task).map(|&(_, _, queued)| queued).next()
     }
 
@@ -123,17 +123,17 @@ impl TaskQueue {
     }
 
     /// Returns the number of tasks that wait for their start.
-    pub fn waiting(&self) -> usize {
+    pub fn waiting_tasks(&self) -> usize {
         self.tasks.iter().filter(|(_, _, queued)| *queued == QueuedTaskState::Waiting).count()
     }
 
     /// Returns the number of running tasks.
-    pub fn running(&self) -> usize {
-        self.tasks.len() - self.waiting()
+    pub fn running_tasks(&self) -> usize {
+        self.tasks.len() - self.waiting_tasks()
     }
 
     /// The jobs of which some task has not ended.
-    pub fn jobs(&self) -> Vec<String> {
+    pub fn unfinished_jobs(&self) -> Vec<String> {
         let mut jobs: Vec<String> = self.tasks.iter().map(|(job, _, _)| job.clone()).collect();
         jobs.sort();
         jobs.dedup();
@@ -143,11 +143,11 @@ impl TaskQueue {
 
 /// Reads a line of the answer: array, task, state, reason. A failure without a reason has its
 /// state.
-fn entry(line: &str) -> Option<QueueLine> {
+fn parse_line(line: &str) -> Option<QueueLine> {
     let mut words = line.splitn(4, '|');
     let (job, task, state) = (words.next()?.to_string(), words.next()?.parse().ok()?, words.next()?.trim());
     let reason = words.next().map(str::trim).filter(|reason| !reason.is_empty() && *reason != "None");
-    let queued = match state {
+    let queue_state = match state {
         "PENDING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
             Some(QueuedTaskState::Waiting)
         }
@@ -156,13 +156,13 @@ fn entry(line: &str) -> Option<QueueLine> {
         }
         _ => None,
     };
-    let reason = match queued {
+    let reason = match queue_state {
         Some(QueuedTaskState::Waiting) => reason,
         Some(QueuedTaskState::Running) => None,
         None if state == "COMPLETED" => None,
         None => Some(reason.unwrap_or(state)),
     };
-    Some(QueueLine { job, task, queued, reason: reason.map(str::to_string) })
+    Some(QueueLine { job, task, queued: queue_state, reason: reason.map(str::to_string) })
 }
 
 #[cfg(test)]
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn lines_of_squeue_are_read() {
         use QueuedTaskState::{Running, Waiting};
-        let read = |line: &str| entry(line).map(|line| (line.job, line.task, line.queued, line.reason));
+        let read = |line: &str| parse_line(line).map(|line| (line.job, line.task, line.queued, line.reason));
         let expected =
             |task, queued, reason: Option<&str>| Some(("4711".to_string(), task, queued, reason.map(str::to_string)));
         for (line, result) in [
@@ -202,11 +202,11 @@ mod tests {
     /// Failures that Slurm has forgotten stay known; a task that it requeued has none any more.
     #[test]
     fn failures_are_remembered_until_a_task_is_queued_again() {
-        let read = |lines: &[&str]| TaskQueue::read(&[], &lines.join("\n"));
+        let read = |lines: &[&str]| TaskQueue::parse_answer(&[], &lines.join("\n"));
         let earlier =
             ["7|1|FAILED|JobLaunchFailure", "7|2|PENDING|Priority", "7|3|NODE_FAIL|None", "7|4|FAILED|NonZeroExitCode"];
         let mut now = read(&["7|3|RUNNING|None", "7|4|CANCELLED|None"]);
-        now.remember(read(&earlier));
+        now.remember_failures(read(&earlier));
         let reasons: Vec<Option<&str>> = (1..=4).map(|task| now.reason_of("7", task)).collect();
         assert_eq!(reasons, [Some("JobLaunchFailure"), None, None, Some("CANCELLED")]);
     }

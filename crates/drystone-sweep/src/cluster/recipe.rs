@@ -1,7 +1,7 @@
 //! Scripts for other systems than Slurm, to be read, changed and run by their users.
 
-use super::batch::{Array, BatchSystem, said};
-use super::shell::quoted;
+use super::batch::{Array, BatchSystem, run_command};
+use super::shell::quote_word;
 use crate::error::SweepError;
 use std::fmt;
 use std::path::Path;
@@ -55,7 +55,7 @@ impl BatchRecipe {
     }
 
     /// The command that runs its script.
-    pub fn run(self) -> &'static [&'static str] {
+    pub fn run_command(self) -> &'static [&'static str] {
         match self {
             BatchRecipe::Hyperqueue | BatchRecipe::Parallel => &["sh"],
             BatchRecipe::Snakemake => &["snakemake", "--cores", "all", "--snakefile"],
@@ -82,49 +82,50 @@ impl FromStr for BatchRecipe {
 }
 
 impl BatchSystem for BatchRecipe {
-    fn script(&self, array: &Array<'_>) -> String {
-        let head = array.head("#", &format!("`{} FILE` runs them.", self.run().join(" ")));
+    fn render_script(&self, array: &Array<'_>) -> String {
+        let head = array.header_comment("#", &format!("`{} FILE` runs them.", self.run_command().join(" ")));
         match self {
-            BatchRecipe::Hyperqueue => hyperqueue(array, &head),
-            BatchRecipe::Snakemake => snakemake(array, &head),
-            BatchRecipe::Parallel => parallel(array, &head),
-            BatchRecipe::Pbs => pbs(array, &head),
-            BatchRecipe::Submitit => submitit(array, &head),
+            BatchRecipe::Hyperqueue => hyperqueue_script(array, &head),
+            BatchRecipe::Snakemake => snakemake_script(array, &head),
+            BatchRecipe::Parallel => parallel_script(array, &head),
+            BatchRecipe::Pbs => pbs_script(array, &head),
+            BatchRecipe::Submitit => submitit_script(array, &head),
         }
     }
 
     fn submit(&self, script: &Path) -> Result<String, SweepError> {
-        let mut command = Command::new(self.run()[0]);
-        command.args(&self.run()[1..]).arg(script);
-        said(command)
+        let mut command = Command::new(self.run_command()[0]);
+        command.args(&self.run_command()[1..]).arg(script);
+        run_command(command)
     }
 }
 
 /// A command of a task that writes to a log; both are for a shell.
-fn logged(array: &Array<'_>, task: &str, log: &str) -> String {
-    format!("{} >>{} 2>&1", array.command(task), array.log(log))
+fn logged_command(array: &Array<'_>, task: &str, log: &str) -> String {
+    format!("{} >>{} 2>&1", array.task_command(task), array.task_log(log))
 }
 
-fn hyperqueue(array: &Array<'_>, head: &str) -> String {
-    let command = quoted(&format!("exec {}", logged(array, "\"$HQ_TASK_ID\"", "hq-\"$HQ_JOB_ID\"_\"$HQ_TASK_ID\"")));
+fn hyperqueue_script(array: &Array<'_>, head: &str) -> String {
+    let command =
+        quote_word(&format!("exec {}", logged_command(array, "\"$HQ_TASK_ID\"", "hq-\"$HQ_JOB_ID\"_\"$HQ_TASK_ID\"")));
     let limit = array.terms.limit.map_or(String::new(), |limit| format!(" --time-limit={limit}s"));
     format!(
         "#!/bin/sh\n{head}# A server and workers must exist: `hq server start`, `hq alloc add slurm`. Only failed \
          tasks again:\n\
          # `hq job submit-file`, or this script once more, in which finished tasks end at once.\n\
          exec hq submit --name={} --array=1-{} --cpus={}{limit} --stdout=none --stderr=none -- sh -c {command}\n",
-        quoted(array.name),
+        quote_word(array.name),
         array.tasks,
         array.terms.cpus
     )
 }
 
-fn snakemake(array: &Array<'_>, head: &str) -> String {
+fn snakemake_script(array: &Array<'_>, head: &str) -> String {
     let folder = array.folder.to_string_lossy();
-    let marker = python(&format!("{}/done/{{task}}", folder.replace('{', "{{").replace('}', "}}")));
+    let marker = python_literal(&format!("{}/done/{{task}}", folder.replace('{', "{{").replace('}', "}}")));
     // Braces are snakemake's.
-    let command = logged(array, "TASK", "snakemake_TASK").replace('{', "{{").replace('}', "}}");
-    let command = python(&format!("exec {}", command.replace("TASK", "{wildcards.task}")));
+    let command = logged_command(array, "TASK", "snakemake_TASK").replace('{', "{{").replace('}', "}}");
+    let command = python_literal(&format!("exec {}", command.replace("TASK", "{wildcards.task}")));
     let runtime =
         array.terms.limit.map_or(String::new(), |limit| format!("    resources: runtime={}\n", limit.div_ceil(60)));
     format!(
@@ -136,7 +137,7 @@ fn snakemake(array: &Array<'_>, head: &str) -> String {
     )
 }
 
-fn parallel(array: &Array<'_>, head: &str) -> String {
+fn parallel_script(array: &Array<'_>, head: &str) -> String {
     let (tasks, cpus) = (array.tasks, array.terms.cpus);
     let jobs = match array.terms.max_running {
         Some(most) => most.to_string(),
@@ -144,8 +145,8 @@ fn parallel(array: &Array<'_>, head: &str) -> String {
         None if cpus > 1 => format!("$(( $(nproc) > {cpus} ? $(nproc) / {cpus} : 1 ))"),
         None => "100%".to_string(),
     };
-    let joblog = quoted(&format!("{}/parallel.joblog", array.folder.to_string_lossy()));
-    let command = quoted(&logged(array, "{}", "parallel_{}"));
+    let joblog = quote_word(&format!("{}/parallel.joblog", array.folder.to_string_lossy()));
+    let command = quote_word(&logged_command(array, "{}", "parallel_{}"));
     let limit = array.terms.limit.map_or(String::new(), |limit| format!(" --timeout {limit}"));
     format!(
         "#!/bin/sh\n{head}# Repeated, it runs failed and missing tasks. On several machines that share this folder: \
@@ -154,15 +155,15 @@ fn parallel(array: &Array<'_>, head: &str) -> String {
     )
 }
 
-fn pbs(array: &Array<'_>, head: &str) -> String {
+fn pbs_script(array: &Array<'_>, head: &str) -> String {
     let terms = array.terms;
     let mut options = vec![format!("-N {}", name_for_pbs(array.name))];
     // PBS has no arrays of one.
     let (task, log) = if array.tasks == 1 {
         ("1", "pbs-\"${PBS_JOBID%%.*}\"_1")
     } else {
-        let running = terms.max_running.map_or(String::new(), |most| format!("%{most}"));
-        options.push(format!("-J 1-{}{running}", array.tasks));
+        let running_limit = terms.max_running.map_or(String::new(), |most| format!("%{most}"));
+        options.push(format!("-J 1-{}{running_limit}", array.tasks));
         ("\"$PBS_ARRAY_INDEX\"", "pbs-\"${PBS_JOBID%%\\[*}\"_\"$PBS_ARRAY_INDEX\"")
     };
     options.push(format!("-l select=1:ncpus={}", terms.cpus));
@@ -172,7 +173,7 @@ fn pbs(array: &Array<'_>, head: &str) -> String {
     options.push("-r y".to_string());
     options.push("-j oe".to_string());
     let options: String = options.iter().map(|option| format!("#PBS {option}\n")).collect();
-    format!("#!/bin/sh\n{head}{options}\nexec {}\n", logged(array, task, log))
+    format!("#!/bin/sh\n{head}{options}\nexec {}\n", logged_command(array, task, log))
 }
 
 /// Turns a name into one that PBS accepts: at most 15 characters in old versions, a letter first,
@@ -183,11 +184,12 @@ fn name_for_pbs(name: &str) -> String {
     format!("{begin}{plain}").chars().take(15).collect()
 }
 
-fn submitit(array: &Array<'_>, head: &str) -> String {
+fn submitit_script(array: &Array<'_>, head: &str) -> String {
     let terms = array.terms;
-    let folder = python(&array.folder.to_string_lossy());
-    let scratch = terms.scratch.as_ref().map(|place| format!(", \"--scratch\", os.path.expandvars({})", python(place)));
-    let mut parameters = format!("name={}, cpus_per_task={}", python(array.name), terms.cpus);
+    let folder = python_literal(&array.folder.to_string_lossy());
+    let scratch =
+        terms.scratch.as_ref().map(|place| format!(", \"--scratch\", os.path.expandvars({})", python_literal(place)));
+    let mut parameters = format!("name={}, cpus_per_task={}", python_literal(array.name), terms.cpus);
     if let Some(limit) = terms.limit {
         parameters.push_str(&format!(", timeout_min={}", limit.div_ceil(60)));
     }
@@ -202,14 +204,14 @@ fn submitit(array: &Array<'_>, head: &str) -> String {
          if __name__ == \"__main__\":\n    executor = submitit.AutoExecutor(folder=FOLDER + \"/log/submitit-%j\")\n    \
          executor.update_parameters({parameters})\n    jobs = executor.map_array(simulate, range(1, {}))\n    \
          print(len(jobs), \"tasks submitted\")\n    for job in jobs:\n        job.result()\n",
-        python(&array.program.to_string_lossy()),
+        python_literal(&array.program.to_string_lossy()),
         scratch.unwrap_or_default(),
         array.tasks + 1
     )
 }
 
 /// A text as Python writes it: as JSON does, for text without control characters.
-fn python(text: &str) -> String {
+fn python_literal(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
@@ -232,7 +234,7 @@ mod tests {
         };
         let folder = format!("/w/{name}.db.tasks/1");
         let (folder, program) = (Path::new(&folder), Path::new("/opt/drystone"));
-        recipe.script(&Array { name, folder, program, tasks, simulations: 9, terms: &terms })
+        recipe.render_script(&Array { name, folder, program, tasks, simulations: 9, terms: &terms })
     }
 
     #[test]
@@ -241,7 +243,7 @@ mod tests {
             assert_eq!(recipe.name().parse(), Ok(recipe));
             let text = script(recipe, 3, "study");
             let first = text.lines().find(|line| !line.starts_with("#!")).expect("a line");
-            assert!(first.contains(&recipe.run().join(" ")) && first.starts_with("# 9 simulations"), "{text}");
+            assert!(first.contains(&recipe.run_command().join(" ")) && first.starts_with("# 9 simulations"), "{text}");
             assert!(text.contains("/w/study.db.tasks/1"), "{text}");
         }
         assert!("torque".parse::<BatchRecipe>().expect_err("none").contains("hyperqueue, snakemake"));

@@ -18,7 +18,7 @@ const LOCK: &str = "alive";
 
 impl ScratchFolder {
     /// Makes a folder below `place` for an attempt of the task that is called `name`.
-    pub(super) fn create(place: &Path, name: &str) -> Result<ScratchFolder, SweepError> {
+    pub(super) fn create_folder(place: &Path, name: &str) -> Result<ScratchFolder, SweepError> {
         let prefix = format!("drystone-{name}-");
         remove_abandoned(place, &prefix);
         let make = || -> std::io::Result<ScratchFolder> {
@@ -31,7 +31,7 @@ impl ScratchFolder {
         make().map_err(|e| {
             // The error of a temporary file names a path that the user does not know.
             let why = std::io::Error::from(e.kind());
-            SweepError::store(
+            SweepError::store_error(
                 place.display(),
                 format!("no task can work there: {why}; name another folder with --scratch, of which nothing was lost"),
             )
@@ -43,7 +43,7 @@ impl ScratchFolder {
     }
 
     /// Leaves the folder where it is, because there is something in it that is nowhere else.
-    pub(super) fn keep(self) {
+    pub(super) fn keep_folder(self) {
         let _ = self.folder.keep();
     }
 }
@@ -52,8 +52,8 @@ impl ScratchFolder {
 fn remove_abandoned(place: &Path, prefix: &str) {
     let Ok(entries) = std::fs::read_dir(place) else { return };
     for entry in entries.flatten() {
-        let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix));
-        if ours && let Ok(lock) = File::open(entry.path().join(LOCK)) {
+        let is_own = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix));
+        if is_own && let Ok(lock) = File::open(entry.path().join(LOCK)) {
             match lock.try_lock() {
                 Ok(()) => drop(std::fs::remove_dir_all(entry.path())),
                 Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
@@ -75,15 +75,15 @@ mod tests {
         let other = place.path().join("drystone-a-10-xyz");
         std::fs::create_dir(&other).expect("made");
         std::fs::write(other.join(LOCK), "").expect("written");
-        let alive = ScratchFolder::create(place.path(), "a-1").expect("made");
+        let alive = ScratchFolder::create_folder(place.path(), "a-1").expect("made");
         assert!(!killed.exists() && other.exists() && alive.path().exists());
-        let twin = ScratchFolder::create(place.path(), "a-1").expect("made");
+        let twin = ScratchFolder::create_folder(place.path(), "a-1").expect("made");
         assert!(alive.path().exists(), "an attempt at work keeps its folder");
         let path = twin.path().to_path_buf();
         drop(twin);
         assert!(!path.exists());
         let missing =
-            ScratchFolder::create(&place.path().join("missing"), "a-1").map(drop).expect_err("no such folder");
+            ScratchFolder::create_folder(&place.path().join("missing"), "a-1").map(drop).expect_err("no such folder");
         assert!(missing.to_string().contains("--scratch"), "{missing}");
     }
 }

@@ -1,7 +1,7 @@
 //! Words in shell scripts.
 
 /// A word that the shell takes as it is.
-pub(super) fn quoted(word: &str) -> String {
+pub(super) fn quote_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,%+@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_string()
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn the_shell_reads_what_was_meant() {
         for word in ["plain", "a b", "it's", "$DIR", "a\"b\\", "", "--x=1,2", "$(echo no)", "`echo no`", "*"] {
-            assert_eq!(read(&quoted(word)), word);
+            assert_eq!(read(&quote_word(word)), word);
         }
         assert_eq!(read(&with_variables("$DIR/x y")), "/a b/x y");
         for word in ["$(echo no)", "`echo no`", "a\"b\\c", "*"] {

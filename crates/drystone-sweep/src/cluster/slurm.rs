@@ -1,6 +1,6 @@
 //! Slurm: arrays of tasks.
 
-use super::batch::{Array, BatchSystem, said};
+use super::batch::{Array, BatchSystem, run_command};
 use crate::error::SweepError;
 use std::fmt::Write;
 use std::path::Path;
@@ -24,45 +24,45 @@ const OURS: [(&[&str], &str); 6] = [
 ];
 
 impl BatchSystem for SlurmBatch {
-    fn script(&self, array: &Array<'_>) -> String {
+    fn render_script(&self, array: &Array<'_>) -> String {
         let terms = array.terms;
-        let running = terms.max_running.map_or(String::new(), |most| format!("%{most}"));
+        let running_limit = terms.max_running.map_or(String::new(), |most| format!("%{most}"));
         // %A and %a are the array and the task; a % of the folder's own is doubled.
         let log = format!("{}/log/%A_%a.log", array.folder.to_string_lossy().replace('%', "%%"));
         let mut options = vec![
-            format!("--job-name={}", directive(array.name)),
-            format!("--array=1-{}{running}", array.tasks),
+            format!("--job-name={}", directive_value(array.name)),
+            format!("--array=1-{}{running_limit}", array.tasks),
             format!("--nodes=1 --ntasks=1 --cpus-per-task={}", terms.cpus),
         ];
         if let Some(limit) = terms.limit {
             options.push(format!("--time={}", limit.div_ceil(60)));
-            options.push(format!("--signal=B:TERM@{}", notice(limit)));
+            options.push(format!("--signal=B:TERM@{}", notice_seconds(limit)));
         }
         options.push("--requeue --open-mode=append".to_string());
-        options.push(format!("--output={}", directive(&log)));
+        options.push(format!("--output={}", directive_value(&log)));
         if !terms.args.is_empty() {
-            options.push(terms.args.iter().map(|arg| directive(arg)).collect::<Vec<_>>().join(" "));
+            options.push(terms.args.iter().map(|arg| directive_value(arg)).collect::<Vec<_>>().join(" "));
         }
         let mut text = "#!/bin/sh\n".to_string();
-        text.push_str(&array.head("#", "`sbatch FILE` submits them."));
+        text.push_str(&array.header_comment("#", "`sbatch FILE` submits them."));
         for option in options {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "#SBATCH {option}");
         }
         // In the place of the shell, so that signals reach it.
-        let _ = write!(text, "\nexec {}\n", array.command("\"$SLURM_ARRAY_TASK_ID\""));
+        let _ = write!(text, "\nexec {}\n", array.task_command("\"$SLURM_ARRAY_TASK_ID\""));
         text
     }
 
     fn submit(&self, script: &Path) -> Result<String, SweepError> {
         let mut command = Command::new("sbatch");
         command.arg("--parsable").arg(script);
-        let answer = said(command)?;
+        let answer = run_command(command)?;
         // With several clusters, `number;cluster`. Plugins may say things before it.
         let last = answer.lines().last().unwrap_or_default();
         let job = last.split(';').next().unwrap_or_default().trim();
         if job.is_empty() || !job.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(SweepError::batch(format!("sbatch did not say the number of the job, but: {answer}")));
+            return Err(SweepError::batch_error(format!("sbatch did not say the number of the job, but: {answer}")));
         }
         Ok(job.to_string())
     }
@@ -76,12 +76,12 @@ impl SlurmBatch {
     pub fn most_tasks(&self) -> Result<u64, SweepError> {
         let mut command = Command::new("scontrol");
         command.args(["show", "config"]);
-        let config = said(command)?;
+        let config = run_command(command)?;
         let value = config.lines().find_map(|line| line.strip_prefix("MaxArraySize")?.split_once('=').map(|(_, v)| v));
         let size: Option<u64> = value.and_then(|value| value.trim().parse().ok());
         // The largest index is one less, and ours begin with 1.
         size.map(|size| size.saturating_sub(1)).ok_or_else(|| {
-            SweepError::batch("scontrol show config does not say MaxArraySize: is this Slurm?".to_string())
+            SweepError::batch_error("scontrol show config does not say MaxArraySize: is this Slurm?".to_string())
         })
     }
 
@@ -90,28 +90,30 @@ impl SlurmBatch {
     ///
     /// # Errors
     /// Slurm cannot be asked, or refuses.
-    pub fn cancel(&self, jobs: &[String], waiting_only: bool) -> Result<(), SweepError> {
+    pub fn cancel_jobs(&self, jobs: &[String], waiting_only: bool) -> Result<(), SweepError> {
         let mut command = Command::new("scancel");
         command.args(waiting_only.then_some("--state=PENDING")).args(jobs);
-        said(command).map(drop)
+        run_command(command).map(drop)
     }
 
     /// Refuses arguments of `sbatch` that would set what the sweep sets.
     ///
     /// # Errors
     /// There is such an argument.
-    pub fn check(&self, args: &[String]) -> Result<(), SweepError> {
+    pub fn check_args(&self, args: &[String]) -> Result<(), SweepError> {
         let short = |arg: &str, name: &str| !name.starts_with("--") && arg.starts_with(name) && !arg.starts_with("--");
         for arg in args {
             let word = arg.split('=').next().unwrap_or_default();
             if let Some((_, by)) =
                 OURS.iter().find(|(names, _)| names.iter().any(|name| word == *name || short(arg, name)))
             {
-                return Err(SweepError::refused(format!("`{arg}` cannot be given to sbatch here: it is set by {by}")));
+                return Err(SweepError::refusal_error(format!(
+                    "`{arg}` cannot be given to sbatch here: it is set by {by}"
+                )));
             }
         }
         match args.iter().find(|arg| arg.contains(['\n', '\r'])) {
-            Some(arg) => Err(SweepError::refused(format!("`{}` has a line end", arg.escape_debug()))),
+            Some(arg) => Err(SweepError::refusal_error(format!("`{}` has a line end", arg.escape_debug()))),
             None => Ok(()),
         }
     }
@@ -119,12 +121,12 @@ impl SlurmBatch {
 
 /// Returns the warning time before a time limit: enough to publish, and a small part of a short
 /// limit.
-fn notice(limit: u64) -> u64 {
+fn notice_seconds(limit: u64) -> u64 {
     NOTICE.min(limit / 6).max(5)
 }
 
 /// A value in a line that begins with #SBATCH.
-fn directive(value: &str) -> String {
+fn directive_value(value: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && !"\"'\\#".contains(c);
     if value.chars().all(plain) {
         return value.to_string();
@@ -171,12 +173,12 @@ mod tests {
 
 exec /opt/drystone sweep task \"$SLURM_ARRAY_TASK_ID\" '/home/me/my study.db.tasks/1' --scratch \"/scratch/$USER\"
 ";
-        assert_eq!(SlurmBatch.script(&array), expected);
+        assert_eq!(SlurmBatch.render_script(&array), expected);
     }
 
     #[test]
     fn what_the_sweep_sets_is_refused() {
-        let check = |args: &[&str]| SlurmBatch.check(&args.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let check = |args: &[&str]| SlurmBatch.check_args(&args.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert!(
             check(&["--partition=p", "-p", "p", "--account=a", "--mem=4G", "--qos=q", "-Jname", "-A", "a"]).is_ok()
         );
@@ -187,6 +189,6 @@ exec /opt/drystone sweep task \"$SLURM_ARRAY_TASK_ID\" '/home/me/my study.db.tas
             assert!(error.contains(by), "{arg}: {error}");
         }
         assert!(check(&["--comment=a\nb"]).is_err());
-        assert_eq!((notice(1800), notice(300), notice(60), notice(1)), (90, 50, 10, 5));
+        assert_eq!((notice_seconds(1800), notice_seconds(300), notice_seconds(60), notice_seconds(1)), (90, 50, 10, 5));
     }
 }

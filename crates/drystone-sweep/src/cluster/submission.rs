@@ -87,11 +87,11 @@ impl TaskSubmission {
     ///
     /// # Errors
     /// It is missing, damaged, or of another version of Drystone.
-    pub fn read(folder: &Path) -> Result<TaskSubmission, SweepError> {
-        let submission = TaskSubmission::look(folder)?;
+    pub fn read_folder(folder: &Path) -> Result<TaskSubmission, SweepError> {
+        let submission = TaskSubmission::read_any_version(folder)?;
         if submission.drystone != VERSION {
             let program = std::env::current_exe().map_or(String::new(), |path| format!(" ({})", path.display()));
-            return Err(SweepError::refused(format!(
+            return Err(SweepError::refusal_error(format!(
                 "{}: the tasks were submitted by drystone {}, and this is {VERSION}{program}: results of different versions do \
                  not mix. Use that version on every node, or begin another store",
                 folder.display(),
@@ -102,15 +102,15 @@ impl TaskSubmission {
     }
 
     /// Reads `tasks.json` of a folder, also of another version.
-    pub(crate) fn look(folder: &Path) -> Result<TaskSubmission, SweepError> {
+    pub(crate) fn read_any_version(folder: &Path) -> Result<TaskSubmission, SweepError> {
         let file = folder.join("tasks.json");
         let name = || file.display().to_string();
         let text = std::fs::read(&file).map_err(|source| SweepError::Unreadable { file: name(), source })?;
         let submission: TaskSubmission = serde_json::from_slice(&text)
-            .map_err(|e| SweepError::refused(format!("{}: is no list of tasks: {e}", name())))?;
+            .map_err(|e| SweepError::refusal_error(format!("{}: is no list of tasks: {e}", name())))?;
         if submission.schema != SCHEMA {
             let schema = &submission.schema;
-            return Err(SweepError::refused(format!(
+            return Err(SweepError::refusal_error(format!(
                 "{}: has the layout `{schema}`, made by drystone {}; this is {VERSION}, which knows `{SCHEMA}`",
                 name(),
                 submission.drystone
@@ -120,9 +120,9 @@ impl TaskSubmission {
     }
 
     /// The bytes of `tasks.json`.
-    pub(super) fn bytes(&self) -> Result<Vec<u8>, SweepError> {
-        let mut bytes =
-            serde_json::to_vec(self).map_err(|e| SweepError::refused(format!("the tasks cannot be written: {e}")))?;
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SweepError> {
+        let mut bytes = serde_json::to_vec(self)
+            .map_err(|e| SweepError::refusal_error(format!("the tasks cannot be written: {e}")))?;
         bytes.push(b'\n');
         Ok(bytes)
     }
@@ -131,13 +131,13 @@ impl TaskSubmission {
     ///
     /// # Errors
     /// A log is missing, or another than when the tasks were submitted.
-    pub fn plan(&self) -> Result<SweepPlan, SweepError> {
+    pub fn build_plan(&self) -> Result<SweepPlan, SweepError> {
         let study = SweepStudy::parse(Path::new(&self.file), self.text.clone())?;
-        let plan = SweepPlan::of(&study, self.terms.logs.as_deref())?;
+        let plan = SweepPlan::from_study(&study, self.terms.logs.as_deref())?;
         if plan.hash == self.plan {
             return Ok(plan);
         }
-        let changed = self.workloads.iter().find_map(|then| {
+        let changed_log = self.workloads.iter().find_map(|then| {
             let now = plan.cases.iter().find(|case| case.label() == then.label)?;
             (now.hash != then.hash).then(|| {
                 format!(
@@ -150,7 +150,7 @@ impl TaskSubmission {
                 )
             })
         });
-        let what = changed.unwrap_or_else(|| "the study is planned in another way here".to_string());
-        Err(SweepError::refused(format!("{what}: nothing was simulated; have the same logs on every node")))
+        let difference = changed_log.unwrap_or_else(|| "the study is planned in another way here".to_string());
+        Err(SweepError::refusal_error(format!("{difference}: nothing was simulated; have the same logs on every node")))
     }
 }

@@ -58,6 +58,6 @@ impl Store {
             transaction.commit()
         };
         let result = write(&mut self.db);
-        result.map_err(|e| self.fail(e))
+        result.map_err(|e| self.database_error(e))
     }
 }

@@ -9,21 +9,22 @@ use std::path::{Path, PathBuf};
 /// be done again at any time, also while tasks publish.
 ///
 /// # Errors
-/// As [`Store::gather`]; or the store is in use, or there is none and nothing is published.
-pub fn gather(into: &Path, published: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {
+/// As [`Store::gather_results`]; or the store is in use, or there is none and nothing is published.
+pub fn gather_published(into: &Path, published: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {
     if published.is_empty() {
         // Says what is wrong where it is none.
-        Store::look(into)?;
+        Store::open_to_read(into)?;
     }
-    Store::locked(into)?.gather(published, watch)
+    Store::open_locked(into)?.gather_results(published, watch)
 }
 
 impl Store {
     /// Returns whether a file is an SQLite database, as stores are and study files are not.
     pub fn is_at(path: &Path) -> bool {
         let mut begin = [0; 6];
-        let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut begin));
-        path.is_file() && read.is_ok() && &begin == b"SQLite"
+        let read_result =
+            std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut begin));
+        path.is_file() && read_result.is_ok() && &begin == b"SQLite"
     }
 
     /// Adds the results of published stores to this one, which is open to write; all or nothing.
@@ -35,15 +36,15 @@ impl Store {
     /// store stays as it was.
     ///
     /// Cost: reads every published store, one at a time.
-    pub fn gather(&mut self, published: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {
+    pub fn gather_results(&mut self, published: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {
         let Some(first) = published.first() else {
             let status = self.status()?;
             let missing = status.configurations.saturating_sub(status.recorded);
             return Ok(Merged { missing, ..Merged::default() });
         };
-        let mut intake = MergeIntake::begin(self, &Store::published(first)?)?;
+        let mut intake = MergeIntake::begin_merge(self, &Store::open_published(first)?)?;
         for path in published {
-            intake.take(&Store::published(path)?)?;
+            intake.add_store(&Store::open_published(path)?)?;
             watch();
         }
         intake.commit()
@@ -54,9 +55,11 @@ impl Store {
     /// # Errors
     /// It cannot be read, or is of another version or plan.
     pub(crate) fn published_simulations(path: &Path, plan: &str) -> Result<Vec<i64>, SweepError> {
-        let store = Store::published(path)?;
-        if store.meta("plan")? != plan {
-            return Err(store.error("holds another study or other logs than the tasks it lies beside; move it away"));
+        let store = Store::open_published(path)?;
+        if store.meta_value("plan")? != plan {
+            return Err(
+                store.store_error("holds another study or other logs than the tasks it lies beside; move it away")
+            );
         }
         store.recorded_simulations()
     }
@@ -67,7 +70,7 @@ impl Store {
     /// The store cannot be read.
     pub(crate) fn count_results(&self) -> Result<u64, SweepError> {
         let count = self.db.query_row("SELECT count(*) FROM result", [], |row| row.get::<_, i64>(0));
-        count.map(|n| n as u64).map_err(|e| self.fail(e))
+        count.map(|n| n as u64).map_err(|e| self.database_error(e))
     }
 
     /// The numbers of the simulations that are recorded, those that failed left out.
@@ -75,11 +78,11 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub(crate) fn recorded_simulations(&self) -> Result<Vec<i64>, SweepError> {
-        let read = || -> rusqlite::Result<Vec<i64>> {
+        let select_ids = || -> rusqlite::Result<Vec<i64>> {
             let sql = "SELECT DISTINCT simulation FROM result WHERE error IS NULL \
                        AND simulation NOT IN (SELECT simulation FROM again) ORDER BY simulation";
             self.db.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
         };
-        read().map_err(|e| self.fail(e))
+        select_ids().map_err(|e| self.database_error(e))
     }
 }

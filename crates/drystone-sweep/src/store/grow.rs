@@ -1,6 +1,6 @@
 //! A store that grows with its study: what was simulated keeps its results under new numbers.
 
-use super::schema::{StoreHead, lay_out, quoted};
+use super::schema::{StoreHead, lay_out, quote_name};
 use super::{Store, weeks, write};
 use crate::error::SweepError;
 use crate::{SimulationValues, SweepMetric, SweepPlan};
@@ -40,8 +40,8 @@ impl Store {
     /// # Errors
     /// The plan leaves out results or metrics that are here; it is of other logs; the disk is full.
     /// The store stays as it was.
-    pub(super) fn grow(&mut self, plan: &SweepPlan) -> Result<StoreGrowth, SweepError> {
-        if !self.meta("chunk")?.is_empty() {
+    pub(super) fn grow_for(&mut self, plan: &SweepPlan) -> Result<StoreGrowth, SweepError> {
+        if !self.meta_value("chunk")?.is_empty() {
             return Err(self.other_study(plan, "a chunk has the numbers of its study and cannot grow")?);
         }
         let metrics = self.metrics()?;
@@ -51,11 +51,12 @@ impl Store {
                 return Err(self.lost_metric(plan, lost)?);
             }
         }
-        let mut recorded = self.recorded(&metrics)?;
-        let wanted: BTreeSet<ResultKey> = (0..plan.simulations.len()).map(|place| key(plan, place)).collect();
-        let lost: Vec<&ResultKey> = recorded.keys().filter(|key| !wanted.contains(*key)).collect();
-        if let Some((_, _, _, policy)) = lost.first() {
-            let many = match lost.len() {
+        let mut recorded_results = self.recorded_results(&metrics)?;
+        let wanted_keys: BTreeSet<ResultKey> =
+            (0..plan.simulations.len()).map(|place| result_key(plan, place)).collect();
+        let lost_keys: Vec<&ResultKey> = recorded_results.keys().filter(|key| !wanted_keys.contains(*key)).collect();
+        if let Some((_, _, _, policy)) = lost_keys.first() {
+            let many = match lost_keys.len() {
                 1 => "one simulation has".to_string(),
                 n => format!("{n} simulations have"),
             };
@@ -64,10 +65,10 @@ impl Store {
         }
         // Where a metric came, values of it are lacking.
         let lacks = plan.metrics.iter().any(|metric| !metrics.contains(metric));
-        let waiting: BTreeSet<i64> = self.again()?.into_iter().collect();
+        let repeated_ids: BTreeSet<i64> = self.ids_to_repeat()?.into_iter().collect();
         let sums = self.all_weeks()?;
         let path = self.path.clone();
-        let fail = |e| SweepError::database(path.display(), e);
+        let fail = |e| SweepError::database_error(path.display(), e);
         let transaction = self.db.transaction().map_err(fail)?;
         let mut growth = StoreGrowth { kept: 0, again: 0, added: 0 };
         let mut fill = || -> rusqlite::Result<()> {
@@ -76,15 +77,15 @@ impl Store {
             }
             // Sessions stay: the work was done.
             transaction.execute_batch("ALTER TABLE session RENAME TO session_before")?;
-            lay_out(&transaction, &StoreHead::of(plan, None))?;
+            lay_out(&transaction, &StoreHead::from_plan(plan, None))?;
             transaction.execute_batch("INSERT INTO session SELECT * FROM session_before; DROP TABLE session_before")?;
             for place in 0..plan.simulations.len() {
-                let Some(record) = recorded.remove(&key(plan, place)) else {
+                let Some(record) = recorded_results.remove(&result_key(plan, place)) else {
                     growth.added += 1;
                     continue;
                 };
-                let again = lacks || waiting.contains(&record.simulation);
-                put(&transaction, plan, place, &metrics, &record, sums.get(&record.simulation))?;
+                let again = lacks || repeated_ids.contains(&record.simulation);
+                put_result(&transaction, plan, place, &metrics, &record, sums.get(&record.simulation))?;
                 if again {
                     let id = plan.simulations[place].id;
                     transaction.execute("INSERT INTO again VALUES (?)", [id])?;
@@ -101,8 +102,8 @@ impl Store {
 
     /// Returns whether any result has a value of a metric.
     fn has_values(&self, metric: &SweepMetric) -> Result<bool, SweepError> {
-        let sql = format!("SELECT EXISTS (SELECT 1 FROM result WHERE {} IS NOT NULL)", quoted(&metric.id()));
-        self.db.query_row(&sql, [], |row| row.get(0)).map_err(|e| self.fail(e))
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM result WHERE {} IS NOT NULL)", quote_name(&metric.id()));
+        self.db.query_row(&sql, [], |row| row.get(0)).map_err(|e| self.database_error(e))
     }
 
     /// The error of a plan that lacks a metric that is here.
@@ -120,19 +121,19 @@ impl Store {
                  `metrics` names it, or begin another store"
             ),
         };
-        Ok(self.error(problem))
+        Ok(self.store_error(problem))
     }
 
     /// Every simulation that is recorded without failure.
-    fn recorded(&self, metrics: &[SweepMetric]) -> Result<BTreeMap<ResultKey, RecordedSimulation>, SweepError> {
-        let columns: String = metrics.iter().map(|metric| format!(", r.{}", quoted(&metric.to_string()))).collect();
+    fn recorded_results(&self, metrics: &[SweepMetric]) -> Result<BTreeMap<ResultKey, RecordedSimulation>, SweepError> {
+        let columns: String = metrics.iter().map(|metric| format!(", r.{}", quote_name(&metric.to_string()))).collect();
         let sql = format!(
             "WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, given FROM workload)
              SELECT r.workload_hash, w.given, r.trim, r.simulated, r.simulation, r.drystone{columns}
              FROM result AS r JOIN w ON w.place = (r.configuration - 1) % (SELECT count(*) FROM workload)
              WHERE r.error IS NULL"
         );
-        let read = || -> rusqlite::Result<BTreeMap<ResultKey, RecordedSimulation>> {
+        let select_results = || -> rusqlite::Result<BTreeMap<ResultKey, RecordedSimulation>> {
             let mut statement = self.db.prepare(&sql)?;
             let rows = statement.query_map([], |row| {
                 let key = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
@@ -141,26 +142,26 @@ impl Store {
             })?;
             rows.collect()
         };
-        read().map_err(|e| self.fail(e))
+        select_results().map_err(|e| self.database_error(e))
     }
 
     /// The numbers of the simulations that are to be made again, because a metric was added.
-    pub(super) fn again(&self) -> Result<Vec<i64>, SweepError> {
-        let read = || -> rusqlite::Result<Vec<i64>> {
+    pub(super) fn ids_to_repeat(&self) -> Result<Vec<i64>, SweepError> {
+        let select_ids = || -> rusqlite::Result<Vec<i64>> {
             self.db.prepare("SELECT simulation FROM again")?.query_map([], |row| row.get(0))?.collect()
         };
-        read().map_err(|e| self.fail(e))
+        select_ids().map_err(|e| self.database_error(e))
     }
 }
 
-fn key(plan: &SweepPlan, place: usize) -> ResultKey {
+fn result_key(plan: &SweepPlan, place: usize) -> ResultKey {
     let case = plan.case_of(place);
     let canonical = plan.simulations[place].canonical.clone();
     (case.hash.clone(), case.given.settings.clone(), case.trim.to_string(), canonical)
 }
 
 /// Records what is known of a simulation for every configuration that needs it.
-fn put(
+fn put_result(
     transaction: &Transaction<'_>,
     plan: &SweepPlan,
     place: usize,
@@ -171,13 +172,16 @@ fn put(
     let value =
         |metric: &SweepMetric| metrics.iter().position(|other| other == metric).and_then(|at| record.values[at]);
     let values = plan.metrics.iter().map(value).collect();
-    let measured = SimulationValues { values, weeks: Vec::new(), error: None };
-    let simulated = &plan.simulations[place];
-    for &configuration in &simulated.configurations {
-        write::copy(transaction, &write::row(plan, configuration, &measured, &record.build))?;
+    let simulation_values = SimulationValues { values, weeks: Vec::new(), error: None };
+    let simulation = &plan.simulations[place];
+    for &configuration in &simulation.configurations {
+        write::insert_row(
+            transaction,
+            &write::configuration_row(plan, configuration, &simulation_values, &record.build),
+        )?;
     }
     for (metric, bytes) in sums.into_iter().flatten() {
-        weeks::put(transaction, simulated.id, metric, bytes)?;
+        weeks::put_sums(transaction, simulation.id, metric, bytes)?;
     }
     Ok(())
 }

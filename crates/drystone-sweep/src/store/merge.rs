@@ -1,6 +1,6 @@
 //! Making one store of several.
 
-use super::schema::{self, PROGRAMS, StoreHead, quoted};
+use super::schema::{self, PROGRAMS, StoreHead, quote_name};
 use super::{Store, weeks, write};
 use crate::error::SweepError;
 use rusqlite::types::Value;
@@ -24,25 +24,25 @@ pub struct Merged {
 /// # Errors
 /// A store is of another plan or version, or in use, or two disagree about a result; the target
 /// stays as it was.
-pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepError> {
+pub fn merge_stores(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepError> {
     let into = into.as_ref();
     let same = |path: &PathBuf| {
         std::fs::canonicalize(path).ok().zip(std::fs::canonicalize(into).ok()).is_some_and(|(a, b)| a == b)
     };
     if let Some(path) = from.iter().find(|path| same(path)) {
-        return Err(SweepError::store(path.display(), "cannot be merged into itself"));
+        return Err(SweepError::store_error(path.display(), "cannot be merged into itself"));
     }
     let mut sources = Vec::with_capacity(from.len());
     let mut files = Vec::with_capacity(from.len());
     for path in from {
-        Store::look(path)?;
+        Store::open_to_read(path)?;
         let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         if files.contains(&file) {
-            return Err(SweepError::store(path.display(), "is given twice"));
+            return Err(SweepError::store_error(path.display(), "is given twice"));
         }
         files.push(file);
         // Locked, so that no process adds to it meanwhile.
-        let source = Store::locked(path)?;
+        let source = Store::open_locked(path)?;
         source.check_version()?;
         sources.push(source);
     }
@@ -51,28 +51,28 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
         same_plan(first, source)?;
     }
     let lock = schema::lock_file(into);
-    let (fresh, unlocked) = (!into.exists(), !lock.exists());
-    let mut target = Store::locked(into)?;
-    let merged = fill(&mut target, &sources);
-    if fresh && merged.is_err() {
+    let (fresh, is_unlocked) = (!into.exists(), !lock.exists());
+    let mut target = Store::open_locked(into)?;
+    let merge_result = fill_target(&mut target, &sources);
+    if fresh && merge_result.is_err() {
         // Closed first, but still locked.
         let Store { db, _lock, .. } = target;
         drop(db);
         let _ = std::fs::remove_file(into);
         // No process waits for a lock: one that found it held has been refused.
-        if unlocked {
+        if is_unlocked {
             let _ = std::fs::remove_file(lock);
         }
     }
-    merged
+    merge_result
 }
 
 /// Adds sources of one plan to a target, which may be new.
-fn fill(target: &mut Store, sources: &[Store]) -> Result<Merged, SweepError> {
+fn fill_target(target: &mut Store, sources: &[Store]) -> Result<Merged, SweepError> {
     let Some(first) = sources.first() else { return Ok(Merged::default()) };
-    let mut intake = MergeIntake::begin(target, first)?;
+    let mut intake = MergeIntake::begin_merge(target, first)?;
     for source in sources {
-        intake.take(source)?;
+        intake.add_store(source)?;
     }
     intake.commit()
 }
@@ -88,27 +88,27 @@ pub(super) struct MergeIntake<'t> {
 
 impl<'t> MergeIntake<'t> {
     /// Begins to add; the target may be new, and then is made like the source.
-    pub(super) fn begin(target: &'t Store, like: &Store) -> Result<MergeIntake<'t>, SweepError> {
+    pub(super) fn begin_merge(target: &'t Store, like: &Store) -> Result<MergeIntake<'t>, SweepError> {
         if target.is_new()? {
-            target.create(&head(like)?)?;
+            target.create_tables(&derive_head(like)?)?;
         }
         target.check_version()?;
-        if !target.meta("chunk")?.is_empty() {
-            return Err(target.error("holds a single chunk; merge into another store"));
+        if !target.meta_value("chunk")?.is_empty() {
+            return Err(target.store_error("holds a single chunk; merge into another store"));
         }
         target.check_results()?;
-        let transaction = target.db.unchecked_transaction().map_err(|e| target.fail(e))?;
+        let transaction = target.db.unchecked_transaction().map_err(|e| target.database_error(e))?;
         Ok(MergeIntake { target, transaction, merged: Merged::default(), conflicts: Vec::new() })
     }
 
     /// Adds a store.
-    pub(super) fn take(&mut self, source: &Store) -> Result<(), SweepError> {
+    pub(super) fn add_store(&mut self, source: &Store) -> Result<(), SweepError> {
         same_plan(self.target, source)?;
         source.check_results()?;
         // Whose fault it is, the target's or the source's, SQLite does not say.
-        add(&self.transaction, source, &mut self.merged, &mut self.conflicts)
+        add_rows(&self.transaction, source, &mut self.merged, &mut self.conflicts)
             .and_then(|()| add_sessions(&self.transaction, source))
-            .map_err(|e| self.target.fail(e))
+            .map_err(|e| self.target.database_error(e))
     }
 
     /// Ends it: all of it is added, or nothing where results differ.
@@ -125,7 +125,7 @@ impl<'t> MergeIntake<'t> {
             );
             return Err(SweepError::Conflict { problem });
         }
-        transaction.commit().map_err(|e| target.fail(e))?;
+        transaction.commit().map_err(|e| target.database_error(e))?;
         let status = target.status()?;
         merged.missing = status.configurations.saturating_sub(status.recorded);
         Ok(merged)
@@ -134,13 +134,13 @@ impl<'t> MergeIntake<'t> {
 
 /// Checks that two stores are of one plan.
 fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
-    if one.meta("plan")? == other.meta("plan")? && one.metric_columns()? == other.metric_columns()? {
+    if one.meta_value("plan")? == other.meta_value("plan")? && one.metric_columns()? == other.metric_columns()? {
         return Ok(());
     }
     let of = |store: &Store| -> Result<String, SweepError> {
-        Ok(format!("`{}` with {} configurations", store.meta("study")?, store.meta("all_configurations")?))
+        Ok(format!("`{}` with {} configurations", store.meta_value("study")?, store.meta_value("all_configurations")?))
     };
-    Err(other.error(format!(
+    Err(other.store_error(format!(
         "holds another study or other logs ({}) than {} ({}); only chunks of one study merge",
         of(other)?,
         one.path.display(),
@@ -149,23 +149,23 @@ fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
 }
 
 /// Returns the head of a store of the whole study, derived from that of a chunk.
-fn head(chunk: &Store) -> Result<StoreHead, SweepError> {
+fn derive_head(chunk: &Store) -> Result<StoreHead, SweepError> {
     let mut meta = Vec::new();
     for name in ["study", "file", "text", "plan", "drystone", "all_simulations", "all_configurations", "all_jobs"] {
-        meta.push((name, chunk.meta(name)?));
+        meta.push((name, chunk.meta_value(name)?));
     }
     meta.push(("chunk", String::new()));
     meta.push((PROGRAMS, serde_json::json!(chunk.programs()?).to_string()));
     for (name, all) in
         [("simulations", "all_simulations"), ("configurations", "all_configurations"), ("jobs", "all_jobs")]
     {
-        meta.push((name, chunk.meta(all)?));
+        meta.push((name, chunk.meta_value(all)?));
     }
     let columns = || -> rusqlite::Result<Vec<(String, String, String)>> {
         let mut statement = chunk.db.prepare("SELECT name, kind, type FROM columns ORDER BY place")?;
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
     };
-    let columns = columns().map_err(|e| chunk.fail(e))?;
+    let columns = columns().map_err(|e| chunk.database_error(e))?;
     let of = |kind: &'static str| columns.iter().filter(move |c| c.1 == kind);
     Ok(StoreHead {
         meta,
@@ -192,7 +192,7 @@ fn add_sessions(target: &Transaction<'_>, source: &Store) -> rusqlite::Result<()
 }
 
 /// Adds the rows of a store; collects those that disagree.
-fn add(
+fn add_rows(
     target: &Transaction<'_>,
     source: &Store,
     merged: &mut Merged,
@@ -200,9 +200,9 @@ fn add(
 ) -> rusqlite::Result<()> {
     let mut statement = source.db.prepare("SELECT * FROM result ORDER BY configuration")?;
     let names: Vec<String> = statement.column_names().map(String::from).collect();
-    let columns = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let columns = names.iter().map(|name| quote_name(name)).collect::<Vec<_>>().join(", ");
     let mut find = target.prepare(&format!("SELECT {columns} FROM result WHERE configuration = ?"))?;
-    let read =
+    let read_values =
         |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<Value>> { (0..names.len()).map(|at| row.get(at)).collect() };
     let error = names.len() - 1;
     // Builds of one version may differ in nothing that counts.
@@ -214,26 +214,26 @@ fn add(
         .collect::<rusqlite::Result<_>>()?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let new = read(row)?;
+        let new = read_values(row)?;
         if let Value::Integer(simulation) = new[1]
             && again.contains(&simulation)
             && new[error] == Value::Null
         {
-            write::replace(target, simulation)?;
+            write::remove_simulation(target, simulation)?;
         }
-        let old = find.query_row([&new[0]], |row| read(row)).optional()?;
+        let old = find.query_row([&new[0]], |row| read_values(row)).optional()?;
         match old {
             Some(old) if same(&old, &new) => merged.equal += 1,
             // A failure makes way for whatever came of trying again.
             Some(old) if old[error] != Value::Null => {
                 target.execute("DELETE FROM result WHERE configuration = ?", [&new[0]])?;
-                write::copy(target, &new)?;
+                write::insert_row(target, &new)?;
                 merged.added += 1;
             }
             Some(_) if new[error] != Value::Null => merged.equal += 1,
-            Some(old) => conflicts.push(conflict(&names, &new, &old, source)),
+            Some(old) => conflicts.push(describe_conflict(&names, &new, &old, source)),
             None => {
-                write::copy(target, &new)?;
+                write::insert_row(target, &new)?;
                 merged.added += 1;
             }
         }
@@ -241,13 +241,13 @@ fn add(
     let mut statement = source.db.prepare("SELECT simulation, metric, sums FROM week")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        weeks::put(target, row.get(0)?, &row.get::<_, String>(1)?, &row.get::<_, Vec<u8>>(2)?)?;
+        weeks::put_sums(target, row.get(0)?, &row.get::<_, String>(1)?, &row.get::<_, Vec<u8>>(2)?)?;
     }
     Ok(())
 }
 
 /// Lists the columns in which two rows of a configuration differ, with both values.
-fn conflict(names: &[String], new: &[Value], old: &[Value], source: &Store) -> String {
+fn describe_conflict(names: &[String], new: &[Value], old: &[Value], source: &Store) -> String {
     let say = |value: &Value| match value {
         Value::Null => "nothing".to_string(),
         Value::Integer(value) => value.to_string(),

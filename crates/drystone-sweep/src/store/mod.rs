@@ -27,10 +27,10 @@ mod weeks;
 mod write;
 
 pub use bracket::BracketRow;
-pub use gather::gather;
+pub use gather::gather_published;
 pub use grow::StoreGrowth;
-pub use merge::{Merged, merge};
-pub use query::{QueryAnswer, QueryCell, query};
+pub use merge::{Merged, merge_stores};
+pub use query::{QueryAnswer, QueryCell, query_store};
 pub(crate) use read::CaseOrigin;
 pub use read::{StoreRow, SweepStatus};
 
@@ -59,25 +59,25 @@ impl Store {
     /// Another process writes; the file is no store, or one of another study, chunk or version, or
     /// has results that the plan leaves out; the disk is full. The file stays as it was.
     pub fn open(path: impl AsRef<Path>, plan: &SweepPlan, chunk: Option<SweepChunk>) -> Result<Store, SweepError> {
-        Store::locked(path.as_ref())?.prepared_for(plan, chunk)
+        Store::open_locked(path.as_ref())?.prepared_for(plan, chunk)
     }
 
     /// Makes a store that is locked ready for a plan, or for a chunk of it: see [`Store::open`].
     pub(crate) fn prepared_for(mut self, plan: &SweepPlan, chunk: Option<SweepChunk>) -> Result<Store, SweepError> {
         if self.is_new()? {
-            self.create(&schema::StoreHead::of(plan, chunk))?;
+            self.create_tables(&schema::StoreHead::from_plan(plan, chunk))?;
         } else {
             self.check_version()?;
             self.check_chunk(chunk)?;
             self.check_programs(plan)?;
             let columns: Vec<MetricColumn> = plan.metrics.iter().map(MetricColumn::new).collect();
-            let grows = self.meta("plan")? != plan.hash || self.metric_columns()? != columns;
+            let grows = self.meta_value("plan")? != plan.hash || self.metric_columns()? != columns;
             if grows {
                 self.check_logs(plan)?;
             }
             self.check_results()?;
             if grows {
-                self.grown = Some(self.grow(plan)?);
+                self.grown = Some(self.grow_for(plan)?);
             }
             self.keep_programs(plan)?;
         }
@@ -85,7 +85,7 @@ impl Store {
     }
 
     /// Growth of the store when it was opened, where it was of a smaller study.
-    pub fn grown(&self) -> Option<StoreGrowth> {
+    pub fn growth_at_open(&self) -> Option<StoreGrowth> {
         self.grown
     }
 
@@ -93,14 +93,17 @@ impl Store {
     ///
     /// # Errors
     /// The file is missing or no store of this version's kind.
-    pub fn look(path: impl AsRef<Path>) -> Result<Store, SweepError> {
+    pub fn open_to_read(path: impl AsRef<Path>) -> Result<Store, SweepError> {
         let path = path.as_ref();
         schema::refuse_strangers(path)?;
         if !path.is_file() {
-            return Err(SweepError::store(path.display(), "there is no such store; `drystone sweep STUDY` makes one"));
+            return Err(SweepError::store_error(
+                path.display(),
+                "there is no such store; `drystone sweep STUDY` makes one",
+            ));
         }
         Store::look_if_begun(path)?.ok_or_else(|| {
-            SweepError::store(path.display(), "is empty: the sweep that began it was stopped before it wrote")
+            SweepError::store_error(path.display(), "is empty: the sweep that began it was stopped before it wrote")
         })
     }
 
@@ -109,7 +112,8 @@ impl Store {
     /// # Errors
     /// The file is no store of this version's kind.
     pub(crate) fn look_if_begun(path: &Path) -> Result<Option<Store>, SweepError> {
-        let store = Store { path: path.to_path_buf(), db: schema::connect(path, false)?, _lock: None, grown: None };
+        let store =
+            Store { path: path.to_path_buf(), db: schema::connect_database(path, false)?, _lock: None, grown: None };
         if store.is_new()? {
             return Ok(None);
         }
@@ -128,7 +132,7 @@ impl Store {
             return Ok(Some(Vec::new()));
         }
         self.check_version()?;
-        if self.meta("plan")? != plan.hash {
+        if self.meta_value("plan")? != plan.hash {
             return Ok(None);
         }
         self.check_results()?;
@@ -136,7 +140,7 @@ impl Store {
     }
 
     /// Removes the store, which is locked, and the files beside it.
-    pub(crate) fn discard(self) {
+    pub(crate) fn discard_files(self) {
         let Store { path, db, _lock, .. } = self;
         // Closed first, but still locked.
         drop(db);
@@ -151,24 +155,29 @@ impl Store {
     /// Another process writes; the file is missing or no store of this version.
     pub fn open_again(path: impl AsRef<Path>) -> Result<Store, SweepError> {
         let path = path.as_ref();
-        Store::look(path)?;
-        let store = Store::locked(path)?;
+        Store::open_to_read(path)?;
+        let store = Store::open_locked(path)?;
         store.check_version()?;
         Ok(store)
     }
 
     /// Locks a store and connects to it.
-    pub(crate) fn locked(path: &Path) -> Result<Store, SweepError> {
+    pub(crate) fn open_locked(path: &Path) -> Result<Store, SweepError> {
         schema::refuse_strangers(path)?;
-        let lock = schema::lock(path)?;
-        Ok(Store { path: path.to_path_buf(), db: schema::connect(path, true)?, _lock: Some(lock), grown: None })
+        let lock = schema::lock_store(path)?;
+        Ok(Store {
+            path: path.to_path_buf(),
+            db: schema::connect_database(path, true)?,
+            _lock: Some(lock),
+            grown: None,
+        })
     }
 
-    fn fail(&self, source: rusqlite::Error) -> SweepError {
-        SweepError::database(self.path.display(), source)
+    fn database_error(&self, source: rusqlite::Error) -> SweepError {
+        SweepError::database_error(self.path.display(), source)
     }
 
-    fn error(&self, problem: impl Into<String>) -> SweepError {
-        SweepError::store(self.path.display(), problem)
+    fn store_error(&self, problem: impl Into<String>) -> SweepError {
+        SweepError::store_error(self.path.display(), problem)
     }
 }

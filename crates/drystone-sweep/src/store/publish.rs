@@ -18,7 +18,7 @@ impl Store {
     /// The copy cannot be written; the older one stays.
     ///
     /// Cost: reads and writes the whole store.
-    pub fn publish(&self, target: &Path) -> Result<(), SweepError> {
+    pub fn publish_copy(&self, target: &Path) -> Result<(), SweepError> {
         // Between transactions the file alone is the store: there is no journal. No other process
         // writes, for it is locked.
         let copy = || -> io::Result<()> {
@@ -28,7 +28,7 @@ impl Store {
             let prefix = format!(".{name}.");
             let mut builder = tempfile::Builder::new();
             builder.prefix(&prefix).suffix(".part");
-            if let Some(permissions) = readable() {
+            if let Some(permissions) = readable_permissions() {
                 builder.permissions(permissions);
             }
             let mut file = builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind()))?;
@@ -42,20 +42,20 @@ impl Store {
             Ok(())
         };
         copy().map_err(|e| {
-            SweepError::store(target.display(), format!("{} cannot be published there: {e}", self.path.display()))
+            SweepError::store_error(target.display(), format!("{} cannot be published there: {e}", self.path.display()))
         })
     }
 
     /// Opens a store that was published. No lock is taken and no journal looked for: such a file
     /// never changes.
-    pub(super) fn published(path: &Path) -> Result<Store, SweepError> {
+    pub(super) fn open_published(path: &Path) -> Result<Store, SweepError> {
         schema::refuse_strangers(path)?;
-        let fail = |e| SweepError::database(path.display(), e);
+        let fail = |e| SweepError::database_error(path.display(), e);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let Some(text) = path.to_str() else {
-            return Err(SweepError::store(path.display(), "has a name that is no UTF-8; rename its folder"));
+            return Err(SweepError::store_error(path.display(), "has a name that is no UTF-8; rename its folder"));
         };
-        let db = Connection::open_with_flags(uri(text), flags).map_err(fail)?;
+        let db = Connection::open_with_flags(file_uri(text), flags).map_err(fail)?;
         let store = Store { path: path.to_path_buf(), db, _lock: None, grown: None };
         store.check_version()?;
         Ok(store)
@@ -63,7 +63,7 @@ impl Store {
 }
 
 /// A path as SQLite's URI of a file that does not change.
-fn uri(path: &str) -> String {
+fn file_uri(path: &str) -> String {
     let mut uri = "file:".to_string();
     for byte in path.bytes() {
         match byte {
@@ -79,7 +79,7 @@ fn uri(path: &str) -> String {
 /// Returns 666 masked by the user's umask, in place of a temporary file's 600, so that a group can
 /// gather the results of one member.
 #[cfg(unix)]
-fn readable() -> Option<std::fs::Permissions> {
+fn readable_permissions() -> Option<std::fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;
     Some(std::fs::Permissions::from_mode(0o666))
 }
@@ -95,6 +95,6 @@ mod tests {
 
     #[test]
     fn no_name_of_a_file_says_anything_to_sqlite() {
-        assert_eq!(uri("/a b/ü?#%.db"), "file:/a%20b/%C3%BC%3F%23%25.db?immutable=1");
+        assert_eq!(file_uri("/a b/ü?#%.db"), "file:/a%20b/%C3%BC%3F%23%25.db?immutable=1");
     }
 }

@@ -30,12 +30,12 @@ pub struct QueryAnswer {
 ///
 /// # Errors
 /// There is no such store, or the question is no valid SELECT.
-pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<QueryAnswer, SweepError> {
-    let store = Store::look(path)?;
-    let wrong = |e: rusqlite::Error| store.error(format!("the query fails: {e}"));
+pub fn query_store(path: impl AsRef<Path>, sql: &str) -> Result<QueryAnswer, SweepError> {
+    let store = Store::open_to_read(path)?;
+    let wrong = |e: rusqlite::Error| store.store_error(format!("the query fails: {e}"));
     let mut statement = store.db.prepare(sql).map_err(wrong)?;
     if !statement.readonly() || statement.column_count() == 0 {
-        return Err(store.error("a query only looks: write SELECT …"));
+        return Err(store.store_error("a query only looks: write SELECT …"));
     }
     let mut columns: Vec<String> = Vec::new();
     for name in statement.column_names() {
@@ -46,12 +46,12 @@ pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<QueryAnswer, SweepErro
         columns.extend(free);
     }
     let width = columns.len();
-    let read = |row: &rusqlite::Row<'_>| (0..width).map(|at| Ok(cell(row.get_ref(at)?))).collect();
-    let rows = statement.query_map([], read).and_then(Iterator::collect).map_err(wrong)?;
+    let read_row = |row: &rusqlite::Row<'_>| (0..width).map(|at| Ok(convert_cell(row.get_ref(at)?))).collect();
+    let rows = statement.query_map([], read_row).and_then(Iterator::collect).map_err(wrong)?;
     Ok(QueryAnswer { columns, rows })
 }
 
-fn cell(value: ValueRef<'_>) -> QueryCell {
+fn convert_cell(value: ValueRef<'_>) -> QueryCell {
     match value {
         ValueRef::Null => QueryCell::Null,
         ValueRef::Integer(value) => QueryCell::Int(value),

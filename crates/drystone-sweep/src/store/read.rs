@@ -1,7 +1,7 @@
 //! Looking into a store.
 
 use super::Store;
-use super::schema::{METRIC, MetricColumn, WorkloadRow, quoted};
+use super::schema::{METRIC, MetricColumn, WorkloadRow, quote_name};
 use crate::error::SweepError;
 use crate::metric::{OwnMetric, SweepMetric};
 use crate::{DesignLevel, PlanOutcome, SimulationValues, SweepChunk, SweepPlan, SweepStudy};
@@ -79,10 +79,12 @@ impl Store {
     pub fn status(&self) -> Result<SweepStatus, SweepError> {
         self.check_results()?;
         let number = |sql: &str| -> Result<u64, SweepError> {
-            self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|n| n as u64).map_err(|e| self.fail(e))
+            self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|n| n as u64).map_err(|e| self.database_error(e))
         };
         let count = |name: &str| -> Result<u64, SweepError> {
-            self.meta(name)?.parse().map_err(|_| self.error(format!("is damaged: meta `{name}` is no number")))
+            self.meta_value(name)?
+                .parse()
+                .map_err(|_| self.store_error(format!("is damaged: meta `{name}` is no number")))
         };
         let failures = || -> rusqlite::Result<Vec<String>> {
             let sql = "SELECT DISTINCT error FROM result WHERE error IS NOT NULL ORDER BY configuration LIMIT 5";
@@ -91,12 +93,12 @@ impl Store {
         let seconds: f64 = self
             .db
             .query_row("SELECT coalesce(sum(seconds), 0) FROM session", [], |row| row.get(0))
-            .map_err(|e| self.fail(e))?;
+            .map_err(|e| self.database_error(e))?;
         Ok(SweepStatus {
-            study: self.meta("study")?,
-            file: self.meta("file")?,
-            chunk: self.meta("chunk")?,
-            drystone: self.meta("drystone")?,
+            study: self.meta_value("study")?,
+            file: self.meta_value("file")?,
+            chunk: self.meta_value("chunk")?,
+            drystone: self.meta_value("drystone")?,
             simulated: number(
                 "SELECT count(DISTINCT simulation) FROM result \
                  WHERE error IS NULL AND simulation NOT IN (SELECT simulation FROM again)",
@@ -105,7 +107,7 @@ impl Store {
             recorded: number("SELECT count(*) FROM result WHERE error IS NULL")?,
             configurations: count("configurations")?,
             failed: number("SELECT count(DISTINCT simulation) FROM result WHERE error IS NOT NULL")?,
-            failures: failures().map_err(|e| self.fail(e))?,
+            failures: failures().map_err(|e| self.database_error(e))?,
             jobs: count("jobs")?,
             sessions: number("SELECT count(*) FROM session")?,
             seconds,
@@ -119,23 +121,31 @@ impl Store {
     /// # Errors
     /// The store cannot be read, or it was changed.
     pub fn check_results(&self) -> Result<(), SweepError> {
-        let all: i64 = self
-            .meta("all_configurations")?
+        let configuration_count: i64 = self
+            .meta_value("all_configurations")?
             .parse()
-            .map_err(|_| self.error("is damaged: meta `all_configurations` is no number"))?;
+            .map_err(|_| self.store_error("is damaged: meta `all_configurations` is no number"))?;
         let cases = self.workloads()?.len() as i64;
-        let damaged = |what: String| {
-            self.error(format!("is damaged: {what}. Was it changed by hand? Bring back a copy, or begin another store"))
+        let damage_error = |what: String| {
+            self.store_error(format!(
+                "is damaged: {what}. Was it changed by hand? Bring back a copy, or begin another store"
+            ))
         };
-        if cases == 0 || all % cases != 0 {
-            return Err(damaged(format!("its {all} configurations are not of {cases} workloads each")));
+        if cases == 0 || configuration_count % cases != 0 {
+            return Err(damage_error(format!(
+                "its {configuration_count} configurations are not of {cases} workloads each"
+            )));
         }
         // SQLite takes a quoted name that no column has for a text.
-        let lost = "SELECT name FROM columns WHERE name NOT IN (SELECT name FROM pragma_table_info('result')) LIMIT 1";
-        if let Some(lost) =
-            self.db.query_row(lost, [], |row| row.get::<_, String>(0)).optional().map_err(|e| self.fail(e))?
+        let lost_column_sql =
+            "SELECT name FROM columns WHERE name NOT IN (SELECT name FROM pragma_table_info('result')) LIMIT 1";
+        if let Some(lost) = self
+            .db
+            .query_row(lost_column_sql, [], |row| row.get::<_, String>(0))
+            .optional()
+            .map_err(|e| self.database_error(e))?
         {
-            return Err(damaged(format!("its table result has no column `{lost}`")));
+            return Err(damage_error(format!("its table result has no column `{lost}`")));
         }
         let strangers = "
             WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, * FROM workload)
@@ -144,12 +154,12 @@ impl Store {
                 OR w.load IS NOT r.load OR w.month IS NOT r.month OR w.slice IS NOT r.slice OR w.change IS NOT r.change OR w.seed IS NOT r.seed";
         let (strangers, first): (i64, Option<i64>) = self
             .db
-            .query_row(strangers, [cases, all], |row| Ok((row.get(0)?, row.get(1)?)))
-            .map_err(|e| self.fail(e))?;
+            .query_row(strangers, [cases, configuration_count], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(|e| self.database_error(e))?;
         if let (1.., Some(first)) = (strangers, first) {
-            return Err(damaged(format!(
+            return Err(damage_error(format!(
                 "{strangers} of its results, configuration {first} first, do not match their numbers in a study of \
-                 {all} \
+                 {configuration_count} \
                  configurations on {cases} workloads"
             )));
         }
@@ -161,9 +171,9 @@ impl Store {
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn study(&self) -> Result<(SweepStudy, Option<SweepChunk>), SweepError> {
-        let study = SweepStudy::parse(Path::new(&self.meta("file")?), self.meta("text")?)?;
-        let chunk = self.meta("chunk")?;
-        let chunk = (!chunk.is_empty()).then(|| chunk.parse().map_err(|e: String| self.error(e))).transpose()?;
+        let study = SweepStudy::parse(Path::new(&self.meta_value("file")?), self.meta_value("text")?)?;
+        let chunk = self.meta_value("chunk")?;
+        let chunk = (!chunk.is_empty()).then(|| chunk.parse().map_err(|e: String| self.store_error(e))).transpose()?;
         Ok((study, chunk))
     }
 
@@ -172,7 +182,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn parameters(&self) -> Result<Vec<String>, SweepError> {
-        self.names("parameter")
+        self.column_names("parameter")
     }
 
     /// The metrics, in the study's order.
@@ -181,9 +191,10 @@ impl Store {
     /// The store cannot be read, or a later version made it.
     pub fn metrics(&self) -> Result<Vec<SweepMetric>, SweepError> {
         let metric = |MetricColumn { name, kind, of }: MetricColumn| match kind == METRIC {
-            true => {
-                name.parse().map(|metric: Metric| metric.into()).map_err(|e: UnknownWord| self.error(e.to_string()))
-            }
+            true => name
+                .parse()
+                .map(|metric: Metric| metric.into())
+                .map_err(|e: UnknownWord| self.store_error(e.to_string())),
             false => Ok(SweepMetric::Own(OwnMetric { name, identity: of })),
         };
         self.metric_columns()?.into_iter().map(metric).collect()
@@ -191,26 +202,26 @@ impl Store {
 
     /// The columns of metrics, in the study's order, whether this version knows them or not.
     pub(super) fn metric_columns(&self) -> Result<Vec<MetricColumn>, SweepError> {
-        let read = || -> rusqlite::Result<Vec<MetricColumn>> {
+        let select_columns = || -> rusqlite::Result<Vec<MetricColumn>> {
             let sql = "SELECT name, kind, type FROM columns WHERE kind <> 'parameter' ORDER BY place";
             let mut statement = self.db.prepare(sql)?;
             let rows = statement
                 .query_map([], |row| Ok(MetricColumn { name: row.get(0)?, kind: row.get(1)?, of: row.get(2)? }))?;
             rows.collect()
         };
-        read().map_err(|e| self.fail(e))
+        select_columns().map_err(|e| self.database_error(e))
     }
 
     fn metric_names(&self) -> Result<Vec<String>, SweepError> {
         Ok(self.metric_columns()?.into_iter().map(|column| column.name).collect())
     }
 
-    fn names(&self, kind: &str) -> Result<Vec<String>, SweepError> {
-        let read = || -> rusqlite::Result<Vec<String>> {
+    fn column_names(&self, kind: &str) -> Result<Vec<String>, SweepError> {
+        let select_names = || -> rusqlite::Result<Vec<String>> {
             let mut statement = self.db.prepare("SELECT name FROM columns WHERE kind = ? ORDER BY place")?;
             statement.query_map([kind], |row| row.get(0))?.collect()
         };
-        read().map_err(|e| self.fail(e))
+        select_names().map_err(|e| self.database_error(e))
     }
 
     /// The workloads with their transformations, each with its name in the study, in the study's
@@ -223,11 +234,11 @@ impl Store {
     }
 
     /// Returns where cases come from, by their labels.
-    pub(crate) fn origins(&self, labels: &[String]) -> Result<Vec<CaseOrigin>, SweepError> {
+    pub(crate) fn case_origins(&self, labels: &[String]) -> Result<Vec<CaseOrigin>, SweepError> {
         let rows = self.workloads()?;
         let of = |label: &String| {
             let row = rows.iter().find(|row| row.label == *label);
-            let row = row.ok_or_else(|| self.error(format!("is damaged: it lacks the workload {label}")))?;
+            let row = row.ok_or_else(|| self.store_error(format!("is damaged: it lacks the workload {label}")))?;
             let WorkloadRow { log, load, month, slice, change, .. } = row.clone();
             Ok(CaseOrigin { log, load, month, slice, change })
         };
@@ -235,7 +246,7 @@ impl Store {
     }
 
     pub(super) fn workloads(&self) -> Result<Vec<WorkloadRow>, SweepError> {
-        let read = || -> rusqlite::Result<Vec<WorkloadRow>> {
+        let select_workloads = || -> rusqlite::Result<Vec<WorkloadRow>> {
             let sql = "SELECT label, name, load, month, slice, change, seed, hash, jobs, procs, trim, cleaning, given, log FROM workload ORDER BY rowid";
             let mut statement = self.db.prepare(sql)?;
             let rows = statement.query_map([], |row| {
@@ -258,7 +269,7 @@ impl Store {
             })?;
             rows.collect()
         };
-        read().map_err(|e| self.fail(e))
+        select_workloads().map_err(|e| self.database_error(e))
     }
 
     /// Every result, in the order of the plan, without failures.
@@ -266,20 +277,20 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn rows(&self) -> Result<Vec<StoreRow>, SweepError> {
-        let (parameters, metrics) = (self.names("parameter")?, self.metric_names()?);
+        let (parameters, metrics) = (self.column_names("parameter")?, self.metric_names()?);
         let labels: Vec<String> = self.workloads()?.into_iter().map(|w| w.label).collect();
-        let columns: Vec<String> = parameters.iter().chain(&metrics).map(|name| quoted(name)).collect();
+        let columns: Vec<String> = parameters.iter().chain(&metrics).map(|name| quote_name(name)).collect();
         let sql = format!(
             "SELECT configuration, simulation, name, policy, {} FROM result \
              WHERE error IS NULL ORDER BY configuration",
             columns.join(", ")
         );
-        let read = || -> rusqlite::Result<Vec<StoreRow>> {
+        let select_rows = || -> rusqlite::Result<Vec<StoreRow>> {
             let mut statement = self.db.prepare(&sql)?;
             let rows = statement.query_map([], |row| {
                 let configuration: i64 = row.get(0)?;
                 let place = (configuration - 1).rem_euclid(labels.len().max(1) as i64) as usize;
-                let point = (0..parameters.len()).map(|at| Ok(level(row.get_ref(4 + at)?)));
+                let point = (0..parameters.len()).map(|at| Ok(convert_level(row.get_ref(4 + at)?)));
                 let values = (0..metrics.len()).map(|at| row.get(4 + parameters.len() + at));
                 Ok(StoreRow {
                     configuration,
@@ -293,7 +304,7 @@ impl Store {
             })?;
             rows.collect()
         };
-        read().map_err(|e| self.fail(e))
+        select_rows().map_err(|e| self.database_error(e))
     }
 
     /// Returns the recorded results as outcomes of a plan's simulations, in the plan's order.
@@ -301,27 +312,28 @@ impl Store {
     /// # Errors
     /// The store cannot be read or is not one of this plan.
     pub fn outcomes(&self, plan: &SweepPlan) -> Result<Vec<PlanOutcome>, SweepError> {
-        if self.meta("plan")? != plan.hash {
-            return Err(self.error("holds results of another plan"));
+        if self.meta_value("plan")? != plan.hash {
+            return Err(self.store_error("holds results of another plan"));
         }
         let rows = self.rows()?;
-        let again = self.again()?;
+        let again = self.ids_to_repeat()?;
         let metrics = self.metric_names()?;
         let mut outcomes = Vec::new();
         for (place, simulated) in plan.simulations.iter().enumerate() {
             if let Ok(at) = rows.binary_search_by_key(&simulated.id, |row| row.configuration)
                 && !again.contains(&simulated.id)
             {
-                let weeks = metrics.iter().map(|metric| self.weeks(simulated.id, metric)).collect::<Result<_, _>>()?;
-                let measured = SimulationValues { values: rows[at].values.clone(), weeks, error: None };
-                outcomes.push(PlanOutcome { place, measured });
+                let weeks =
+                    metrics.iter().map(|metric| self.week_sums(simulated.id, metric)).collect::<Result<_, _>>()?;
+                let simulation_values = SimulationValues { values: rows[at].values.clone(), weeks, error: None };
+                outcomes.push(PlanOutcome { place, measured: simulation_values });
             }
         }
         Ok(outcomes)
     }
 }
 
-fn level(value: ValueRef<'_>) -> Option<DesignLevel> {
+fn convert_level(value: ValueRef<'_>) -> Option<DesignLevel> {
     match value {
         ValueRef::Null | ValueRef::Blob(_) => None,
         ValueRef::Integer(value) => Some(DesignLevel::Int(value)),

@@ -75,8 +75,8 @@ pub(super) struct WorkloadRow {
 }
 
 impl StoreHead {
-    pub(super) fn of(plan: &SweepPlan, chunk: Option<SweepChunk>) -> StoreHead {
-        let places: Vec<usize> = plan.places(chunk).collect();
+    pub(super) fn from_plan(plan: &SweepPlan, chunk: Option<SweepChunk>) -> StoreHead {
+        let places: Vec<usize> = plan.simulation_places(chunk).collect();
         let configurations: usize = places.iter().map(|&p| plan.simulations[p].configurations.len()).sum();
         let meta = vec![
             ("study", plan.name.clone()),
@@ -88,8 +88,8 @@ impl StoreHead {
             ("configurations", configurations.to_string()),
             ("all_simulations", plan.simulations.len().to_string()),
             ("all_configurations", plan.configurations.len().to_string()),
-            ("jobs", plan.jobs(&places).to_string()),
-            ("all_jobs", plan.jobs(&plan.places(None).collect::<Vec<_>>()).to_string()),
+            ("jobs", plan.count_jobs(&places).to_string()),
+            ("all_jobs", plan.count_jobs(&plan.simulation_places(None).collect::<Vec<_>>()).to_string()),
             ("drystone", VERSION.to_string()),
             (PROGRAMS, serde_json::json!(plan.programs).to_string()),
         ];
@@ -111,7 +111,7 @@ impl StoreHead {
                 jobs: case.workload.len() as i64,
                 procs: i64::from(case.workload.machine().procs),
                 trim: case.trim.to_string(),
-                cleaning: case.cleaning(),
+                cleaning: case.cleaning_text(),
                 given: case.given.settings.clone(),
             })
             .collect();
@@ -148,12 +148,12 @@ pub(super) fn refuse_strangers(path: &Path) -> Result<(), SweepError> {
     let mut begin = Vec::with_capacity(MAGIC.len());
     // A directory, or a named pipe, whose opening would wait for a writer.
     if path.exists() && !path.is_file() {
-        return Err(SweepError::store(path.display(), "is no sweep store: not a file"));
+        return Err(SweepError::store_error(path.display(), "is no sweep store: not a file"));
     }
     let Ok(file) = File::open(path) else { return Ok(()) };
     match file.take(MAGIC.len() as u64).read_to_end(&mut begin) {
         // What cannot be read is SQLite's to tell.
-        Ok(_) if !begin.is_empty() && begin != MAGIC => Err(SweepError::stranger(path.display())),
+        Ok(_) if !begin.is_empty() && begin != MAGIC => Err(SweepError::stranger_error(path.display())),
         _ => Ok(()),
     }
 }
@@ -166,14 +166,14 @@ pub(super) fn lock_file(path: &Path) -> PathBuf {
 }
 
 /// Locks a store against other writers; the system unlocks when the process ends, however it ends.
-pub(super) fn lock(path: &Path) -> Result<File, SweepError> {
+pub(super) fn lock_store(path: &Path) -> Result<File, SweepError> {
     let name = lock_file(path);
     let fail = |e: std::io::Error| {
         let problem = match e.kind() {
             std::io::ErrorKind::NotFound => "cannot be made: its directory does not exist; make it first".to_string(),
             _ => format!("cannot be locked: {e}"),
         };
-        SweepError::store(path.display(), problem)
+        SweepError::store_error(path.display(), problem)
     };
     loop {
         let file = File::options().create(true).truncate(false).write(true).open(&name).map_err(fail)?;
@@ -206,8 +206,8 @@ fn is_at(_file: &File, _path: &Path) -> bool {
 }
 
 /// Opens the database.
-pub(super) fn connect(path: &Path, write: bool) -> Result<Connection, SweepError> {
-    let fail = |e| SweepError::database(path.display(), e);
+pub(super) fn connect_database(path: &Path, write: bool) -> Result<Connection, SweepError> {
+    let fail = |e| SweepError::database_error(path.display(), e);
     // Also to look, for the journal of a writer that was killed may have to be rolled back.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = if write {
@@ -250,8 +250,8 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &StoreHead) -> rusqli
     let columns: Vec<String> = head
         .parameters
         .iter()
-        .map(|(name, kind)| format!("{} {kind}", quoted(name)))
-        .chain(head.metrics.iter().map(|metric| format!("{} REAL", quoted(&metric.name))))
+        .map(|(name, kind)| format!("{} {kind}", quote_name(name)))
+        .chain(head.metrics.iter().map(|metric| format!("{} REAL", quote_name(&metric.name))))
         .collect();
     transaction.execute_batch(&format!(
         "PRAGMA application_id = {APPLICATION};
@@ -298,50 +298,52 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &StoreHead) -> rusqli
 }
 
 /// A name as SQL wants it.
-pub(super) fn quoted(name: &str) -> String {
+pub(super) fn quote_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 impl Store {
     /// Returns whether the file is still empty.
     pub(crate) fn is_new(&self) -> Result<bool, SweepError> {
-        let tables: i64 =
-            self.db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(|e| self.fail(e))?;
+        let tables: i64 = self
+            .db
+            .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+            .map_err(|e| self.database_error(e))?;
         Ok(tables == 0)
     }
 
     /// Lays out a new store, in one transaction.
-    pub(super) fn create(&self, head: &StoreHead) -> Result<(), SweepError> {
+    pub(super) fn create_tables(&self, head: &StoreHead) -> Result<(), SweepError> {
         let make = || -> rusqlite::Result<()> {
             let transaction = self.db.unchecked_transaction()?;
             lay_out(&transaction, head)?;
             transaction.commit()
         };
-        make().map_err(|e| self.fail(e))
+        make().map_err(|e| self.database_error(e))
     }
 
     /// Returns the head's value under this name.
-    pub(super) fn meta(&self, name: &str) -> Result<String, SweepError> {
+    pub(super) fn meta_value(&self, name: &str) -> Result<String, SweepError> {
         let value: Option<String> = self
             .db
             .query_row("SELECT value FROM meta WHERE name = ?", [name], |row| row.get(0))
             .optional()
-            .map_err(|e| self.fail(e))?;
-        value.ok_or_else(|| self.error(format!("is damaged: its table meta lacks `{name}`")))
+            .map_err(|e| self.database_error(e))?;
+        value.ok_or_else(|| self.store_error(format!("is damaged: its table meta lacks `{name}`")))
     }
 
     /// Checks that this version knows the layout of the store.
     pub(super) fn check_schema(&self) -> Result<(), SweepError> {
         let pragma = |name: &str| -> Result<i64, SweepError> {
-            self.db.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|e| self.fail(e))
+            self.db.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|e| self.database_error(e))
         };
         if pragma("application_id")? != APPLICATION {
-            return Err(self.error("is no sweep store: an SQLite database of something else"));
+            return Err(self.store_error("is no sweep store: an SQLite database of something else"));
         }
         let layout = pragma("user_version")?;
         if layout != LAYOUT {
-            let by = self.meta("drystone").unwrap_or_else(|_| "another version".to_string());
-            return Err(self.error(format!(
+            let by = self.meta_value("drystone").unwrap_or_else(|_| "another version".to_string());
+            return Err(self.store_error(format!(
                 "has layout {layout}, made by drystone {by}; drystone {VERSION} knows layout {LAYOUT} only: use that \
                  version, or another store"
             )));
@@ -352,9 +354,9 @@ impl Store {
     /// Checks that this version may add to the store.
     pub(super) fn check_version(&self) -> Result<(), SweepError> {
         self.check_schema()?;
-        let made_by = self.meta("drystone")?;
+        let made_by = self.meta_value("drystone")?;
         if made_by != VERSION {
-            return Err(self.error(format!(
+            return Err(self.store_error(format!(
                 "holds results of drystone {made_by}, and this is {VERSION}: results of different versions do not mix. \
                  Continue with that version, or begin another store with --store"
             )));
@@ -364,35 +366,36 @@ impl Store {
 
     /// Checks that it holds this chunk, or the whole study where that is wanted.
     pub(super) fn check_chunk(&self, chunk: Option<SweepChunk>) -> Result<(), SweepError> {
-        let wanted = chunk.map_or(String::new(), |c| c.to_string());
-        let has = self.meta("chunk")?;
-        if has == wanted {
+        let wanted_chunk = chunk.map_or(String::new(), |c| c.to_string());
+        let has = self.meta_value("chunk")?;
+        if has == wanted_chunk {
             return Ok(());
         }
         let say = |c: &str| if c.is_empty() { "the whole study".to_string() } else { format!("chunk {c}") };
-        Err(self.error(format!("holds {}, not {}; use another store", say(&has), say(&wanted))))
+        Err(self.store_error(format!("holds {}, not {}; use another store", say(&has), say(&wanted_chunk))))
     }
 
     /// The programs that policies call, by name; none in a store that was made without.
     pub(super) fn programs(&self) -> Result<BTreeMap<String, String>, SweepError> {
         let find = "SELECT value FROM meta WHERE name = ?";
         let text: Option<String> =
-            self.db.query_row(find, [PROGRAMS], |row| row.get(0)).optional().map_err(|e| self.fail(e))?;
+            self.db.query_row(find, [PROGRAMS], |row| row.get(0)).optional().map_err(|e| self.database_error(e))?;
         let Some(text) = text else { return Ok(BTreeMap::new()) };
-        serde_json::from_str(&text).map_err(|_| self.error("is damaged: meta `programs` is no mapping"))
+        serde_json::from_str(&text).map_err(|_| self.store_error("is damaged: meta `programs` is no mapping"))
     }
 
     /// Refuses a plan whose programs do something else than those of the same names here.
     pub(super) fn check_programs(&self, plan: &SweepPlan) -> Result<(), SweepError> {
-        let recorded = self.programs()?;
+        let recorded_programs = self.programs()?;
         let results = "SELECT EXISTS (SELECT 1 FROM result WHERE error IS NULL AND (instr(simulated, ?1) OR instr(simulated, ?2)))";
-        for (name, then) in &recorded {
+        for (name, then) in &recorded_programs {
             let Some(now) = plan.programs.get(name).filter(|now| *now != then) else { continue };
             // As in `python(object=mine)`, or `python(object=mine,overdue=now)`.
             let calls = [')', ','].map(|end| format!("(object={name}{end}"));
-            let has_results: bool = self.db.query_row(results, calls, |row| row.get(0)).map_err(|e| self.fail(e))?;
+            let has_results: bool =
+                self.db.query_row(results, calls, |row| row.get(0)).map_err(|e| self.database_error(e))?;
             if has_results {
-                return Err(self.error(format!(
+                return Err(self.store_error(format!(
                     "the program `{name}` was another one when its results were recorded: its code or its attributes have changed ({then} \
                      then, {now} now); give the new one another name, or begin another store"
                 )));
@@ -403,14 +406,16 @@ impl Store {
 
     /// Keeps the identities of a plan's programs beside those that are recorded.
     pub(super) fn keep_programs(&self, plan: &SweepPlan) -> Result<(), SweepError> {
-        let recorded = self.programs()?;
-        let all: BTreeMap<&String, &String> = recorded.iter().chain(&plan.programs).collect();
-        if all.len() == recorded.len() && all.iter().all(|(name, identity)| recorded.get(*name) == Some(*identity)) {
+        let recorded_programs = self.programs()?;
+        let merged_programs: BTreeMap<&String, &String> = recorded_programs.iter().chain(&plan.programs).collect();
+        if merged_programs.len() == recorded_programs.len()
+            && merged_programs.iter().all(|(name, identity)| recorded_programs.get(*name) == Some(*identity))
+        {
             return Ok(());
         }
         let write = "INSERT OR REPLACE INTO meta VALUES (?, ?)";
-        let text = serde_json::json!(all).to_string();
-        self.db.execute(write, params![PROGRAMS, text]).map(drop).map_err(|e| self.fail(e))
+        let text = serde_json::json!(merged_programs).to_string();
+        self.db.execute(write, params![PROGRAMS, text]).map(drop).map_err(|e| self.database_error(e))
     }
 
     /// Refuses a plan whose workloads have other jobs than those of the same names here.
@@ -419,7 +424,7 @@ impl Store {
             if let Some(case) = plan.cases.iter().find(|case| case.label() == row.label)
                 && case.hash != row.hash
             {
-                return Err(self.error(format!(
+                return Err(self.store_error(format!(
                     "workload {} has changed since the store was made ({} jobs, {} then; {} jobs, {} now): bring back \
                      the old log, or begin another store with --store",
                     row.label,
@@ -436,14 +441,14 @@ impl Store {
     /// The error of a plan that has no place for what is here: why, and where the study files
     /// differ.
     pub(super) fn other_study(&self, plan: &SweepPlan, why: &str) -> Result<SweepError, SweepError> {
-        Ok(self.error(format!(
+        Ok(self.store_error(format!(
             "holds another study, `{}` from {} ({} configurations; this one has {}{}): {why}; begin another store with --store, \
              or move this one away",
-            self.meta("study")?,
-            self.meta("file")?,
-            self.meta("all_configurations")?,
+            self.meta_value("study")?,
+            self.meta_value("file")?,
+            self.meta_value("all_configurations")?,
             plan.configurations.len(),
-            first_difference(&self.meta("text")?, &plan.text)
+            first_difference(&self.meta_value("text")?, &plan.text)
         )))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Store, weeks};
 use crate::error::SweepError;
-use crate::{DesignLevel, PlanOutcome, SimulationValues, SweepPlan, build};
+use crate::{DesignLevel, PlanOutcome, SimulationValues, SweepPlan, program_build};
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params, params_from_iter};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +13,8 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub fn done(&mut self, plan: &SweepPlan) -> Result<BTreeSet<usize>, SweepError> {
-        let recorded = || -> rusqlite::Result<BTreeMap<i64, usize>> {
+    pub fn recorded_places(&mut self, plan: &SweepPlan) -> Result<BTreeSet<usize>, SweepError> {
+        let count_recorded = || -> rusqlite::Result<BTreeMap<i64, usize>> {
             self.db.execute("DELETE FROM result WHERE error IS NOT NULL", [])?;
             let mut statement = self.db.prepare(
                 "SELECT simulation, count(*) FROM result WHERE simulation NOT IN (SELECT simulation FROM again) \
@@ -22,16 +22,16 @@ impl Store {
             )?;
             statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as usize)))?.collect()
         };
-        let recorded = recorded().map_err(|e| self.fail(e))?;
+        let recorded_counts = count_recorded().map_err(|e| self.database_error(e))?;
         let mut places = BTreeSet::new();
         for (place, simulated) in plan.simulations.iter().enumerate() {
-            match recorded.get(&simulated.id) {
+            match recorded_counts.get(&simulated.id) {
                 None => {}
                 Some(&rows) if rows == simulated.configurations.len() => drop(places.insert(place)),
                 // One transaction records all of them: rows were deleted by hand.
                 Some(_) => {
                     let forget = "DELETE FROM result WHERE simulation = ?";
-                    self.db.execute(forget, [simulated.id]).map_err(|e| self.fail(e))?;
+                    self.db.execute(forget, [simulated.id]).map_err(|e| self.database_error(e))?;
                 }
             }
         }
@@ -42,24 +42,27 @@ impl Store {
     ///
     /// # Errors
     /// The disk is full, or a simulation was recorded before; nothing is recorded then.
-    pub fn record(&mut self, plan: &SweepPlan, outcomes: &[PlanOutcome]) -> Result<(), SweepError> {
+    pub fn record_outcomes(&mut self, plan: &SweepPlan, outcomes: &[PlanOutcome]) -> Result<(), SweepError> {
         let mut write = || -> rusqlite::Result<()> {
             let transaction = self.db.transaction()?;
             for outcome in outcomes {
-                let simulated = &plan.simulations[outcome.place];
-                replace(&transaction, simulated.id)?;
-                for &configuration in &simulated.configurations {
-                    copy(&transaction, &row(plan, configuration, &outcome.measured, build()))?;
+                let simulation = &plan.simulations[outcome.place];
+                remove_simulation(&transaction, simulation.id)?;
+                for &configuration in &simulation.configurations {
+                    insert_row(
+                        &transaction,
+                        &configuration_row(plan, configuration, &outcome.measured, program_build()),
+                    )?;
                 }
                 for (metric, sums) in plan.metrics.iter().zip(&outcome.measured.weeks) {
                     if !sums.is_empty() {
-                        weeks::put(&transaction, simulated.id, &metric.to_string(), &weeks::bytes(sums))?;
+                        weeks::put_sums(&transaction, simulation.id, &metric.to_string(), &weeks::encode_sums(sums))?;
                     }
                 }
             }
             transaction.commit()
         };
-        write().map_err(|e| self.fail(e))
+        write().map_err(|e| self.database_error(e))
     }
 
     /// Notes that this program worked on the store.
@@ -76,13 +79,13 @@ impl Store {
     ) -> Result<(), SweepError> {
         let note =
             "INSERT INTO session (started, seconds, simulations, jobs, workers, drystone) VALUES (?, ?, ?, ?, ?, ?)";
-        let values = params![started as i64, seconds, simulations as i64, jobs as i64, workers, build()];
-        self.db.execute(note, values).map(drop).map_err(|e| self.fail(e))
+        let values = params![started as i64, seconds, simulations as i64, jobs as i64, workers, program_build()];
+        self.db.execute(note, values).map(drop).map_err(|e| self.database_error(e))
     }
 }
 
 /// Removes what is known of a simulation that is made again.
-pub(super) fn replace(transaction: &Transaction<'_>, simulation: i64) -> rusqlite::Result<()> {
+pub(super) fn remove_simulation(transaction: &Transaction<'_>, simulation: i64) -> rusqlite::Result<()> {
     if transaction.prepare_cached("DELETE FROM again WHERE simulation = ?")?.execute([simulation])? > 0 {
         for table in ["result", "week"] {
             let forget = format!("DELETE FROM {table} WHERE simulation = ?");
@@ -93,15 +96,20 @@ pub(super) fn replace(transaction: &Transaction<'_>, simulation: i64) -> rusqlit
 }
 
 /// The row of a configuration, as a build of the program found it.
-pub(super) fn row(plan: &SweepPlan, place: usize, measured: &SimulationValues, build: &str) -> Vec<Value> {
+pub(super) fn configuration_row(
+    plan: &SweepPlan,
+    place: usize,
+    measured: &SimulationValues,
+    build: &str,
+) -> Vec<Value> {
     let configuration = &plan.configurations[place];
-    let simulated = &plan.simulations[configuration.simulation];
+    let simulation = &plan.simulations[configuration.simulation];
     let case = &plan.cases[configuration.case];
     let parameters: serde_json::Map<String, serde_json::Value> =
         configuration.policy.parameters().into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
     let mut row: Vec<Value> = vec![
         (place as i64 + 1).into(),
-        simulated.id.into(),
+        simulation.id.into(),
         plan.name.clone().into(),
         case.name.clone().into(),
         case.hash.clone().into(),
@@ -113,7 +121,7 @@ pub(super) fn row(plan: &SweepPlan, place: usize, measured: &SimulationValues, b
         case.trim.to_string().into(),
         configuration.name.clone().into(),
         configuration.policy.text().to_string().into(),
-        simulated.canonical.clone().into(),
+        simulation.canonical.clone().into(),
         serde_json::Value::Object(parameters).to_string().into(),
         build.to_string().into(),
     ];
@@ -128,7 +136,7 @@ pub(super) fn row(plan: &SweepPlan, place: usize, measured: &SimulationValues, b
     row
 }
 
-pub(super) fn copy(transaction: &Transaction<'_>, row: &[Value]) -> rusqlite::Result<()> {
+pub(super) fn insert_row(transaction: &Transaction<'_>, row: &[Value]) -> rusqlite::Result<()> {
     let insert = format!("INSERT INTO result VALUES ({})", vec!["?"; row.len()].join(", "));
     transaction.prepare_cached(&insert)?.execute(params_from_iter(row)).map(drop)
 }

@@ -10,33 +10,33 @@ use toml::{Spanned, Value};
 impl StudyReader<'_> {
     /// Values of a key that are texts or tables of the words of a text, each on its own; `"none"`
     /// is none.
-    pub(super) fn each<T: FromStr<Err: Display> + Display>(
+    pub(super) fn read_each<T: FromStr<Err: Display> + Display>(
         &self,
         (key, example): (&str, &str),
         raw: Option<&Spanned<Value>>,
     ) -> Result<Vec<Option<T>>, SweepError> {
         let Some(raw) = raw else { return Ok(vec![None]) };
-        let one = |value: &Value| match value {
+        let read_value = |value: &Value| match value {
             Value::String(text) if text == "none" => Ok(None),
             Value::String(text) => text.parse().map(Some).map_err(|problem: T::Err| problem.to_string()),
-            Value::Table(table) => words(table)?.parse().map(Some).map_err(|problem: T::Err| problem.to_string()),
+            Value::Table(table) => table_words(table)?.parse().map(Some).map_err(|problem: T::Err| problem.to_string()),
             _ => Err(format!("expected {example}, or \"none\", or a list of such")),
         };
-        let wrong = |problem: String| self.error(raw.span(), format!("`{key}`: {problem}"));
-        let all: Vec<Option<T>> = match raw.as_ref() {
+        let wrong = |problem: String| self.error_at(raw.span(), format!("`{key}`: {problem}"));
+        let parsed_values: Vec<Option<T>> = match raw.as_ref() {
             Value::Array(values) if values.is_empty() => Err(format!("the list is empty; expected {example}")),
-            Value::Array(values) => values.iter().map(one).collect(),
-            value => one(value).map(|only| vec![only]),
+            Value::Array(values) => values.iter().map(read_value).collect(),
+            value => read_value(value).map(|only| vec![only]),
         }
         .map_err(wrong)?;
         let text = |one: &Option<T>| one.as_ref().map_or("none".to_string(), ToString::to_string);
-        self.once(key, raw.span(), all.iter().map(text).collect())?;
-        Ok(all)
+        self.without_repeats(key, raw.span(), parsed_values.iter().map(text).collect())?;
+        Ok(parsed_values)
     }
 }
 
 /// The words of a table as they stand in a text.
-fn words(table: &toml::map::Map<String, Value>) -> Result<String, String> {
+fn table_words(table: &toml::map::Map<String, Value>) -> Result<String, String> {
     let word = |(key, value): (&String, &Value)| match value {
         Value::String(text) => Ok(format!("{key}={text}")),
         Value::Integer(number) => Ok(format!("{key}={number}")),

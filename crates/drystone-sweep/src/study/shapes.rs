@@ -28,14 +28,14 @@ pub(crate) struct ShapeEntry {
 
 impl ShapeEntry {
     /// Returns whether jobs have several sizes, or power is counted.
-    pub(crate) fn counts(&self) -> bool {
+    pub(crate) fn has_shapes(&self) -> bool {
         let tables = [&self.shapes, &self.power, &self.series];
         tables.into_iter().any(Option::is_some) || self.idle > 0 || self.draws.iter().any(Option::is_some)
     }
 
     /// Every draw with every seed that it has: that of a generated workload, else those of the
     /// study.
-    pub(crate) fn seeded<'a>(
+    pub(crate) fn seeded_draws<'a>(
         &'a self,
         own: Option<u64>,
         seeds: &'a [u64],
@@ -57,14 +57,14 @@ const EXPECTED: &str = "expected { kind = \"malleable\", share = [0, 50, 100], b
                         of such";
 
 impl StudyReader<'_> {
-    pub(super) fn shapes(&self, raw: &RawWorkload, whole: Bytes<usize>) -> Result<ShapeEntry, SweepError> {
+    pub(super) fn read_shapes(&self, raw: &RawWorkload, whole: Bytes<usize>) -> Result<ShapeEntry, SweepError> {
         if let (Some(_), Some(reshape)) = (&raw.shapes, &raw.reshape) {
             let problem = "`reshape` draws what `shapes` would say; leave one of them out";
-            return Err(self.error(reshape.span(), problem));
+            return Err(self.error_at(reshape.span(), problem));
         }
         let draws = match &raw.reshape {
             None => vec![None],
-            Some(value) => self.draws(value)?,
+            Some(value) => self.read_draws(value)?,
         };
         let power_at = raw.power.as_ref().map(Spanned::span).or(raw.idle.as_ref().map(Spanned::span));
         let entry = ShapeEntry {
@@ -77,24 +77,24 @@ impl StudyReader<'_> {
             power_at: power_at.unwrap_or(whole.clone()),
         };
         if let Some(idle) = raw.idle.as_ref().filter(|idle| *idle.as_ref() > 1 << 32) {
-            return Err(self.error(idle.span(), "`idle` is a number of watts up to 4294967296"));
+            return Err(self.error_at(idle.span(), "`idle` is a number of watts up to 4294967296"));
         }
-        if entry.counts() && (raw.resources.is_some() || raw.on_nodes.is_some()) {
+        if entry.has_shapes() && (raw.resources.is_some() || raw.on_nodes.is_some()) {
             let problem =
                 "`shapes`, `reshape` and `power` count processors and watts; leave `resources` and `on-nodes` out";
-            return Err(self.error(whole, problem));
+            return Err(self.error_at(whole, problem));
         }
         Ok(entry)
     }
 
     /// Draws of sizes, a share at a time.
-    fn draws(&self, raw: &Spanned<Value>) -> Result<Vec<Option<Reshape>>, SweepError> {
-        let wrong = |problem: String| self.error(raw.span(), format!("`reshape`: {problem}"));
-        let mut all = Vec::new();
+    fn read_draws(&self, raw: &Spanned<Value>) -> Result<Vec<Option<Reshape>>, SweepError> {
+        let wrong = |problem: String| self.error_at(raw.span(), format!("`reshape`: {problem}"));
+        let mut draw_list = Vec::new();
         let mut add = |value: &Value| -> Result<(), String> {
             match value {
-                Value::String(text) if text == "none" => all.push(None),
-                Value::Table(table) => all.extend(read(table)?.into_iter().map(Some)),
+                Value::String(text) if text == "none" => draw_list.push(None),
+                Value::Table(table) => draw_list.extend(read_reshapes(table)?.into_iter().map(Some)),
                 _ => return Err(EXPECTED.to_string()),
             }
             Ok(())
@@ -106,12 +106,12 @@ impl StudyReader<'_> {
         }
         .map_err(wrong)?;
         let text = |draw: &Option<Reshape>| draw.as_ref().map_or("none".to_string(), ToString::to_string);
-        self.once("reshape", raw.span(), all.iter().map(text).collect())?;
-        Ok(all)
+        self.without_repeats("reshape", raw.span(), draw_list.iter().map(text).collect())?;
+        Ok(draw_list)
     }
 }
 
-fn read(table: &toml::map::Map<String, Value>) -> Result<Vec<Reshape>, String> {
+fn read_reshapes(table: &toml::map::Map<String, Value>) -> Result<Vec<Reshape>, String> {
     let mut draw = Reshape::default();
     let mut shares = vec![1.0];
     for (key, value) in table {
@@ -142,13 +142,13 @@ fn read(table: &toml::map::Map<String, Value>) -> Result<Vec<Reshape>, String> {
 
 /// Percentages as shares of 1.
 fn read_shares(value: &Value) -> Option<Vec<f64>> {
-    let one = |value: &Value| {
+    let read_share = |value: &Value| {
         let percent = value.as_float().or(value.as_integer().map(|whole| whole as f64))?;
         (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
     };
     match value {
         Value::Array(values) if values.is_empty() => None,
-        Value::Array(values) => values.iter().map(one).collect(),
-        value => Some(vec![one(value)?]),
+        Value::Array(values) => values.iter().map(read_share).collect(),
+        value => Some(vec![read_share(value)?]),
     }
 }

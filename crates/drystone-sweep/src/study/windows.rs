@@ -8,23 +8,23 @@ use toml::{Spanned, Value};
 
 impl StudyReader<'_> {
     /// The rule of a workload, else that of the whole study; `"none"` takes the study's back.
-    pub(super) fn windows(&self, raw: &RawWorkload, study: &RawStudy) -> Result<Option<WindowRule>, SweepError> {
+    pub(super) fn read_windows(&self, raw: &RawWorkload, study: &RawStudy) -> Result<Option<WindowRule>, SweepError> {
         let Some(value) = raw.windows.as_ref().or(study.windows.as_ref()) else { return Ok(None) };
         let text = self.rule_text(value)?;
         if text == "none" {
             return Ok(None);
         }
         let rule: WindowRule =
-            text.parse().map_err(|problem| self.error(value.span(), format!("`windows`: {problem}")))?;
+            text.parse().map_err(|problem| self.error_at(value.span(), format!("`windows`: {problem}")))?;
         let parts = [&raw.month, &raw.slice].into_iter().flatten().map(Spanned::span);
         if let Some(at) = parts.chain(raw.warm_start.as_ref().map(Spanned::span)).next() {
             let problem =
                 "`month`, `slice` and `warm-start` do not go with `windows`: each cuts the log in its own way";
-            return Err(self.error(at, problem));
+            return Err(self.error_at(at, problem));
         }
         if let Some(trim) = raw.trim.as_ref().or(study.trim.as_ref()).filter(|_| rule.has_margins()) {
             let problem = "`trim` does not go with `warm-up` and `cool-down` of windows, which say what counts";
-            return Err(self.error(trim.span(), problem));
+            return Err(self.error_at(trim.span(), problem));
         }
         Ok(Some(rule))
     }
@@ -33,7 +33,7 @@ impl StudyReader<'_> {
         let wrong = || {
             let problem =
                 "`windows` is a table such as { jobs = 256, count = 10, seed = 1 }, or a text such as \"sc17\"";
-            self.error(value.span(), problem)
+            self.error_at(value.span(), problem)
         };
         let word = |value: &Value| match value {
             Value::Integer(number) => Ok(number.to_string()),

@@ -21,7 +21,7 @@ const FAILURES: &str = "{ mtbf = \"30d\", repair = \"6h\", node = 8, jobs = \"re
 const CHECKPOINTS: &str = "\"young\", \"daly,cost=5m\" or { interval = \"1h\", cost = \"5m\", restart = \"5m\" }";
 
 impl StudyReader<'_> {
-    pub(super) fn workload(
+    pub(super) fn read_workload(
         &self,
         raw: &Spanned<RawWorkload>,
         study: &RawStudy,
@@ -30,47 +30,48 @@ impl StudyReader<'_> {
         let (span, raw) = (raw.span(), raw.as_ref());
         let source = match (&raw.file, &raw.generate) {
             (Some(file), None) => WorkloadSource::Log(file.as_ref().clone()),
-            (None, Some(generate)) => WorkloadSource::Generated(Box::new(self.generated(generate)?)),
-            _ => return Err(self.error(span, "a workload needs either `file` or `generate`")),
+            (None, Some(generate)) => WorkloadSource::Generated(Box::new(self.read_generator(generate)?)),
+            _ => return Err(self.error_at(span, "a workload needs either `file` or `generate`")),
         };
-        let published: Option<Published> = match &raw.published {
+        let published_schedule: Option<Published> = match &raw.published {
             None => None,
             Some(text) => Some(
                 text.as_ref()
                     .parse()
-                    .map_err(|e: drystone::log::clean::OptionError| self.error(text.span(), e.to_string()))?,
+                    .map_err(|e: drystone::log::clean::OptionError| self.error_at(text.span(), e.to_string()))?,
             ),
         };
-        let trim = match (&raw.trim, trim, published) {
-            (Some(text), _, _) => self.selection(text)?,
+        let trim = match (&raw.trim, trim, published_schedule) {
+            (Some(text), _, _) => self.read_selection(text)?,
             (None, Some(trim), _) => trim,
-            (None, None, published) => experiment::selection(published),
+            (None, None, published) => experiment::study_selection(published),
         };
-        let excess = raw.excess.as_ref().or(study.excess.as_ref()).map(|value| self.excess(value)).transpose()?;
+        let excess = raw.excess.as_ref().or(study.excess.as_ref()).map(|value| self.read_excess(value)).transpose()?;
         let name = match (&raw.name, &source) {
             (Some(name), _) => name.clone(),
-            (None, WorkloadSource::Log(file)) => drystone::log::title(file),
+            (None, WorkloadSource::Log(file)) => drystone::log::file_title(file),
             (None, WorkloadSource::Generated(_)) => "generated".to_string(),
         };
         let warm_start = self.warm_start(raw)?;
         let from_log = raw.circumstances.is_some() || raw.feedback || warm_start.is_some();
         if from_log && matches!(source, WorkloadSource::Generated(_)) {
             let problem = "`circumstances`, `warm-start` and `feedback` need a log: give `file` instead of `generate`";
-            return Err(self.error(span, problem));
+            return Err(self.error_at(span, problem));
         }
-        let mut options = self.cleaning(published.map(Published::options).unwrap_or_default(), &raw.clean)?;
-        if let Some(study) = published.filter(|_| !raw.clean.keys().any(|key| key.as_ref() == "take")) {
-            options.take = study.jobs();
+        let mut options =
+            self.read_cleaning(published_schedule.map(Published::options).unwrap_or_default(), &raw.clean)?;
+        if let Some(study) = published_schedule.filter(|_| !raw.clean.keys().any(|key| key.as_ref() == "take")) {
+            options.take = study.job_count();
             options.same_month = study == Published::Talby1999 && raw.month.is_some();
         }
         options.records |= raw.feedback || warm_start.is_some();
         let resources = raw.resources.as_ref().or(study.resources.as_ref());
         let on_nodes = self.on_nodes(raw.on_nodes.as_ref().or(study.on_nodes.as_ref()))?;
-        let placement = self.placement(raw, study, on_nodes.is_some())?;
+        let placement = self.read_placement(raw, study, on_nodes.is_some())?;
         Ok(WorkloadEntry {
             name,
             source,
-            published,
+            published: published_schedule,
             options,
             trim,
             excess,
@@ -78,48 +79,48 @@ impl StudyReader<'_> {
             priorities: raw.priorities.clone().or_else(|| study.priorities.clone()),
             outages: raw.outages.clone(),
             supply: raw.supply.clone(),
-            resources: self.resources(resources)?,
+            resources: self.read_resources(resources)?,
             resources_at: resources.map_or(span.clone(), Spanned::span),
             on_nodes,
             placement,
             circumstances: raw.circumstances.clone(),
             warm_start,
             feedback: raw.feedback,
-            loads: self.loads(raw.load.as_ref())?,
-            months: self.months(raw.month.as_ref())?,
+            loads: self.read_loads(raw.load.as_ref())?,
+            months: self.read_months(raw.month.as_ref())?,
             months_at: raw.month.as_ref().map_or(span.clone(), Spanned::span),
-            slices: self.slices(raw.slice.as_ref())?,
+            slices: self.read_slices(raw.slice.as_ref())?,
             slices_at: raw.slice.as_ref().map_or(span.clone(), Spanned::span),
-            windows: self.windows(raw, study)?,
+            windows: self.read_windows(raw, study)?,
             windows_at: raw.windows.as_ref().or(study.windows.as_ref()).map_or(span.clone(), Spanned::span),
-            failures: self.each(("failures", FAILURES), raw.failures.as_ref())?,
+            failures: self.read_each(("failures", FAILURES), raw.failures.as_ref())?,
             failures_at: raw.failures.as_ref().map_or(span.clone(), Spanned::span),
-            checkpoints: self.each(("checkpoints", CHECKPOINTS), raw.checkpoints.as_ref())?,
+            checkpoints: self.read_each(("checkpoints", CHECKPOINTS), raw.checkpoints.as_ref())?,
             checkpoints_at: raw.checkpoints.as_ref().map_or(span.clone(), Spanned::span),
-            shape: self.shapes(raw, span.clone())?,
-            changes: self.changes(raw.change.as_ref())?,
+            shape: self.read_shapes(raw, span.clone())?,
+            changes: self.read_changes(raw.change.as_ref())?,
             changes_at: raw.change.as_ref().map_or(span.clone(), Spanned::span),
             file_at: raw.file.as_ref().map_or(span, Spanned::span),
         })
     }
 
     /// Resources beyond processors, in the words of `--resources`: one text, or a list of texts.
-    fn resources(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<ResourceSpec>, SweepError> {
+    fn read_resources(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<ResourceSpec>, SweepError> {
         let Some(raw) = raw else { return Ok(Vec::new()) };
-        let wrong = |problem: String| self.error(raw.span(), problem);
-        let expected = "`resources` is a text such as \"mem=8GB\", \"mem=4GB/proc,partition:2=64\" or \"demands.csv\", or a \
+        let wrong = |problem: String| self.error_at(raw.span(), problem);
+        let expected_form = "`resources` is a text such as \"mem=8GB\", \"mem=4GB/proc,partition:2=64\" or \"demands.csv\", or a \
                         list of such";
         let texts: Vec<&str> = match raw.as_ref() {
             Value::String(text) => vec![text],
             Value::Array(all) => {
                 let texts: Option<Vec<&str>> = all.iter().map(Value::as_str).collect();
-                texts.filter(|texts| !texts.is_empty()).ok_or_else(|| wrong(expected.to_string()))?
+                texts.filter(|texts| !texts.is_empty()).ok_or_else(|| wrong(expected_form.to_string()))?
             }
-            _ => return Err(wrong(expected.to_string())),
+            _ => return Err(wrong(expected_form.to_string())),
         };
         let parts = texts.iter().flat_map(|text| text.split(','));
-        let read = |part: &str| part.parse().map_err(|problem: String| wrong(format!("`resources`: {problem}")));
-        let specs: Vec<ResourceSpec> = parts.map(read).collect::<Result<_, _>>()?;
+        let parse_spec = |part: &str| part.parse().map_err(|problem: String| wrong(format!("`resources`: {problem}")));
+        let specs: Vec<ResourceSpec> = parts.map(parse_spec).collect::<Result<_, _>>()?;
         if specs.contains(&ResourceSpec::None) {
             return match specs.len() {
                 1 => Ok(Vec::new()),
@@ -135,27 +136,27 @@ impl StudyReader<'_> {
         match file.as_ref().to_str().unwrap_or_default() {
             "none" => Ok(None),
             text if text.ends_with(".csv") => Ok(Some(file.clone())),
-            "site" => Err(self.error(
+            "site" => Err(self.error_at(
                 file.span(),
                 "`on-nodes`: a study takes of a site its jobs and processors; name a table of its nodes: on-nodes = \"FILE.csv\"",
             )),
             text => {
                 let problem = format!("`on-nodes`: `{text}` names no nodes; expected a table FILE.csv or none");
-                Err(self.error(file.span(), problem))
+                Err(self.error_at(file.span(), problem))
             }
         }
     }
 
     /// Choice of nodes for jobs, in the words of `--placement`; without nodes it is a mistake.
-    fn placement(&self, raw: &RawWorkload, study: &RawStudy, placed: bool) -> Result<NodeFill, SweepError> {
+    fn read_placement(&self, raw: &RawWorkload, study: &RawStudy, placed: bool) -> Result<NodeFill, SweepError> {
         let Some(word) = raw.placement.as_ref().or(study.placement.as_ref()) else { return Ok(NodeFill::default()) };
         let rule = NodeFill::ALL.iter().copied().find(|rule| rule.name() == word.as_ref()).ok_or_else(|| {
             let names = NodeFill::ALL.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(", ");
-            self.error(word.span(), format!("`placement`: there is no rule `{}`; expected {names}", word.as_ref()))
+            self.error_at(word.span(), format!("`placement`: there is no rule `{}`; expected {names}", word.as_ref()))
         })?;
         match &raw.placement {
             Some(word) if !placed => {
-                Err(self.error(word.span(), "`placement` needs nodes to place jobs on: `on-nodes = \"nodes.csv\"`"))
+                Err(self.error_at(word.span(), "`placement` needs nodes to place jobs on: `on-nodes = \"nodes.csv\"`"))
             }
             _ => Ok(rule),
         }
@@ -169,22 +170,23 @@ impl StudyReader<'_> {
             let at = field.span();
             let problem = "`load`, `month` and `slice` do not go with `warm-start`: the running and waiting jobs are \
                 recorded at the load of the log";
-            return Err(self.error(at, problem));
+            return Err(self.error_at(at, problem));
         }
         match *seconds.as_ref() {
             after @ 0..=TIME_LIMIT => Ok(Some(Seconds(after))),
             _ => {
-                Err(self.error(seconds.span(), "`warm-start` is a number of seconds after the first submit, 0 or more"))
+                Err(self
+                    .error_at(seconds.span(), "`warm-start` is a number of seconds after the first submit, 0 or more"))
             }
         }
     }
 
-    fn generated(&self, raw: &Spanned<RawGenerate>) -> Result<Params, SweepError> {
+    fn read_generator(&self, raw: &Spanned<RawGenerate>) -> Result<Params, SweepError> {
         let (span, raw) = (raw.span(), raw.as_ref());
         let length = match (raw.jobs, raw.days) {
             (Some(jobs), None) => WorkloadLength::Jobs(jobs),
             (None, Some(days)) => WorkloadLength::Span(Seconds(i64::from(days) * Seconds::DAY.0)),
-            _ => return Err(self.error(span, "`generate` needs either `jobs` or `days`")),
+            _ => return Err(self.error_at(span, "`generate` needs either `jobs` or `days`")),
         };
         let plain = Params::new(raw.procs, 1);
         let params = Params {
@@ -195,12 +197,12 @@ impl StudyReader<'_> {
             habits: Habits { users: raw.users, ..Habits::default() },
             ..plain
         };
-        params.check().map_err(|e| self.error(span, e.to_string()))?;
+        params.check_params().map_err(|e| self.error_at(span, e.to_string()))?;
         Ok(params)
     }
 
     /// The options of a study with changes, each checked where it stands.
-    pub(super) fn cleaning(
+    pub(super) fn read_cleaning(
         &self,
         base: CleaningOptions,
         changes: &BTreeMap<Spanned<String>, Spanned<Value>>,
@@ -210,18 +212,18 @@ impl StudyReader<'_> {
             let name = key.as_ref().as_str();
             if ELSEWHERE.contains(&name) {
                 let instead = if name == "load" { "`load`, one level up" } else { "`as`, one level up" };
-                return Err(self.error(key.span(), format!("`{name}` cannot stand here; see {instead}")));
+                return Err(self.error_at(key.span(), format!("`{name}` cannot stand here; see {instead}")));
             }
-            let fail = |e: String| self.error(value.span(), format!("clean.{name}: {e}"));
-            let mut all = Value::try_from(&options).map_err(|e| fail(e.to_string()))?;
+            let fail = |e: String| self.error_at(value.span(), format!("clean.{name}: {e}"));
+            let mut option_table = Value::try_from(&options).map_err(|e| fail(e.to_string()))?;
             // Missing estimates may be numbers of seconds; the library reads them as text.
             let mut new = value.as_ref().clone();
             if let ("missing-estimate", Value::Integer(seconds)) = (name, &new) {
                 new = Value::String(seconds.to_string());
             }
-            all.as_table_mut().map(|table| table.insert(name.to_string(), new));
-            options = all.try_into().map_err(|e: toml::de::Error| match e.message().trim() {
-                text if text.starts_with("unknown field") => self.error(key.span(), without_elsewhere(text)),
+            option_table.as_table_mut().map(|table| table.insert(name.to_string(), new));
+            options = option_table.try_into().map_err(|e: toml::de::Error| match e.message().trim() {
+                text if text.starts_with("unknown field") => self.error_at(key.span(), without_elsewhere(text)),
                 text => fail(text.to_string()),
             })?;
             if options.take == Some(0) {
@@ -231,47 +233,49 @@ impl StudyReader<'_> {
         Ok(options)
     }
 
-    pub(super) fn loads(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<LoadFactor>>, SweepError> {
+    pub(super) fn read_loads(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<LoadFactor>>, SweepError> {
         let Some(raw) = raw else { return Ok(vec![None]) };
-        let one = |value: &Value| match value {
+        let read_load = |value: &Value| match value {
             Value::Integer(_) | Value::Float(_) | Value::String(_) => {
-                let text = self.level(value, raw.span())?.to_string();
+                let text = self.read_level(value, raw.span())?.to_string();
                 text.parse()
                     .map(Some)
-                    .map_err(|e: drystone::log::clean::OptionError| self.error(raw.span(), e.to_string()))
+                    .map_err(|e: drystone::log::clean::OptionError| self.error_at(raw.span(), e.to_string()))
             }
-            _ => Err(self.error(
+            _ => Err(self.error_at(
                 raw.span(),
                 "`load` is a factor such as 1.1, a list of factors, or a range { from = 0.8, to = 1.2, step = 0.1 }",
             )),
         };
         match raw.as_ref() {
-            Value::Array(values) if values.is_empty() => Err(self.error(raw.span(), "`load` is empty")),
+            Value::Array(values) if values.is_empty() => Err(self.error_at(raw.span(), "`load` is empty")),
             Value::Array(values) => {
-                let loads: Vec<Option<LoadFactor>> = values.iter().map(one).collect::<Result<_, _>>()?;
-                self.once("load", raw.span(), loads.iter().flatten().map(|load| load.as_f64()).collect())?;
+                let loads: Vec<Option<LoadFactor>> = values.iter().map(read_load).collect::<Result<_, _>>()?;
+                self.without_repeats("load", raw.span(), loads.iter().flatten().map(|load| load.as_f64()).collect())?;
                 Ok(loads)
             }
-            Value::Table(_) => match self.range(raw)? {
-                Range::Levels(levels) => levels.iter().map(|level| one(&Value::String(level.to_string()))).collect(),
+            Value::Table(_) => match self.read_range(raw)? {
+                Range::Levels(levels) => {
+                    levels.iter().map(|level| read_load(&Value::String(level.to_string()))).collect()
+                }
                 Range::Between { .. } | Range::Whole { .. } => {
                     let problem = "a range of loads needs a `step`: { from = 0.8, to = 1.2, step = 0.1 }";
-                    Err(self.error(raw.span(), problem))
+                    Err(self.error_at(raw.span(), problem))
                 }
             },
-            value => Ok(vec![one(value)?]),
+            value => Ok(vec![read_load(value)?]),
         }
     }
 
     /// Parts of the log by submit, each on its own.
-    pub(super) fn slices(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<SubmitSlice>>, SweepError> {
+    pub(super) fn read_slices(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<SubmitSlice>>, SweepError> {
         let Some(raw) = raw else { return Ok(vec![None]) };
         let wrong = || {
             let problem = "`slice` is FROM..UNTIL in seconds of the log, such as \"0..604800\", or a list of such; either \
                            end may be left out";
-            self.error(raw.span(), problem)
+            self.error_at(raw.span(), problem)
         };
-        let one = |value: &Value| {
+        let read_slice = |value: &Value| {
             let text = value.as_str().ok_or_else(wrong)?.trim();
             let (from, until) = text.split_once("..").ok_or_else(wrong)?;
             let second = |part: &str| match part.trim() {
@@ -284,60 +288,61 @@ impl StudyReader<'_> {
             let (from, until) = (second(from)?, second(until)?);
             if from.zip(until).is_some_and(|(from, until)| from >= until) {
                 let problem = format!("`slice` {text}: the end is not behind the beginning");
-                return Err(self.error(raw.span(), problem));
+                return Err(self.error_at(raw.span(), problem));
             }
             Ok(Some(SubmitSlice { text: text.to_string(), from, until }))
         };
         match raw.as_ref() {
             Value::Array(values) if values.is_empty() => Err(wrong()),
             Value::Array(values) => {
-                let slices: Vec<Option<SubmitSlice>> = values.iter().map(one).collect::<Result<_, _>>()?;
-                self.once("slice", raw.span(), slices.iter().flatten().map(|slice| &slice.text).collect())?;
+                let slices: Vec<Option<SubmitSlice>> = values.iter().map(read_slice).collect::<Result<_, _>>()?;
+                self.without_repeats("slice", raw.span(), slices.iter().flatten().map(|slice| &slice.text).collect())?;
                 Ok(slices)
             }
-            value => Ok(vec![one(value)?]),
+            value => Ok(vec![read_slice(value)?]),
         }
     }
 
     /// Changes of the machine or the jobs, each on its own; `none` is no change.
-    pub(super) fn changes(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<ChangeList>>, SweepError> {
+    pub(super) fn read_changes(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<ChangeList>>, SweepError> {
         let Some(raw) = raw else { return Ok(vec![None]) };
         let wrong = || {
             let problem = "`change` is a change such as \"procs +64\" or \"limits x0.5; load 1.1\", or a list of such; \"none\" is the \
                            log as it is";
-            self.error(raw.span(), problem)
+            self.error_at(raw.span(), problem)
         };
-        let one = |value: &Value| {
+        let read_change = |value: &Value| {
             let text = value.as_str().ok_or_else(wrong)?;
             let list: ChangeList = text
                 .parse()
-                .map_err(|e: drystone_whatif::SiteChangeError| self.error(raw.span(), format!("`change`: {e}")))?;
+                .map_err(|e: drystone_whatif::SiteChangeError| self.error_at(raw.span(), format!("`change`: {e}")))?;
             Ok((!list.0.is_empty()).then_some(list))
         };
         match raw.as_ref() {
             Value::Array(values) if values.is_empty() => Err(wrong()),
             Value::Array(values) => {
-                let all: Vec<Option<ChangeList>> = values.iter().map(one).collect::<Result<_, _>>()?;
-                let texts = all.iter().map(|list| list.as_ref().map_or("none".to_string(), ToString::to_string));
-                self.once("change", raw.span(), texts.collect())?;
-                Ok(all)
+                let change_lists: Vec<Option<ChangeList>> = values.iter().map(read_change).collect::<Result<_, _>>()?;
+                let texts =
+                    change_lists.iter().map(|list| list.as_ref().map_or("none".to_string(), ToString::to_string));
+                self.without_repeats("change", raw.span(), texts.collect())?;
+                Ok(change_lists)
             }
-            value => Ok(vec![one(value)?]),
+            value => Ok(vec![read_change(value)?]),
         }
     }
 
-    pub(super) fn months(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<String>>, SweepError> {
+    pub(super) fn read_months(&self, raw: Option<&Spanned<Value>>) -> Result<Vec<Option<String>>, SweepError> {
         let Some(raw) = raw else { return Ok(vec![None]) };
-        let wrong = || self.error(raw.span(), "`month` is a month such as \"1997-03\", or a list of months");
-        let one = |value: &Value| value.as_str().map(|s| Some(s.to_string())).ok_or_else(wrong);
+        let wrong = || self.error_at(raw.span(), "`month` is a month such as \"1997-03\", or a list of months");
+        let read_month = |value: &Value| value.as_str().map(|s| Some(s.to_string())).ok_or_else(wrong);
         match raw.as_ref() {
             Value::Array(values) if values.is_empty() => Err(wrong()),
             Value::Array(values) => {
-                let months: Vec<Option<String>> = values.iter().map(one).collect::<Result<_, _>>()?;
-                self.once("month", raw.span(), months.iter().flatten().collect())?;
+                let months: Vec<Option<String>> = values.iter().map(read_month).collect::<Result<_, _>>()?;
+                self.without_repeats("month", raw.span(), months.iter().flatten().collect())?;
                 Ok(months)
             }
-            value => Ok(vec![one(value)?]),
+            value => Ok(vec![read_month(value)?]),
         }
     }
 }

@@ -4,7 +4,7 @@ use drystone::metrics::Metric;
 use drystone_sweep::analysis::{CandidateTable, CaseSelection, PairedTests, Ranking};
 use drystone_sweep::{
     Cancelled, JobMeasurer, MeasuredSchedule, OwnMetric, Store, SweepError, SweepMetric, SweepPlan, SweepStudy,
-    Threads, WorkSummary, carry_out, gather, merge,
+    Threads, WorkSummary, carry_out, gather_published, merge_stores,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn own(name: &str, identity: &str) -> OwnMetric {
 
 fn plain() -> SweepPlan {
     let study = SweepStudy::parse(Path::new("study.toml"), STUDY.to_string()).expect("a study");
-    SweepPlan::of(&study, None).expect("a plan")
+    SweepPlan::from_study(&study, None).expect("a plan")
 }
 
 fn plan(metrics: &[OwnMetric]) -> SweepPlan {
@@ -71,23 +71,23 @@ fn a_metric_of_ones_own_is_judged_as_one_of_the_catalogue() {
     let [one, two] = [1, 2].map(|threads| {
         let path = dir.path().join(format!("{threads}.db"));
         assert_eq!(carry(&path, &plan, threads).expect("done").left, 0);
-        Store::look(&path).expect("a store")
+        Store::open_to_read(&path).expect("a store")
     });
     let rows = one.rows().expect("rows");
     assert_eq!(rows, two.rows().expect("rows"));
     for row in &rows {
         assert_eq!(row.values[..2], row.values[2..], "{}", row.policy);
         for (catalogued, own) in [("wait_mean", "own_wait"), ("response_mean", "own_response")] {
-            let weeks = one.weeks(row.simulation, catalogued).expect("weeks");
-            assert!(weeks.len() >= 9 && weeks == one.weeks(row.simulation, own).expect("weeks"));
-            assert_eq!(weeks, two.weeks(row.simulation, own).expect("weeks"));
+            let weeks = one.week_sums(row.simulation, catalogued).expect("weeks");
+            assert!(weeks.len() >= 9 && weeks == one.week_sums(row.simulation, own).expect("weeks"));
+            assert_eq!(weeks, two.week_sums(row.simulation, own).expect("weeks"));
         }
     }
     let tests = |metric: &str| {
         let choice = CaseSelection { metrics: vec![metric.to_string()], workloads: Vec::new() };
-        let table = CandidateTable::of(&one, &choice).expect("a table");
-        let order: Vec<usize> = Ranking::of(&table).ranked.iter().map(|ranked| ranked.candidate).collect();
-        (order, PairedTests::of(&one, &table, (3, true), 0.95).expect("tests").tests)
+        let table = CandidateTable::from_store(&one, &choice).expect("a table");
+        let order: Vec<usize> = Ranking::from_table(&table).ranked.iter().map(|ranked| ranked.candidate).collect();
+        (order, PairedTests::test_table(&one, &table, (3, true), 0.95).expect("tests").tests)
     };
     let (catalogued, own) = (tests("wait_mean"), tests("own_wait"));
     assert_eq!(catalogued, own);
@@ -120,7 +120,7 @@ fn a_store_knows_the_functions_of_its_metrics() {
     assert_eq!(carry(&path, &one, 2).expect("done").simulated, simulations, "a metric more");
     let again = carry(&path, &one, 2).expect("done");
     assert_eq!((again.simulated, again.before), (0, simulations));
-    let before = Store::look(&path).expect("a store").rows().expect("rows");
+    let before = Store::open_to_read(&path).expect("a store").rows().expect("rows");
     let changed = carry(&path, &plan(&[own("own_wait", "changed")]), 2).expect_err("another function").to_string();
     assert!(changed.contains("`own_wait` was another function"), "{changed}");
     let without = carry(&path, &plain(), 2).expect_err("no function").to_string();
@@ -128,13 +128,13 @@ fn a_store_knows_the_functions_of_its_metrics() {
     // Merging does not mix stores with other columns.
     let other = dir.path().join("b.db");
     carry(&other, &plain(), 2).expect("done");
-    let mixed = merge(&path, std::slice::from_ref(&other)).expect_err("other metrics").to_string();
+    let mixed = merge_stores(&path, std::slice::from_ref(&other)).expect_err("other metrics").to_string();
     assert!(mixed.contains("another study"), "{mixed}");
-    assert!(gather(&path, std::slice::from_ref(&other), &mut || {}).is_err());
-    assert_eq!(Store::look(&path).expect("a store").rows().expect("rows"), before);
+    assert!(gather_published(&path, std::slice::from_ref(&other), &mut || {}).is_err());
+    assert_eq!(Store::open_to_read(&path).expect("a store").rows().expect("rows"), before);
     // A merged copy has the functions as well.
     let copy = dir.path().join("copy.db");
-    merge(&copy, std::slice::from_ref(&path)).expect("merged");
+    merge_stores(&copy, std::slice::from_ref(&path)).expect("merged");
     assert_eq!(carry(&copy, &one, 1).expect("done").simulated, 0);
     assert!(carry(&copy, &plan(&[own("own_wait", "changed")]), 1).is_err());
 }
@@ -181,15 +181,18 @@ fn a_store_knows_the_programs_that_policies_call() {
     let error = carry(&path, &plan(&[("sjf", "1")]), 2).expect_err("changed").to_string();
     assert!(error.contains("program `sjf` was another one") && error.contains("2 then, 1 now"), "{error}");
     let copy = dir.path().join("copy.db");
-    merge(&copy, std::slice::from_ref(&path)).expect("merged");
+    merge_stores(&copy, std::slice::from_ref(&path)).expect("merged");
     assert!(carry(&copy, &plan(&[("sjf", "1")]), 2).is_err(), "a merged copy knows them too");
 }
 
 #[test]
 fn metrics_of_the_catalogue_stay_what_they_are() {
-    for metric in Metric::all() {
+    for metric in Metric::all_metrics() {
         let swept = SweepMetric::from(metric);
-        assert_eq!((swept.id(), swept.known(), swept.better()), (metric.id(), Some(metric), metric.better()));
+        assert_eq!(
+            (swept.id(), swept.catalogue_metric(), swept.better_direction()),
+            (metric.id(), Some(metric), metric.better_direction())
+        );
         assert_eq!(swept.is_mean(), matches!(metric, Metric::Mean(_)));
     }
 }

@@ -2,7 +2,7 @@
 
 use drystone::experiment::Experiment;
 use drystone::metrics::MetricsConfig;
-use drystone_sweep::{SweepError, SweepPlan, SweepStudy, simulate};
+use drystone_sweep::{SweepError, SweepPlan, SweepStudy, simulate_place};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -11,14 +11,14 @@ const POLICIES: &str = "[[policy]]\npolicy = \"ss\"\n[[policy]]\npolicy = \"slac
 
 fn plan(directory: &Path, files: &str, policies: &str) -> Result<SweepPlan, SweepError> {
     let study = SweepStudy::parse(&directory.join("study.toml"), format!("{WORKLOAD}{files}{policies}"))?;
-    SweepPlan::of(&study, None)
+    SweepPlan::from_study(&study, None)
 }
 
 /// The mean waits under `ss`, `slack` and `easy`.
 fn waits(plan: &SweepPlan) -> Vec<f64> {
     let never = AtomicBool::new(false);
     let wait = |place| {
-        let measured = simulate(plan, place, &never).expect("nothing stops it");
+        let measured = simulate_place(plan, place, &never).expect("nothing stops it");
         assert_eq!(measured.error, None);
         measured.values[0].expect("jobs waited")
     };
@@ -41,8 +41,8 @@ fn each_file_is_felt_where_it_matters() {
     assert_ne!(ranked[1], free[1], "slack knows the preferred users");
     assert_eq!((ranked[0], ranked[2]), (free[0], free[2]));
     assert!(plain.hash != slow.hash && plain.hash != important.hash && slow.hash != important.hash);
-    assert!(slow.cases[0].cleaning().contains("platform=blake3:"), "{}", slow.cases[0].cleaning());
-    assert!(!plain.cases[0].cleaning().contains("blake3:"));
+    assert!(slow.cases[0].cleaning_text().contains("platform=blake3:"), "{}", slow.cases[0].cleaning_text());
+    assert!(!plain.cases[0].cleaning_text().contains("blake3:"));
 }
 
 /// An axis of changes makes a case of each: the log as it is, a larger machine, better limits, a
@@ -111,13 +111,14 @@ fn excessive_waits_are_metrics() {
              [[policy]]\npolicy = \"{policy}\"\n"
         );
         let study = SweepStudy::parse(&dir.path().join("study.toml"), text).expect("a study");
-        SweepPlan::of(&study, None).expect("a plan")
+        SweepPlan::from_study(&study, None).expect("a plan")
     };
-    let measured = |plan: &SweepPlan| simulate(plan, 0, &AtomicBool::new(false)).expect("nothing stops it").values;
+    let measured =
+        |plan: &SweepPlan| simulate_place(plan, 0, &AtomicBool::new(false)).expect("nothing stops it").values;
     let waits = |plan: &SweepPlan, policy: &str| {
-        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
+        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
         let policy = policy.parse().expect("a policy");
-        let experiment = Experiment::new(&policy, &plan.cases[0].workload).measuring(config);
+        let experiment = Experiment::new(&policy, &plan.cases[0].workload).with_metrics(config);
         let rows = experiment.run(&mut ()).expect("sound").expect("not cancelled").report.jobs.expect("rows");
         let mut waits: Vec<i64> = rows.iter().map(|row| row.wait().0).collect();
         waits.sort_unstable();

@@ -3,7 +3,7 @@
 use drystone_sweep::analysis::{CandidateTable, CaseSelection};
 use drystone_sweep::{
     DesignLevel, Executor, PlanOutcome, Store, SweepChunk, SweepError, SweepPlan, SweepStudy, Threads, carry_out,
-    merge, query,
+    merge_stores, query_store,
 };
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const STUDY: &str = "seeds = [1, 2]\nmetrics = [\"wait_mean\", \"bounded_slowdow
     [policy.parameters]\nsize = { from = 1, to = 3 }\nmetric = [\"average\", \"median\"]\nbackfill = [\"fcfs\", \"sjf\"]\n";
 
 fn plan() -> SweepPlan {
-    SweepPlan::of(&SweepStudy::parse(Path::new("study.toml"), STUDY.to_string()).expect("a study"), None)
+    SweepPlan::from_study(&SweepStudy::parse(Path::new("study.toml"), STUDY.to_string()).expect("a study"), None)
         .expect("a plan")
 }
 
@@ -27,7 +27,7 @@ fn complete(path: &Path, plan: &SweepPlan, chunk: Option<SweepChunk>, threads: u
 }
 
 fn results(path: &Path) -> drystone_sweep::QueryAnswer {
-    query(path, "SELECT * FROM result ORDER BY configuration").expect("results")
+    query_store(path, "SELECT * FROM result ORDER BY configuration").expect("results")
 }
 
 fn paths(dir: &TempDir, names: &[&str]) -> Vec<PathBuf> {
@@ -45,13 +45,13 @@ fn results_are_those_of_single_simulations_on_any_number_of_threads() {
         path
     });
     assert_eq!(results(&one), results(&three));
-    let rows = Store::look(&one).expect("a store").rows().expect("rows");
+    let rows = Store::open_to_read(&one).expect("a store").rows().expect("rows");
     assert_eq!(rows.len(), 3 * 2 * 2 * 2);
     for (row, configuration) in rows.iter().zip(&plan.configurations) {
         // The configuration's own policy, not the equal one that was simulated for it.
         let workload = &plan.cases[configuration.case].workload;
-        let mut collector = Collector::new(Scope::of(workload), MetricsConfig::default());
-        let scheduler = configuration.policy.scheduler();
+        let mut collector = Collector::new(Scope::from_workload(workload), MetricsConfig::default());
+        let scheduler = configuration.policy.build_scheduler();
         Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(workload))
             .run(&mut collector)
             .expect("runs");
@@ -63,7 +63,7 @@ fn results_are_those_of_single_simulations_on_any_number_of_threads() {
         assert!(matches!(row.point[0], Some(DesignLevel::Int(1..=3))));
     }
     // Sizes 1 and 2 do not tell average from median: 2 × 2 × 2 of 24 are saved.
-    assert_eq!((plan.simulations.len(), plan.saved()), (16, 8));
+    assert_eq!((plan.simulations.len(), plan.saved_simulations()), (16, 8));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn every_row_says_what_determined_it() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
     let path = dir.path().join("a.db");
     complete(&path, &plan, None, 1);
-    let answer = query(
+    let answer = query_store(
         &path,
         "SELECT r.workload_hash = w.hash, r.drystone, json_extract(r.parameters, '$.backfill') = r.backfill, r.simulated \
          FROM result r JOIN workload w ON w.name = r.workload AND w.seed = r.seed WHERE r.configuration = 24",
@@ -83,7 +83,7 @@ fn every_row_says_what_determined_it() {
     assert_eq!(row[2], "Int(1)");
     assert_eq!(row[3], "Text(\"easy(backfill=sjf,predict=recent(3,metric=median))\")");
     for bad in ["DELETE FROM result", "SELECT nothing FROM result", "PRAGMA user_version = 3", ""] {
-        assert!(query(&path, bad).is_err(), "{bad}");
+        assert!(query_store(&path, bad).is_err(), "{bad}");
     }
     assert_eq!(results(&path).rows.len(), 24);
 }
@@ -170,7 +170,7 @@ fn one_process_at_a_time() {
     assert!(matches!(error, SweepError::Locked { .. }), "{error}");
     assert!(error.to_string().contains("another process is working on this store"));
     // Looking is allowed meanwhile.
-    assert_eq!(Store::look(&path).expect("a store").status().expect("a status").simulated, 0);
+    assert_eq!(Store::open_to_read(&path).expect("a store").status().expect("a status").simulated, 0);
     drop(held);
     assert!(Store::open(&path, &plan, None).is_ok());
 }
@@ -200,7 +200,7 @@ fn stores_of_other_versions_studies_and_logs_are_refused_and_stay_as_they_are() 
     let error = Store::open(&text, &plan, None).expect_err("no store").to_string();
     assert!(error.contains("no sweep store"), "{error}");
     for (path, part) in [("gone.db", "there is no such store"), ("gone/a.db", "there is no such store")] {
-        let error = Store::look(dir.path().join(path)).expect_err(path).to_string();
+        let error = Store::open_to_read(dir.path().join(path)).expect_err(path).to_string();
         assert!(error.contains(part), "{error}");
     }
     assert!(Store::open(dir.path().join("gone/a.db"), &plan, None).is_err());
@@ -208,14 +208,14 @@ fn stores_of_other_versions_studies_and_logs_are_refused_and_stay_as_they_are() 
 
 /// The plan of a study's text.
 fn plan_of(text: &str) -> SweepPlan {
-    SweepPlan::of(&SweepStudy::parse(Path::new("study.toml"), text.to_string()).expect("a study"), None)
+    SweepPlan::from_study(&SweepStudy::parse(Path::new("study.toml"), text.to_string()).expect("a study"), None)
         .expect("a plan")
 }
 
 /// Results and sums per week of a store, without their authors and dates.
 fn contents(path: &Path) -> [drystone_sweep::QueryAnswer; 2] {
     let weeks = "SELECT simulation, metric, hex(sums) FROM week ORDER BY simulation, metric";
-    [results(path), query(path, weeks).expect("sums")]
+    [results(path), query_store(path, weeks).expect("sums")]
 }
 
 #[test]
@@ -239,14 +239,14 @@ fn a_store_grows_with_its_study() {
         complete(&grown, &small, None, 2);
         complete(&fresh, &plan, None, 2);
         let mut store = Store::open(&grown, &plan, None).expect(&text);
-        let growth = store.grown().expect("it grows");
+        let growth = store.growth_at_open().expect("it grows");
         let added = plan.simulations.len() - kept_count - again;
         assert_eq!((growth.kept, growth.again, growth.added), (kept_count, again, added), "{text}");
         let summary = carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| {}).expect("done");
         assert_eq!((summary.before, summary.simulated), (kept_count, again + added), "{text}");
         drop(store);
         assert_eq!(contents(&grown), contents(&fresh), "{text}");
-        assert!(Store::open(&grown, &plan, None).expect("a store").grown().is_none());
+        assert!(Store::open(&grown, &plan, None).expect("a store").growth_at_open().is_none());
     }
 }
 
@@ -256,7 +256,7 @@ fn growing_loses_nothing_when_it_is_cut_short() {
     let (dir, small) = (tempfile::tempdir().expect("a folder"), plan_of(STUDY));
     let path = dir.path().join("a.db");
     complete(&path, &small, None, 1);
-    let waits = |path: &Path| query(path, "SELECT wait_mean FROM result ORDER BY configuration").expect("waits");
+    let waits = |path: &Path| query_store(path, "SELECT wait_mean FROM result ORDER BY configuration").expect("waits");
     let before = waits(&path);
     let plan = plan_of(&STUDY.replace("\"utilisation\"", "\"utilisation\", \"wait_max\""));
     let mut store = Store::open(&path, &plan, None).expect("a store");
@@ -269,7 +269,7 @@ fn growing_loses_nothing_when_it_is_cut_short() {
     let larger =
         plan_of(&STUDY.replace("\"utilisation\"", "\"utilisation\", \"wait_max\"").replace("to = 3", "to = 4"));
     let store = Store::open(&path, &larger, None).expect("a store");
-    let growth = store.grown().expect("it grows");
+    let growth = store.growth_at_open().expect("it grows");
     assert_eq!((growth.kept, growth.again), (5, 11));
     drop(store);
     complete(&path, &larger, None, 2);
@@ -312,17 +312,17 @@ fn chunks_merge_into_the_whole() {
     let rows: usize = chunks.iter().map(|path| results(path).rows.len()).sum();
     assert_eq!(rows, 24, "every result is in one chunk");
     let all = dir.path().join("all.db");
-    let merged = merge(&all, &chunks[..2]).expect("merged");
+    let merged = merge_stores(&all, &chunks[..2]).expect("merged");
     assert_eq!(merged.added as usize, 24 - results(&chunks[2]).rows.len());
     assert_eq!(merged.missing as usize, results(&chunks[2]).rows.len());
     // Again, and in another order: what is there already is equal.
-    let merged = merge(&all, &[chunks[2].clone(), chunks[0].clone()]).expect("merged");
+    let merged = merge_stores(&all, &[chunks[2].clone(), chunks[0].clone()]).expect("merged");
     assert_eq!((merged.added as usize, merged.missing), (results(&chunks[2]).rows.len(), 0));
     assert_eq!(merged.equal as usize, results(&chunks[0]).rows.len());
     assert_eq!(results(&all), results(&whole));
     // Each chunk's run came along once.
     let effort = |path: &Path| {
-        let status = Store::look(path).and_then(|store| store.status()).expect("a status");
+        let status = Store::open_to_read(path).and_then(|store| store.status()).expect("a status");
         (status.sessions, status.session_jobs)
     };
     assert_eq!(effort(&all), (3, effort(&whole).1));
@@ -342,25 +342,26 @@ fn conflicts_are_found_and_nothing_is_merged() {
     let forge = "UPDATE result SET wait_mean = wait_mean + 1 WHERE configuration = 1";
     Connection::open(&all[2]).and_then(|db| db.execute_batch(forge)).expect("forged");
     let into = dir.path().join("into.db");
-    let error = merge(&into, &all).expect_err("a conflict").to_string();
+    let error = merge_stores(&into, &all).expect_err("a conflict").to_string();
     assert!(error.contains("1 results differ") && error.contains("configuration 1 ("), "{error}");
     assert!(error.contains("wait_mean"), "{error}");
     let lock = dir.path().join("into.db.lock");
     assert!(!into.exists() && !lock.exists(), "what was refused leaves no empty store and no lock");
     // One that was there before is not ours to remove.
     std::fs::write(&lock, "").expect("written");
-    merge(&into, &all).expect_err("a conflict");
+    merge_stores(&into, &all).expect_err("a conflict");
     assert!(!into.exists() && lock.exists());
-    assert_eq!(merge(&into, &all[..2]).expect("merged").missing, 0);
+    assert_eq!(merge_stores(&into, &all[..2]).expect("merged").missing, 0);
     // Another study does not merge.
     let other = STUDY.replace("to = 3", "to = 4");
-    let other =
-        SweepStudy::parse(Path::new("study.toml"), other).and_then(|s| SweepPlan::of(&s, None)).expect("a plan");
+    let other = SweepStudy::parse(Path::new("study.toml"), other)
+        .and_then(|s| SweepPlan::from_study(&s, None))
+        .expect("a plan");
     let path = dir.path().join("other.db");
     complete(&path, &other, Some(SweepChunk { k: 1, n: 2 }), 1);
-    let error = merge(&into, &[path]).expect_err("another study").to_string();
+    let error = merge_stores(&into, &[path]).expect_err("another study").to_string();
     assert!(error.contains("only chunks of one study merge"), "{error}");
-    let error = merge(&into, std::slice::from_ref(&into)).expect_err("itself").to_string();
+    let error = merge_stores(&into, std::slice::from_ref(&into)).expect_err("itself").to_string();
     assert!(error.contains("merged into itself"), "{error}");
 }
 
@@ -394,11 +395,11 @@ fn stores_that_were_changed_are_told() {
         let path = dir.path().join("a.db");
         complete(&path, &plan, None, 1);
         Connection::open(&path).and_then(|db| db.execute_batch(change)).expect("changed");
-        let store = Store::look(&path).expect("a store");
+        let store = Store::open_to_read(&path).expect("a store");
         for error in [
             store.status().map(drop).expect_err("told"),
-            CandidateTable::of(&store, &CaseSelection::default()).map(drop).expect_err("told"),
-            merge(dir.path().join("into.db"), std::slice::from_ref(&path)).map(drop).expect_err("told"),
+            CandidateTable::from_store(&store, &CaseSelection::default()).map(drop).expect_err("told"),
+            merge_stores(dir.path().join("into.db"), std::slice::from_ref(&path)).map(drop).expect_err("told"),
             Store::open(&path, &plan, None).map(drop).expect_err("told"),
         ] {
             let error = error.to_string();

@@ -8,7 +8,7 @@ fn parse(text: &str) -> Result<SweepStudy, SweepError> {
 }
 
 fn plan(text: &str) -> SweepPlan {
-    SweepPlan::of(&parse(text).expect("a study"), None).expect("a plan")
+    SweepPlan::from_study(&parse(text).expect("a study"), None).expect("a plan")
 }
 
 const WORKLOAD: &str = "[[workload]]\ngenerate = { procs = 16, jobs = 30 }\n";
@@ -33,10 +33,10 @@ fn section_7_of_tsafrir_et_al_has_8640_configurations_of_which_1020_are_equal_to
     // 2 each.
     let per = 5 + (9 + 12 + 12) + 28 * (12 + 16 + 16);
     assert_eq!(plan.simulations.len(), 6 * per);
-    assert_eq!(plan.saved(), 1020);
+    assert_eq!(plan.saved_simulations(), 1020);
     // Every configuration is simulated by a policy with its own canonical text.
     for configuration in &plan.configurations {
-        assert_eq!(configuration.policy.canonical(), plan.simulations[configuration.simulation].canonical);
+        assert_eq!(configuration.policy.canonical_text(), plan.simulations[configuration.simulation].canonical);
     }
 }
 
@@ -50,7 +50,7 @@ fn the_studies_of_the_project_are_read() {
         let text = std::fs::read_to_string(&path).expect("readable");
         let study = SweepStudy::parse(&path, text.clone()).unwrap_or_else(|e| panic!("{e}"));
         if !text.contains("file = ") {
-            let plan = SweepPlan::of(&study, None).unwrap_or_else(|e| panic!("{e}"));
+            let plan = SweepPlan::from_study(&study, None).unwrap_or_else(|e| panic!("{e}"));
             assert!(!plan.simulations.is_empty());
             planned += 1;
         }
@@ -87,7 +87,8 @@ fn advice_about_logs_is_for_study_files() {
         let study = |clean: &str| {
             let text =
                 format!("[[workload]]\nfile = \"log.swf\"\n[workload.clean]\n{clean}\n[[policy]]\npolicy = \"easy\"\n");
-            SweepStudy::parse(&dir.path().join("study.toml"), text).and_then(|study| SweepPlan::of(&study, None))
+            SweepStudy::parse(&dir.path().join("study.toml"), text)
+                .and_then(|study| SweepPlan::from_study(&study, None))
         };
         let error = study(clean).expect_err("refused").to_string();
         assert!(error.contains(advice) && error.ends_with("below [workload.clean]"), "{error}");
@@ -291,7 +292,7 @@ fn mistakes_that_show_with_the_workloads_point_at_the_line() {
         ),
     ] {
         let study = SweepStudy::parse(&file, text.clone()).expect("a study");
-        let error = SweepPlan::of(&study, None).expect_err("refused").to_string();
+        let error = SweepPlan::from_study(&study, None).expect_err("refused").to_string();
         assert!(error.starts_with(&format!("{}:{at}: ", file.display())), "{text}\n{error}");
         for part in parts {
             assert!(error.contains(part), "{error}");
@@ -325,7 +326,7 @@ fn the_example_of_the_page_is_a_study() {
         eprintln!("SKIPPED: the log of the page's example is not in {} (set DRYSTONE_SHARED)", logs.display());
         return;
     }
-    let plan = SweepPlan::of(&parse(whole).expect("a study"), Some(&logs)).expect("a plan");
+    let plan = SweepPlan::from_study(&parse(whole).expect("a study"), Some(&logs)).expect("a plan");
     assert_eq!(plan.cases.len(), 2 * 2 + 3, "two months at two loads, and three seeds");
 }
 
@@ -334,7 +335,7 @@ fn the_example_of_the_page_is_a_study() {
 fn a_generated_workload_that_is_cleaned_says_both() {
     let text = with("policy = \"easy\"").replace("[[policy]]", "[workload.clean]\noverrun = \"kill\"\n[[policy]]");
     let plan = plan(&text);
-    let cleaning = plan.cases[0].cleaning();
+    let cleaning = plan.cases[0].cleaning_text();
     assert!(cleaning.starts_with("generator=") && cleaning.contains("overrun=kill"), "{cleaning}");
 }
 
@@ -342,10 +343,10 @@ fn a_generated_workload_that_is_cleaned_says_both() {
 fn a_missing_month_and_a_missing_log_are_named() {
     let month =
         "[[workload]]\ngenerate = { procs = 16, jobs = 30 }\nmonth = \"1950-01\"\n[[policy]]\npolicy = \"easy\"\n";
-    let error = SweepPlan::of(&parse(month).expect("a study"), None).expect_err("no such month").to_string();
+    let error = SweepPlan::from_study(&parse(month).expect("a study"), None).expect_err("no such month").to_string();
     assert!(error.contains("study.toml:3") || error.contains("UnixStartTime"), "{error}");
     let log = "[[workload]]\nfile = \"gone.swf\"\n[[policy]]\npolicy = \"easy\"\n";
-    let error = SweepPlan::of(&parse(log).expect("a study"), None).expect_err("no such log").to_string();
+    let error = SweepPlan::from_study(&parse(log).expect("a study"), None).expect_err("no such log").to_string();
     assert!(error.contains("workload gone") && error.contains("dir/gone.swf"), "{error}");
 }
 
@@ -354,7 +355,7 @@ fn a_policy_with_a_time_limit_is_found() {
     let timed = |policy: &str| {
         let parameters = "[policy.parameters]\nn = [\"auto\", \"100\"]";
         let study = parse(&with(&format!("policy = \"{policy}\"\n{parameters}"))).expect("a study");
-        study.timed().map(|spec| spec.text().to_string())
+        study.timed_policy().map(|spec| spec.text().to_string())
     };
     assert_eq!(timed("goal(nodes={n})"), None);
     assert_eq!(timed("goal(budget=5ms,nodes={n})").as_deref(), Some("goal(budget=5ms,nodes=auto)"));
@@ -391,7 +392,8 @@ fn windows_are_parts_of_each_workload() {
         ("[1, 2]", "", "`windows` is a table such as"),
     ] {
         let text = study(windows, more);
-        let problem = parse(&text).and_then(|study| SweepPlan::of(&study, None)).expect_err(windows).to_string();
+        let problem =
+            parse(&text).and_then(|study| SweepPlan::from_study(&study, None)).expect_err(windows).to_string();
         assert!(problem.contains(part) && problem.contains("study.toml:"), "{windows}: {problem}");
     }
 }
@@ -424,7 +426,8 @@ fn checkpoints_are_a_parameter_of_a_study() {
         ("{ interval = \"1h\", price = 3 }", "`price=3` is not possible"),
     ] {
         let text = study(checkpoints);
-        let problem = parse(&text).and_then(|study| SweepPlan::of(&study, None)).expect_err(checkpoints).to_string();
+        let problem =
+            parse(&text).and_then(|study| SweepPlan::from_study(&study, None)).expect_err(checkpoints).to_string();
         assert!(problem.contains(part) && problem.contains("study.toml:4"), "{checkpoints}: {problem}");
     }
 }
@@ -466,7 +469,8 @@ fn failures_are_a_parameter_of_a_study() {
         ("{ mtbf = \"1d\", shape = 20 }", "cannot have the shape 20"),
     ] {
         let text = study(failures);
-        let problem = parse(&text).and_then(|study| SweepPlan::of(&study, None)).expect_err(failures).to_string();
+        let problem =
+            parse(&text).and_then(|study| SweepPlan::from_study(&study, None)).expect_err(failures).to_string();
         assert!(problem.contains(part) && problem.contains("study.toml:3"), "{failures}: {problem}");
     }
 }

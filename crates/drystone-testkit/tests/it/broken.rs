@@ -7,7 +7,9 @@ use drystone::log::{self, source::LogFile};
 use drystone::model::JobId;
 use drystone::parts::predict::Forecast;
 use drystone::policy::{Actions, PassRule, Policy, PolicyEvent, StartReason, View};
-use drystone_testkit::{CaseFailure, CaseLimits, Guarantee, PolicyCase, Random, Subject, YEAR, attempt, check};
+use drystone_testkit::{
+    CaseFailure, CaseLimits, Guarantee, PolicyCase, Random, Subject, YEAR, check_policy, try_random_case,
+};
 use serde::{Deserialize, Serialize};
 
 /// First come, first served, with one fault.
@@ -56,10 +58,13 @@ impl Policy for Broken {
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.decisions += 1;
-        if self.fault == Fault::Unsaved && self.decisions.is_multiple_of(2) && view.free() < view.machine().procs {
+        if self.fault == Fault::Unsaved
+            && self.decisions.is_multiple_of(2)
+            && view.free_processors() < view.machine().procs
+        {
             return;
         }
-        let mut free = view.free();
+        let mut free = view.free_processors();
         let waiting = self.queue.len();
         let fault = self.fault;
         let mut blocked = false;
@@ -68,12 +73,12 @@ impl Policy for Broken {
             let oversubscribed = fault == Fault::Oversubscribes && waiting == 2;
             if (!blocked || fault == Fault::Overtakes) && procs <= free || oversubscribed {
                 free = free.saturating_sub(procs);
-                actions.start(id, StartReason::Head);
+                actions.start_job(id, StartReason::Head);
                 return false;
             }
             blocked = true;
             if fault == Fault::Promises {
-                actions.reserve(id, view.now() + drystone::model::Span(10));
+                actions.reserve_start(id, view.current_time() + drystone::model::Span(10));
             }
             true
         });
@@ -96,13 +101,13 @@ fn subject(fault: Fault, guarantees: &[Guarantee]) -> Subject {
 }
 
 fn found(subject: &Subject) -> Option<Box<CaseFailure>> {
-    (0..400).find_map(|seed| attempt(subject, seed).err())
+    (0..400).find_map(|seed| try_random_case(subject, seed).err())
 }
 
 #[test]
 fn a_sound_policy_passes() {
     let sound = subject(Fault::Sound, &[Guarantee::InOrder, Guarantee::Uninterrupted]);
-    assert!(found(&sound).is_none(), "{}", found(&sound).map_or(String::new(), |f| f.report()));
+    assert!(found(&sound).is_none(), "{}", found(&sound).map_or(String::new(), |f| f.render_report()));
 }
 
 /// Each fault, the word by which it is found out, and the most jobs that it takes to show it.
@@ -121,18 +126,18 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
     ] {
         let subject = subject(fault, &guarantees);
         let failure = found(&subject).unwrap_or_else(|| panic!("nothing finds out what should be found by `{word}`"));
-        assert!(failure.problem.contains(word), "{}", failure.report());
-        assert!(failure.case.rows.len() <= most, "more than {most} jobs:{}", failure.report());
+        assert!(failure.problem.contains(word), "{}", failure.render_report());
+        assert!(failure.case.rows.len() <= most, "more than {most} jobs:{}", failure.render_report());
         // The log that is printed is the case.
-        let report = failure.report();
-        assert!(report.contains("--workload failing.swf --policy 'broken'") && report.contains(&failure.case.swf()));
-        let bytes = Box::new(std::io::Cursor::new(failure.case.swf().into_bytes()));
+        let report = failure.render_report();
+        assert!(report.contains("--workload failing.swf --policy 'broken'") && report.contains(&failure.case.to_swf()));
+        let bytes = Box::new(std::io::Cursor::new(failure.case.to_swf().into_bytes()));
         let read =
             log::load_from(LogFile { bytes, name: "failing.swf".into() }, "failing", &CleaningOptions::default());
         let read = read.expect("a good log").workload;
-        let made = failure.case.workload();
+        let made = failure.case.to_workload();
         assert_eq!((read.machine(), read.jobs(), read.truth()), (made.machine(), made.jobs(), made.truth()));
-        assert!(check(&subject, &failure.case).is_err(), "it fails again");
+        assert!(check_policy(&subject, &failure.case).is_err(), "it fails again");
     }
 }
 
@@ -141,7 +146,7 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
 fn hostile_kinds_come_up() {
     let mut random = Random::new(1);
     let cases: Vec<PolicyCase> = (0..2_000)
-        .map(|_| PolicyCase::random(&mut random, CaseLimits { jobs: 3_000, run: YEAR, ..CaseLimits::default() }))
+        .map(|_| PolicyCase::random_case(&mut random, CaseLimits { jobs: 3_000, run: YEAR, ..CaseLimits::default() }))
         .collect();
     let share = |what: &dyn Fn(&PolicyCase) -> bool| cases.iter().filter(|c| what(c)).count();
     let many = |c: &PolicyCase| c.rows.len() >= 10;

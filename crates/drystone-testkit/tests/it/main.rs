@@ -15,7 +15,7 @@ mod subject;
 mod trial;
 
 use drystone::policy::{PolicySpec, built_in};
-use drystone_testkit::{CaseFailure, PolicyCase, Random, Subject, attempt, attempt_real, simulate};
+use drystone_testkit::{CaseFailure, PolicyCase, Random, Subject, attempt_real, simulate_case, try_random_case};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,7 +36,7 @@ fn cases() -> u64 {
 
 /// Tries each policy on this many cases; panics with all that was found.
 fn try_all(what: &str, specs: &[PolicySpec], times: u64) {
-    try_all_by(what, specs, times, attempt);
+    try_all_by(what, specs, times, try_random_case);
 }
 
 fn try_all_by(
@@ -49,7 +49,11 @@ fn try_all_by(
     let failures = side_by_side(specs, |at, spec| {
         let subject = subject::of(spec);
         let mut random = Random::new(seed.wrapping_add(at as u64 * 1_000_003));
-        (0..times).find_map(|_| attempt(&subject, random.draw()).err()).into_iter().map(|failure| *failure).collect()
+        (0..times)
+            .find_map(|_| attempt(&subject, random.draw_bits()).err())
+            .into_iter()
+            .map(|failure| *failure)
+            .collect()
     });
     println!("{what}: {} policies, {} cases each, seed {seed}", specs.len(), times);
     assert!(failures.is_empty(), "again with PROPTEST_RNG_SEED={seed} DRYSTONE_CASES={times}\n{failures}");
@@ -74,7 +78,7 @@ fn side_by_side(specs: &[PolicySpec], trial: impl Fn(usize, &PolicySpec) -> Vec<
     });
     failures.sort_by_key(|(at, _)| *at);
     let shown = |(place, (_, failure)): (usize, &(usize, CaseFailure))| {
-        if place < SHOWN { failure.report() } else { failure.line() }
+        if place < SHOWN { failure.render_report() } else { failure.render_line() }
     };
     failures.iter().enumerate().map(shown).collect()
 }
@@ -143,23 +147,23 @@ fn canonical_texts_make_the_same_schedules() {
         // Families with parameters that may not count are tried more often.
         for _ in 0..if kind.needs.is_empty() { 15 } else { 60 } {
             let spec = subject::drawn(&mut random, kind.name, &parameters);
-            let canonical: PolicySpec = spec.canonical().parse().expect("canonical texts can be read");
-            idle += usize::from(!spec.idle().is_empty());
+            let canonical: PolicySpec = spec.canonical_text().parse().expect("canonical texts can be read");
+            idle += usize::from(!spec.idle_parameters().is_empty());
             shorter += usize::from(canonical.text() != spec.text());
             let limits = subject::of(&spec).limits;
             for _ in 0..cases() {
-                let case = PolicyCase::random(&mut random, limits);
-                let workload = case.workload();
-                if spec.scheduler().fits(&workload).is_err() {
+                let case = PolicyCase::random_case(&mut random, limits);
+                let workload = case.to_workload();
+                if spec.build_scheduler().check_fit(&workload).is_err() {
                     continue;
                 }
                 // An instant in which nothing happens is no part of a schedule.
                 let schedule = |spec: &PolicySpec| {
-                    simulate(spec.scheduler(), &case, &workload)
+                    simulate_case(spec.build_scheduler(), &case, &workload)
                         .map(|watch| watch.trace.into_iter().filter(|call| call.1 != "settled").collect::<Vec<_>>())
                 };
                 let (one, other) = (schedule(&spec), schedule(&canonical));
-                assert!(one == other, "{spec} and {canonical}, seed {seed}, on\n{}", case.swf());
+                assert!(one == other, "{spec} and {canonical}, seed {seed}, on\n{}", case.to_swf());
             }
         }
     }

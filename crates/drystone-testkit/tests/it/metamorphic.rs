@@ -9,16 +9,18 @@ use crate::{cases, formulas, seed, side_by_side};
 use drystone::parts::Order;
 use drystone::parts::formula::{Expr, Variable};
 use drystone::policy::{PolicySpec, built_in};
-use drystone_testkit::{CHANGES, CaseChange, PolicyCase, Random, Subject, attempt_with, follows as holds, value};
+use drystone_testkit::{
+    CHANGES, CaseChange, PolicyCase, Random, Subject, attempt_with, check_change as holds, parameter_value,
+};
 
 /// Default answer for a new family.
 const NOT_SAID: &str = "not said";
 
 /// Returns whether a policy must follow a change; the error is the reason why it need not.
 pub(crate) fn follows(spec: &PolicySpec, change: CaseChange) -> Result<(), &'static str> {
-    let is = |name: &str, wanted: &str| value(spec, name) == wanted;
-    let predictor = value(spec, "predict");
-    let learns = !Subject::of(spec).plans_with_estimates();
+    let is = |name: &str, wanted: &str| parameter_value(spec, name) == wanted;
+    let predictor = parameter_value(spec, "predict");
+    let learns = !Subject::from_spec(spec).plans_with_estimates();
     // `auto` corrects those that learn.
     let corrected = !(is("correct", "none") || is("correct", "auto") && !learns);
     let kind = spec.kind().name;
@@ -51,7 +53,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: CaseChange) -> Result<(), &'sta
         CaseChange::Rename => match kind {
             "slack" | "multiqueue" if !is("priorities", "equal") => Err("priorities may name users"),
             _ if !never_asks(&|e| *e == Expr::Variable(Variable::User)) => Err("a formula may name users"),
-            "goal" if value(spec, "objective").contains("special") => Err("it may name users"),
+            "goal" if parameter_value(spec, "objective").contains("special") => Err("it may name users"),
             _ => Ok(()),
         },
         CaseChange::Split => match kind {
@@ -65,7 +67,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: CaseChange) -> Result<(), &'sta
             "fcfs" | "easy" | "greedy" | "committed" | "conservative" | "is" => Ok(()),
             "ss" if !is("sf", "auto") => Ok(()),
             "ss" | "tss" => Err("what is usual is learned from what was before"),
-            "goal" if value(spec, "objective").contains("fair") => Err("shares are those of what was before"),
+            "goal" if parameter_value(spec, "objective").contains("fair") => Err("shares are those of what was before"),
             "goal" => Ok(()),
             "multiqueue"
                 if is("own", "shared") && is("delay", "none") && !is("bounds", "auto") && is("priorities", "equal") =>
@@ -113,7 +115,7 @@ fn policies_follow_the_changes_that_they_must() {
             let mut random = Random::new(seed.wrapping_add(at as u64 * 7_000_003 + place as u64));
             let hold = |subject: &Subject, case: &PolicyCase| holds(change, subject, case);
             (0..cases().div_ceil(2))
-                .find_map(|_| attempt_with(&subject, random.draw(), &hold).err())
+                .find_map(|_| attempt_with(&subject, random.draw_bits(), &hold).err())
                 .map(|failure| *failure)
         });
         tried.collect()

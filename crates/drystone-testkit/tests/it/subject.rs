@@ -3,18 +3,18 @@
 
 use crate::formulas;
 use drystone::policy::{ALIASES, PolicySpec, built_in};
-use drystone_testkit::{CaseLimits, Guarantee, Random, Subject, YEAR, value};
+use drystone_testkit::{CaseLimits, Guarantee, Random, Subject, YEAR, parameter_value};
 
 /// A policy with what is known of its family.
 pub(crate) fn of(spec: &PolicySpec) -> Subject {
-    Subject::of(spec).guarantees(guarantees(spec)).limits(limits(spec))
+    Subject::from_spec(spec).with_guarantees(guarantees(spec)).with_limits(limits(spec))
 }
 
 /// Returns the guarantees of a policy. Every family must be here: a new one is tried only when it
 /// is stated what it promises.
 pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     use Guarantee::*;
-    let is = |name: &str, wanted: &str| value(spec, name) == wanted;
+    let is = |name: &str, wanted: &str| parameter_value(spec, name) == wanted;
     let mut all = Vec::new();
     if forgets(spec) {
         all.push(Forgets);
@@ -40,7 +40,7 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             // may take the head's place. Where estimates are doubled, a job may keep its prediction
             // and outlive the estimate by which others are promised their starts.
             let by_estimates = is("announce", "estimate") || is("plan", "estimate");
-            let is_doubled = value(spec, "predict").starts_with("double");
+            let is_doubled = parameter_value(spec, "predict").starts_with("double");
             if is("order", "fcfs") && is("reserve", "1") && !(by_estimates && is_doubled) {
                 all.push(KeepsPromises);
                 // A pass in the middle of an instant may reserve before all ends of the instant are
@@ -83,7 +83,7 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             if is("migration", "no") {
                 all.push(GoesOnInPlace);
             }
-            if let Ok(cap) = value(spec, "cap").parse() {
+            if let Ok(cap) = parameter_value(spec, "cap").parse() {
                 all.push(SuspendsAtMost(cap));
             }
         }
@@ -98,7 +98,7 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
 /// Returns whether a policy's decisions follow from the waiting and running jobs alone: no plan, no
 /// promise, no history, no order that depends on the last pass.
 fn forgets(spec: &PolicySpec) -> bool {
-    let is = |name: &str, wanted: &[&str]| wanted.contains(&value(spec, name).as_str());
+    let is = |name: &str, wanted: &[&str]| wanted.contains(&parameter_value(spec, name).as_str());
     let fixed = ["fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", ""];
     matches!(spec.kind().name, "fcfs" | "greedy" | "easy")
         && is("predict", &["estimate"])
@@ -121,7 +121,7 @@ fn limits(spec: &PolicySpec) -> CaseLimits {
         // A place on nodes costs a search of all nodes, and a decision thousands of places.
         "goal" => CaseLimits { jobs: 60, run: YEAR, jobs_on_nodes: 6 },
         // A second more of a job that was to run for one is priced every second.
-        "slack" if value(spec, "tick") == "extend" => CaseLimits { jobs: 250, run: 3_600, ..on_any },
+        "slack" if parameter_value(spec, "tick") == "extend" => CaseLimits { jobs: 250, run: 3_600, ..on_any },
         "slack" => CaseLimits { jobs: 250, run: YEAR, ..on_any },
         "conservative" => CaseLimits { jobs: 600, run: YEAR, ..on_any },
         _ => CaseLimits { jobs: 2_500, run: YEAR, ..on_any },
@@ -139,7 +139,7 @@ fn endless(name: &str, value: &str) -> bool {
 
 /// For each parameter of a family, and those that all have, the values that are tried.
 pub(crate) fn parameters(kind: &str) -> Vec<(&'static str, Vec<String>)> {
-    drystone_testkit::parameters(kind, endless)
+    drystone_testkit::list_parameters(kind, endless)
 }
 
 /// Several parameters at once that have something to do with each other.
@@ -221,7 +221,7 @@ pub(crate) fn fixed() -> Vec<PolicySpec> {
     }
     specs.extend(texts.iter().filter_map(|text| text.parse().ok()));
     let mut seen = std::collections::BTreeSet::new();
-    specs.retain(|spec| seen.insert(spec.canonical()));
+    specs.retain(|spec| seen.insert(spec.canonical_text()));
     // Last, so that the cases of the others stay theirs.
     let is_sized = |spec: &PolicySpec| SIZED.iter().any(|word| spec.to_string().contains(word));
     specs.sort_by_key(is_sized);
@@ -232,11 +232,11 @@ pub(crate) fn fixed() -> Vec<PolicySpec> {
 pub(crate) fn drawn(random: &mut Random, kind: &str, parameters: &[(&'static str, Vec<String>)]) -> PolicySpec {
     loop {
         let some = |(name, values): &(&'static str, Vec<String>), random: &mut Random| {
-            let formula = values.iter().any(|value| value == "wfp3") && random.chance(30);
+            let formula = values.iter().any(|value| value == "wfp3") && random.draw_chance(30);
             if formula {
                 return Some(format!("{name}={}", formulas::number(random, 3)));
             }
-            (!values.is_empty() && random.chance(35)).then(|| format!("{name}={}", random.pick(values)))
+            (!values.is_empty() && random.draw_chance(35)).then(|| format!("{name}={}", random.pick_one(values)))
         };
         let args: Vec<String> = parameters.iter().filter_map(|p| some(p, random)).collect();
         let text = if args.is_empty() { kind.to_string() } else { format!("{kind}({})", args.join(",")) };

@@ -1,7 +1,7 @@
 //! The one line that the author of a policy calls, on a policy that is no part of the library.
 
 use drystone::model::JobId;
-use drystone::policy::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, View, register};
+use drystone::policy::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, View, register_policy};
 use drystone_testkit::{CaseChange, FamilyTrial, Guarantee, assert_sound};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ impl Policy for Shallow {
         }
     }
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let mut free = view.free();
+        let mut free = view.free_processors();
         let mut at = 0;
         while at < self.queue.len().min(self.depth) && self.started < self.most {
             let id = self.queue[at];
@@ -38,7 +38,7 @@ impl Policy for Shallow {
             }
             free -= procs;
             self.started += 1;
-            actions.start(id, StartReason::Backfilled);
+            actions.start_job(id, StartReason::Backfilled);
             self.queue.remove(at);
         }
     }
@@ -51,14 +51,17 @@ fn a_policy_of_another_crate_is_tried_in_one_line() {
     static SHALLOW: PolicyKind = PolicyKind::new("t-shallow", "the first jobs that fit start", &|args| {
         Ok(Box::new(Shallow { depth: args.get("depth")?, most: usize::MAX, started: 0, queue: Vec::new() }))
     })
-    .params(&[DEPTH]);
-    register(&SHALLOW).expect("a new name");
+    .with_params(&[DEPTH]);
+    register_policy(&SHALLOW).expect("a new name");
     assert_sound("t-shallow", &[Guarantee::Uninterrupted]);
     let follows = [CaseChange::Shift, CaseChange::Append, CaseChange::Double];
-    let all = FamilyTrial::of("t-shallow").following(&follows).without(|name, _| name == "predict").cases(1);
+    let all = FamilyTrial::for_family("t-shallow")
+        .with_changes(&follows)
+        .skip_values(|name, _| name == "predict")
+        .with_cases(1);
     assert!(all.run().is_ok());
     // In order of arrival only where it looks at one job.
-    let in_order = FamilyTrial::of("t-shallow").cases(20).guarantees(|_| vec![Guarantee::InOrder]);
+    let in_order = FamilyTrial::for_family("t-shallow").with_cases(20).with_guarantees(|_| vec![Guarantee::InOrder]);
     assert!(in_order.run().expect_err("overtakes").problem.contains("in the order of their arrival"));
 }
 
@@ -67,9 +70,9 @@ fn a_policy_that_loses_jobs_is_shown_on_a_few() {
     static LOSES: PolicyKind = PolicyKind::new("t-loses", "two jobs start", &|args| {
         Ok(Box::new(Shallow { depth: args.get("depth")?, most: 2, started: 0, queue: Vec::new() }))
     })
-    .params(&[DEPTH]);
-    register(&LOSES).expect("a new name");
-    let failure = FamilyTrial::of("t-loses").run().expect_err("loses jobs");
-    assert!(failure.problem.contains("for ever"), "{}", failure.report());
-    assert_eq!(failure.case.rows.len(), 3, "{}", failure.report());
+    .with_params(&[DEPTH]);
+    register_policy(&LOSES).expect("a new name");
+    let failure = FamilyTrial::for_family("t-loses").run().expect_err("loses jobs");
+    assert!(failure.problem.contains("for ever"), "{}", failure.render_report());
+    assert_eq!(failure.case.rows.len(), 3, "{}", failure.render_report());
 }

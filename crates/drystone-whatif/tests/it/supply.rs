@@ -21,14 +21,15 @@ fn premises(rows: &[(i64, i64, u64)]) -> Premises {
     let asks = rows.iter().zip(1..).map(|((_, _, licences), number)| format!("{number},{licences}\n"));
     let table = format!("job,license:cad\ntotal,4\n{}", asks.collect::<String>());
     let table = resources::read_table("asks.csv", &table).expect("sound");
-    let (workload, _) = resources::give(workload, &["asks.csv".parse().expect("a file")], &[table]).expect("fits");
+    let (workload, _) =
+        resources::give_resources(workload, &["asks.csv".parse().expect("a file")], &[table]).expect("fits");
     Premises::of_log(workload, Vec::new(), 1.0)
 }
 
 fn starts(applied: &Applied, policy: &str) -> Vec<i64> {
     let spec: PolicySpec = policy.parse().expect("a policy");
-    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
-    let measured = Experiment::new(&spec, &applied.premises.workload).measuring(config).run(&mut ());
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
+    let measured = Experiment::new(&spec, &applied.premises.workload).with_metrics(config).run(&mut ());
     let mut rows = measured.expect("simulated").expect("to its end").report.jobs.expect("rows");
     rows.sort_by_key(|row| row.id);
     rows.iter().map(|row| row.start.0).collect()

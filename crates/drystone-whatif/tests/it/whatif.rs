@@ -6,13 +6,14 @@ use drystone::model::{
     Job, LogStatus, Machine, Outage, Outages, ProcSet, Provenance, Span, Time, Truth, Which, Workload,
 };
 use drystone::policy::PolicySpec;
-use drystone_whatif::{Applied, PartitionPremises, PoolPremises, Premises, apply};
+use drystone_whatif::{Applied, PartitionPremises, PoolPremises, Premises, apply_changes};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Jobs as submit, run time, processors, limit, user.
 fn premises(procs: u32, jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
-    let facts = jobs.iter().map(|&(submit, _, procs, limit, user)| Job::new(Time(submit), procs, Span(limit)).by(user));
+    let facts =
+        jobs.iter().map(|&(submit, _, procs, limit, user)| Job::new(Time(submit), procs, Span(limit)).with_user(user));
     let truth = jobs.iter().zip(1..).map(|(&(_, run, ..), number)| Truth {
         run: Span(run),
         number,
@@ -44,14 +45,14 @@ fn premises(procs: u32, jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
 pub(crate) fn after(premises: &Premises, changes: &str) -> Applied {
     let clock = |text: &str| Ok(Time(text.trim_start_matches('@').parse().expect("a second")));
     let list = changes.parse().unwrap_or_else(|error| panic!("{error}"));
-    apply(premises, &list, &clock, 1).unwrap_or_else(|error| panic!("{error}"))
+    apply_changes(premises, &list, &clock, 1).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The problem of changes that cannot be made.
 pub(crate) fn refused(premises: &Premises, changes: &str) -> String {
     let clock = |text: &str| Ok(Time(text.trim_start_matches('@').parse().expect("a second")));
     let list = changes.parse().unwrap_or_else(|error| panic!("{error}"));
-    apply(premises, &list, &clock, 1).expect_err(changes).problem
+    apply_changes(premises, &list, &clock, 1).expect_err(changes).problem
 }
 
 fn rows(applied: &Applied, policy: &str) -> Vec<JobRow> {
@@ -59,9 +60,9 @@ fn rows(applied: &Applied, policy: &str) -> Vec<JobRow> {
     let pool = &applied.premises.pools[0];
     let outages = Outages::new(Machine::new(pool.procs), pool.outages.clone()).expect("possible");
     let measured = Experiment::new(&spec, &applied.premises.workload)
-        .losing(Some(&outages))
+        .with_outages(Some(&outages))
         .feeding_back(applied.feeds_back)
-        .measuring(MetricsConfig { keep_jobs: true, ..MetricsConfig::light() })
+        .with_metrics(MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() })
         .run(&mut ());
     measured.expect("simulated").expect("to its end").report.jobs.expect("rows")
 }
@@ -156,15 +157,15 @@ fn on_nodes(jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
 fn nodes_by_name_are_closed() {
     let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 3, 100, 1), (10_000, 10, 2, 100, 2), (20_000, 10, 1, 100, 1)];
     let closed = after(&on_nodes(&jobs), "maintenance @10050/1h of a[1-2]");
-    let named = Which::Named(ProcSet::range(0..4));
+    let named = Which::Named(ProcSet::from_range(0..4));
     assert_eq!(closed.premises.pools[0].outages[0].which, named, "{:?}", closed.notes);
     assert_eq!(starts(&closed, "easy")[1..3], [(10_000, 13_650), (10_000, 10_000)]);
     // A node that is none.
     let list = "maintenance @10050/1h of a[2-3]".parse().expect("a change");
-    let error = apply(&on_nodes(&jobs), &list, &|_| Ok(Time(10_050)), 1).expect_err("no node");
+    let error = apply_changes(&on_nodes(&jobs), &list, &|_| Ok(Time(10_050)), 1).expect_err("no node");
     assert!(error.problem.contains("no node `a3`"), "{error}");
     let list = "maintenance @10050/1h of x[2-3]".parse().expect("a change");
-    let error = apply(&premises(2, &jobs[..1]), &list, &|_| Ok(Time(10_050)), 1).expect_err("no names");
+    let error = apply_changes(&premises(2, &jobs[..1]), &list, &|_| Ok(Time(10_050)), 1).expect_err("no names");
     assert!(error.problem.contains("slurm.conf"), "{error}");
 }
 
@@ -175,7 +176,7 @@ fn nodes_that_drain_take_no_more_jobs() {
     let jobs = [(0, 100, 6, 100, 1), (50, 10, 4, 100, 2), (60, 10, 2, 100, 3), (1_000, 10, 1, 100, 1)];
     let drained = after(&on_nodes(&jobs), "drain b1 from @5");
     let outage = &drained.premises.pools[0].outages[0];
-    assert_eq!((&outage.which, outage.end), (&Which::Named(ProcSet::range(4..6)), None));
+    assert_eq!((&outage.which, outage.end), (&Which::Named(ProcSet::from_range(4..6)), None));
     assert_eq!(starts(&drained, "easy"), [(0, 0), (50, 100), (60, 110), (1_000, 1_000)]);
 }
 
@@ -185,14 +186,14 @@ fn nodes_are_delivered() {
     let jobs = [(0, 10, 6, 100, 1), (20, 10, 1, 100, 2), (900, 10, 6, 100, 3), (1_000, 10, 1, 100, 1)];
     let later = after(&on_nodes(&jobs), "nodes +2 from @500");
     let pool = &later.premises.pools[0];
-    assert_eq!((pool.procs, &pool.outages[0].which), (10, &Which::Named(ProcSet::range(6..10))));
+    assert_eq!((pool.procs, &pool.outages[0].which), (10, &Which::Named(ProcSet::from_range(6..10))));
     assert_eq!(pool.outages[0].end, Some(Time(500)));
     assert_eq!(starts(&later, "easy"), [(0, 0), (20, 20), (900, 900), (1_000, 1_000)]);
     // Node b1 is there from 500 s on: a job of six waits for it.
     let part = after(&on_nodes(&jobs), "nodes b1 from @500");
     assert_eq!(starts(&part, "easy")[..2], [(0, 500), (20, 20)]);
     let list = "nodes -1 from @500".parse().expect("a change");
-    let error = apply(&on_nodes(&jobs), &list, &|_| Ok(Time(500)), 1).expect_err("nothing is delivered");
+    let error = apply_changes(&on_nodes(&jobs), &list, &|_| Ok(Time(500)), 1).expect_err("nothing is delivered");
     assert!(error.problem.contains("drain"), "{error}");
 }
 
@@ -203,8 +204,8 @@ fn outages_move_with_the_load() {
     let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 1, 100, 1), (20_000, 10, 1, 100, 1)];
     let mut before = premises(2, &jobs);
     before.pools[0].outages = vec![
-        Outage::window(Which::Count(2), Time(0), Time(10_050), Time(13_650)),
-        Outage::failure(Which::Count(1), Time(15_000), Some(Time(15_001))),
+        Outage::new_window(Which::Count(2), Time(0), Time(10_050), Time(13_650)),
+        Outage::new_failure(Which::Count(1), Time(15_000), Some(Time(15_001))),
     ];
     let faster = after(&before, "load 2");
     assert_eq!(starts(&faster, "easy"), [(0, 0), (5_000, 6_825), (10_000, 10_000)]);
@@ -226,7 +227,7 @@ fn a_qos_is_left_out() {
     let left = after(&before, "remove qos:debug");
     assert_eq!((left.origin.as_slice(), left.left.jobs), ([Some(0), Some(2)].as_slice(), 1));
     let clock = |_: &str| Ok(Time(0));
-    let error = apply(&before, &"remove qos:gold".parse().expect("a change"), &clock, 1).expect_err("none");
+    let error = apply_changes(&before, &"remove qos:gold".parse().expect("a change"), &clock, 1).expect_err("none");
     assert!(error.to_string().contains("no QOS is called `gold`; there are debug, normal"), "{error}");
 }
 
@@ -247,7 +248,7 @@ fn what_cannot_be_is_told() {
         ("reservation @0/1h 9", "has 4 nodes"),
         ("memory +1G", "Slurm's own scheduler does"),
     ] {
-        let error = apply(&before, &changes.parse().expect("a change"), &clock, 1).expect_err(changes);
+        let error = apply_changes(&before, &changes.parse().expect("a change"), &clock, 1).expect_err(changes);
         assert!(error.to_string().contains(part), "{changes}: {error}");
     }
 }
@@ -316,7 +317,7 @@ proptest! {
         prop_assert_eq!(kept.len(), before.workload.len());
         prop_assert_eq!(more.added as usize, before.workload.len());
         let clock = |_: &str| Ok(Time(0));
-        match apply(&before, &"load 0.5 resampled".parse().expect("a change"), &clock, 1) {
+        match apply_changes(&before, &"load 0.5 resampled".parse().expect("a change"), &clock, 1) {
             Ok(fewer) => prop_assert_eq!(fewer.left.jobs as usize + fewer.origin.len(), before.workload.len()),
             Err(error) => prop_assert!(error.to_string().contains("no job is left")),
         }

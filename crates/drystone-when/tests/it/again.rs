@@ -1,17 +1,17 @@
 //! Questions that are asked again while jobs wait, against a count by hand.
 
-use drystone::generate::{Params, WorkloadLength, generate};
+use drystone::generate::{Params, WorkloadLength, generate_workload};
 use drystone_core::engine::{Observer, Simulation, WorkloadReplay};
 use drystone_core::model::{JobId, Span, Time};
 use drystone_core::policy::{PolicySpec, StartReason};
-use drystone_when::{AnswerMethod, ForecasterSettings, ForeseeOptions, RepeatedMethod, foresee};
+use drystone_when::{AnswerMethod, ForecasterSettings, ForeseeOptions, RepeatedMethod, score_answers};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
 struct Starts(BTreeMap<JobId, Time>);
 
 impl Observer for Starts {
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.0.entry(id).or_insert(now);
     }
 }
@@ -21,12 +21,12 @@ impl Observer for Starts {
 #[test]
 fn every_job_that_waits_is_asked_about_again() {
     let params = Params { load: Some(0.95), length: WorkloadLength::Jobs(1_500), ..Params::new(64, 7) };
-    let workload = generate(&params).expect("possible");
+    let workload = generate_workload(&params).expect("possible");
     let policy: PolicySpec = "easy".parse().expect("a policy");
-    let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload));
+    let mut simulation = Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload));
     let (mut starts, mut rounds, mut next) = (Starts::default(), Vec::new(), Time::MIN);
     while simulation.step(&mut starts).expect("sound") {
-        let now = simulation.session().view().now();
+        let now = simulation.session().view().current_time();
         if now >= next {
             rounds.push(now);
             next = Time((now.0 / 3_600 + 1) * 3_600);
@@ -42,7 +42,8 @@ fn every_job_that_waits_is_asked_about_again() {
         ..ForeseeOptions::default()
     };
     let at_work = policy.clone();
-    let foreseen = foresee(&workload, &policy, move || at_work.scheduler(), &options, &|_| {}).expect("sound");
+    let foreseen =
+        score_answers(&workload, &policy, move || at_work.build_scheduler(), &options, &|_| {}).expect("sound");
     let again = foreseen.and_then(|foreseen| foreseen.again).expect("asked again");
     assert!(expected > 1_000, "{expected} questions say little");
     let scores: BTreeMap<&str, _> = again.methods.iter().map(|(method, score)| (method.name(), score)).collect();

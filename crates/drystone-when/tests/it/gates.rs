@@ -2,11 +2,11 @@
 
 use drystone_core::model::{Job, JobId, JobLimit, JobLimits, LimitClaim, Machine, Span, Time};
 use drystone_core::policy::PolicySpec;
-use drystone_when::{Adoption, Forecaster, ForecasterSettings, Observed, RunTimes, StartGates, UserClaim, adopt};
+use drystone_when::{Adoption, Forecaster, ForecasterSettings, Observed, RunTimes, StartGates, UserClaim, adopt_jobs};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn job(procs: u32, limit: i64, user: i32, runs: bool, held: bool) -> Observed {
-    let job = Job::new(Time(0), procs, Span(limit)).by(user);
+    let job = Job::new(Time(0), procs, Span(limit)).with_user(user);
     let start = runs.then_some(Time(0));
     Observed { job, eligible: Time(0), start, end: None, rank: 0, on: None, held }
 }
@@ -23,12 +23,12 @@ fn scene(policy: &str) -> (Adoption, Forecaster) {
         job(8, 100, 5, false, false),  // 6: needs all
     ];
     let spec: PolicySpec = policy.parse().expect(policy);
-    let adoption = adopt(spec.scheduler(), Machine::new(8), &jobs, &[], Time(0)).expect("sound");
+    let adoption = adopt_jobs(spec.build_scheduler(), Machine::new(8), &jobs, &[], Time(0)).expect("sound");
     let mut limits = JobLimits::default();
     let (reason, of, family) = ("QOSMaxJobsPerUserLimit".into(), "user 1".into(), "QOS".into());
-    let limit = limits.add(JobLimit { reason, of, family, most: 1 });
-    let set = limits.intern(vec![LimitClaim { limit, amount: 1, binds: true }]);
-    [0, 1, 4].into_iter().for_each(|at| limits.bind(JobId(at), set));
+    let limit = limits.add_limit(JobLimit { reason, of, family, most: 1 });
+    let set = limits.intern_claims(vec![LimitClaim { limit, amount: 1, binds: true }]);
+    [0, 1, 4].into_iter().for_each(|at| limits.bind_job(JobId(at), set));
     let gates = StartGates {
         limits,
         eligible: BTreeMap::from([(JobId(3), Time(500))]),
@@ -50,7 +50,7 @@ fn each_starts_when_what_has_to_happen_first_has_happened() {
     for policy in ["easy", "conservative"] {
         let (adoption, mut forecaster) = scene(policy);
         assert_eq!(adoption.jobs, [0, 1, 2, 3, 4, 5, 6]);
-        let plan = forecaster.point(&adoption.session, &WAIT, RunTimes::Limits).expect("sound");
+        let plan = forecaster.point_starts(&adoption.session, &WAIT, RunTimes::Limits).expect("sound");
         // At 500 job 3; the user's next job when the first has ended, the third when that has; what
         // depends on the second likewise; one held by its user never.
         let [one, two, three, four, five, wide] = plan[..] else { panic!("{plan:?}") };
@@ -64,7 +64,7 @@ fn each_starts_when_what_has_to_happen_first_has_happened() {
 #[test]
 fn a_job_at_a_limit_waits_for_the_jobs_that_hold_it() {
     let (adoption, mut forecaster) = scene("easy");
-    let times = forecaster.times(&adoption.session, &WAIT, 0, true).expect("sound");
+    let times = forecaster.start_times(&adoption.session, &WAIT, 0, true).expect("sound");
     assert_eq!(times.len(), 100);
     let mut firsts = BTreeSet::new();
     for starts in &times {
@@ -81,9 +81,11 @@ fn a_job_at_a_limit_waits_for_the_jobs_that_hold_it() {
     // The same on two threads.
     let mut other = scene("easy").1.on_threads(2);
     other.set_gates(StartGates::default());
-    assert!(other.times(&adoption.session, &[JobId(1)], 0, true).expect("sound").iter().all(|one| one[0].is_none()));
+    assert!(
+        other.start_times(&adoption.session, &[JobId(1)], 0, true).expect("sound").iter().all(|one| one[0].is_none())
+    );
     let mut forecaster = scene("easy").1.on_threads(2);
-    assert_eq!(forecaster.times(&adoption.session, &WAIT, 0, true).expect("sound"), times);
+    assert_eq!(forecaster.start_times(&adoption.session, &WAIT, 0, true).expect("sound"), times);
 }
 
 /// A job of the user that comes in the future stands at the limit as well.
@@ -92,7 +94,7 @@ fn jobs_that_come_share_the_limit() {
     let (adoption, mut forecaster) = scene("easy");
     let session = &adoption.session;
     let later = |user: i32, forecaster: &mut Forecaster| {
-        let job = Job::new(Time(10), 1, Span(50)).by(user);
+        let job = Job::new(Time(10), 1, Span(50)).with_user(user);
         forecaster.times_of_later(session, &job, Span(10), 0).expect("sound")
     };
     let of_user = later(1, &mut forecaster);

@@ -1,14 +1,14 @@
 //! Returns rehearsed on recorded starts, and states that are adopted.
 
-use drystone::generate::{Params, WorkloadLength, generate};
+use drystone::generate::{Params, WorkloadLength, generate_workload};
 use drystone_core::engine::{Schedule, Simulation, WorkloadReplay};
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
 use drystone_core::policy::{Phase, PolicySpec};
-use drystone_when::{Forecaster, ForecasterSettings, Observed, RehearsalQuestions, adopt};
+use drystone_when::{Forecaster, ForecasterSettings, Observed, RehearsalQuestions, adopt_jobs};
 use std::ops::RangeInclusive;
 
 fn observed(procs: u32, submit: i64, start: Option<i64>, end: Option<i64>, rank: i64) -> Observed {
-    let job = Job::new(Time(submit), procs, Span(1000)).by(1);
+    let job = Job::new(Time(submit), procs, Span(1000)).with_user(1);
     Observed { job, eligible: Time(submit), start: start.map(Time), end: end.map(Time), rank, on: None, held: false }
 }
 
@@ -27,13 +27,13 @@ fn a_state_is_adopted_as_it_was() {
         observed(1, 5, Some(6), Some(50), 0),
         observed(9, 40, None, None, 0),
     ];
-    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
+    let adoption = adopt_jobs(spec.build_scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
     // The fourth is over, the fifth wider than the machine; the third comes before the second.
     assert_eq!((adoption.jobs.clone(), adoption.left_out), (vec![0, 2, 1], 1));
     let view = adoption.session.view();
-    assert_eq!((view.ran(JobId(0)), view.phase(JobId(0))), (Span(90), Phase::Running));
+    assert_eq!((view.run_time_so_far(JobId(0)), view.phase(JobId(0))), (Span(90), Phase::Running));
     assert_eq!(adoption.id(1), Some(JobId(2)));
-    let waiting: Vec<JobId> = view.waiting().collect();
+    let waiting: Vec<JobId> = view.waiting_jobs().collect();
     assert_eq!(waiting, [JobId(1), JobId(2)]);
 }
 
@@ -41,17 +41,17 @@ fn a_state_is_adopted_as_it_was() {
 fn jobs_that_hold_more_than_there_is_are_left_out() {
     let spec: PolicySpec = "easy".parse().expect("valid");
     let jobs = [observed(3, 0, Some(10), None, 0), observed(3, 1, Some(11), None, 0)];
-    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
+    let adoption = adopt_jobs(spec.build_scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
     assert_eq!((adoption.jobs, adoption.left_out), (vec![0], 1));
 }
 
 #[test]
 fn what_is_rehearsed_on_the_policy_itself_holds() {
     let params = Params { length: WorkloadLength::Jobs(1500), load: Some(0.95), seed: 3, ..Params::new(64, 1) };
-    let workload = generate(&params).expect("sound");
+    let workload = generate_workload(&params).expect("sound");
     let spec: PolicySpec = "easy".parse().expect("valid");
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload))
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload))
         .run(&mut schedule)
         .expect("sound");
     let recorded: Vec<Observed> = workload
@@ -74,7 +74,7 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
     let now = schedule.spans.iter().flatten().map(|span| span.1).max().expect("some");
     let mut forecaster =
         Forecaster::new(&spec, ForecasterSettings { samples: 60, ..ForecasterSettings::default() }).expect("sound");
-    let rehearsal = forecaster.rehearse(workload.machine(), &recorded, now, &last(400), &|| {}).expect("sound");
+    let rehearsal = forecaster.rehearse_answers(workload.machine(), &recorded, now, &last(400), &|| {}).expect("sound");
     assert!(rehearsal.answers >= 200, "{rehearsal:?}");
     let share = |inside: u64| inside as f64 / rehearsal.answers as f64;
     // Neighbours depend on each other, so that a few hundred answers are worth far fewer.
@@ -96,7 +96,7 @@ fn a_long_queue_leaves_outcomes_to_learn_from() {
     let mut forecaster = Forecaster::new(&spec, settings).expect("sound");
     let asked = std::cell::Cell::new(0);
     let step = || asked.set(asked.get() + 1);
-    let rehearsal = forecaster.rehearse(Machine::new(4), &past, Time(19_900), &last(20), &step).expect("sound");
+    let rehearsal = forecaster.rehearse_answers(Machine::new(4), &past, Time(19_900), &last(20), &step).expect("sound");
     assert_eq!((rehearsal.answers, asked.get()), (10, 20));
 }
 
@@ -113,7 +113,7 @@ fn the_present_order_does_not_count_in_the_past() {
             (0..41).map(|i| observed(4, i * 400, Some(i * 500), (i < 40).then_some(i * 500 + 500), 0)).collect();
         past.extend((0..8).map(|i| observed(4, 16_500 + i * 50, None, None, rank + step * i)));
         let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
-        forecaster.rehearse(Machine::new(4), &past, Time(20_400), &last(1_000), &|| {}).expect("sound");
+        forecaster.rehearse_answers(Machine::new(4), &past, Time(20_400), &last(1_000), &|| {}).expect("sound");
         forecaster.save().expect("saves")
     };
     let alike = learned(0, 0);
@@ -134,9 +134,9 @@ fn times_that_are_not_known_have_no_questions() {
         let questions = RehearsalQuestions { known, ..last(1_000) };
         let count = std::cell::Cell::new(0);
         let step = || count.set(count.get() + 1);
-        forecaster.rehearse(Machine::new(4), &past, now, &questions, &step).expect("sound");
-        let adoption = adopt(spec.scheduler(), Machine::new(4), &past, &[], now).expect("sound");
-        let answer = forecaster.look(&adoption.session, &[JobId(1)]).expect("sound").remove(0);
+        forecaster.rehearse_answers(Machine::new(4), &past, now, &questions, &step).expect("sound");
+        let adoption = adopt_jobs(spec.build_scheduler(), Machine::new(4), &past, &[], now).expect("sound");
+        let answer = forecaster.preview_answers(&adoption.session, &[JobId(1)]).expect("sound").remove(0);
         (count.get(), answer.quantile(0.5))
     };
     let none = RangeInclusive::new(Time(1), Time(0));
@@ -157,12 +157,12 @@ fn what_was_learned_is_saved() {
     let jobs = [observed(4, 20_000, Some(20_000), None, 0), observed(4, 20_010, None, None, 0)];
     let fresh = || Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
     let (mut first, mut second) = (fresh(), fresh());
-    first.rehearse(Machine::new(400), &past, Time(20_000), &last(100), &|| {}).expect("sound");
+    first.rehearse_answers(Machine::new(400), &past, Time(20_000), &last(100), &|| {}).expect("sound");
     let saved = first.save().expect("saves");
     second.load(&saved).expect("loads");
     assert_eq!(second.save().expect("saves"), saved);
-    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(20_050)).expect("sound");
-    let [a, b] = [&mut first, &mut second].map(|f| f.look(&adoption.session, &[JobId(1)]).expect("sound"));
+    let adoption = adopt_jobs(spec.build_scheduler(), Machine::new(4), &jobs, &[], Time(20_050)).expect("sound");
+    let [a, b] = [&mut first, &mut second].map(|f| f.preview_answers(&adoption.session, &[JobId(1)]).expect("sound"));
     assert_eq!(a, b);
     assert!(a[0].correction.answers > 50, "{}", a[0].correction.answers);
     assert!(second.load(&saved[..saved.len() / 2]).is_err());
@@ -186,11 +186,11 @@ fn what_had_to_wait_for_others_is_replayed_from_when_it_competed() {
     past.sort_by_key(|one| one.job.submit);
     let now = Time(12 * 24 * hour);
     let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
-    forecaster.rehearse(Machine::new(4), &past, now, &last(10), &|| {}).expect("in order");
-    let adoption = adopt(spec.scheduler(), Machine::new(4), &past[24..], &[], now).expect("sound");
+    forecaster.rehearse_answers(Machine::new(4), &past, now, &last(10), &|| {}).expect("in order");
+    let adoption = adopt_jobs(spec.build_scheduler(), Machine::new(4), &past[24..], &[], now).expect("sound");
     // Jobs have run for two hours at most, in which the one that runs is 100 s old, and none that
     // comes overtakes the one behind it.
-    let times = forecaster.times(&adoption.session, &[JobId(1)], 0, true).expect("in order");
+    let times = forecaster.start_times(&adoption.session, &[JobId(1)], 0, true).expect("in order");
     let last = times.iter().map(|starts| starts[0].expect("a start")).max();
     assert!(times.len() == 100 && last <= Some(7_101), "{last:?}");
 }
@@ -203,11 +203,11 @@ fn a_budget_leaves_out_the_last_futures() {
     let jobs: Vec<Observed> = std::iter::once(observed(4, 0, Some(0), None, 0))
         .chain((1..20).map(|i| observed(1 + i as u32 % 4, i, None, None, 0)))
         .collect();
-    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
+    let adoption = adopt_jobs(spec.build_scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
     let futures = |look_work: u64, threads: usize| {
         let settings = ForecasterSettings { look_work, ..ForecasterSettings::default() };
         let mut forecaster = Forecaster::new(&spec, settings).expect("sound").on_threads(threads);
-        forecaster.times(&adoption.session, &[JobId(19)], 0, true).expect("sound")
+        forecaster.start_times(&adoption.session, &[JobId(19)], 0, true).expect("sound")
     };
     let all = futures(u64::MAX, 1);
     assert_eq!(all.len(), 100);

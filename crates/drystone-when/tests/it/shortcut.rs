@@ -1,6 +1,6 @@
 //! The fast futures of plain policies are those that the policies themselves make.
 
-use drystone::generate::{Params, WorkloadLength, generate};
+use drystone::generate::{Params, WorkloadLength, generate_workload};
 use drystone_core::engine::{Observer, Simulation, WorkloadReplay};
 use drystone_core::model::{EndedJob, JobId, Span, Time, Workload};
 use drystone_core::policy::{Phase, PolicySpec};
@@ -16,11 +16,11 @@ struct Heard {
 impl Observer for Heard {
     const NOTES: bool = false;
 
-    fn arrived(&mut self, _: Time, id: JobId) {
+    fn note_arrival(&mut self, _: Time, id: JobId) {
         self.arrived.push(id);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.ended.push((ended.id, ended.outcome.ran));
     }
 }
@@ -28,7 +28,7 @@ impl Observer for Heard {
 /// A busy machine, days enough to replay, and estimates that some jobs outlive.
 fn workload(seed: u64) -> Workload {
     let params = Params { length: WorkloadLength::Jobs(250), load: Some(0.95), seed, ..Params::new(64, 1) };
-    let workload = generate(&params).expect("sound");
+    let workload = generate_workload(&params).expect("sound");
     let mut truth = workload.truth().to_vec();
     for (job, truth) in workload.jobs().iter().zip(&mut truth).step_by(9) {
         truth.run = Span(job.estimate.0 + job.estimate.0 / 3 + 100);
@@ -43,25 +43,25 @@ fn compare(policy: &str, seed: u64) -> u32 {
     let settings = ForecasterSettings { samples: 4, seed, ..ForecasterSettings::default() };
     let mut fast = Forecaster::new(&spec, settings.clone()).expect("no clairvoyance");
     let mut slow = Forecaster::new(&spec, settings).expect("no clairvoyance").without_shortcut();
-    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
+    let mut simulation = Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
     let (mut heard, mut steps, mut questions) = (Heard::default(), 0, 0);
     while simulation.step(&mut heard).expect("sound") {
         for forecaster in [&mut fast, &mut slow] {
-            heard.arrived.iter().for_each(|&id| forecaster.arrived(id, &workload.jobs()[id.index()]));
-            heard.ended.iter().for_each(|&(id, ran)| forecaster.ended(id, &workload.jobs()[id.index()], ran));
+            heard.arrived.iter().for_each(|&id| forecaster.note_job_arrival(id, &workload.jobs()[id.index()]));
+            heard.ended.iter().for_each(|&(id, ran)| forecaster.note_job_end(id, &workload.jobs()[id.index()], ran));
         }
         heard.arrived.clear();
         heard.ended.clear();
         steps += 1;
         let session = simulation.session();
-        let waiting: Vec<JobId> = session.view().waiting().collect();
+        let waiting: Vec<JobId> = session.view().waiting_jobs().collect();
         if steps % 17 != 0 || waiting.is_empty() {
             continue;
         }
         questions += 1;
         assert_eq!(session.view().phase(waiting[0]), Phase::Waiting);
         for arrivals in [false, true] {
-            let [a, b] = [&mut fast, &mut slow].map(|f| f.times(session, &waiting, 5, arrivals).expect("sound"));
+            let [a, b] = [&mut fast, &mut slow].map(|f| f.start_times(session, &waiting, 5, arrivals).expect("sound"));
             assert_eq!(a, b, "{policy}, seed {seed}, step {steps}, arrivals {arrivals}");
         }
         // One that comes later, in the same futures.
@@ -72,7 +72,7 @@ fn compare(policy: &str, seed: u64) -> u32 {
             assert!(a.iter().flatten().all(|&start| start >= after.0), "{a:?}");
         }
         for plan in [RunTimes::Limits, RunTimes::LastTwo] {
-            let [a, b] = [&mut fast, &mut slow].map(|f| f.point(session, &waiting, plan).expect("sound"));
+            let [a, b] = [&mut fast, &mut slow].map(|f| f.point_starts(session, &waiting, plan).expect("sound"));
             assert_eq!(a, b, "{policy}, seed {seed}, step {steps}, {plan:?}");
         }
     }

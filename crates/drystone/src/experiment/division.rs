@@ -109,7 +109,7 @@ impl PoolDivision {
     }
 
     /// The parts of a workload, in the order of the pools.
-    pub(super) fn parts(&self, whole: &Workload) -> Result<Vec<PoolPart>, DivisionError> {
+    pub(super) fn divide_workload(&self, whole: &Workload) -> Result<Vec<PoolPart>, DivisionError> {
         let mut ids: Vec<Vec<JobId>> = vec![Vec::new(); self.shares.len()];
         for (at, job) in whole.jobs().iter().enumerate() {
             let Some(&(share, _)) = self.of.get(&job.partition) else {
@@ -117,11 +117,11 @@ impl PoolDivision {
             };
             ids[share].push(JobId(at as u32));
         }
-        self.shares.iter().zip(ids).map(|(share, ids)| self.part(share, whole, ids)).collect()
+        self.shares.iter().zip(ids).map(|(share, ids)| self.build_part(share, whole, ids)).collect()
     }
 
     /// A policy as a pool has it.
-    pub(super) fn policy(&self, share: usize, spec: &PolicySpec) -> Result<PolicySpec, DivisionError> {
+    pub(super) fn pool_policy(&self, share: usize, spec: &PolicySpec) -> Result<PolicySpec, DivisionError> {
         let share = &self.shares[share];
         let text = share.texts.iter().fold(spec.text().to_string(), |text, (from, to)| text.replace(from.as_str(), to));
         if text == spec.text() {
@@ -131,13 +131,13 @@ impl PoolDivision {
     }
 
     /// Puts texts in the place of others in the texts of policies, for a pool.
-    pub fn put(&mut self, pool: usize, texts: Vec<(String, String)>) {
+    pub fn replace_texts(&mut self, pool: usize, texts: Vec<(String, String)>) {
         if let Some(share) = self.shares.get_mut(pool) {
             share.texts = texts;
         }
     }
 
-    fn part(&self, share: &PoolShare, whole: &Workload, ids: Vec<JobId>) -> Result<PoolPart, DivisionError> {
+    fn build_part(&self, share: &PoolShare, whole: &Workload, ids: Vec<JobId>) -> Result<PoolPart, DivisionError> {
         let scale = share.scale.max(1);
         let jobs = ids.iter().map(|&id| {
             let mut job = whole.job(id).clone();
@@ -156,12 +156,12 @@ impl PoolDivision {
             Workload::with_resources(machine, resources, jobs.collect(), truth.collect(), provenance).map_err(wrong)?;
         if let Some(known) = whole.circumstances() {
             let place = |id: JobId| ids.binary_search(&id).ok().map(|at| JobId(at as u32));
-            let mut known: Circumstances = known.only(place);
+            let mut circumstances: Circumstances = known.restrict_to(place);
             // Processors of the whole are those of the pools one behind the other.
             let before = self.shares.iter().take_while(|other| !std::ptr::eq(*other, share));
             let offset = before.map(|other| other.procs.saturating_mul(other.scale)).fold(0, Procs::saturating_add);
-            known.here.values_mut().for_each(|adopted| own_processors(adopted, (offset, share)));
-            workload = workload.with(known).map_err(wrong)?;
+            circumstances.here.values_mut().for_each(|adopted| own_processors(adopted, (offset, share)));
+            workload = workload.with_circumstances(circumstances).map_err(wrong)?;
         }
         let outages = Outages::new(machine, share.outages.clone())
             .map_err(|source| DivisionError::Outages { pool: share.name.clone(), source })?;
@@ -177,7 +177,7 @@ fn own_processors(adopted: &mut Adopted, (offset, share): (Procs, &PoolShare)) {
     let end = offset.saturating_add(share.procs);
     let inside = share.scale <= 1 && set.ranges().iter().all(|range| range.start >= offset && range.end <= end);
     if inside {
-        let own = set.ranges().iter().map(|range| ProcSet::range(range.start - offset..range.end - offset));
+        let own = set.ranges().iter().map(|range| ProcSet::from_range(range.start - offset..range.end - offset));
         *on = Some(ProcSet::union_of(&own.collect::<Vec<_>>()));
     }
 }

@@ -2,7 +2,7 @@
 //! happens next goes on.
 
 use super::division::{PoolDivision, PoolPart};
-use super::{Experiment, ExperimentError, PoolMeasured, scheduler};
+use super::{Experiment, ExperimentError, PoolMeasured, build_scheduler};
 use crate::engine::{Happenings, Levels, Observer, Simulation, SimulationError, SiteAdmission};
 use crate::metrics::{Collector, MetricsConfig, Scope};
 use crate::model::{
@@ -43,7 +43,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn put(&mut self, now: Time, told: PoolEvent) {
+    fn push_event(&mut self, now: Time, told: PoolEvent) {
         self.told.push((now, told));
     }
 }
@@ -51,65 +51,65 @@ impl Recorder {
 impl Observer for Recorder {
     const NOTES: bool = false;
 
-    fn arrived(&mut self, now: Time, id: JobId) {
-        self.put(now, PoolEvent::Arrived(id));
+    fn note_arrival(&mut self, now: Time, id: JobId) {
+        self.push_event(now, PoolEvent::Arrived(id));
     }
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.put(now, PoolEvent::Started(id, why));
+    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
+        self.push_event(now, PoolEvent::Started(id, why));
     }
-    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
-        self.put(now, PoolEvent::Placed(id, on.clone()));
+    fn note_placement(&mut self, now: Time, id: JobId, on: &ProcSet) {
+        self.push_event(now, PoolEvent::Placed(id, on.clone()));
     }
-    fn suspended(&mut self, now: Time, id: JobId) {
-        self.put(now, PoolEvent::Suspended(id));
+    fn note_suspension(&mut self, now: Time, id: JobId) {
+        self.push_event(now, PoolEvent::Suspended(id));
     }
-    fn resumed(&mut self, now: Time, id: JobId) {
-        self.put(now, PoolEvent::Resumed(id));
+    fn note_resumption(&mut self, now: Time, id: JobId) {
+        self.push_event(now, PoolEvent::Resumed(id));
     }
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
-        self.put(now, PoolEvent::Reserved(id, start, latest));
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        self.push_event(now, PoolEvent::Reserved(id, start, latest));
     }
-    fn moved(&mut self, now: Time, moved: &Moved) {
-        self.put(now, PoolEvent::Moved(*moved));
+    fn note_move(&mut self, now: Time, moved: &Moved) {
+        self.push_event(now, PoolEvent::Moved(*moved));
     }
-    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
-        self.put(now, PoolEvent::Repredicted(id, prediction));
+    fn note_prediction(&mut self, now: Time, id: JobId, prediction: Span) {
+        self.push_event(now, PoolEvent::Repredicted(id, prediction));
     }
-    fn cancelled(&mut self, now: Time, id: JobId) {
-        self.put(now, PoolEvent::Cancelled(id));
+    fn note_withdrawal(&mut self, now: Time, id: JobId) {
+        self.push_event(now, PoolEvent::Cancelled(id));
     }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.put(ended.outcome.end, PoolEvent::Ended(ended.id, Box::new(ended.outcome.clone())));
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        self.push_event(ended.outcome.end, PoolEvent::Ended(ended.id, Box::new(ended.outcome.clone())));
     }
-    fn adopted(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        self.put(now, PoolEvent::Adopted(id, adopted.clone()));
+    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+        self.push_event(now, PoolEvent::Adopted(id, adopted.clone()));
     }
-    fn held(&mut self, now: Time, id: JobId) {
-        self.put(now, PoolEvent::Held(id));
+    fn note_hold(&mut self, now: Time, id: JobId) {
+        self.push_event(now, PoolEvent::Held(id));
     }
-    fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
-        self.put(now, PoolEvent::Limited(id, Box::new(limit.clone())));
+    fn note_limit(&mut self, now: Time, id: JobId, limit: &JobLimit) {
+        self.push_event(now, PoolEvent::Limited(id, Box::new(limit.clone())));
     }
-    fn short(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
-        self.put(now, PoolEvent::Short(id, Box::new([resource, asks, there].map(str::to_string))));
+    fn note_shortage(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
+        self.push_event(now, PoolEvent::Short(id, Box::new([resource, asks, there].map(str::to_string))));
     }
-    fn released(&mut self, now: Time, id: JobId) {
-        self.put(now, PoolEvent::Released(id));
+    fn note_release(&mut self, now: Time, id: JobId) {
+        self.push_event(now, PoolEvent::Released(id));
     }
-    fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
-        self.put(now, PoolEvent::Requeued(id, procs, ran));
+    fn note_requeue(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
+        self.push_event(now, PoolEvent::Requeued(id, procs, ran));
     }
-    fn checkpointed(&mut self, now: Time, id: JobId, procs: Procs, spent: Span) {
-        self.put(now, PoolEvent::Checkpointed(id, procs, spent));
+    fn note_checkpoint(&mut self, now: Time, id: JobId, procs: Procs, spent: Span) {
+        self.push_event(now, PoolEvent::Checkpointed(id, procs, spent));
     }
-    fn lost(&mut self, ended: &EndedJob<'_>) {
-        self.put(ended.outcome.end, PoolEvent::Lost(ended.id, Box::new(ended.outcome.clone())));
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
+        self.push_event(ended.outcome.end, PoolEvent::Lost(ended.id, Box::new(ended.outcome.clone())));
     }
-    fn capacity(&mut self, now: Time, foreseen: bool) {
-        self.put(now, PoolEvent::Capacity(foreseen));
+    fn note_capacity(&mut self, now: Time, foreseen: bool) {
+        self.push_event(now, PoolEvent::Capacity(foreseen));
     }
-    fn settled(&mut self, now: Time, levels: Levels) {
-        self.put(now, PoolEvent::Settled(levels));
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
+        self.push_event(now, PoolEvent::Settled(levels));
     }
 }
 
@@ -129,16 +129,16 @@ struct PoolAtWork<'a> {
 
 impl PoolAtWork<'_> {
     /// Goes on by one instant.
-    fn step(&mut self) -> Result<(), SimulationError> {
+    fn step_once(&mut self) -> Result<(), SimulationError> {
         self.recorder.told.clear();
         let more = self.simulation.step(&mut (&mut self.recorder, &mut self.collector))?;
-        self.at = if more { self.simulation.now() } else { Time::MAX };
+        self.at = if more { self.simulation.current_time() } else { Time::MAX };
         Ok(())
     }
 
     /// Returns the time of the pass that it stands at, else one before which nothing happens.
     fn next(&mut self) -> Time {
-        if self.simulation.is_at_pass() { self.simulation.now() } else { self.simulation.next_event() }
+        if self.simulation.is_at_pass() { self.simulation.current_time() } else { self.simulation.next_event() }
     }
 
     /// Goes on to the pass of one instant, of this time at most, or to its end.
@@ -148,7 +148,7 @@ impl PoolAtWork<'_> {
     }
 
     /// Makes the pass that it stands at.
-    fn decide(&mut self) -> Result<(), SimulationError> {
+    fn decide_now(&mut self) -> Result<(), SimulationError> {
         self.simulation.step(&mut (&mut self.recorder, &mut self.collector)).map(drop)
     }
 
@@ -157,27 +157,27 @@ impl PoolAtWork<'_> {
         self.simulation.set_held_elsewhere(now, held, &mut (&mut self.recorder, &mut self.collector));
     }
 
-    fn whole(&self, id: JobId) -> JobId {
+    fn whole_id(&self, id: JobId) -> JobId {
         self.part.ids.get(id.index()).copied().unwrap_or(id)
     }
 
     /// Processors by their numbers in the whole.
-    fn set(&self, on: &ProcSet) -> ProcSet {
+    fn whole_processors(&self, on: &ProcSet) -> ProcSet {
         let range = |r: &std::ops::Range<Procs>| {
-            ProcSet::range(r.start * self.scale + self.base..r.end * self.scale + self.base)
+            ProcSet::from_range(r.start * self.scale + self.base..r.end * self.scale + self.base)
         };
         let ranges: Vec<ProcSet> = on.ranges().iter().map(range).collect();
         ProcSet::union_of(&ranges)
     }
 
     /// In processors of the whole.
-    fn scaled(&self, levels: Levels) -> Levels {
+    fn scale_levels(&self, levels: Levels) -> Levels {
         let scale = u64::from(self.scale);
-        let mut all = Levels::new(levels.free * self.scale, levels.running)
+        let mut whole_levels = Levels::new(levels.free * self.scale, levels.running)
             .with_waiting(levels.waiting, levels.waiting_procs * scale)
             .with_suspended(levels.suspended, levels.suspended_procs * scale);
-        all.down = levels.down * self.scale;
-        all
+        whole_levels.down = levels.down * self.scale;
+        whole_levels
     }
 }
 
@@ -196,46 +196,46 @@ fn sum<'a>(levels: impl Iterator<Item = &'a Levels>) -> Levels {
 }
 
 /// Tells an observer of the whole what happened in a pool.
-fn tell(pools: &mut [PoolAtWork<'_>], at: usize, whole: &Workload, observer: &mut impl Observer) {
-    let told = std::mem::take(&mut pools[at].recorder.told);
-    for (now, told) in told {
+fn replay_events(pools: &mut [PoolAtWork<'_>], at: usize, whole: &Workload, observer: &mut impl Observer) {
+    let events = std::mem::take(&mut pools[at].recorder.told);
+    for (now, told) in events {
         let pool = &pools[at];
-        let id = |id: JobId| pool.whole(id);
-        let ended = |id: JobId, tell: &mut dyn FnMut(&EndedJob<'_>), outcome: &JobOutcome| {
-            let id = pool.whole(id);
+        let id = |id: JobId| pool.whole_id(id);
+        let report_end = |id: JobId, tell: &mut dyn FnMut(&EndedJob<'_>), outcome: &JobOutcome| {
+            let id = pool.whole_id(id);
             tell(&EndedJob { id, job: whole.job(id), truth: &whole.truth()[id.index()], outcome });
         };
         match told {
-            PoolEvent::Arrived(job) => observer.arrived(now, id(job)),
-            PoolEvent::Started(job, why) => observer.started(now, id(job), why),
-            PoolEvent::Placed(job, on) => observer.placed(now, id(job), &pool.set(&on)),
-            PoolEvent::Suspended(job) => observer.suspended(now, id(job)),
-            PoolEvent::Resumed(job) => observer.resumed(now, id(job)),
-            PoolEvent::Reserved(job, start, latest) => observer.reserved(now, id(job), start, latest),
+            PoolEvent::Arrived(job) => observer.note_arrival(now, id(job)),
+            PoolEvent::Started(job, why) => observer.note_start(now, id(job), why),
+            PoolEvent::Placed(job, on) => observer.note_placement(now, id(job), &pool.whole_processors(&on)),
+            PoolEvent::Suspended(job) => observer.note_suspension(now, id(job)),
+            PoolEvent::Resumed(job) => observer.note_resumption(now, id(job)),
+            PoolEvent::Reserved(job, start, latest) => observer.note_reservation(now, id(job), start, latest),
             PoolEvent::Moved(moved) => {
                 let favour = moved.favour.map(id);
-                observer.moved(now, &Moved { job: id(moved.job), favour, ..moved });
+                observer.note_move(now, &Moved { job: id(moved.job), favour, ..moved });
             }
-            PoolEvent::Repredicted(job, prediction) => observer.repredicted(now, id(job), prediction),
-            PoolEvent::Cancelled(job) => observer.cancelled(now, id(job)),
-            PoolEvent::Ended(job, outcome) => ended(job, &mut |e| observer.ended(e), &outcome),
-            PoolEvent::Adopted(job, adopted) => observer.adopted(now, id(job), &adopted),
-            PoolEvent::Held(job) => observer.held(now, id(job)),
-            PoolEvent::Limited(job, limit) => observer.limited(now, id(job), &limit),
+            PoolEvent::Repredicted(job, prediction) => observer.note_prediction(now, id(job), prediction),
+            PoolEvent::Cancelled(job) => observer.note_withdrawal(now, id(job)),
+            PoolEvent::Ended(job, outcome) => report_end(job, &mut |e| observer.note_end(e), &outcome),
+            PoolEvent::Adopted(job, adopted) => observer.note_adoption(now, id(job), &adopted),
+            PoolEvent::Held(job) => observer.note_hold(now, id(job)),
+            PoolEvent::Limited(job, limit) => observer.note_limit(now, id(job), &limit),
             PoolEvent::Short(job, words) => {
                 let [resource, asks, there] = &*words;
-                observer.short(now, id(job), resource, (asks, there));
+                observer.note_shortage(now, id(job), resource, (asks, there));
             }
-            PoolEvent::Released(job) => observer.released(now, id(job)),
-            PoolEvent::Requeued(job, procs, ran) => observer.requeued(now, id(job), procs * pool.scale, ran),
+            PoolEvent::Released(job) => observer.note_release(now, id(job)),
+            PoolEvent::Requeued(job, procs, ran) => observer.note_requeue(now, id(job), procs * pool.scale, ran),
             PoolEvent::Checkpointed(job, procs, spent) => {
-                observer.checkpointed(now, id(job), procs * pool.scale, spent)
+                observer.note_checkpoint(now, id(job), procs * pool.scale, spent)
             }
-            PoolEvent::Lost(job, outcome) => ended(job, &mut |e| observer.lost(e), &outcome),
-            PoolEvent::Capacity(foreseen) => observer.capacity(now, foreseen),
+            PoolEvent::Lost(job, outcome) => report_end(job, &mut |e| observer.note_loss(e), &outcome),
+            PoolEvent::Capacity(foreseen) => observer.note_capacity(now, foreseen),
             PoolEvent::Settled(levels) => {
-                pools[at].levels = pools[at].scaled(levels);
-                observer.settled(now, sum(pools.iter().map(|pool| &pool.levels)));
+                pools[at].levels = pools[at].scale_levels(levels);
+                observer.note_settlement(now, sum(pools.iter().map(|pool| &pool.levels)));
             }
         }
     }
@@ -248,12 +248,12 @@ fn run_apart(
     observer: &mut impl Observer,
 ) -> Result<bool, SimulationError> {
     for pool in pools.iter_mut() {
-        pool.step()?;
+        pool.step_once()?;
     }
     // The pool in which something happened first; of several the first.
     while let Some(at) = (0..pools.len()).filter(|&at| pools[at].at < Time::MAX).min_by_key(|&at| pools[at].at) {
-        tell(pools, at, experiment.whole, observer);
-        pools[at].step()?;
+        replay_events(pools, at, experiment.whole, observer);
+        pools[at].step_once()?;
         if experiment.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Ok(false);
         }
@@ -279,20 +279,20 @@ fn run_sharing(
         let due = || (0..pools.len()).filter(|&at| next[at] == now);
         let is_at_pass = |at: usize| pools[at].simulation.is_at_pass();
         let at = if let Some(at) = due().find(|&at| !is_at_pass(at)) {
-            let others = next.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &time)| time);
-            pools[at].reach_pass(others.min().unwrap_or(Time::MAX))?;
+            let other_times = next.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &time)| time);
+            pools[at].reach_pass(other_times.min().unwrap_or(Time::MAX))?;
             at
         } else {
             // The job that has been there for the longest time comes first.
             let Some(at) = due().min_by_key(|&at| (shared.first_claim(&pools[at]), at)) else { break };
-            let held = shared.held_elsewhere(at);
+            let held_amounts = shared.held_elsewhere(at);
             pools[at].recorder.told.clear();
-            pools[at].set_held_elsewhere(now, &held);
-            pools[at].decide()?;
+            pools[at].set_held_elsewhere(now, &held_amounts);
+            pools[at].decide_now()?;
             at
         };
-        let now = pools[at].simulation.now();
-        tell(pools, at, experiment.whole, observer);
+        let now = pools[at].simulation.current_time();
+        replay_events(pools, at, experiment.whole, observer);
         shared.look_at(at, &pools[at]);
         for (other, pool) in pools.iter_mut().enumerate().filter(|&(other, _)| other != at) {
             pool.simulation.catch_up(now);
@@ -306,8 +306,8 @@ fn run_sharing(
     }
     // What is left waits for ever, or nothing is.
     for at in 0..pools.len() {
-        pools[at].step()?;
-        tell(pools, at, experiment.whole, observer);
+        pools[at].step_once()?;
+        replay_events(pools, at, experiment.whole, observer);
     }
     Ok(true)
 }
@@ -320,14 +320,15 @@ struct SharedResources {
 }
 
 impl SharedResources {
-    fn of(parts: &[PoolPart]) -> SharedResources {
+    fn for_parts(parts: &[PoolPart]) -> SharedResources {
         let mut pools: BTreeMap<ResourceId, usize> = BTreeMap::new();
         for part in parts {
             let Some(table) = part.workload.resources() else { continue };
             let demands: BTreeSet<DemandId> = part.workload.jobs().iter().map(|job| job.demand).collect();
-            let asked = demands.iter().flat_map(|&demand| table.totals(demand)).map(|&(resource, _)| resource);
-            let asked: BTreeSet<ResourceId> = asked.collect();
-            asked.into_iter().for_each(|resource| *pools.entry(resource).or_default() += 1);
+            let asked_resources =
+                demands.iter().flat_map(|&demand| table.demand_totals(demand)).map(|&(resource, _)| resource);
+            let resource_set: BTreeSet<ResourceId> = asked_resources.collect();
+            resource_set.into_iter().for_each(|resource| *pools.entry(resource).or_default() += 1);
         }
         let ids: Vec<ResourceId> = pools.into_iter().filter(|&(_, pools)| pools > 1).map(|(id, _)| id).collect();
         SharedResources { held: vec![vec![0; ids.len()]; parts.len()], ids }
@@ -346,8 +347,8 @@ impl SharedResources {
 
     /// Returns what jobs of all other pools hold.
     fn held_elsewhere(&self, at: usize) -> Vec<(ResourceId, u64)> {
-        let others = || self.held.iter().enumerate().filter(|&(pool, _)| pool != at);
-        let of = |(nth, &id): (usize, &ResourceId)| (id, others().map(|(_, held)| held[nth]).sum::<u64>());
+        let other_pools = || self.held.iter().enumerate().filter(|&(pool, _)| pool != at);
+        let of = |(nth, &id): (usize, &ResourceId)| (id, other_pools().map(|(_, held)| held[nth]).sum::<u64>());
         self.ids.iter().enumerate().map(of).filter(|&(_, amount)| amount > 0).collect()
     }
 
@@ -358,9 +359,9 @@ impl SharedResources {
             return JobId(u32::MAX);
         }
         let (session, view) = (pool.simulation.session(), pool.simulation.session().view());
-        let asks = |&id: &JobId| view.amounts(id).iter().any(|(resource, _)| self.ids.contains(resource));
-        let waiting = view.waiting().chain(view.suspended()).chain(session.short_jobs());
-        waiting.filter(asks).min().map_or(JobId(u32::MAX), |id| pool.whole(id))
+        let asks = |&id: &JobId| view.demanded_amounts(id).iter().any(|(resource, _)| self.ids.contains(resource));
+        let claimants = view.waiting_jobs().chain(view.suspended_jobs()).chain(session.short_jobs());
+        claimants.filter(asks).min().map_or(JobId(u32::MAX), |id| pool.whole_id(id))
     }
 }
 
@@ -368,39 +369,39 @@ impl SharedResources {
 /// cannot keep those of several.
 fn shared_limits(experiment: &Experiment<'_>, parts: &[PoolPart], specs: &[PolicySpec]) -> Option<SiteAdmission> {
     let limits = experiment.whole.circumstances().map(|known| &known.limits)?;
-    let keeps = specs.iter().any(|spec| spec.scheduler().policy.keeps_limits());
+    let keeps = specs.iter().any(|spec| spec.build_scheduler().policy.keeps_limits());
     let pool = |job: JobId| parts.iter().position(|part| part.ids.binary_search(&job).is_ok()).unwrap_or(0);
-    let limits = if keeps { limits.across(pool) } else { limits.clone() };
+    let limits = if keeps { limits.shared_across(pool) } else { limits.clone() };
     (!limits.is_empty()).then(|| SiteAdmission::new(limits))
 }
 
 /// Simulates every pool to its end; `None` on cancellation. Returns the measurements of each, and
 /// the number of jobs left that were never eligible.
-pub(super) fn run(
+pub(super) fn run_pools(
     experiment: &Experiment<'_>,
     division: &PoolDivision,
     config: &MetricsConfig,
     observer: &mut impl Observer,
 ) -> Result<Option<(Vec<PoolMeasured>, u64)>, ExperimentError> {
-    let parts = division.parts(experiment.whole)?;
+    let parts = division.divide_workload(experiment.whole)?;
     let specs: Vec<PolicySpec> =
-        (0..parts.len()).map(|at| division.policy(at, experiment.policy)).collect::<Result<_, _>>()?;
+        (0..parts.len()).map(|at| division.pool_policy(at, experiment.policy)).collect::<Result<_, _>>()?;
     let mut pools = Vec::with_capacity(parts.len());
-    let shared = shared_limits(experiment, &parts, &specs);
-    let mut resources = SharedResources::of(&parts);
+    let site_admission = shared_limits(experiment, &parts, &specs);
+    let mut resources = SharedResources::for_parts(&parts);
     let mut base = 0;
     for ((part, spec), share) in parts.iter().zip(&specs).zip(division.shares()) {
-        let scheduler = scheduler(spec, experiment.priorities, &part.workload)?;
-        scheduler.fits(&part.workload)?;
+        let scheduler = build_scheduler(spec, experiment.priorities, &part.workload)?;
+        scheduler.check_fit(&part.workload)?;
         scheduler.check_hears()?;
         scheduler.check_outages(&part.workload, &part.outages)?;
         let source = Happenings::new(&part.workload, &part.outages, experiment.feedback);
-        let source = match &shared {
-            Some(site) => source.at_desk(site.desk(part.ids.clone())),
+        let source = match &site_admission {
+            Some(site) => source.at_desk(site.desk_for(part.ids.clone())),
             None => source,
         };
         let simulation = Simulation::new(part.workload.machine(), scheduler, source)
-            .on(&experiment.platform)
+            .with_platform(&experiment.platform)
             .with_threads(experiment.threads);
         let simulation = if resources.is_empty() { simulation } else { simulation.sharing_resources() };
         let free = share.procs * share.scale;
@@ -408,7 +409,7 @@ pub(super) fn run(
             simulation,
             recorder: Recorder::default(),
             collector: Collector::new(
-                Scope::of(&part.workload).graded(experiment.grades, &part.workload),
+                Scope::from_workload(&part.workload).with_grades(experiment.grades, &part.workload),
                 config.clone(),
             ),
             part,
@@ -419,18 +420,18 @@ pub(super) fn run(
         });
         base += free;
     }
-    let done = match (&shared, resources.is_empty()) {
+    let is_finished = match (&site_admission, resources.is_empty()) {
         (None, true) => run_apart(&mut pools, experiment, observer)?,
         _ => run_sharing(&mut pools, &mut resources, experiment, observer)?,
     };
-    if !done {
+    if !is_finished {
         return Ok(None);
     }
-    let mut left = 0;
-    let measured = pools.into_iter().zip(division.shares()).map(|(pool, share)| {
-        left += pool.simulation.into_source().left();
+    let mut ineligible_count = 0;
+    let pool_results = pools.into_iter().zip(division.shares()).map(|(pool, share)| {
+        ineligible_count += pool.simulation.into_source().jobs_left();
         PoolMeasured { name: share.name.clone(), procs: share.procs, report: pool.collector.finish() }
     });
-    let measured = measured.collect();
-    Ok(Some((measured, left)))
+    let pool_results = pool_results.collect();
+    Ok(Some((pool_results, ineligible_count)))
 }

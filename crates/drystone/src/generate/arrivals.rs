@@ -29,7 +29,7 @@ pub(super) struct Cycle {
 impl Cycle {
     /// The cycle whose weights follow this gamma distribution.
     pub(super) fn new(gamma: Gamma) -> Cycle {
-        let weights = weights(gamma);
+        let weights = bucket_weights(gamma);
         let mut before = [0.0; BUCKETS + 1];
         for (i, weight) in weights.iter().enumerate() {
             before[i + 1] = before[i] + weight * BUCKET_SECONDS;
@@ -38,7 +38,7 @@ impl Cycle {
     }
 
     /// Seconds since the first midnight when this many points have been spent since then.
-    pub(super) fn seconds(&self, points: f64) -> f64 {
+    pub(super) fn seconds_at(&self, points: f64) -> f64 {
         let day = libm::floor(points / self.before[BUCKETS]);
         let rest = points - day * self.before[BUCKETS];
         let bucket = self.before[1..BUCKETS].partition_point(|&p| p <= rest);
@@ -48,7 +48,7 @@ impl Cycle {
 }
 
 /// Weights of the half-hours from midnight on, with mean 1.
-pub(super) fn weights((shape, scale): Gamma) -> [f64; BUCKETS] {
+pub(super) fn bucket_weights((shape, scale): Gamma) -> [f64; BUCKETS] {
     let mut weights = [0.0; BUCKETS];
     for i in FIRST_BUCKET..FIRST_BUCKET + BUCKETS {
         let at = |x: f64| lower_gamma(shape, x / scale);
@@ -90,7 +90,7 @@ impl ArrivalSource {
     /// The next arrival.
     pub(super) fn next(&mut self) -> f64 {
         loop {
-            let log = self.stream.gamma(self.shape, self.scale);
+            let log = self.stream.draw_gamma(self.shape, self.scale);
             if log <= LONGEST_LOG_GAP {
                 self.points += libm::exp(log);
                 return self.points;
@@ -105,13 +105,13 @@ impl ArrivalSource {
 /// `ends` has for each type its cycle and its first and last arrival in points. Found by bisection
 /// to the last bit; the span reached differs by rounding only.
 pub(super) fn factor_for_span(ends: &[(&Cycle, f64, f64)], span: f64) -> f64 {
-    let reached = |factor: f64| {
-        let first = ends.iter().map(|(c, first, _)| c.seconds(factor * first)).fold(f64::INFINITY, f64::min);
-        let last = ends.iter().map(|(c, _, last)| c.seconds(factor * last)).fold(0.0, f64::max);
+    let reached_span = |factor: f64| {
+        let first = ends.iter().map(|(c, first, _)| c.seconds_at(factor * first)).fold(f64::INFINITY, f64::min);
+        let last = ends.iter().map(|(c, _, last)| c.seconds_at(factor * last)).fold(0.0, f64::max);
         last - first
     };
     let (mut low, mut high) = (0.0, 1.0);
-    while reached(high) < span {
+    while reached_span(high) < span {
         low = high;
         high *= 2.0;
     }
@@ -120,7 +120,7 @@ pub(super) fn factor_for_span(ends: &[(&Cycle, f64, f64)], span: f64) -> f64 {
         if middle <= low || middle >= high {
             return high;
         }
-        if reached(middle) < span {
+        if reached_span(middle) < span {
             low = middle;
         } else {
             high = middle;
@@ -131,7 +131,7 @@ pub(super) fn factor_for_span(ends: &[(&Cycle, f64, f64)], span: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::jobs::{BATCH, INTERACTIVE, TYPELESS};
-    use super::{Cycle, DAY, factor_for_span, weights};
+    use super::{Cycle, DAY, bucket_weights, factor_for_span};
     use statrs::distribution::{ContinuousCDF, Gamma};
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             let gamma = Gamma::new(class.cycle.0, 1.0 / class.cycle.1).expect("valid");
             let part = |i: usize| gamma.cdf(i as f64 + 0.5) - gamma.cdf(i as f64 - 0.5);
             let mean = (22..70).map(part).sum::<f64>() / 48.0;
-            let ours = weights(class.cycle);
+            let ours = bucket_weights(class.cycle);
             for i in 22..70 {
                 assert!((ours[i % 48] - part(i) / mean).abs() < 1e-9, "half-hour {i}");
             }
@@ -150,19 +150,19 @@ mod tests {
     #[test]
     fn a_day_holds_as_many_points_as_seconds_and_nights_are_stretched() {
         let cycle = Cycle::new(TYPELESS.cycle);
-        assert_eq!(cycle.seconds(0.0), 0.0);
-        assert!((cycle.seconds(DAY * 10.0) - DAY * 10.0).abs() < 1e-3);
+        assert_eq!(cycle.seconds_at(0.0), 0.0);
+        assert!((cycle.seconds_at(DAY * 10.0) - DAY * 10.0).abs() < 1e-3);
         let mut last = 0.0;
         for step in 1..2_000 {
-            let now = cycle.seconds(f64::from(step) * 100.0);
+            let now = cycle.seconds_at(f64::from(step) * 100.0);
             assert!(now > last);
             last = now;
         }
         // The weight of a half-hour is the inverse of what a point costs there.
-        let weights = weights(TYPELESS.cycle);
+        let weights = bucket_weights(TYPELESS.cycle);
         for (i, weight) in weights.iter().enumerate() {
             let before: f64 = weights[..i].iter().sum::<f64>() * 1_800.0;
-            let took = cycle.seconds(before + 2.0 * weight) - cycle.seconds(before + weight);
+            let took = cycle.seconds_at(before + 2.0 * weight) - cycle.seconds_at(before + weight);
             assert!((took - 1.0).abs() < 1e-6, "half-hour {i}: {took}");
         }
     }
@@ -172,7 +172,7 @@ mod tests {
         let cycle = Cycle::new(TYPELESS.cycle);
         for span in [1.0, 1e3, 1e5, 1e9] {
             let factor = factor_for_span(&[(&cycle, 163.0, 5e6)], span);
-            let reached = cycle.seconds(factor * 5e6) - cycle.seconds(factor * 163.0);
+            let reached = cycle.seconds_at(factor * 5e6) - cycle.seconds_at(factor * 163.0);
             assert!((reached - span).abs() < 1e-6 * span, "{span}: {reached}");
         }
     }

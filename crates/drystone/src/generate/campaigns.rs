@@ -53,23 +53,23 @@ impl Campaigns {
     pub(super) fn new(lane: &TypeLane, habits: &Habits, stream: &mut RandomStream) -> Campaigns {
         let n = lane.run.len();
         let mut odd = vec![false; n];
-        let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(n);
+        let mut keyed_jobs: Vec<(u64, u32)> = Vec::with_capacity(n);
         for (i, (&procs, &run)) in lane.procs.iter().zip(&lane.run).enumerate() {
-            odd[i] = stream.unit() < habits.odd_jobs;
+            odd[i] = stream.draw_unit() < habits.odd_jobs;
             let noise = if odd[i] { habits.odd_scatter } else { habits.scatter };
-            let log = libm::log(f64::from(run)) + noise * stream.normal();
-            keyed.push((sort_key(procs, log), i as u32));
+            let log = libm::log(f64::from(run)) + noise * stream.draw_normal();
+            keyed_jobs.push((sort_key(procs, log), i as u32));
         }
-        keyed.sort_unstable();
-        let mut order: Vec<u32> = keyed.iter().map(|&(_, i)| i).collect();
+        keyed_jobs.sort_unstable();
+        let mut order: Vec<u32> = keyed_jobs.iter().map(|&(_, i)| i).collect();
         let breadth = (habits.breadth * LEVELS) as u64;
         let mut starts = vec![0];
         let mut at = 0;
         while at < n {
-            let length = stream.heavy(habits.campaign_tail, habits.longest_campaign) as usize;
+            let length = stream.draw_heavy_tail(habits.campaign_tail, habits.longest_campaign) as usize;
             let most = (at + length).min(n);
             // The next size class is farther away than any breadth.
-            let end = at + keyed[at..most].partition_point(|k| k.0 - keyed[at].0 <= breadth);
+            let end = at + keyed_jobs[at..most].partition_point(|k| k.0 - keyed_jobs[at].0 <= breadth);
             stream.shuffle(&mut order[at..end]);
             starts.push(end as u32);
             at = end;
@@ -82,7 +82,7 @@ impl Campaigns {
         self.starts.len() - 1
     }
 
-    fn jobs(&self, campaign: usize) -> &[u32] {
+    fn campaign_jobs(&self, campaign: usize) -> &[u32] {
         &self.order[self.starts[campaign] as usize..self.starts[campaign + 1] as usize]
     }
 }
@@ -121,21 +121,21 @@ pub(super) fn give_estimates(
         let l = usize::from(group.lane);
         match group.members {
             GroupMembers::Job(job) => {
-                estimates[l][job as usize] = pool.take(group.run, 1, care, stream).0;
+                estimates[l][job as usize] = pool.take_estimate(group.run, 1, care, stream).0;
             }
             GroupMembers::Campaign(campaign) => {
-                let members = campaigns[l].jobs(campaign as usize).iter();
+                let members = campaigns[l].campaign_jobs(campaign as usize).iter();
                 let run = &lanes[l].run;
                 let members = members.filter(|&&j| run[j as usize] <= group.run);
-                let mut wanted = members.clone().count() as u32;
-                let (mut value, mut got) = (0, 0);
+                let mut wanted_count = members.clone().count() as u32;
+                let (mut value, mut taken_count) = (0, 0);
                 for &job in members {
-                    if got == 0 {
-                        (value, got) = pool.take(group.run, wanted, care, stream);
-                        wanted -= got;
+                    if taken_count == 0 {
+                        (value, taken_count) = pool.take_estimate(group.run, wanted_count, care, stream);
+                        wanted_count -= taken_count;
                     }
                     estimates[l][job as usize] = value;
-                    got -= 1;
+                    taken_count -= 1;
                 }
             }
         }
@@ -145,7 +145,7 @@ pub(super) fn give_estimates(
 
 fn groups_of(l: u8, lane: &TypeLane, camps: &Campaigns, campaign: usize, groups: &mut Vec<EstimateGroup>) {
     let run_of = |j: u32| lane.run[j as usize];
-    let jobs = camps.jobs(campaign);
+    let jobs = camps.campaign_jobs(campaign);
     let regular = jobs.iter().filter(|&&j| !camps.odd[j as usize]);
     let longest = regular.map(|&j| run_of(j)).max();
     if let Some(run) = longest {

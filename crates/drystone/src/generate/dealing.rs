@@ -31,39 +31,44 @@ struct CampaignPiece {
 /// Deals the jobs of all campaigns to arrivals whose users are given (0 … `users` − 1).
 ///
 /// Cost: O(n log n).
-pub(super) fn deal(
+pub(super) fn deal_jobs(
     campaigns: &Campaigns,
     user_of: &[u32],
     users: u32,
     habits: &Habits,
     stream: &mut RandomStream,
 ) -> Dealt {
-    let mut wanted = vec![0_u32; users as usize];
+    let mut job_counts = vec![0_u32; users as usize];
     for &user in user_of {
-        wanted[user as usize] += 1;
+        job_counts[user as usize] += 1;
     }
-    let mut hands = hands(campaigns, &wanted, habits, stream);
-    let mut dealt = Dealt { job: Vec::with_capacity(user_of.len()), campaign: Vec::with_capacity(user_of.len()) };
+    let mut hands = deal_hands(campaigns, &job_counts, habits, stream);
+    let mut assignment = Dealt { job: Vec::with_capacity(user_of.len()), campaign: Vec::with_capacity(user_of.len()) };
     for &user in user_of {
         let hand = &mut hands[user as usize];
         // A user has as many jobs as arrivals, so that the hand is never empty here.
         let Some(piece) = hand.last_mut() else {
             continue;
         };
-        dealt.job.push(campaigns.order[piece.start as usize]);
-        dealt.campaign.push(piece.campaign);
+        assignment.job.push(campaigns.order[piece.start as usize]);
+        assignment.campaign.push(piece.campaign);
         piece.start += 1;
         piece.jobs -= 1;
         if piece.jobs == 0 {
             hand.pop();
         }
     }
-    dealt
+    assignment
 }
 
 /// The pieces of each user, in random order; user u's add up to `wanted[u]` jobs.
-fn hands(campaigns: &Campaigns, wanted: &[u32], habits: &Habits, stream: &mut RandomStream) -> Vec<Vec<CampaignPiece>> {
-    let mut pieces = moved(campaigns, habits.variety, stream).into_iter();
+fn deal_hands(
+    campaigns: &Campaigns,
+    wanted: &[u32],
+    habits: &Habits,
+    stream: &mut RandomStream,
+) -> Vec<Vec<CampaignPiece>> {
+    let mut pieces = move_pieces(campaigns, habits.variety, stream).into_iter();
     let mut rest: Option<CampaignPiece> = None;
     let mut users: Vec<usize> = (0..wanted.len()).collect();
     stream.shuffle(&mut users);
@@ -92,16 +97,16 @@ fn hands(campaigns: &Campaigns, wanted: &[u32], habits: &Habits, stream: &mut Ra
 
 /// All campaigns as pieces, each moved by at most the part `variety` of the list, which is taken as
 /// a ring.
-fn moved(campaigns: &Campaigns, variety: f64, stream: &mut RandomStream) -> Vec<CampaignPiece> {
+fn move_pieces(campaigns: &Campaigns, variety: f64, stream: &mut RandomStream) -> Vec<CampaignPiece> {
     let count = campaigns.len();
-    let mut keyed: Vec<(f64, CampaignPiece)> = (0..count)
+    let mut keyed_pieces: Vec<(f64, CampaignPiece)> = (0..count)
         .map(|c| {
             let start = campaigns.starts[c];
             let piece = CampaignPiece { campaign: c as u32, start, jobs: campaigns.starts[c + 1] - start };
-            let place = c as f64 / count as f64 + variety * stream.unit();
+            let place = c as f64 / count as f64 + variety * stream.draw_unit();
             (place - libm::floor(place), piece)
         })
         .collect();
-    keyed.sort_shared_by(|a, b| a.0.total_cmp(&b.0));
-    keyed.into_iter().map(|(_, piece)| piece).collect()
+    keyed_pieces.sort_shared_by(|a, b| a.0.total_cmp(&b.0));
+    keyed_pieces.into_iter().map(|(_, piece)| piece).collect()
 }

@@ -49,7 +49,7 @@ pub(super) struct EstimateMode {
 
 /// The number of distinct estimates of `jobs` jobs: straight lines through the table, and beyond it
 /// the power law, but never fewer than the table's last (the power law is 5 % above it there).
-pub(super) fn distinct(jobs: u32) -> usize {
+pub(super) fn count_distinct(jobs: u32) -> usize {
     let n = f64::from(jobs);
     let lines = DISTINCT.windows(2).find(|pair| n <= pair[1].0).map(|pair| {
         let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
@@ -61,29 +61,29 @@ pub(super) fn distinct(jobs: u32) -> usize {
 
 /// The distinct values for `jobs` jobs, most popular first, and how many jobs have each; the counts
 /// add up to `jobs`.
-pub(super) fn modes<'a>(
+pub(super) fn draw_modes<'a>(
     runs: impl Iterator<Item = &'a u32> + Clone,
     largest: u32,
     stream: &mut RandomStream,
 ) -> Vec<EstimateMode> {
     let jobs = runs.clone().count() as u32;
-    let values = values(distinct(jobs), largest, runs, stream);
-    let shares = shares(values.len());
+    let values = draw_values(count_distinct(jobs), largest, runs, stream);
+    let shares = popularity_shares(values.len());
     let total: f64 = shares.iter().sum();
     let mut modes = Vec::with_capacity(values.len());
-    let (mut sum, mut given) = (0.0, 0);
+    let (mut sum, mut given_count) = (0.0, 0);
     for (seconds, share) in values.into_iter().zip(shares) {
         sum += share;
         // Rounding the running total, not each share, makes the counts add up.
         let upto = libm::floor(f64::from(jobs) * (sum / total).min(1.0) + 0.5) as u32;
-        modes.push(EstimateMode { seconds, jobs: upto - given });
-        given = upto;
+        modes.push(EstimateMode { seconds, jobs: upto - given_count });
+        given_count = upto;
     }
     modes
 }
 
 /// Popularity by rank, in percent; relative to their sum where there is no tail.
-pub(super) fn shares(distinct: usize) -> Vec<f64> {
+pub(super) fn popularity_shares(distinct: usize) -> Vec<f64> {
     let head = |rank: usize| 14.0491 * libm::exp(-0.177531 * rank as f64) + 0.462513;
     let first = HEAD_PERCENT - (2..=HEAD_LENGTH).map(head).sum::<f64>();
     let tail = |rank: usize| 795.6 * libm::pow(rank as f64, -2.267);
@@ -98,7 +98,12 @@ pub(super) fn shares(distinct: usize) -> Vec<f64> {
 }
 
 /// The distinct values, most popular first.
-fn values<'a>(count: usize, largest: u32, runs: impl Iterator<Item = &'a u32>, stream: &mut RandomStream) -> Vec<u32> {
+fn draw_values<'a>(
+    count: usize,
+    largest: u32,
+    runs: impl Iterator<Item = &'a u32>,
+    stream: &mut RandomStream,
+) -> Vec<u32> {
     let mut values = vec![largest];
     values.extend(HEAD.iter().map(|minutes| minutes * 60).filter(|&v| v < largest));
     values.truncate(HEAD_LENGTH);
@@ -113,19 +118,19 @@ fn values<'a>(count: usize, largest: u32, runs: impl Iterator<Item = &'a u32>, s
         let x = i / count as f64;
         f64::from(largest) * (a - 1.0) * x / (a - x)
     };
-    let mut taken = vec![false; count + 1];
+    let mut is_taken = vec![false; count + 1];
     for &head in &values {
         let distance = |i: usize| (ideal(i as f64) - f64::from(head)).abs();
-        let nearest = (1..=count).filter(|&i| !taken[i]).min_by(|&i, &j| distance(i).total_cmp(&distance(j)));
+        let nearest = (1..=count).filter(|&i| !is_taken[i]).min_by(|&i, &j| distance(i).total_cmp(&distance(j)));
         if let Some(i) = nearest {
-            taken[i] = true;
+            is_taken[i] = true;
         }
     }
-    let mut used: Vec<u32> = values.clone();
-    used.sort_unstable();
+    let mut used_values: Vec<u32> = values.clone();
+    used_values.sort_unstable();
     let mut tail: Vec<u32> = (1..=count)
-        .filter(|&i| !taken[i])
-        .filter_map(|i| roundest(ideal(i as f64 - 0.5), ideal((i as f64 + 0.5).min(count as f64)), &used))
+        .filter(|&i| !is_taken[i])
+        .filter_map(|i| find_roundest(ideal(i as f64 - 0.5), ideal((i as f64 + 0.5).min(count as f64)), &used_values))
         .collect();
     stream.shuffle(&mut tail);
     values.extend(tail);
@@ -139,16 +144,16 @@ fn by_demand<'a>(values: &mut [u32], runs: impl Iterator<Item = &'a u32>) {
     for run in runs {
         demand[values.partition_point(|v| v < run)] += 1;
     }
-    let mut ranked: Vec<(u32, u32)> = demand.into_iter().zip(values.iter().copied()).collect();
-    ranked.sort_shared_by_key(|&(wanted, value)| (std::cmp::Reverse(wanted), value));
-    for (place, (_, value)) in values.iter_mut().zip(ranked) {
+    let mut ranked_values: Vec<(u32, u32)> = demand.into_iter().zip(values.iter().copied()).collect();
+    ranked_values.sort_shared_by_key(|&(wanted, value)| (std::cmp::Reverse(wanted), value));
+    for (place, (_, value)) in values.iter_mut().zip(ranked_values) {
         *place = value;
     }
 }
 
 /// The roundest whole number in
 /// [from, to) that is positive and not used; `None` where there is none.
-fn roundest(from: f64, to: f64, used: &[u32]) -> Option<u32> {
+fn find_roundest(from: f64, to: f64, used: &[u32]) -> Option<u32> {
     ROUND.iter().find_map(|&step| {
         let first = (libm::ceil(from / f64::from(step)) as u32).max(1) * step;
         (first..).step_by(step as usize).take_while(|&v| f64::from(v) < to).find(|v| used.binary_search(v).is_err())
@@ -187,18 +192,18 @@ impl EstimatePool {
 
     /// Takes an estimate of at least `run` seconds for at most `wanted` jobs: the smallest of
     /// `care` random ones. Returns the value, and how many jobs get it.
-    pub(super) fn take(&mut self, run: u32, wanted: u32, care: u32, stream: &mut RandomStream) -> (u32, u32) {
+    pub(super) fn take_estimate(&mut self, run: u32, wanted: u32, care: u32, stream: &mut RandomStream) -> (u32, u32) {
         let fitting = self.values.partition_point(|&v| v >= run);
-        let left = self.sum(fitting);
-        if left == 0 {
+        let remaining_count = self.sum(fitting);
+        if remaining_count == 0 {
             return (self.values[fitting.max(1) - 1], wanted);
         }
         // Values are sorted from the largest down: the latest is the smallest.
-        let draws = (0..care).map(|_| stream.below(left)).max();
-        let i = self.find(draws.unwrap_or(0));
-        let got = wanted.min(self.left[i]);
-        self.remove(i, got);
-        (self.values[i], got)
+        let draws = (0..care).map(|_| stream.draw_below(remaining_count)).max();
+        let i = self.find_value(draws.unwrap_or(0));
+        let taken_count = wanted.min(self.left[i]);
+        self.remove(i, taken_count);
+        (self.values[i], taken_count)
     }
 
     /// Returns the rest of the first `count` values.
@@ -213,7 +218,7 @@ impl EstimatePool {
     }
 
     /// The value that owns the `target`-th of what is left, counted from 0.
-    fn find(&self, target: u64) -> usize {
+    fn find_value(&self, target: u64) -> usize {
         let mut rest = target;
         let mut position = 0;
         let mut step = self.values.len().next_power_of_two();
@@ -240,25 +245,25 @@ impl EstimatePool {
 #[cfg(test)]
 mod tests {
     use super::super::random::{RandomStream, StreamPurpose};
-    use super::{EstimateMode, EstimatePool, by_demand, distinct, modes, roundest, shares};
+    use super::{EstimateMode, EstimatePool, by_demand, count_distinct, draw_modes, find_roundest, popularity_shares};
     use proptest::prelude::*;
 
     #[test]
     fn the_number_of_distinct_estimates_goes_through_the_table() {
         let table = [(20, 10), (200, 20), (1_000, 35), (10_000, 90), (70_000, 340), (250_000, 565)];
         for (jobs, expected) in table {
-            assert_eq!(distinct(jobs), expected);
+            assert_eq!(count_distinct(jobs), expected);
         }
-        assert_eq!(distinct(1), 1);
+        assert_eq!(count_distinct(1), 1);
         // Half way between 10,000 and 70,000.
-        assert_eq!(distinct(40_000), 215);
+        assert_eq!(count_distinct(40_000), 215);
         // 0.6536 · 1,000,000^0.5478 = 0.6536 · e^(13.815511 · 0.5478) = 0.6536 · 1935.4 = 1265.
-        assert_eq!(distinct(1_000_000), 1_265);
+        assert_eq!(count_distinct(1_000_000), 1_265);
     }
 
     #[test]
     fn shares_are_those_of_the_paper() {
-        let shares = shares(100);
+        let shares = popularity_shares(100);
         assert!((shares.iter().sum::<f64>() - 100.0).abs() < 1e-9);
         assert!((shares[..20].iter().sum::<f64>() - 89.0).abs() < 1e-9);
         // 14.0491 · e^(−0.355062) + 0.462513 = 14.0491 · 0.701130 + 0.462513.
@@ -272,7 +277,7 @@ mod tests {
             let runs: Vec<u32> = (0..jobs).map(|i| 1 + i * 37 % 60_000).collect();
             for largest in [3_600, 64_800, 172_800, 31_622_400] {
                 let mut stream = RandomStream::new(1, StreamPurpose::Estimates, 0);
-                let modes = modes(runs.iter(), largest, &mut stream);
+                let modes = draw_modes(runs.iter(), largest, &mut stream);
                 assert_eq!(modes[0].seconds, largest);
                 assert_eq!(modes.iter().map(|m| m.jobs).sum::<u32>(), jobs);
                 let mut values: Vec<u32> = modes.iter().map(|m| m.seconds).collect();
@@ -295,11 +300,11 @@ mod tests {
 
     #[test]
     fn round_means_round() {
-        assert_eq!(roundest(3_500.0, 3_700.0, &[]), Some(3_600));
-        assert_eq!(roundest(3_500.0, 3_700.0, &[3_600]), Some(3_540));
-        assert_eq!(roundest(61.0, 69.5, &[]), Some(61));
-        assert_eq!(roundest(61.2, 61.9, &[]), None);
-        assert_eq!(roundest(-5.0, 0.5, &[]), None);
+        assert_eq!(find_roundest(3_500.0, 3_700.0, &[]), Some(3_600));
+        assert_eq!(find_roundest(3_500.0, 3_700.0, &[3_600]), Some(3_540));
+        assert_eq!(find_roundest(61.0, 69.5, &[]), Some(61));
+        assert_eq!(find_roundest(61.2, 61.9, &[]), None);
+        assert_eq!(find_roundest(-5.0, 0.5, &[]), None);
     }
 
     proptest! {
@@ -318,7 +323,7 @@ mod tests {
             let mut stream = RandomStream::new(5, StreamPurpose::Estimates, 0);
             for (run, wanted, care) in wishes {
                 let run = run * 10 % (largest + 1);
-                let (value, got) = pool.take(run, wanted, care, &mut stream);
+                let (value, got) = pool.take_estimate(run, wanted, care, &mut stream);
                 prop_assert!(value >= run && value > 0 && got > 0 && got <= wanted);
                 let i = (value / 10 - 1) as usize;
                 let fitting = run.div_ceil(10).max(1) as usize - 1;

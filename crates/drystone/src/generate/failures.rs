@@ -1,7 +1,7 @@
 //! Failures of nodes as one text, `mtbf=30d,repair=6h,node=8`, and what a table of outages says of
 //! them.
 
-use super::{OutageParamError, OutageParams, outages};
+use super::{OutageParamError, OutageParams, draw_outages};
 use crate::engine::read_length;
 use crate::model::{OutageHit, Outages, Procs, Span, Workload};
 use std::fmt;
@@ -62,7 +62,7 @@ impl FromStr for NodeFailures {
                 "seed" => all.seed = value.parse().map_err(|_| wrong())?,
                 "shape" => all.shape = value.parse().map_err(|_| wrong())?,
                 "jobs" => {
-                    let hit = OutageHit::ALL.into_iter().find(|hit| hit.word() == value);
+                    let hit = OutageHit::ALL.into_iter().find(|hit| hit.format_word() == value);
                     all.hit = hit.ok_or_else(wrong)?;
                 }
                 _ => return Err(format!("`{part}` is not possible; {EXPECTED}")),
@@ -75,7 +75,7 @@ impl FromStr for NodeFailures {
 impl fmt::Display for NodeFailures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let NodeFailures { mtbf, repair, node, hit, seed, shape } = self;
-        write!(f, "failures(mtbf={}s,repair={}s,node={node},jobs={},seed={seed}", mtbf.0, repair.0, hit.word())?;
+        write!(f, "failures(mtbf={}s,repair={}s,node={node},jobs={},seed={seed}", mtbf.0, repair.0, hit.format_word())?;
         if *shape == 1.0 { f.write_str(")") } else { write!(f, ",shape={shape})") }
     }
 }
@@ -85,10 +85,10 @@ impl NodeFailures {
     ///
     /// # Errors
     /// See [`OutageParamError`].
-    pub fn draw(&self, workload: &Workload, part: usize) -> Result<Outages, OutageParamError> {
-        let (from, until) = workload.submits().unwrap_or_default();
+    pub fn draw_outages(&self, workload: &Workload, part: usize) -> Result<Outages, OutageParamError> {
+        let (from, until) = workload.submit_range().unwrap_or_default();
         let seed = self.seed.wrapping_add(part as u64);
-        outages(&OutageParams {
+        draw_outages(&OutageParams {
             node: self.node,
             unavailable: self.repair.as_f64() / (self.repair.as_f64() + self.mtbf.as_f64()),
             repair: self.repair,
@@ -105,7 +105,7 @@ impl NodeFailures {
 /// last. `None` where there are none.
 #[must_use]
 pub fn measure_failures(table: &Outages, workload: &Workload) -> Option<(Span, Procs)> {
-    let (from, until) = workload.submits()?;
+    let (from, until) = workload.submit_range()?;
     let is_failure = |begin, announced: Option<_>, hit| {
         (from..=until).contains(&begin) && announced.is_none() && hit != OutageHit::Drain
     };
@@ -123,17 +123,18 @@ pub fn measure_failures(table: &Outages, workload: &Workload) -> Option<(Span, P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{Params, WorkloadLength, generate};
+    use crate::generate::{Params, WorkloadLength, generate_workload};
 
     /// Failures that were drawn are measured: 64 processors in nodes of 8 that fail every 20 days.
     #[test]
     fn failures_are_measured_as_they_were_drawn() {
         let params =
             Params { length: WorkloadLength::Span(Span(2_000 * 86_400)), load: Some(0.02), ..Params::new(64, 1) };
-        let workload = generate(&params).expect("valid");
+        let workload = generate_workload(&params).expect("valid");
         for text in ["mtbf=20d,repair=1d,node=8", "mtbf=20d,repair=1d,node=8,shape=0.6"] {
             let failures: NodeFailures = text.parse().expect("valid");
-            let (mtbf, node) = measure_failures(&failures.draw(&workload, 0).expect("valid"), &workload).expect("some");
+            let (mtbf, node) =
+                measure_failures(&failures.draw_outages(&workload, 0).expect("valid"), &workload).expect("some");
             // About 760 failures, each after 20 days and a repair; the deviation of their number is
             // 4 %, and 6 % with the shape.
             assert_eq!(node, 8);

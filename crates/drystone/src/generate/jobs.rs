@@ -131,21 +131,21 @@ impl<'a> JobSource<'a> {
 
     /// The next job: processors and run time in seconds, both at least 1.
     pub(super) fn next(&mut self) -> (Procs, u32) {
-        let procs = self.procs();
-        (procs, self.run(procs))
+        let procs = self.draw_procs();
+        (procs, self.draw_run(procs))
     }
 
-    fn procs(&mut self) -> Procs {
-        let kind = self.stream.unit();
+    fn draw_procs(&mut self) -> Procs {
+        let kind = self.stream.draw_unit();
         if kind < self.class.serial {
             return 1;
         }
-        let (from, to) = if self.stream.unit() < self.class.first_stage {
+        let (from, to) = if self.stream.draw_unit() < self.class.first_stage {
             (self.low, self.medium)
         } else {
             (self.medium, self.high)
         };
-        let power = self.stream.uniform(from, to);
+        let power = self.stream.draw_uniform(from, to);
         if kind < self.class.serial + self.class.power_of_two {
             let whole = libm::floor(power + 0.5) as u32;
             1 << whole.min(self.machine.ilog2())
@@ -154,12 +154,12 @@ impl<'a> JobSource<'a> {
         }
     }
 
-    fn run(&mut self, procs: Procs) -> u32 {
+    fn draw_run(&mut self, procs: Procs) -> u32 {
         let class = self.class;
         let first = class.run_slope * f64::from(procs) + class.run_base;
         loop {
-            let (shape, scale) = class.run[usize::from(self.stream.unit() >= first)];
-            let log = self.stream.gamma(shape, scale);
+            let (shape, scale) = class.run[usize::from(self.stream.draw_unit() >= first)];
+            let log = self.stream.draw_gamma(shape, scale);
             if log > LONGEST_LOG_RUN {
                 continue;
             }

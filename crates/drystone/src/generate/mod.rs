@@ -1,7 +1,7 @@
 //! Synthetic workloads that look like real logs.
 //!
-//! [`generate`] makes a [`Workload`] for a machine of any size from [`Params`]: jobs or span,
-//! target load, seed.
+//! [`generate_workload`] makes a [`Workload`] for a machine of any size from [`Params`]: jobs or
+//! span, target load, seed.
 //!
 //! | what | model | module |
 //! |---|---|---|
@@ -73,7 +73,7 @@ use jobs::{BATCH, INTERACTIVE, JobSource, TYPELESS, TypeClass};
 use random::{RandomStream, StreamPurpose};
 
 pub use failures::{NodeFailures, measure_failures};
-pub use outages::{Maintenance, OutageParamError, OutageParams, outages};
+pub use outages::{Maintenance, OutageParamError, OutageParams, draw_outages};
 pub use params::{GenerateError, Habits, Params, WorkloadLength, WorkloadModel};
 pub use presets::{deep_queue_params, default_params, default_workload, example_params};
 
@@ -105,9 +105,9 @@ struct LanePlan {
 ///
 /// Cost: O(n log n). Measured on 10 million jobs for 128 processors, one core of an AMD EPYC: 12 s
 /// of processor time, and 107 bytes per job at the peak, 72 of them the workload itself.
-pub fn generate(params: &Params) -> Result<Workload, GenerateError> {
-    params.check()?;
-    let mut lanes = draw(params)?;
+pub fn generate_workload(params: &Params) -> Result<Workload, GenerateError> {
+    params.check_params()?;
+    let mut lanes = draw_lanes(params)?;
     let factor = gap_factor(&lanes, params)?;
     let campaigns: Vec<Campaigns> = lanes
         .iter()
@@ -121,21 +121,21 @@ pub fn generate(params: &Params) -> Result<Workload, GenerateError> {
         let mut stream = RandomStream::new(params.seed, StreamPurpose::Estimates, 0);
         let runs = lanes.iter().flat_map(|l| &l.run);
         let largest = params.max_estimate.0 as u32;
-        let mut pool = EstimatePool::new(estimates::modes(runs, largest, &mut stream));
+        let mut pool = EstimatePool::new(estimates::draw_modes(runs, largest, &mut stream));
         campaigns::give_estimates(&lanes, &campaigns, &mut pool, params.habits.care, &mut stream)
     };
     let plans: Vec<LanePlan> = lanes
         .iter()
         .zip(campaigns)
         .enumerate()
-        .map(|(l, (lane, campaigns))| plan(l, lane, &campaigns, params))
+        .map(|(l, (lane, campaigns))| plan_lane(l, lane, &campaigns, params))
         .collect();
     for lane in &mut lanes {
         for arrival in &mut lane.arrivals {
-            *arrival = libm::floor(lane.cycle.seconds(factor * *arrival));
+            *arrival = libm::floor(lane.cycle.seconds_at(factor * *arrival));
         }
     }
-    assemble(params, &lanes, &estimates, &plans)
+    assemble_workload(params, &lanes, &estimates, &plans)
 }
 
 /// Estimates by the model for jobs of these run times, in their order: none is below its run time.
@@ -144,15 +144,15 @@ pub(crate) fn modelled_estimates(runs: &[u32]) -> Vec<u32> {
     let longest = runs.iter().copied().max().unwrap_or(0);
     let largest = longest.div_ceil(3_600).saturating_mul(3_600).max(64_800);
     let mut stream = RandomStream::new(1, StreamPurpose::Estimates, 0);
-    let mut pool = EstimatePool::new(estimates::modes(runs.iter(), largest, &mut stream));
+    let mut pool = EstimatePool::new(estimates::draw_modes(runs.iter(), largest, &mut stream));
     // The longest first: what they leave others can have.
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(runs[at]));
-    let mut given = vec![0; runs.len()];
+    let mut estimates = vec![0; runs.len()];
     for at in order {
-        given[at] = pool.take(runs[at], 1, 1, &mut stream).0.max(runs[at]).max(1);
+        estimates[at] = pool.take_estimate(runs[at], 1, 1, &mut stream).0.max(runs[at]).max(1);
     }
-    given
+    estimates
 }
 
 /// Estimates for jobs of these run times, in their order: uniform from the run time, at least 1 s,
@@ -162,13 +162,13 @@ pub(crate) fn uniform_estimates(runs: &[u32], most: u32) -> Vec<u32> {
     let estimate = |&run: &u32| {
         let run = run.max(1);
         let more = u64::from(run) * u64::from(most) / 1_000;
-        u32::try_from(u64::from(run) + stream.below(more + 1)).unwrap_or(u32::MAX)
+        u32::try_from(u64::from(run) + stream.draw_below(more + 1)).unwrap_or(u32::MAX)
     };
     runs.iter().map(estimate).collect()
 }
 
 /// Draws jobs and arrivals, type by type, until there are enough.
-fn draw(params: &Params) -> Result<Vec<TypeLane>, GenerateError> {
+fn draw_lanes(params: &Params) -> Result<Vec<TypeLane>, GenerateError> {
     let classes: &[&'static TypeClass] = match params.model {
         WorkloadModel::Typeless => &[&TYPELESS],
         WorkloadModel::Typed => &[&BATCH, &INTERACTIVE],
@@ -190,13 +190,13 @@ fn draw(params: &Params) -> Result<Vec<TypeLane>, GenerateError> {
         // The type whose next arrival comes first.
         let mut first = (0, f64::INFINITY);
         for (l, (lane, source)) in lanes.iter().zip(&sources).enumerate() {
-            let time = lane.cycle.seconds(source.2);
+            let time = lane.cycle.seconds_at(source.2);
             if time < first.1 {
                 first = (l, time);
             }
         }
         let (l, time) = first;
-        if enough.before(time) {
+        if enough.is_enough_before(time) {
             break;
         }
         let (jobs, arrivals, next) = &mut sources[l];
@@ -206,7 +206,7 @@ fn draw(params: &Params) -> Result<Vec<TypeLane>, GenerateError> {
         lane.procs.push(procs);
         lane.run.push(run);
         *next = arrivals.next();
-        enough.add(time, procs, run)?;
+        enough.add_job(time, procs, run)?;
     }
     lanes.retain(|lane| !lane.run.is_empty());
     Ok(lanes)
@@ -232,7 +232,7 @@ impl Enough {
     }
 
     /// Returns whether the jobs so far are enough without the one that arrives at `time`.
-    fn before(&self, time: f64) -> bool {
+    fn is_enough_before(&self, time: f64) -> bool {
         match (self.length, self.work_wanted) {
             _ if self.jobs == 0 => false,
             (WorkloadLength::Jobs(wanted), _) => self.jobs >= wanted,
@@ -241,7 +241,7 @@ impl Enough {
         }
     }
 
-    fn add(&mut self, time: f64, procs: Procs, run: u32) -> Result<(), GenerateError> {
+    fn add_job(&mut self, time: f64, procs: Procs, run: u32) -> Result<(), GenerateError> {
         if self.jobs == 0 {
             self.first = time;
         }
@@ -271,20 +271,20 @@ fn gap_factor(lanes: &[TypeLane], params: &Params) -> Result<f64, GenerateError>
     }
 }
 
-fn plan(l: usize, lane: &TypeLane, campaigns: &Campaigns, params: &Params) -> LanePlan {
+fn plan_lane(l: usize, lane: &TypeLane, campaigns: &Campaigns, params: &Params) -> LanePlan {
     let habits = &params.habits;
     let mut stream = RandomStream::new(params.seed, StreamPurpose::Sessions, l);
     let users = habits.users.unwrap_or_else(|| libm::ceil(1.5 * libm::sqrt(lane.run.len() as f64)) as u32);
     // Sessions live in the natural time of the model, whatever the target load: the same people
     // submit the same jobs in the same order under every load, so that loads can be compared.
-    let times = lane.arrivals.iter().map(|&points| lane.cycle.seconds(points));
-    let user = sessions::assign(times, users, habits, &mut stream);
-    let dealt = dealing::deal(campaigns, &user, users, habits, &mut stream);
-    LanePlan { user, dealt, campaigns: campaigns.len() }
+    let times = lane.arrivals.iter().map(|&points| lane.cycle.seconds_at(points));
+    let user = sessions::assign_users(times, users, habits, &mut stream);
+    let assignment = dealing::deal_jobs(campaigns, &user, users, habits, &mut stream);
+    LanePlan { user, dealt: assignment, campaigns: campaigns.len() }
 }
 
 /// Puts the jobs of all types together in order of arrival.
-fn assemble(
+fn assemble_workload(
     params: &Params,
     lanes: &[TypeLane],
     estimates: &[Vec<u32>],
@@ -306,11 +306,11 @@ fn assemble(
         let (lane, plan, slot) = (&lanes[l], &plans[l], at[l]);
         at[l] += 1;
         let i = plan.dealt.job[slot] as usize;
-        let user = users.of(l, plan.user[slot]);
+        let user = users.use_number(l, plan.user[slot]);
         let submit = Time(lane.arrivals[slot] as i64);
-        let mut job = Job::new(submit, lane.procs[i], Span(i64::from(estimates[l][i]))).by(user);
+        let mut job = Job::new(submit, lane.procs[i], Span(i64::from(estimates[l][i]))).with_user(user);
         job.group = 1 + (user - 1) % groups;
-        job.executable = programs.of(l, plan.dealt.campaign[slot]);
+        job.executable = programs.use_number(l, plan.dealt.campaign[slot]);
         job.queue = lane.class.queue;
         jobs.push(job);
         truth.push(Truth {
@@ -320,7 +320,7 @@ fn assemble(
         });
     }
     let machine = Machine::new(params.procs);
-    Ok(Workload::new(machine, jobs, truth, provenance(params))?)
+    Ok(Workload::new(machine, jobs, truth, build_provenance(params))?)
 }
 
 /// A group has about this many users, as in the logs that name groups (SDSC SP2: 428 users, 158
@@ -348,7 +348,7 @@ impl UseNumbers {
         UseNumbers { offsets, given: vec![0; total], last: 0 }
     }
 
-    fn of(&mut self, lane: usize, thing: u32) -> i32 {
+    fn use_number(&mut self, lane: usize, thing: u32) -> i32 {
         let number = &mut self.given[self.offsets[lane] + thing as usize];
         if *number == 0 {
             self.last += 1;
@@ -359,7 +359,7 @@ impl UseNumbers {
 }
 
 /// Returns all facts needed to generate the workload again.
-fn provenance(params: &Params) -> Provenance {
+fn build_provenance(params: &Params) -> Provenance {
     let Params { procs, length, load, seed, model, max_estimate, habits } = params;
     let model = match model {
         WorkloadModel::Typeless => "typeless",

@@ -110,11 +110,11 @@ const MOST: f64 = 5e6;
 /// Draws outages.
 ///
 /// ```
-/// use drystone::generate::{OutageParams, outages};
+/// use drystone::generate::{OutageParams, draw_outages};
 /// use drystone::model::{Machine, Time};
 ///
 /// let year = Time(365 * 86_400);
-/// let drawn = outages(&OutageParams { node: 8, ..OutageParams::new(Machine::new(1_024), Time(0), year, 7) })?;
+/// let drawn = draw_outages(&OutageParams { node: 8, ..OutageParams::new(Machine::new(1_024), Time(0), year, 7) })?;
 /// // Twelve days of maintenance, and 1 % of what is left.
 /// let share = drawn.out_between(Time(0), year) / (1_024.0 * 365.0 * 86_400.0);
 /// assert!((0.04..0.046).contains(&share), "{share}");
@@ -123,15 +123,15 @@ const MOST: f64 = 5e6;
 ///
 /// # Errors
 /// See [`OutageParamError`].
-pub fn outages(params: &OutageParams) -> Result<Outages, OutageParamError> {
-    check(params)?;
-    let windows = windows(params);
+pub fn draw_outages(params: &OutageParams) -> Result<Outages, OutageParamError> {
+    check_params(params)?;
+    let windows = maintenance_windows(params);
     let mut all: Vec<Outage> = windows
         .iter()
         .map(|&(begin, end)| {
-            let whole = Which::Named(ProcSet::range(0..params.machine.procs));
+            let whole = Which::Named(ProcSet::from_range(0..params.machine.procs));
             let notice = params.maintenance.map_or(Span::ZERO, |maintenance| maintenance.notice);
-            Outage::window(whole, (begin - notice).max(params.from).min(begin), begin, end)
+            Outage::new_window(whole, (begin - notice).max(params.from).min(begin), begin, end)
         })
         .collect();
     if params.unavailable > 0.0 {
@@ -139,16 +139,16 @@ pub fn outages(params: &OutageParams) -> Result<Outages, OutageParamError> {
         for node in 0..nodes {
             let first = node * params.node;
             let procs = first..(first.saturating_add(params.node)).min(params.machine.procs);
-            for (begin, end) in failures(params, node, &windows) {
-                let which = Which::Named(ProcSet::range(procs.clone()));
-                all.push(Outage::failure(which, begin, Some(end)).hitting(params.hit));
+            for (begin, end) in draw_failures(params, node, &windows) {
+                let which = Which::Named(ProcSet::from_range(procs.clone()));
+                all.push(Outage::new_failure(which, begin, Some(end)).with_hit(params.hit));
             }
         }
     }
     Ok(Outages::new(params.machine, all)?)
 }
 
-fn check(params: &OutageParams) -> Result<(), OutageParamError> {
+fn check_params(params: &OutageParams) -> Result<(), OutageParamError> {
     let OutageParams { unavailable, repair, node, machine, maintenance, .. } = params;
     if !(0.0..=0.5).contains(unavailable) {
         return Err(OutageParamError::Share(*unavailable));
@@ -176,7 +176,7 @@ fn check(params: &OutageParams) -> Result<(), OutageParamError> {
 }
 
 /// Beginning and end of each maintenance.
-fn windows(params: &OutageParams) -> Vec<(Time, Time)> {
+fn maintenance_windows(params: &OutageParams) -> Vec<(Time, Time)> {
     let Some(Maintenance { length, every, .. }) = params.maintenance else { return Vec::new() };
     let begin = |k: i64| params.from + Span(every.0.saturating_mul(k));
     (1..).map(begin).take_while(|&begin| begin < params.until).map(|begin| (begin, begin + length)).collect()
@@ -184,22 +184,22 @@ fn windows(params: &OutageParams) -> Vec<(Time, Time)> {
 
 /// Beginning and end of each failure of a node. What is broken when maintenance begins is repaired
 /// then.
-fn failures(params: &OutageParams, node: Procs, windows: &[(Time, Time)]) -> Vec<(Time, Time)> {
+fn draw_failures(params: &OutageParams, node: Procs, windows: &[(Time, Time)]) -> Vec<(Time, Time)> {
     let mut stream = RandomStream::new(params.seed, StreamPurpose::Outages, node as usize);
     let repair = params.repair.as_f64();
     let between = repair * (1.0 - params.unavailable) / params.unavailable;
     let length = (params.until - params.from).as_f64();
     // It may be out when all begins.
-    let broken = stream.unit() < params.unavailable;
-    let (mut at, mut out, mut all) = (0.0, broken, Vec::new());
+    let is_broken = stream.draw_unit() < params.unavailable;
+    let (mut at, mut out, mut all) = (0.0, is_broken, Vec::new());
     let mut is_first = true;
     while at < length {
         let span = match out {
-            true => stream.exponential(repair),
-            false if params.shape == 1.0 => stream.exponential(between),
+            true => stream.draw_exponential(repair),
+            false if params.shape == 1.0 => stream.draw_exponential(between),
             // The first failure comes at the end of a time that has begun before.
             false if is_first => stream.weibull_rest(between, params.shape),
-            false => stream.weibull(between, params.shape),
+            false => stream.draw_weibull(between, params.shape),
         };
         is_first = false;
         if out {

@@ -34,9 +34,9 @@ pub struct Params {
     pub procs: Procs,
     /// Length of the workload.
     pub length: WorkloadLength,
-    /// Offered load to meet, as [`Workload::load`](crate::model::Workload::load) measures it: work
-    /// per processor-second between the first and the last submit. Above 0; may exceed 1. `None`
-    /// leaves the arrivals as the model draws them.
+    /// Offered load to meet, as [`Workload::offered_load`](crate::model::Workload::offered_load)
+    /// measures it: work per processor-second between the first and the last submit. Above 0; may
+    /// exceed 1. `None` leaves the arrivals as the model draws them.
     pub load: Option<f64>,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -76,7 +76,7 @@ impl Params {
     ///
     /// # Errors
     /// See [`GenerateError`].
-    pub fn check(&self) -> Result<(), GenerateError> {
+    pub fn check_params(&self) -> Result<(), GenerateError> {
         if self.procs == 0 {
             return Err(GenerateError::NoProcessors);
         }
@@ -93,7 +93,7 @@ impl Params {
         if self.max_estimate < Span::HOUR || self.max_estimate > LARGEST_MAX_ESTIMATE {
             return Err(GenerateError::BadMaxEstimate(self.max_estimate));
         }
-        self.habits.check()
+        self.habits.check_habits()
     }
 }
 
@@ -164,7 +164,7 @@ impl Default for Habits {
 }
 
 impl Habits {
-    fn check(&self) -> Result<(), GenerateError> {
+    fn check_habits(&self) -> Result<(), GenerateError> {
         let bad = |name, value: f64, expected| Err(GenerateError::BadHabit { name, value, expected });
         for (name, count) in [
             ("users", self.users.unwrap_or(1)),

@@ -1,6 +1,6 @@
 //! Named workloads that need no file.
 
-use super::{GenerateError, Params, WorkloadLength, WorkloadModel, generate};
+use super::{GenerateError, Params, WorkloadLength, WorkloadModel, generate_workload};
 use crate::model::{Span, Workload};
 
 /// 10,000 jobs for 256 processors at a load of 0.85: a small, busy machine for tests, benchmarks
@@ -15,7 +15,7 @@ pub fn default_params() -> Params {
 /// # Errors
 /// None in practice: the parameters are fixed, and tested.
 pub fn default_workload() -> Result<Workload, GenerateError> {
-    generate(&default_params())
+    generate_workload(&default_params())
 }
 
 /// The hard case for simulators: two years of batch and interactive jobs for 128 processors at a

@@ -37,29 +37,29 @@ impl RandomStream {
     }
 
     /// Uniform in [0, 1), a multiple of 2⁻⁵³.
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(super) fn draw_unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
     /// Uniform in (0, 1].
     fn positive_unit(&mut self) -> f64 {
-        1.0 - self.unit()
+        1.0 - self.draw_unit()
     }
 
     /// Uniform in [low, high).
-    pub(super) fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
+    pub(super) fn draw_uniform(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.draw_unit()
     }
 
     /// Uniform in 0 … n − 1, for n > 0; no value is likelier than another by more than n / 2⁶⁴.
-    pub(super) fn below(&mut self, n: u64) -> u64 {
+    pub(super) fn draw_below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
     /// Standard normal: Marsaglia's polar method, the second value of each pair not kept.
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(super) fn draw_normal(&mut self) -> f64 {
         loop {
-            let (x, y) = (self.uniform(-1.0, 1.0), self.uniform(-1.0, 1.0));
+            let (x, y) = (self.draw_uniform(-1.0, 1.0), self.draw_uniform(-1.0, 1.0));
             let s = x * x + y * y;
             if s > 0.0 && s < 1.0 {
                 return x * libm::sqrt(-2.0 * libm::log(s) / s);
@@ -69,12 +69,12 @@ impl RandomStream {
 
     /// Gamma with `shape` ≥ 1: Marsaglia & Tsang, "A simple method for generating gamma variables"
     /// (ACM TOMS 26(3), 2000).
-    pub(super) fn gamma(&mut self, shape: f64, scale: f64) -> f64 {
+    pub(super) fn draw_gamma(&mut self, shape: f64, scale: f64) -> f64 {
         debug_assert!(shape >= 1.0);
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / libm::sqrt(9.0 * d);
         loop {
-            let x = self.normal();
+            let x = self.draw_normal();
             let root = 1.0 + c * x;
             if root <= 0.0 {
                 continue;
@@ -92,12 +92,12 @@ impl RandomStream {
     }
 
     /// Exponential with this mean.
-    pub(super) fn exponential(&mut self, mean: f64) -> f64 {
+    pub(super) fn draw_exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(self.positive_unit())
     }
 
     /// Weibull with this mean.
-    pub(super) fn weibull(&mut self, mean: f64, shape: f64) -> f64 {
+    pub(super) fn draw_weibull(&mut self, mean: f64, shape: f64) -> f64 {
         let scale = mean / libm::tgamma(1.0 + 1.0 / shape);
         scale * libm::pow(-libm::log(self.positive_unit()), 1.0 / shape)
     }
@@ -106,20 +106,20 @@ impl RandomStream {
     /// of one that was met the likelier the longer it is.
     pub(super) fn weibull_rest(&mut self, mean: f64, shape: f64) -> f64 {
         let scale = mean / libm::tgamma(1.0 + 1.0 / shape);
-        let whole = scale * libm::pow(self.gamma(1.0 + 1.0 / shape, 1.0), 1.0 / shape);
-        whole * self.unit()
+        let whole = scale * libm::pow(self.draw_gamma(1.0 + 1.0 / shape, 1.0), 1.0 / shape);
+        whole * self.draw_unit()
     }
 
     /// A whole number ≥ 1 with P(at least k) = k^−`tail`, none above `most`: the heavy tail of
     /// human activity.
-    pub(super) fn heavy(&mut self, tail: f64, most: u32) -> u32 {
+    pub(super) fn draw_heavy_tail(&mut self, tail: f64, most: u32) -> u32 {
         libm::pow(self.positive_unit(), -1.0 / tail).min(f64::from(most)) as u32
     }
 
     /// Puts the items in random order (Fisher & Yates).
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last as u64 + 1) as usize);
+            items.swap(last, self.draw_below(last as u64 + 1) as usize);
         }
     }
 }
@@ -143,13 +143,13 @@ mod tests {
     #[test]
     fn draws_follow_their_distributions() {
         let mut s = RandomStream::new(7, StreamPurpose::Jobs, 0);
-        assert_follows("unit", |x| x, || s.unit());
+        assert_follows("unit", |x| x, || s.draw_unit());
         let normal = Normal::new(0.0, 1.0).expect("valid");
-        assert_follows("normal", |x| normal.cdf(x), || s.normal());
-        assert_follows("exponential", |x| 1.0 - (-x / 3.0).exp(), || s.exponential(3.0));
+        assert_follows("normal", |x| normal.cdf(x), || s.draw_normal());
+        assert_follows("exponential", |x| 1.0 - (-x / 3.0).exp(), || s.draw_exponential(3.0));
         for (shape, scale) in [(1.0, 2.0), (4.2, 0.94), (639.1, 0.0156)] {
             let gamma = Gamma::new(shape, 1.0 / scale).expect("valid");
-            assert_follows("gamma", |x| gamma.cdf(x), || s.gamma(shape, scale));
+            assert_follows("gamma", |x| gamma.cdf(x), || s.draw_gamma(shape, scale));
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
     fn weibull_times_and_their_rests_follow_their_distributions() {
         let mut s = RandomStream::new(9, StreamPurpose::Outages, 0);
         let scale = 3.0 / statrs::function::gamma::gamma(1.0 + 1.0 / 0.7);
-        assert_follows("weibull", |x| 1.0 - (-(x / scale).powf(0.7)).exp(), || s.weibull(3.0, 0.7));
+        assert_follows("weibull", |x| 1.0 - (-(x / scale).powf(0.7)).exp(), || s.draw_weibull(3.0, 0.7));
         let root = |x: f64| (x / 1.5).sqrt();
         assert_follows("rest", |x| 1.0 - (-root(x)).exp() * (1.0 + root(x)), || s.weibull_rest(3.0, 0.5));
         assert_follows("exponential", |x| 1.0 - (-x / 3.0).exp(), || s.weibull_rest(3.0, 1.0));
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn heavy_tails_fall_as_a_power() {
         let mut s = RandomStream::new(8, StreamPurpose::Jobs, 0);
-        let draws: Vec<u32> = (0..100_000).map(|_| s.heavy(1.5, 1_000)).collect();
+        let draws: Vec<u32> = (0..100_000).map(|_| s.draw_heavy_tail(1.5, 1_000)).collect();
         for k in [1_u32, 2, 5, 20] {
             let share = draws.iter().filter(|&&d| d >= k).count() as f64 / 1e5;
             let expected = f64::from(k).powf(-1.5);
@@ -180,12 +180,12 @@ mod tests {
 
     #[test]
     fn every_purpose_and_class_has_a_stream_of_its_own() {
-        let first = |purpose, class| RandomStream::new(1, purpose, class).below(u64::MAX);
+        let first = |purpose, class| RandomStream::new(1, purpose, class).draw_below(u64::MAX);
         let mut seen = vec![
             first(StreamPurpose::Jobs, 0),
             first(StreamPurpose::Jobs, 1),
             first(StreamPurpose::Arrivals, 0),
-            RandomStream::new(2, StreamPurpose::Jobs, 0).below(u64::MAX),
+            RandomStream::new(2, StreamPurpose::Jobs, 0).draw_below(u64::MAX),
         ];
         seen.sort_unstable();
         seen.dedup();

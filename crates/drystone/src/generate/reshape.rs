@@ -80,7 +80,7 @@ const EXPECTED: &str = "expected efficiency, efficiency(0.95,0.8,0.5), downey, d
                         uniform(LO,HI), range(LO,HI) or range(LO,HI,pow2)";
 
 /// Parts of a list in parentheses, split at the commas outside inner parentheses.
-fn arguments(text: &str) -> Option<(&str, Vec<&str>)> {
+fn split_arguments(text: &str) -> Option<(&str, Vec<&str>)> {
     let Some((name, rest)) = text.split_once('(') else { return Some((text, Vec::new())) };
     let inside = rest.strip_suffix(')')?;
     let (mut depth, mut from, mut parts) = (0i32, 0, Vec::new());
@@ -99,17 +99,17 @@ fn arguments(text: &str) -> Option<(&str, Vec<&str>)> {
     Some((name.trim(), parts))
 }
 
-fn number(text: &str, from: f64) -> Result<f64, String> {
+fn parse_number(text: &str, from: f64) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= from && *number <= 1e9);
     number.ok_or_else(|| format!("`{text}` is no number of {from} or more; {EXPECTED}"))
 }
 
-fn drawn(text: &str, from: f64) -> Result<ParameterDraw, String> {
+fn parse_draw(text: &str, from: f64) -> Result<ParameterDraw, String> {
     let wrong = || format!("`{text}` is no number and no draw; {EXPECTED}");
-    let (name, parts) = arguments(text).ok_or_else(wrong)?;
+    let (name, parts) = split_arguments(text).ok_or_else(wrong)?;
     let pair = |parts: &[&str]| -> Result<(f64, f64), String> {
         let [low, high] = parts else { return Err(wrong()) };
-        let (low, high) = (number(low, from)?, number(high, from)?);
+        let (low, high) = (parse_number(low, from)?, parse_number(high, from)?);
         if low > high { Err(format!("`{text}`: {low} is above {high}; {EXPECTED}")) } else { Ok((low, high)) }
     };
     match (name, &parts[..]) {
@@ -118,7 +118,7 @@ fn drawn(text: &str, from: f64) -> Result<ParameterDraw, String> {
             (low, _) if low <= 0.0 => Err(wrong()),
             (low, high) => Ok(ParameterDraw::Log(low, high)),
         },
-        (_, []) => number(text, from).map(ParameterDraw::Fixed),
+        (_, []) => parse_number(text, from).map(ParameterDraw::Fixed),
         _ => Err(wrong()),
     }
 }
@@ -128,14 +128,14 @@ impl FromStr for ReshapeRule {
 
     fn from_str(text: &str) -> Result<ReshapeRule, String> {
         let wrong = || format!("`{text}` is no rule; {EXPECTED}");
-        let (name, parts) = arguments(text.trim()).ok_or_else(wrong)?;
+        let (name, parts) = split_arguments(text.trim()).ok_or_else(wrong)?;
         match (name, &parts[..]) {
             ("efficiency", []) => Ok(ReshapeRule::Efficiency(EFFICIENCY)),
-            ("efficiency", [a, b, c]) => Ok(ReshapeRule::Efficiency([number(a, 0.0)?, number(b, 0.0)?, number(c, 0.0)?])),
+            ("efficiency", [a, b, c]) => Ok(ReshapeRule::Efficiency([parse_number(a, 0.0)?, parse_number(b, 0.0)?, parse_number(c, 0.0)?])),
             ("downey", []) => Ok(ReshapeRule::Downey(ParameterDraw::FromSize, ParameterDraw::Uniform(0.0, 2.0))),
-            ("downey", [average, sigma]) => Ok(ReshapeRule::Downey(drawn(average, 1.0)?, drawn(sigma, 0.0)?)),
+            ("downey", [average, sigma]) => Ok(ReshapeRule::Downey(parse_draw(average, 1.0)?, parse_draw(sigma, 0.0)?)),
             ("range", [low, high, rest @ ..]) => {
-                let (low, high) = (number(low, 0.0)?, number(high, 0.0)?);
+                let (low, high) = (parse_number(low, 0.0)?, parse_number(high, 0.0)?);
                 let pow2 = match rest {
                     [] | ["any"] => false,
                     ["pow2"] => true,
@@ -202,7 +202,7 @@ impl fmt::Display for Reshape {
 }
 
 /// The function `mix` of splitmix64.
-fn mix(value: u64) -> u64 {
+fn mix_bits(value: u64) -> u64 {
     let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -210,14 +210,14 @@ fn mix(value: u64) -> u64 {
 }
 
 /// A number from 0 to 1 for a job, in one of several streams.
-fn draw(seed: u64, stream: u64, job: i64) -> f64 {
-    let bits = mix(mix(mix(seed) ^ stream) ^ job as u64);
+fn draw_share(seed: u64, stream: u64, job: i64) -> f64 {
+    let bits = mix_bits(mix_bits(mix_bits(seed) ^ stream) ^ job as u64);
     bits as f64 / 18_446_744_073_709_551_616.0
 }
 
 impl ParameterDraw {
     /// The number of a job, with three digits behind the point.
-    fn of(self, share: f64, size: Procs, machine: Procs) -> Decimal {
+    fn value_at(self, share: f64, size: Procs, machine: Procs) -> Decimal {
         let log = |low: f64, high: f64| libm::exp(libm::log(low) + share * (libm::log(high) - libm::log(low)));
         let number = match self {
             ParameterDraw::Fixed(number) => number,
@@ -225,7 +225,7 @@ impl ParameterDraw {
             ParameterDraw::Log(low, high) => log(low, high),
             ParameterDraw::FromSize => log(f64::from(size), f64::from(machine)).max(f64::from(size)),
         };
-        Decimal::rounded(number, 3)
+        Decimal::from_rounded(number, 3)
     }
 }
 
@@ -251,7 +251,7 @@ fn by_efficiency(bounds: [f64; 3], size: Procs, machine: Procs) -> (Procs, Procs
     let widest = (machine / 2).max(1);
     let largest = |bound: f64| (1..=widest).rev().find(|&n| is_above(share, n, bound)).unwrap_or(0);
     let (min, max) = (power_of_two(largest(bounds[0])), power_of_two(largest(bounds[2])));
-    let speedup = Speedup::Amdahl(Decimal::rounded(f64::from(share) / 1000.0, 3));
+    let speedup = Speedup::Amdahl(Decimal::from_rounded(f64::from(share) / 1000.0, 3));
     (min.clamp(1, size), max.max(size), speedup)
 }
 
@@ -263,18 +263,18 @@ fn by_downey(average: Decimal, sigma: Decimal, size: Procs, machine: Procs) -> (
 }
 
 impl Reshape {
-    /// Gives the jobs of a workload the shapes of [`Reshape::table`]. Estimates and run times
-    /// follow the rule for overruns at every size.
+    /// Gives the jobs of a workload the shapes of [`Reshape::render_table`]. Estimates and run
+    /// times follow the rule for overruns at every size.
     ///
     /// # Errors
-    /// As [`Reshape::table`].
+    /// As [`Reshape::render_table`].
     pub fn apply(&self, workload: Workload, overrun: Overrun) -> Result<(Workload, ShapeNotes), String> {
-        let table = read_shapes(&format!("reshape({self} seed {})", self.seed), &self.table(&workload)?)
+        let table = read_shapes(&format!("reshape({self} seed {})", self.seed), &self.render_table(&workload)?)
             .map_err(|e| e.to_string())?;
         give_shapes(workload, &table, overrun).map_err(|e| e.to_string())
     }
 
-    fn points(&self) -> u32 {
+    fn resize_interval(&self) -> u32 {
         let by_efficiency = matches!(self.rule, ReshapeRule::Efficiency(_)) && self.kind == JobKind::Malleable;
         self.every.unwrap_or(if by_efficiency { 60 } else { 0 })
     }
@@ -283,7 +283,7 @@ impl Reshape {
     ///
     /// # Errors
     /// Two jobs with the same number: a table names jobs by their numbers.
-    pub fn table(&self, workload: &Workload) -> Result<String, String> {
+    pub fn render_table(&self, workload: &Workload) -> Result<String, String> {
         let machine = workload.machine().procs;
         let mut text = "job,kind,min,pref,max,sizes,speedup,every,grow_cost,shrink_cost,watts\n".to_string();
         let mut numbers: Vec<i64> = workload.truth().iter().map(|truth| truth.number).collect();
@@ -301,8 +301,8 @@ impl Reshape {
             let (mut min, mut max, speedup) = match &self.rule {
                 ReshapeRule::Efficiency(bounds) => by_efficiency(*bounds, size, machine),
                 ReshapeRule::Downey(average, sigma) => {
-                    let average = average.of(draw(self.seed, 3, number), size, machine);
-                    let sigma = sigma.of(draw(self.seed, 4, number), size, machine);
+                    let average = average.value_at(draw_share(self.seed, 3, number), size, machine);
+                    let sigma = sigma.value_at(draw_share(self.seed, 4, number), size, machine);
                     by_downey(average, sigma, size, machine)
                 }
                 ReshapeRule::Range(low, high, pow2) => {
@@ -319,16 +319,17 @@ impl Reshape {
                     (min.min(size), max.max(size), self.speedup.clone())
                 }
             };
-            let drawn = draw(self.seed, 1, number) < self.share;
-            let kind = if drawn { self.kind } else { JobKind::Rigid };
-            if !drawn {
+            let is_reshaped = draw_share(self.seed, 1, number) < self.share;
+            let kind = if is_reshaped { self.kind } else { JobKind::Rigid };
+            if !is_reshaped {
                 (min, max) = (size, size);
                 list.clear();
             }
             let bounds = if list.is_empty() { (min.to_string(), max.to_string()) } else { Default::default() };
             let (low, high) = (f64::from(self.watts.0), f64::from(self.watts.1));
-            let watts = (low + draw(self.seed, 2, number) * (high - low + 1.0)).floor().min(high);
-            let (every, grow, shrink) = if drawn { (self.points(), self.costs.0, self.costs.1) } else { (0, 0, 0) };
+            let watts = (low + draw_share(self.seed, 2, number) * (high - low + 1.0)).floor().min(high);
+            let (every, grow, shrink) =
+                if is_reshaped { (self.resize_interval(), self.costs.0, self.costs.1) } else { (0, 0, 0) };
             // Writing to a string does not fail.
             let _ = writeln!(
                 text,
@@ -393,11 +394,11 @@ mod tests {
 
     #[test]
     fn jobs_of_a_smaller_share_are_among_those_of_a_larger() {
-        let drawn = |share: f64| (1..2000).filter(|&job| draw(7, 1, job) < share).collect::<Vec<i64>>();
+        let drawn = |share: f64| (1..2000).filter(|&job| draw_share(7, 1, job) < share).collect::<Vec<i64>>();
         let (few, many) = (drawn(0.2), drawn(0.4));
         assert!(few.iter().all(|job| many.contains(job)));
         assert!((300..500).contains(&few.len()) && (700..900).contains(&many.len()));
         // The sequence of splitmix64 with seed 0 begins so.
-        assert_eq!(mix(0), 0xE220_A839_7B1D_CDAF);
+        assert_eq!(mix_bits(0), 0xE220_A839_7B1D_CDAF);
     }
 }

@@ -30,9 +30,9 @@ impl Activity {
         Activity { sums }
     }
 
-    fn draw(&self, stream: &mut RandomStream) -> u32 {
+    fn draw_user(&self, stream: &mut RandomStream) -> u32 {
         let last = self.sums.len() - 1;
-        let target = stream.unit() * self.sums[last];
+        let target = stream.draw_unit() * self.sums[last];
         self.sums[..last].partition_point(|&s| s <= target) as u32
     }
 }
@@ -48,7 +48,7 @@ struct ArrivalSession {
 }
 
 /// The user, 0 … `users` − 1, of each arrival; `times` in seconds, ascending.
-pub(super) fn assign(
+pub(super) fn assign_users(
     times: impl Iterator<Item = f64>,
     users: u32,
     habits: &Habits,
@@ -56,25 +56,34 @@ pub(super) fn assign(
 ) -> Vec<u32> {
     let think_log = libm::log(habits.think_time);
     let activity = Activity::new(users, habits.activity);
-    let mut waiting: BinaryHeap<Reverse<ArrivalSession>> = BinaryHeap::new();
+    let mut waiting_sessions: BinaryHeap<Reverse<ArrivalSession>> = BinaryHeap::new();
     times
         .map(|time| {
             let now = time as u64;
-            while waiting.peek().is_some_and(|Reverse(s)| s.due.saturating_add(u64::from(habits.patience)) < now) {
-                waiting.pop();
+            while waiting_sessions
+                .peek()
+                .is_some_and(|Reverse(s)| s.due.saturating_add(u64::from(habits.patience)) < now)
+            {
+                waiting_sessions.pop();
             }
             let is_due = |Reverse(s): &Reverse<ArrivalSession>| s.due <= now;
-            let resumed = match waiting.peek() {
-                Some(session) if is_due(session) => waiting.pop(),
+            let resumed_session = match waiting_sessions.peek() {
+                Some(session) if is_due(session) => waiting_sessions.pop(),
                 _ => None,
             };
-            let (user, left) = match resumed {
+            let (user, remaining_jobs) = match resumed_session {
                 Some(Reverse(session)) => (session.user, session.left),
-                None => (activity.draw(stream), stream.heavy(habits.session_tail, habits.longest_session)),
+                None => {
+                    (activity.draw_user(stream), stream.draw_heavy_tail(habits.session_tail, habits.longest_session))
+                }
             };
-            if left > 1 {
-                let think = libm::exp(think_log + habits.think_scatter * stream.normal());
-                waiting.push(Reverse(ArrivalSession { due: now + think.min(1e9) as u64, user, left: left - 1 }));
+            if remaining_jobs > 1 {
+                let think = libm::exp(think_log + habits.think_scatter * stream.draw_normal());
+                waiting_sessions.push(Reverse(ArrivalSession {
+                    due: now + think.min(1e9) as u64,
+                    user,
+                    left: remaining_jobs - 1,
+                }));
             }
             user
         })

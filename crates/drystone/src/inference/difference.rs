@@ -43,7 +43,7 @@ pub struct MeanDifference {
 impl MeanDifference {
     /// Compares paired sums of the weeks of one log, in the order of time.
     #[must_use]
-    pub fn between(old: Vec<PeriodSum>, new: Vec<PeriodSum>) -> MeanDifference {
+    pub fn compare_sums(old: Vec<PeriodSum>, new: Vec<PeriodSum>) -> MeanDifference {
         MeanDifference::of_case(PairedSums { old, new }, Estimate::of_log)
     }
 
@@ -54,19 +54,19 @@ impl MeanDifference {
     }
 
     fn of_case(case: PairedSums, estimate: fn(&[PairedSums]) -> Result<Estimate, NoEstimate>) -> MeanDifference {
-        let signs = WeekSigns::count(&case.old, &case.new);
+        let signs = WeekSigns::count_signs(&case.old, &case.new);
         let blocks = blocks_of(case.old.len().min(case.new.len()));
         let sums = |weeks: &[PeriodSum]| -> Vec<PeriodSum> {
             blocks.iter().map(|block| sum_up(&weeks[block.clone()])).collect()
         };
-        let block_signs = WeekSigns::count(&sums(&case.old), &sums(&case.new));
+        let block_signs = WeekSigns::count_signs(&sums(&case.old), &sums(&case.new));
         MeanDifference { estimate: estimate(std::slice::from_ref(&case)), signs, block_signs }
     }
 
     /// The interval of new / old − 1, where there is one.
     #[must_use]
-    pub fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
-        self.estimate.ok().map(|estimate| estimate.interval(confidence))
+    pub fn change_interval(&self, confidence: f64) -> Option<(f64, f64)> {
+        self.estimate.ok().map(|estimate| estimate.change_interval(confidence))
     }
 
     /// The p value of no difference, where there is one.
@@ -78,8 +78,8 @@ impl MeanDifference {
     /// Returns the verdict by a p value: the difference's own one, or that corrected for a family
     /// of `family` candidates.
     #[must_use]
-    pub fn verdict(&self, p: Option<f64>, confidence: f64, family: usize) -> DifferenceVerdict {
-        if self.signs.weeks() > 0 && self.signs.longer + self.signs.shorter == 0 {
+    pub fn judge_difference(&self, p: Option<f64>, confidence: f64, family: usize) -> DifferenceVerdict {
+        if self.signs.week_count() > 0 && self.signs.longer + self.signs.shorter == 0 {
             return DifferenceVerdict::Same;
         }
         let of = |direction| match direction {
@@ -94,7 +94,7 @@ impl MeanDifference {
             (Err(NoEstimate::TooFew | NoEstimate::OneBlock), _) => DifferenceVerdict::TooFew,
             (Ok(estimate), Some(p)) if p < 1.0 - confidence => of(estimate.logarithm.total_cmp(&0.0)),
             (Ok(estimate), _) => {
-                let (low, high) = estimate.interval(confidence);
+                let (low, high) = estimate.change_interval(confidence);
                 let alike = low >= -SAME_WORTH && high <= SAME_WORTH;
                 if alike { DifferenceVerdict::Alike } else { DifferenceVerdict::Unclear }
             }
@@ -109,9 +109,9 @@ impl MeanDifference {
     /// other: then they decide nothing.
     #[must_use]
     pub fn decided_by_signs(&self, confidence: f64, family: usize) -> Option<Ordering> {
-        let is_rare = self.block_signs.chance() * (family as f64) < 1.0 - confidence;
-        let of_blocks = || self.block_signs.decided().filter(|_| self.block_signs.equal == 0 && is_rare);
-        let direction = self.signs.decided().or_else(of_blocks)?;
+        let is_rare = self.block_signs.chance_probability() * (family as f64) < 1.0 - confidence;
+        let of_blocks = || self.block_signs.decided_direction().filter(|_| self.block_signs.equal == 0 && is_rare);
+        let direction = self.signs.decided_direction().or_else(of_blocks)?;
         let whole = self.estimate.map_or(direction, |estimate| estimate.logarithm.total_cmp(&0.0));
         (whole == direction).then_some(direction)
     }
@@ -119,7 +119,7 @@ impl MeanDifference {
     /// Returns whether the interval says nothing of the size of the change.
     #[must_use]
     pub fn says_nothing(&self, confidence: f64) -> bool {
-        self.interval(confidence).is_none_or(says_nothing)
+        self.change_interval(confidence).is_none_or(says_nothing)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The mean logarithm of a ratio, with its error: of one log, of its windows, of several logs.
 
-use super::student::{quantile, tails};
+use super::student::{student_quantile, tail_probability};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -119,12 +119,12 @@ impl Estimate {
         if blocks.len() < LEAST_UNITS {
             return Err(NoEstimate::TooFew);
         }
-        let left: Vec<f64> = blocks
+        let block_values: Vec<f64> = blocks
             .iter()
             .map(|block| mean_logarithm(cases, Some(block)).filter(|value| value.is_finite()))
             .collect::<Option<_>>()
             .ok_or(NoEstimate::OneBlock)?;
-        let (variance, freedom) = spread_of(&left);
+        let (variance, freedom) = spread_of(&block_values);
         let basis = EstimateBasis::Blocks { blocks: blocks.len(), units };
         Ok(Estimate { logarithm, error: variance.sqrt(), freedom, basis })
     }
@@ -186,17 +186,17 @@ impl Estimate {
 
     /// The relative change new / old − 1.
     #[must_use]
-    pub fn change(&self) -> f64 {
+    pub fn relative_change(&self) -> f64 {
         self.logarithm.exp_m1()
     }
 
     /// The interval of the relative change.
     #[must_use]
-    pub fn interval(&self, confidence: f64) -> (f64, f64) {
+    pub fn change_interval(&self, confidence: f64) -> (f64, f64) {
         if self.error <= 0.0 {
-            return (self.change(), self.change());
+            return (self.relative_change(), self.relative_change());
         }
-        let half = quantile(1.0 - confidence, self.freedom) * self.error;
+        let half = student_quantile(1.0 - confidence, self.freedom) * self.error;
         ((self.logarithm - half).exp_m1(), (self.logarithm + half).exp_m1())
     }
 
@@ -205,7 +205,7 @@ impl Estimate {
     pub fn p_value(&self) -> f64 {
         match (self.logarithm == 0.0, self.error > 0.0) {
             (true, _) => 1.0,
-            (false, true) => tails(self.logarithm.abs() / self.error, self.freedom),
+            (false, true) => tail_probability(self.logarithm.abs() / self.error, self.freedom),
             (false, false) => 0.0,
         }
     }
@@ -220,7 +220,7 @@ impl Estimate {
         let is_told = |weeks: usize| {
             let freedom = self.freedom.max(freedom_of(weeks.min(MOST_BLOCKS)));
             let error = self.error * (units as f64 / weeks as f64).sqrt();
-            quantile(1.0 - confidence, freedom) * error <= change.ln_1p().abs()
+            student_quantile(1.0 - confidence, freedom) * error <= change.ln_1p().abs()
         };
         if !is_told(MOST) {
             return None;
@@ -251,27 +251,27 @@ pub fn blocks_of(units: usize) -> Vec<Range<usize>> {
 /// Estimates functions of sums per unit that are no plain ratios: `logarithms` returns ln(1 +
 /// relative change) of each over all units, and over all but a block of them. `further` are
 /// variances of the same from elsewhere with their degrees of freedom, such as clock phases.
-pub fn jackknife(
+pub fn jackknife_estimates(
     units: usize,
     further: &[Vec<(f64, f64)>],
     mut logarithms: impl FnMut(Option<&Range<usize>>) -> Vec<f64>,
 ) -> Vec<Result<Estimate, NoEstimate>> {
     let whole = logarithms(None);
     let blocks = blocks_of(units);
-    let left: Vec<Vec<f64>> = blocks.iter().map(|block| logarithms(Some(block))).collect();
+    let block_logarithms: Vec<Vec<f64>> = blocks.iter().map(|block| logarithms(Some(block))).collect();
     let basis = EstimateBasis::Blocks { blocks: blocks.len(), units };
-    let one = |(at, &logarithm): (usize, &f64)| {
+    let estimate_one = |(at, &logarithm): (usize, &f64)| {
         if !logarithm.is_finite() {
             return Err(NoEstimate::NoRatio);
         }
         if blocks.len() < LEAST_UNITS {
             return Err(NoEstimate::TooFew);
         }
-        let left: Vec<f64> = left.iter().map(|all| all[at]).collect();
-        if left.iter().any(|value| !value.is_finite()) {
+        let block_values: Vec<f64> = block_logarithms.iter().map(|all| all[at]).collect();
+        if block_values.iter().any(|value| !value.is_finite()) {
             return Err(NoEstimate::OneBlock);
         }
-        let parts = std::iter::once(spread_of(&left)).chain(further.get(at).into_iter().flatten().copied());
+        let parts = std::iter::once(spread_of(&block_values)).chain(further.get(at).into_iter().flatten().copied());
         let (mut variance, mut shares) = (0.0, 0.0);
         for (own, freedom) in parts {
             variance += own;
@@ -280,7 +280,7 @@ pub fn jackknife(
         let freedom = if shares > 0.0 { variance * variance / shares } else { freedom_of(blocks.len()) };
         Ok(Estimate { logarithm, error: variance.sqrt(), freedom, basis })
     };
-    whole.iter().enumerate().map(one).collect()
+    whole.iter().enumerate().map(estimate_one).collect()
 }
 
 /// The variance of a number from its values with one block left out each, and its degrees of
@@ -305,14 +305,14 @@ impl MeanOf {
     /// Sums up all units but those of a block. What is left is added up, not subtracted: zeros stay
     /// zeros.
     pub(super) fn all_but(units: &[PeriodSum], block: Option<&Range<usize>>) -> MeanOf {
-        let mut all = PeriodSum::default();
+        let mut total = PeriodSum::default();
         let block = block.cloned().unwrap_or(0..0);
-        units[..block.start].iter().chain(&units[block.end..]).for_each(|unit| all.add(*unit));
-        MeanOf(all)
+        units[..block.start].iter().chain(&units[block.end..]).for_each(|unit| total.add(*unit));
+        MeanOf(total)
     }
 
     /// The mean; `None` without jobs.
-    pub(super) fn value(&self) -> Option<f64> {
+    pub(super) fn mean_value(&self) -> Option<f64> {
         (self.0.count > 0.0).then(|| self.0.sum / self.0.count)
     }
 }
@@ -326,9 +326,9 @@ pub fn log_mean_ratio(cases: &[PairedSums]) -> Option<f64> {
 /// The mean over cases of ln(new / old), all units but those of a block; `None` where a case has no
 /// ratio.
 fn mean_logarithm(cases: &[PairedSums], block: Option<&Range<usize>>) -> Option<f64> {
-    let nothing = |case: &PairedSums| case.old.iter().chain(&case.new).all(|unit| unit.sum == 0.0);
+    let is_empty_case = |case: &PairedSums| case.old.iter().chain(&case.new).all(|unit| unit.sum == 0.0);
     let of = |case: &PairedSums| {
-        if nothing(case) {
+        if is_empty_case(case) {
             // Nothing before and after: no change, whatever is left out.
             return Some(0.0);
         }

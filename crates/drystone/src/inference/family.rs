@@ -17,12 +17,12 @@ pub fn correct_family(values: &[f64]) -> Vec<f64> {
 pub fn correct_among(values: &[f64], family: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_shared_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
-    let (mut corrected, mut least) = (vec![0.0; values.len()], 0.0_f64);
+    let (mut corrected_values, mut least) = (vec![0.0; values.len()], 0.0_f64);
     for (rank, &at) in order.iter().enumerate() {
         least = least.max(values[at] * family.saturating_sub(rank).max(1) as f64).min(1.0);
-        corrected[at] = least;
+        corrected_values[at] = least;
     }
-    corrected
+    corrected_values
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Intervals of a single mean, by the same blocks as differences.
 
 use super::estimate::{LEAST_UNITS, MeanOf, PeriodSum, blocks_of, spread_of};
-use super::student::quantile;
+use super::student::student_quantile;
 
 /// Interval of the mean over the jobs of all units, which may be negative; `None` without jobs or
 /// with fewer than [`LEAST_UNITS`].
@@ -28,11 +28,11 @@ fn mean_and_half(units: &[PeriodSum], confidence: f64, of: impl Fn(f64) -> f64) 
     if blocks.len() < LEAST_UNITS {
         return None;
     }
-    let whole = of(MeanOf::all_but(units, None).value()?);
-    let left: Vec<f64> =
-        blocks.iter().map(|block| MeanOf::all_but(units, Some(block)).value().map(&of)).collect::<Option<_>>()?;
-    let (variance, freedom) = spread_of(&left);
-    let half = if variance > 0.0 { quantile(1.0 - confidence, freedom) * variance.sqrt() } else { 0.0 };
+    let whole = of(MeanOf::all_but(units, None).mean_value()?);
+    let block_means: Vec<f64> =
+        blocks.iter().map(|block| MeanOf::all_but(units, Some(block)).mean_value().map(&of)).collect::<Option<_>>()?;
+    let (variance, freedom) = spread_of(&block_means);
+    let half = if variance > 0.0 { student_quantile(1.0 - confidence, freedom) * variance.sqrt() } else { 0.0 };
     (whole.is_finite() && half.is_finite()).then_some((whole, half))
 }
 

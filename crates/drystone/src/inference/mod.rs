@@ -30,8 +30,8 @@ mod student;
 
 pub use difference::{DifferenceVerdict, MeanDifference, SAME_WORTH};
 pub use estimate::{Estimate, EstimateBasis, LEAST_UNITS, MOST_BLOCKS, NoEstimate, PairedSums, PeriodSum};
-pub use estimate::{blocks_of, jackknife, log_mean_ratio, says_nothing};
+pub use estimate::{blocks_of, jackknife_estimates, log_mean_ratio, says_nothing};
 pub use family::{correct_among, correct_family};
 pub use mean::{mean_interval, positive_mean_interval};
 pub use signs::WeekSigns;
-pub use student::{quantile, tails};
+pub use student::{student_quantile, tail_probability};

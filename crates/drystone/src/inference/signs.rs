@@ -23,7 +23,7 @@ pub struct WeekSigns {
 impl WeekSigns {
     /// Counts the signs of paired sums.
     #[must_use]
-    pub fn count(old: &[PeriodSum], new: &[PeriodSum]) -> WeekSigns {
+    pub fn count_signs(old: &[PeriodSum], new: &[PeriodSum]) -> WeekSigns {
         let mut signs = WeekSigns::default();
         for (old, new) in old.iter().zip(new) {
             match compare_means(old, new) {
@@ -37,14 +37,14 @@ impl WeekSigns {
 
     /// Number of weeks.
     #[must_use]
-    pub fn weeks(&self) -> usize {
+    pub fn week_count(&self) -> usize {
         self.longer + self.shorter + self.equal
     }
 
     /// Returns the direction if at least eight weeks differ and all of them to one side: `Greater`
     /// where the new mean is larger. Chance does that once in 128 times at most.
     #[must_use]
-    pub fn decided(&self) -> Option<Ordering> {
+    pub fn decided_direction(&self) -> Option<Ordering> {
         match (self.longer, self.shorter) {
             (longer, 0) if longer >= DECIDING => Some(Ordering::Greater),
             (0, shorter) if shorter >= DECIDING => Some(Ordering::Less),
@@ -55,7 +55,7 @@ impl WeekSigns {
     /// Returns the probability that all units that differ go one way, if both ways are equally
     /// likely and no unit depends on another.
     #[must_use]
-    pub fn chance(&self) -> f64 {
+    pub fn chance_probability(&self) -> f64 {
         0.5_f64.powi((self.longer + self.shorter) as i32 - 1).min(1.0)
     }
 
@@ -67,7 +67,7 @@ impl WeekSigns {
             Ordering::Less => ("shorter", self.shorter),
             _ => ("longer", self.longer),
         };
-        let weeks = self.weeks();
+        let weeks = self.week_count();
         Some(format!("{word} in {most} of {weeks} {unit}{}", if weeks == 1 { "" } else { "s" }))
     }
 }
@@ -97,23 +97,24 @@ mod tests {
         };
         let old = sums(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, -1.0, 0.0]);
         let new = sums(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, -1.0, 0.0]);
-        let signs = WeekSigns::count(&old, &new);
-        assert_eq!((signs.longer, signs.shorter, signs.equal, signs.weeks()), (8, 0, 2, 10));
-        assert_eq!(signs.decided(), Some(Ordering::Greater));
+        let signs = WeekSigns::count_signs(&old, &new);
+        assert_eq!((signs.longer, signs.shorter, signs.equal, signs.week_count()), (8, 0, 2, 10));
+        assert_eq!(signs.decided_direction(), Some(Ordering::Greater));
         assert_eq!(signs.describe("week").as_deref(), Some("longer in 8 of 10 weeks"));
-        let back = WeekSigns::count(&new, &old);
+        let back = WeekSigns::count_signs(&new, &old);
         assert_eq!(
-            (back.decided(), back.describe("day").as_deref()),
+            (back.decided_direction(), back.describe("day").as_deref()),
             (Some(Ordering::Less), Some("shorter in 8 of 10 days"))
         );
-        assert_eq!(WeekSigns::count(&old[1..], &new[1..]).decided(), None, "seven");
-        assert_eq!(WeekSigns::count(&old, &old).describe("week"), None);
+        assert_eq!(WeekSigns::count_signs(&old[1..], &new[1..]).decided_direction(), None, "seven");
+        assert_eq!(WeekSigns::count_signs(&old, &old).describe("week"), None);
     }
 
     /// Of other numbers of jobs, means are compared: 3 s over 3 jobs is less than 2 s over one.
     #[test]
     fn means_are_compared() {
-        let signs = WeekSigns::count(&[PeriodSum { sum: 3.0, count: 3.0 }], &[PeriodSum { sum: 2.0, count: 1.0 }]);
+        let signs =
+            WeekSigns::count_signs(&[PeriodSum { sum: 3.0, count: 3.0 }], &[PeriodSum { sum: 2.0, count: 1.0 }]);
         assert_eq!(signs.longer, 1);
     }
 }

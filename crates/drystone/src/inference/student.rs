@@ -2,7 +2,7 @@
 
 /// The probability that Student's distribution exceeds this number in absolute value.
 #[must_use]
-pub fn tails(t: f64, freedom: f64) -> f64 {
+pub fn tail_probability(t: f64, freedom: f64) -> f64 {
     let square = t * t;
     if square.is_infinite() {
         return 0.0;
@@ -13,22 +13,22 @@ pub fn tails(t: f64, freedom: f64) -> f64 {
 /// The number that Student's distribution exceeds in absolute value with this probability, between
 /// 0 and 1.
 #[must_use]
-pub fn quantile(probability: f64, freedom: f64) -> f64 {
+pub fn student_quantile(probability: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
-    while tails(high, freedom) > probability && high < 1e150 {
+    while tail_probability(high, freedom) > probability && high < 1e150 {
         (low, high) = (high, high * 2.0);
     }
     // Newton's method on the logarithm, which is nearly straight in the tails, kept inside the
     // bracket.
     let mut at = f64::midpoint(low, high);
     for _ in 0..100 {
-        let exceeds = tails(at, freedom);
+        let exceeds = tail_probability(at, freedom);
         if exceeds > probability {
             low = at
         } else {
             high = at
         }
-        let step = (exceeds / probability).ln() * exceeds / (2.0 * density(at, freedom));
+        let step = (exceeds / probability).ln() * exceeds / (2.0 * student_density(at, freedom));
         let next = at + step;
         let next = if next > low && next < high { next } else { f64::midpoint(low, high) };
         if (next - at).abs() <= 1e-15 * at {
@@ -39,7 +39,7 @@ pub fn quantile(probability: f64, freedom: f64) -> f64 {
     at
 }
 
-fn density(t: f64, freedom: f64) -> f64 {
+fn student_density(t: f64, freedom: f64) -> f64 {
     let constant = libm::lgamma((freedom + 1.0) / 2.0) - libm::lgamma(freedom / 2.0);
     let exponent = -(freedom + 1.0) / 2.0 * (t * t / freedom).ln_1p();
     (constant + exponent).exp() / (freedom * std::f64::consts::PI).sqrt()
@@ -54,11 +54,15 @@ fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64) -> f64 {
         return 1.0;
     }
     let front = (libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * x.ln() + b * rest.ln()).exp();
-    if x < (a + 1.0) / (a + b + 2.0) { front * fraction(a, b, x) / a } else { 1.0 - front * fraction(b, a, rest) / b }
+    if x < (a + 1.0) / (a + b + 2.0) {
+        front * continued_fraction(a, b, x) / a
+    } else {
+        1.0 - front * continued_fraction(b, a, rest) / b
+    }
 }
 
 /// Lentz's evaluation of the continued fraction of the incomplete beta function.
-fn fraction(a: f64, b: f64, x: f64) -> f64 {
+fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |value: f64| if value.abs() < TINY { TINY } else { value };
     let (mut c, mut d) = (1.0, 1.0 / away(1.0 - (a + b) * x / (a + 1.0)));
@@ -102,7 +106,7 @@ mod tests {
             (0.05, 3.5, 2.940_089),
             (0.05, 4.5, 2.658_912),
         ] {
-            let number = quantile(probability, freedom);
+            let number = student_quantile(probability, freedom);
             assert!((number - expected).abs() < 6e-7, "{probability} {freedom}: {number}, not {expected}");
         }
     }
@@ -113,13 +117,13 @@ mod tests {
             let other = StudentsT::new(0.0, 1.0, freedom).expect("a distribution");
             // Near 0 the other one loses digits by a difference; there its density says as much.
             let near = 1e-6;
-            assert!((tails(near, freedom) - (1.0 - 2.0 * near * other.pdf(0.0))).abs() < 1e-12, "{freedom}");
+            assert!((tail_probability(near, freedom) - (1.0 - 2.0 * near * other.pdf(0.0))).abs() < 1e-12, "{freedom}");
             for t in [0.1, 0.9, 2.0, 5.0, 40.0] {
-                let (own, expected) = (tails(t, freedom), 2.0 * other.cdf(-t));
+                let (own, expected) = (tail_probability(t, freedom), 2.0 * other.cdf(-t));
                 assert!((own - expected).abs() < 1e-10 * expected.max(1e-3), "{t} {freedom}: {own}, not {expected}");
-                assert!((quantile(own, freedom) / t - 1.0).abs() < 1e-9, "{t} {freedom}");
+                assert!((student_quantile(own, freedom) / t - 1.0).abs() < 1e-9, "{t} {freedom}");
             }
         }
-        assert_eq!((tails(0.0, 4.5), tails(f64::INFINITY, 4.5)), (1.0, 0.0));
+        assert_eq!((tail_probability(0.0, 4.5), tail_probability(f64::INFINITY, 4.5)), (1.0, 0.0));
     }
 }

@@ -73,14 +73,14 @@ pub struct FoundCircumstances {
 /// meant.
 ///
 /// ```
-/// # use drystone::generate::{Params, generate};
+/// # use drystone::generate::{Params, generate_workload};
 /// use drystone::log::circumstances;
 /// use drystone::model::JobId;
 ///
-/// let workload = generate(&Params::new(16, 3))?;
-/// let found = circumstances::read(&b"job,after,think\n3,1 2,60\n"[..], "circumstances.csv", &workload)?;
+/// let workload = generate_workload(&Params::new(16, 3))?;
+/// let found = circumstances::read_circumstances(&b"job,after,think\n3,1 2,60\n"[..], "circumstances.csv", &workload)?;
 /// assert_eq!(found.circumstances.after[&JobId(2)].jobs, [JobId(0), JobId(1)]);
-/// let wrong = circumstances::read(&b"job,after\n1,2\n2,1\n"[..], "circumstances.csv", &workload);
+/// let wrong = circumstances::read_circumstances(&b"job,after\n1,2\n2,1\n"[..], "circumstances.csv", &workload);
 /// assert_eq!(
 ///     wrong.expect_err("a circle").to_string(),
 ///     "circumstances.csv:2: column 2 (after): job 1 waits for itself: 1, 2 depend on each other in a circle"
@@ -90,44 +90,45 @@ pub struct FoundCircumstances {
 ///
 /// # Errors
 /// The file cannot be read; a column that there is not; a field that is not what it should be; a
-/// job with two rows; circumstances that cannot be ([`Workload::with`]): each with its line.
-pub fn read(input: impl Read, file: &str, workload: &Workload) -> Result<FoundCircumstances, TableError> {
-    let mut table = LogTable::read(input, file, COLUMNS)?;
-    if !table.has("job") {
+/// job with two rows; circumstances that cannot be ([`Workload::with_circumstances`]): each with
+/// its line.
+pub fn read_circumstances(input: impl Read, file: &str, workload: &Workload) -> Result<FoundCircumstances, TableError> {
+    let mut table = LogTable::read_table(input, file, COLUMNS)?;
+    if !table.has_column("job") {
         let problem = format!("the first line must name the column `job`; the columns are {}", COLUMNS.join(", "));
-        return Err(table.error(1, "", problem));
+        return Err(table.error_at(1, "", problem));
     }
     let mut by_number: HashMap<i64, JobId> = HashMap::with_capacity(workload.len());
     for (at, truth) in workload.truth().iter().enumerate() {
         by_number.entry(truth.number).or_insert(JobId(at as u32));
     }
     let mut reading = CircumstancesReading {
-        clock: LogClock::of(&workload.provenance),
+        clock: LogClock::from_provenance(&workload.provenance),
         by_number,
         found: FoundCircumstances { circumstances: Circumstances::default(), unknown: 0 },
         lines: BTreeMap::new(),
         arrays: BTreeMap::new(),
     };
     while let Some(row) = table.next() {
-        reading.take(&row)?;
+        reading.take_row(&row)?;
     }
-    let mut found = reading.found;
+    let mut result = reading.found;
     for (_, mut throttle) in reading.arrays.into_values() {
         throttle.jobs.sort_unstable();
-        found.circumstances.throttles.push(throttle);
+        result.circumstances.throttles.push(throttle);
     }
-    found.circumstances.withdrawn.sort_shared_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
-    match found.circumstances.check(workload.machine(), workload.jobs(), workload.truth()) {
-        Ok(()) => Ok(found),
+    result.circumstances.withdrawn.sort_shared_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+    match result.circumstances.check_jobs(workload.machine(), workload.jobs(), workload.truth()) {
+        Ok(()) => Ok(result),
         Err(error) => {
             let line = reading.lines.get(&error.job).copied().unwrap_or(0);
-            Err(table.error(line, column(&found.circumstances, &error), error))
+            Err(table.error_at(line, likely_column(&result.circumstances, &error), error))
         }
     }
 }
 
 /// Returns the likely column of the mistake.
-fn column(circumstances: &Circumstances, error: &CircumstanceError) -> &'static str {
+fn likely_column(circumstances: &Circumstances, error: &CircumstanceError) -> &'static str {
     let says = |word: &str| error.problem.contains(word);
     match () {
         () if says("withdrawn") => "withdrawn",
@@ -154,36 +155,38 @@ struct CircumstancesReading {
 }
 
 impl CircumstancesReading {
-    fn take(&mut self, row: &TableRow<'_>) -> Result<(), TableError> {
-        row.must("job", "the log's number of a job")?;
-        let number: i64 = row.number("job", "the log's number of a job")?.unwrap_or_default();
-        let begin = row.time("at", &self.clock)?;
-        let known = &mut self.found.circumstances.begin;
-        if let (Some(known), Some(begin)) = (*known, begin)
+    fn take_row(&mut self, row: &TableRow<'_>) -> Result<(), TableError> {
+        row.require_field("job", "the log's number of a job")?;
+        let number: i64 = row.read_number("job", "the log's number of a job")?.unwrap_or_default();
+        let begin = row.read_time("at", &self.clock)?;
+        let known_begin = &mut self.found.circumstances.begin;
+        if let (Some(known), Some(begin)) = (*known_begin, begin)
             && known != begin
         {
-            return Err(row
-                .error("at", format!("says {begin}, where another row says {known}: a window has one first instant")));
+            return Err(row.field_error(
+                "at",
+                format!("says {begin}, where another row says {known}: a window has one first instant"),
+            ));
         }
-        *known = known.or(begin);
+        *known_begin = known_begin.or(begin);
         let Some(&job) = self.by_number.get(&number) else {
             self.found.unknown += 1;
             return Ok(());
         };
-        if let Some(line) = self.lines.insert(job, row.line()) {
-            return Err(row.error("job", format!("job {number} has a row already, in line {line}")));
+        if let Some(line) = self.lines.insert(job, row.line_number()) {
+            return Err(row.field_error("job", format!("job {number} has a row already, in line {line}")));
         }
-        self.state(row, job)?;
-        self.eligible(row, job)?;
-        self.array(row, job)?;
-        if let Some(at) = row.time("withdrawn", &self.clock)? {
-            let only_waiting = yes(row, "unless_started")?;
+        self.read_state(row, job)?;
+        self.read_eligibility(row, job)?;
+        self.read_array(row, job)?;
+        if let Some(at) = row.read_time("withdrawn", &self.clock)? {
+            let only_waiting = read_yes_no(row, "unless_started")?;
             self.found.circumstances.withdrawn.push(Withdrawal { at, job, only_waiting });
         }
-        if row.word("counts", &[true, false], |yes| if yes { "yes" } else { "no" })? == Some(false) {
+        if row.read_word("counts", &[true, false], |yes| if yes { "yes" } else { "no" })? == Some(false) {
             self.found.circumstances.uncounted.insert(job);
         }
-        if let Some(how) = row.word("ended", &How::ALL, How::word)?
+        if let Some(how) = row.read_word("ended", &How::ALL, How::format_word)?
             && how != How::Completed
         {
             self.found.circumstances.ends.insert(job, how);
@@ -191,86 +194,87 @@ impl CircumstancesReading {
         Ok(())
     }
 
-    fn state(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
+    fn read_state(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
         let states = ["waiting", "held", "running", "suspended"];
-        let Some(state) = row.word("state", &states, |word| word)? else { return Ok(()) };
+        let Some(state) = row.read_word("state", &states, |word| word)? else { return Ok(()) };
         if row.get("at").is_none() {
-            return Err(row.error("at", "a row with a `state` says in `at` when that is"));
+            return Err(row.field_error("at", "a row with a `state` says in `at` when that is"));
         }
-        let on = row.get("processors").map(|text| text.parse::<ProcSet>().map_err(|e| row.error("processors", e)));
+        let on =
+            row.get("processors").map(|text| text.parse::<ProcSet>().map_err(|e| row.field_error("processors", e)));
         let on = on.transpose()?;
-        let adopted = match state {
+        let adopted_state = match state {
             "running" => {
-                row.must("since", "its start time")?;
-                Adopted::Running { since: row.time("since", &self.clock)?.unwrap_or_default(), on }
+                row.require_field("since", "its start time")?;
+                Adopted::Running { since: row.read_time("since", &self.clock)?.unwrap_or_default(), on }
             }
             "suspended" => {
-                row.must("ran", "its run time so far in seconds")?;
-                Adopted::Suspended { ran: Span(row.number("ran", "whole seconds")?.unwrap_or_default()), on }
+                row.require_field("ran", "its run time so far in seconds")?;
+                Adopted::Suspended { ran: Span(row.read_number("ran", "whole seconds")?.unwrap_or_default()), on }
             }
             "held" => Adopted::Held,
             _ => return Ok(()),
         };
-        self.found.circumstances.here.insert(job, adopted);
+        self.found.circumstances.here.insert(job, adopted_state);
         Ok(())
     }
 
-    fn eligible(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
-        if let Some(time) = row.time("eligible", &self.clock)? {
+    fn read_eligibility(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
+        if let Some(time) = row.read_time("eligible", &self.clock)? {
             self.found.circumstances.eligible.insert(job, time);
         }
         let Some(text) = row.get("after") else { return Ok(()) };
         let mut jobs = Vec::new();
         for part in text.split([' ', ',', ';', '+']).filter(|part| !part.is_empty()) {
             let wrong =
-                || row.error("after", format!("`{part}` is no number of a job; expected numbers such as 17 18"));
+                || row.field_error("after", format!("`{part}` is no number of a job; expected numbers such as 17 18"));
             match self.by_number.get(&part.parse::<i64>().map_err(|_| wrong())?) {
                 Some(&other) => jobs.push(other),
                 None => self.found.unknown += 1,
             }
         }
-        let think = Span(row.number("think", "whole seconds")?.unwrap_or(0));
+        let think = Span(row.read_number("think", "whole seconds")?.unwrap_or(0));
         let word = |then: DependencyEffect| if then == DependencyEffect::Arrives { "arrives" } else { "starts" };
-        let then = row
-            .word("then", &[DependencyEffect::Starts, DependencyEffect::Arrives], word)?
+        let effect = row
+            .read_word("then", &[DependencyEffect::Starts, DependencyEffect::Arrives], word)?
             .unwrap_or(DependencyEffect::Starts);
         if !jobs.is_empty() {
-            self.found.circumstances.after.insert(job, DependsOn { jobs, think, then });
+            self.found.circumstances.after.insert(job, DependsOn { jobs, think, then: effect });
         }
         Ok(())
     }
 
-    fn array(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
+    fn read_array(&mut self, row: &TableRow<'_>, job: JobId) -> Result<(), TableError> {
         let Some(name) = row.get("array") else { return Ok(()) };
-        row.must("most", "largest number of the array's jobs that may wait or run at a time")?;
-        let most: u32 = row.number("most", "a number of jobs")?.unwrap_or(1);
-        let line = row.line();
+        row.require_field("most", "largest number of the array's jobs that may wait or run at a time")?;
+        let most: u32 = row.read_number("most", "a number of jobs")?.unwrap_or(1);
+        let line = row.line_number();
         let (first, throttle) =
             self.arrays.entry(name.to_string()).or_insert_with(|| (line, Throttle { jobs: Vec::new(), most }));
         if throttle.most != most {
             let problem = format!("says {most} of array {name}, where line {first} says {}", throttle.most);
-            return Err(row.error("most", problem));
+            return Err(row.field_error("most", problem));
         }
         throttle.jobs.push(job);
         Ok(())
     }
 }
 
-fn yes(row: &TableRow<'_>, column: &str) -> Result<bool, TableError> {
-    Ok(row.word(column, &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false))
+fn read_yes_no(row: &TableRow<'_>, column: &str) -> Result<bool, TableError> {
+    Ok(row.read_word(column, &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false))
 }
 
-/// Writes the circumstances of a workload so that [`read`] finds the same: a row for each job of
-/// which something is known.
+/// Writes the circumstances of a workload so that [`read_circumstances`] finds the same: a row for
+/// each job of which something is known.
 ///
 /// # Errors
 /// Writing failed.
-pub fn write(workload: &Workload, out: impl Write) -> io::Result<()> {
+pub fn write_circumstances(workload: &Workload, out: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(COLUMNS)?;
     let Some(known) = workload.circumstances() else { return csv.flush() };
     let mut rows: BTreeMap<JobId, BTreeMap<&str, String>> = BTreeMap::new();
-    let mut put = |job: JobId, column: &'static str, text: String| {
+    let mut put_cell = |job: JobId, column: &'static str, text: String| {
         rows.entry(job).or_default().insert(column, text);
     };
     let begin = known.begin.map_or(String::new(), |begin| begin.0.to_string());
@@ -278,46 +282,46 @@ pub fn write(workload: &Workload, out: impl Write) -> io::Result<()> {
         && first.submit <= begin
     {
         // Whatever else is known, one row says when the window begins.
-        put(JobId(0), "at", begin.0.to_string());
+        put_cell(JobId(0), "at", begin.0.to_string());
     }
     for (&job, adopted) in &known.here {
-        put(job, "at", begin.clone());
+        put_cell(job, "at", begin.clone());
         let (state, on) = match adopted {
             Adopted::Waiting => ("waiting", None),
             Adopted::Held => ("held", None),
             Adopted::Running { since, on } => {
-                put(job, "since", since.0.to_string());
+                put_cell(job, "since", since.0.to_string());
                 ("running", on.as_ref())
             }
             Adopted::Suspended { ran, on } => {
-                put(job, "ran", ran.0.to_string());
+                put_cell(job, "ran", ran.0.to_string());
                 ("suspended", on.as_ref())
             }
         };
-        put(job, "state", state.to_string());
+        put_cell(job, "state", state.to_string());
         if let Some(on) = on {
-            put(job, "processors", on.to_string().replace(',', " "));
+            put_cell(job, "processors", on.to_string().replace(',', " "));
         }
     }
-    known.eligible.iter().for_each(|(&job, time)| put(job, "eligible", time.0.to_string()));
+    known.eligible.iter().for_each(|(&job, time)| put_cell(job, "eligible", time.0.to_string()));
     let number = |job: JobId| workload.truth()[job.index()].number.to_string();
     for (&job, after) in &known.after {
-        put(job, "after", after.jobs.iter().map(|&job| number(job)).collect::<Vec<_>>().join(" "));
-        put(job, "think", after.think.0.to_string());
-        put(job, "then", if after.then == DependencyEffect::Arrives { "arrives" } else { "starts" }.to_string());
+        put_cell(job, "after", after.jobs.iter().map(|&job| number(job)).collect::<Vec<_>>().join(" "));
+        put_cell(job, "think", after.think.0.to_string());
+        put_cell(job, "then", if after.then == DependencyEffect::Arrives { "arrives" } else { "starts" }.to_string());
     }
     for (at, throttle) in known.throttles.iter().enumerate() {
         for &job in &throttle.jobs {
-            put(job, "array", format!("a{}", at + 1));
-            put(job, "most", throttle.most.to_string());
+            put_cell(job, "array", format!("a{}", at + 1));
+            put_cell(job, "most", throttle.most.to_string());
         }
     }
     for withdrawal in &known.withdrawn {
-        put(withdrawal.job, "withdrawn", withdrawal.at.0.to_string());
-        put(withdrawal.job, "unless_started", if withdrawal.only_waiting { "yes" } else { "no" }.to_string());
+        put_cell(withdrawal.job, "withdrawn", withdrawal.at.0.to_string());
+        put_cell(withdrawal.job, "unless_started", if withdrawal.only_waiting { "yes" } else { "no" }.to_string());
     }
-    known.uncounted.iter().for_each(|&job| put(job, "counts", "no".to_string()));
-    known.ends.iter().for_each(|(&job, how)| put(job, "ended", how.word().to_string()));
+    known.uncounted.iter().for_each(|&job| put_cell(job, "counts", "no".to_string()));
+    known.ends.iter().for_each(|(&job, how)| put_cell(job, "ended", how.format_word().to_string()));
     for (job, mut row) in rows {
         row.insert("job", number(job));
         csv.write_record(COLUMNS.iter().map(|column| row.get(column).map_or("", String::as_str)))?;

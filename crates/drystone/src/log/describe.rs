@@ -24,7 +24,7 @@ pub struct WorkloadDescription {
     pub last_submit: Time,
     /// Last − first submit.
     pub span: Span,
-    /// Offered load: see [`Workload::load`].
+    /// Offered load: see [`Workload::offered_load`].
     pub load: Option<f64>,
     /// Processor-seconds of all jobs.
     pub work: f64,
@@ -144,7 +144,7 @@ impl UsedByStatus {
         UsedByStatus { status, jobs: 0, used: [0; 10], exact: 0, outlived: 0 }
     }
 
-    fn take(&mut self, estimate: Span, run: Span) {
+    fn count_job(&mut self, estimate: Span, run: Span) {
         self.jobs += 1;
         self.exact += u64::from(run == estimate);
         if run > estimate {
@@ -176,7 +176,7 @@ pub struct ArrivalTimes {
     /// True if hours and days are those of the log's calendar; otherwise they are counted from its
     /// time zero.
     pub calendar: bool,
-    /// Time zone, if so: see [`Calendar::zone`].
+    /// Time zone, if so: see [`Calendar::zone_name`].
     pub zone: Option<String>,
     /// Jobs per hour of the day, from midnight.
     pub hours: [u64; 24],
@@ -211,7 +211,7 @@ impl<'a> WorkHistogram<'a> {
         WorkHistogram { borders, counts: vec![(0, 0.0); borders.len() + 1] }
     }
 
-    fn take(&mut self, value: i64, work: f64) {
+    fn add_value(&mut self, value: i64, work: f64) {
         let (jobs, sum) = &mut self.counts[self.borders.partition_point(|&border| border < value)];
         *jobs += 1;
         *sum += work;
@@ -226,7 +226,7 @@ impl<'a> WorkHistogram<'a> {
             above: at.checked_sub(1).map(|below| self.borders[below]),
             up_to: self.borders.get(at).copied(),
             jobs: self.counts[at].0,
-            share: total.share(self.counts[at].0),
+            share: total.job_share(self.counts[at].0),
             work_share: total.work_share(self.counts[at].1),
         };
         (first..=last).map(class).collect()
@@ -241,7 +241,7 @@ struct Total {
 }
 
 impl Total {
-    fn share(self, jobs: u64) -> f64 {
+    fn job_share(self, jobs: u64) -> f64 {
         if self.jobs == 0 { 0.0 } else { jobs as f64 / self.jobs as f64 }
     }
 
@@ -250,7 +250,7 @@ impl Total {
     }
 }
 
-fn work(job: &Job, truth: &Truth) -> f64 {
+fn job_work(job: &Job, truth: &Truth) -> f64 {
     f64::from(job.procs) * truth.run.as_f64()
 }
 
@@ -258,15 +258,15 @@ fn work(job: &Job, truth: &Truth) -> f64 {
 ///
 /// Cost: O(n log n).
 #[must_use]
-pub fn describe(workload: &Workload) -> WorkloadDescription {
+pub fn describe_workload(workload: &Workload) -> WorkloadDescription {
     let pairs = || workload.jobs().iter().zip(workload.truth());
-    let total = Total { jobs: workload.len() as u64, work: pairs().map(|(j, t)| work(j, t)).sum() };
-    let (first_submit, last_submit) = workload.submits().unwrap_or_default();
+    let total = Total { jobs: workload.len() as u64, work: pairs().map(|(j, t)| job_work(j, t)).sum() };
+    let (first_submit, last_submit) = workload.submit_range().unwrap_or_default();
     let distinct = |attribute: fn(&Job) -> i32| {
-        let mut all: Vec<i32> = workload.jobs().iter().map(attribute).filter(|&a| a != UNKNOWN).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.len() as u64
+        let mut numbers: Vec<i32> = workload.jobs().iter().map(attribute).filter(|&a| a != UNKNOWN).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.len() as u64
     };
     WorkloadDescription {
         procs: workload.machine().procs,
@@ -274,23 +274,23 @@ pub fn describe(workload: &Workload) -> WorkloadDescription {
         first_submit,
         last_submit,
         span: last_submit - first_submit,
-        load: workload.load(),
+        load: workload.offered_load(),
         work: total.work,
         users: distinct(|j| j.user),
         groups: distinct(|j| j.group),
         executables: distinct(|j| j.executable),
         queues: distinct(|j| j.queue),
         partitions: distinct(|j| j.partition),
-        status: statuses(workload.truth()),
-        sizes: sizes(workload, total),
+        status: count_statuses(workload.truth()),
+        sizes: describe_sizes(workload, total),
         run_times: run_times(workload, total),
-        estimates: estimates(workload, total),
-        arrivals: arrivals(workload),
+        estimates: describe_estimates(workload, total),
+        arrivals: describe_arrivals(workload),
         top_users: top_users(workload, total),
     }
 }
 
-fn statuses(truths: &[Truth]) -> Statuses {
+fn count_statuses(truths: &[Truth]) -> Statuses {
     let mut statuses = Statuses::default();
     for truth in truths {
         *match truth.status {
@@ -304,21 +304,21 @@ fn statuses(truths: &[Truth]) -> Statuses {
     statuses
 }
 
-fn sizes(workload: &Workload, total: Total) -> JobSizes {
+fn describe_sizes(workload: &Workload, total: Total) -> JobSizes {
     let borders: Vec<i64> = (0..32).map(|power| 1 << power).collect();
     let mut histogram = WorkHistogram::new(&borders);
     let mut summary = Distribution::new(true);
     let (mut serial, mut powers) = (0, 0);
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
-        histogram.take(i64::from(job.procs), work(job, truth));
+        histogram.add_value(i64::from(job.procs), job_work(job, truth));
         summary.push(f64::from(job.procs));
         serial += u64::from(job.procs == 1);
         powers += u64::from(job.procs.is_power_of_two());
     }
     JobSizes {
         summary: summary.finish(),
-        serial_share: total.share(serial),
-        power_of_two_share: total.share(powers),
+        serial_share: total.job_share(serial),
+        power_of_two_share: total.job_share(powers),
         histogram: histogram.finish(total),
     }
 }
@@ -327,30 +327,30 @@ fn run_times(workload: &Workload, total: Total) -> JobTimes {
     let mut histogram = WorkHistogram::new(&TIMES);
     let mut summary = Distribution::new(true);
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
-        histogram.take(truth.run.0, work(job, truth));
+        histogram.add_value(truth.run.0, job_work(job, truth));
         summary.push(truth.run.as_f64());
     }
     JobTimes { summary: summary.finish(), histogram: histogram.finish(total) }
 }
 
-fn estimates(workload: &Workload, total: Total) -> Estimates {
+fn describe_estimates(workload: &Workload, total: Total) -> Estimates {
     let mut histogram = WorkHistogram::new(&TIMES);
     let (mut summary, mut accuracy) = (Distribution::new(true), Distribution::new(true));
     let mut values: BTreeMap<Span, u64> = BTreeMap::new();
     let mut by_status = STATUSES.map(UsedByStatus::new);
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
         let (estimate, run) = (job.estimate, truth.run);
-        histogram.take(estimate.0, work(job, truth));
+        histogram.add_value(estimate.0, job_work(job, truth));
         summary.push(estimate.as_f64());
-        accuracy.push(crate::metrics::measures::accuracy(estimate, run));
+        accuracy.push(crate::metrics::measures::prediction_accuracy(estimate, run));
         *values.entry(estimate).or_default() += 1;
         if let Some(of_status) = by_status.iter_mut().find(|one| one.status == truth.status) {
-            of_status.take(estimate, run);
+            of_status.count_job(estimate, run);
         }
     }
     let sum = |of: &dyn Fn(&UsedByStatus) -> u64| by_status.iter().map(of).sum::<u64>();
-    let used = std::array::from_fn(|tenth| sum(&|one| one.used[tenth]));
-    let (exact, outlived) = (sum(&|one| one.exact), sum(&|one| one.outlived));
+    let used_tenths = std::array::from_fn(|tenth| sum(&|one| one.used[tenth]));
+    let (exact, outlived_count) = (sum(&|one| one.exact), sum(&|one| one.outlived));
     let distinct = values.len() as u64;
     let mut modes: Vec<(Span, u64)> = values.into_iter().collect();
     modes.sort_shared_by_key(|&(estimate, jobs)| (std::cmp::Reverse(jobs), estimate));
@@ -361,12 +361,12 @@ fn estimates(workload: &Workload, total: Total) -> Estimates {
         distinct,
         modes: modes
             .into_iter()
-            .map(|(estimate, jobs)| FrequentEstimate { estimate, jobs, share: total.share(jobs) })
+            .map(|(estimate, jobs)| FrequentEstimate { estimate, jobs, share: total.job_share(jobs) })
             .collect(),
         accuracy: accuracy.finish(),
-        used,
+        used: used_tenths,
         exact,
-        outlived,
+        outlived: outlived_count,
         by_status: by_status.into_iter().filter(|one| one.jobs > 0).collect(),
     }
 }
@@ -375,13 +375,13 @@ fn estimates(workload: &Workload, total: Total) -> Estimates {
 const STATUSES: [LogStatus; 5] =
     [LogStatus::Completed, LogStatus::Failed, LogStatus::Cancelled, LogStatus::Partial, LogStatus::Unknown];
 
-fn arrivals(workload: &Workload) -> ArrivalTimes {
-    let first = workload.submits().unwrap_or_default().0;
+fn describe_arrivals(workload: &Workload) -> ArrivalTimes {
+    let first = workload.submit_range().unwrap_or_default().0;
     let calendar = Calendar::new(first, &workload.provenance);
     let mut arrivals = ArrivalTimes {
         gaps: Summary::default(),
         calendar: workload.provenance.unix_start.is_some(),
-        zone: workload.provenance.unix_start.map(|_| calendar.zone()),
+        zone: workload.provenance.unix_start.map(|_| calendar.zone_name()),
         hours: [0; 24],
         weekdays: [0; 7],
         weeks: Vec::new(),
@@ -395,7 +395,7 @@ fn arrivals(workload: &Workload) -> ArrivalTimes {
         let (weekday, hour) = calendar.weekday_and_hour(job.submit);
         arrivals.hours[hour] += 1;
         arrivals.weekdays[weekday] += 1;
-        let week = usize::try_from(calendar.week(job.submit)).unwrap_or(0);
+        let week = usize::try_from(calendar.week_number(job.submit)).unwrap_or(0);
         // A log that leaps by centuries has weeks without number: they are not listed one by one.
         if week < 100_000 {
             if arrivals.weeks.len() <= week {
@@ -413,13 +413,17 @@ fn top_users(workload: &Workload, total: Total) -> Vec<UserShare> {
     for (job, truth) in workload.jobs().iter().zip(workload.truth()) {
         let (jobs, sum) = users.entry(job.user).or_default();
         *jobs += 1;
-        *sum += work(job, truth);
+        *sum += job_work(job, truth);
     }
     let mut users: Vec<(i32, (u64, f64))> = users.into_iter().collect();
     users.sort_shared_by_key(|&(user, (jobs, _))| (std::cmp::Reverse(jobs), user));
     users.truncate(LISTED);
-    let share =
-        |(user, (jobs, work))| UserShare { user, jobs, share: total.share(jobs), work_share: total.work_share(work) };
+    let share = |(user, (jobs, work))| UserShare {
+        user,
+        jobs,
+        share: total.job_share(jobs),
+        work_share: total.work_share(work),
+    };
     users.into_iter().map(share).collect()
 }
 
@@ -431,7 +435,7 @@ mod tests {
     /// Submit, processors, estimate, run, user.
     fn workload(jobs: &[(i64, Procs, i64, i64, i32)], unix_start: Option<i64>) -> Workload {
         let job = |&(submit, procs, estimate, _, user): &(i64, Procs, i64, i64, i32)| {
-            Job::new(Time(submit), procs, Span(estimate)).by(user)
+            Job::new(Time(submit), procs, Span(estimate)).with_user(user)
         };
         let truth = |(number, j): (i64, &(i64, Procs, i64, i64, i32))| Truth {
             run: Span(j.3),
@@ -450,7 +454,7 @@ mod tests {
             &[(0, 1, 100, 100, 7), (10, 3, 100, 10, 7), (3_600, 4, 60, 61, -1), (700_000, 8, 1_000, 101, 9)],
             Some(0),
         );
-        let d = describe(&w);
+        let d = describe_workload(&w);
         assert_eq!((d.jobs, d.users, d.span), (4, 2, Span(700_000)));
         assert_eq!(d.work, 100.0 + 30.0 + 244.0 + 808.0);
         assert_eq!((d.sizes.serial_share, d.sizes.power_of_two_share), (0.25, 0.75));
@@ -474,9 +478,9 @@ mod tests {
 
     #[test]
     fn a_workload_without_jobs_work_or_calendar() {
-        let empty = describe(&workload(&[], None));
+        let empty = describe_workload(&workload(&[], None));
         assert_eq!((empty.jobs, empty.load, empty.sizes.summary.mean), (0, None, None));
-        let idle = describe(&workload(&[(0, 1, 0, 0, 1)], None));
+        let idle = describe_workload(&workload(&[(0, 1, 0, 0, 1)], None));
         assert_eq!(idle.estimates.used[9], 1);
         assert_eq!(idle.sizes.histogram[0].work_share, None);
         assert_eq!((idle.arrivals.calendar, idle.arrivals.zone), (false, None));
@@ -488,7 +492,7 @@ mod tests {
         let zone = |name: Option<&str>, utc_offset| {
             let mut workload = workload(&[(0, 1, 0, 0, 1)], Some(0));
             (workload.provenance.time_zone, workload.provenance.utc_offset) = (name.map(str::to_string), utc_offset);
-            let arrivals = describe(&workload).arrivals;
+            let arrivals = describe_workload(&workload).arrivals;
             (arrivals.zone.unwrap_or_default(), arrivals.hours.iter().position(|&jobs| jobs > 0))
         };
         assert_eq!(zone(Some("Europe/Berlin"), Some(-3600)), ("Europe/Berlin".to_string(), Some(1)));

@@ -19,7 +19,7 @@ pub enum LogError {
         source: io::Error,
     },
     /// Reading stopped before the end.
-    #[error("{}: {source}", stopped(file, *line))]
+    #[error("{}: {source}", describe_stop(file, *line))]
     Read {
         /// The log's name.
         file: Arc<str>,
@@ -90,7 +90,7 @@ pub enum LogError {
         malformed: Malformed,
     },
     /// The first record is none, and the file looks like something else.
-    #[error("{file}:{line}: this looks like {}, and is no log in Standard Workload Format; {}", foreign.name(), import(*foreign, file))]
+    #[error("{file}:{line}: this looks like {}, and is no log in Standard Workload Format; {}", foreign.name(), import_hint(*foreign, file))]
     Foreign {
         /// The log's name.
         file: Arc<str>,
@@ -130,7 +130,7 @@ pub enum LogError {
         limit: usize,
     },
     /// No record at all.
-    #[error("{file}: no record in {lines} line{}; expected a log in Standard Workload Format, 18 numbers a line", s(*lines))]
+    #[error("{file}: no record in {lines} line{}; expected a log in Standard Workload Format, 18 numbers a line", plural_ending(*lines))]
     Empty {
         /// The log's name.
         file: Arc<str>,
@@ -151,7 +151,7 @@ pub enum LogError {
     #[error(
         "{file}: the header gives neither MaxProcs nor MaxNodes above 0{}, so the machine's size is unknown; \
          give it (--procs N)",
-        said(fields)
+        join_fields(fields)
     )]
     NoMachine {
         /// The log's name.
@@ -277,7 +277,7 @@ impl LogError {
 }
 
 /// Returns the way to import a file of another format.
-fn import(foreign: Foreign, file: &str) -> String {
+fn import_hint(foreign: Foreign, file: &str) -> String {
     match foreign {
         _ if foreign.can_be_imported() => format!("`drystone import {file} --out site/` makes a workload of it"),
         Foreign::Binary => "expected text, 18 numbers a line, plain or compressed with gzip, zstd, xz or bzip2".to_string(),
@@ -296,14 +296,14 @@ fn import(foreign: Foreign, file: &str) -> String {
 }
 
 /// Returns the plural ending.
-fn s(number: u64) -> &'static str {
+fn plural_ending(number: u64) -> &'static str {
     if number == 1 { "" } else { "s" }
 }
 
 /// Joins header fields for a message.
-fn said(fields: &[(&str, String)]) -> String {
-    let said: Vec<String> = fields.iter().map(|(key, text)| format!("{key} is `{text}`")).collect();
-    if said.is_empty() { String::new() } else { format!(" in plain digits ({})", said.join(", ")) }
+fn join_fields(fields: &[(&str, String)]) -> String {
+    let phrases: Vec<String> = fields.iter().map(|(key, text)| format!("{key} is `{text}`")).collect();
+    if phrases.is_empty() { String::new() } else { format!(" in plain digits ({})", phrases.join(", ")) }
 }
 
 /// A file, and a line of it where that is known.
@@ -312,6 +312,6 @@ fn at_line(file: &str, line: u64) -> String {
 }
 
 /// Returns the position at which reading stopped.
-fn stopped(file: &str, line: u64) -> String {
+fn describe_stop(file: &str, line: u64) -> String {
     if line == 0 { format!("{file}: cannot be read") } else { format!("{file}:{line}: reading failed after this line") }
 }

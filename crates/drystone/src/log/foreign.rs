@@ -54,7 +54,7 @@ impl Foreign {
 
     /// Returns the format that this line suggests; `None` where it may be a record with a mistake.
     #[must_use]
-    pub fn of(line: &[u8]) -> Option<Foreign> {
+    pub fn from_first_line(line: &[u8]) -> Option<Foreign> {
         let control = |b: &u8| (*b < b' ' && !matches!(b, b'\t' | b'\r')) || *b == 0x7f;
         // A letter of another alphabet may stand in a record by mistake; no text is full of them.
         let odd = line.iter().filter(|b| !b.is_ascii()).count();
@@ -63,7 +63,7 @@ impl Foreign {
         }
         let text = String::from_utf8_lossy(line);
         let text = text.trim();
-        let separated = |by: char| text.split(by).count() >= FIELDS;
+        let is_separated = |by: char| text.split(by).count() >= FIELDS;
         if text.starts_with('{') || text.starts_with('[') {
             return Some(Foreign::Json);
         }
@@ -73,10 +73,10 @@ impl Foreign {
         if text.starts_with("JobId=") {
             return Some(Foreign::JobCompletion);
         }
-        if separated('|') || ['|', '\t', ',', ';'].into_iter().any(|by| text.contains(by) && names_jobs(text, by)) {
+        if is_separated('|') || ['|', '\t', ',', ';'].into_iter().any(|by| text.contains(by) && names_jobs(text, by)) {
             return Some(Foreign::Sacct);
         }
-        if separated(' ') && names_jobs(text, ' ') {
+        if is_separated(' ') && names_jobs(text, ' ') {
             return Some(Foreign::SacctColumns);
         }
         if is_setting(text) {
@@ -86,7 +86,7 @@ impl Foreign {
             return Some(Foreign::Pbs);
         }
         let numbers = text.split_whitespace().all(|field| field.parse::<f64>().is_ok());
-        (!numbers && (separated(',') || separated(';'))).then_some(Foreign::Csv)
+        (!numbers && (is_separated(',') || is_separated(';'))).then_some(Foreign::Csv)
     }
 }
 
@@ -139,9 +139,9 @@ mod tests {
             ("1 0 10 3600 64 é -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1", None),
             ("", None),
         ] {
-            assert_eq!(Foreign::of(line.as_bytes()), expected, "{line}");
+            assert_eq!(Foreign::from_first_line(line.as_bytes()), expected, "{line}");
         }
-        assert_eq!(Foreign::of(b"\x7fELF\x02\x01\x00"), Some(Foreign::Binary));
-        assert_eq!(Foreign::of(b"\xff\xfe1 0"), Some(Foreign::Binary));
+        assert_eq!(Foreign::from_first_line(b"\x7fELF\x02\x01\x00"), Some(Foreign::Binary));
+        assert_eq!(Foreign::from_first_line(b"\xff\xfe1 0"), Some(Foreign::Binary));
     }
 }

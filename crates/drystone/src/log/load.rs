@@ -29,18 +29,18 @@ pub struct LoadedLog {
 /// made an error.
 ///
 /// Cost: one pass; memory for the jobs, and for the records where the options keep them.
-pub fn load(path: impl AsRef<Path>, options: &CleaningOptions) -> Result<LoadedLog, LogError> {
+pub fn load_log(path: impl AsRef<Path>, options: &CleaningOptions) -> Result<LoadedLog, LogError> {
     let path = path.as_ref();
-    load_from(source::open(path)?, &title(path), options)
+    load_from(source::open_log(path)?, &file_title(path), options)
 }
 
 /// Reads and cleans a log from an opened source. `title` becomes the workload's name.
 ///
 /// # Errors
-/// As for [`load`].
+/// As for [`load_log`].
 pub fn load_from(source: LogFile, title: &str, options: &CleaningOptions) -> Result<LoadedLog, LogError> {
     let LogFile { bytes, name } = source;
-    let bytes = match batsim::read(bytes, &name)? {
+    let bytes = match batsim::read_batsim(bytes, &name)? {
         batsim::ReadLog::Else(bytes) => bytes,
         batsim::ReadLog::Log(batsim::BatsimSource { header, records }) => {
             let mut cleaner = Cleaner::new(&header, options.clone(), name, title)?;
@@ -49,21 +49,21 @@ pub fn load_from(source: LogFile, title: &str, options: &CleaningOptions) -> Res
             return Ok(LoadedLog { workload, audit, header, records });
         }
     };
-    let mut reader = SwfReader::new(bytes, name)?.lenient(options.lenient);
+    let mut reader = SwfReader::new(bytes, name)?.with_leniency(options.lenient);
     // The first record comes first, so that a file that is no log at all is called that, and not a
     // log without MaxProcs.
-    let first = reader.read()?;
+    let first = reader.read_record()?;
     let Some(first) = first else {
-        return Err(LogError::Empty { file: reader.name().clone(), lines: reader.lines() });
+        return Err(LogError::Empty { file: reader.name().clone(), lines: reader.line_count() });
     };
     let mut cleaner = Cleaner::new(reader.header(), options.clone(), reader.name().clone(), title)?;
     cleaner.push(&first)?;
-    while let Some(record) = reader.read()? {
+    while let Some(record) = reader.read_record()? {
         cleaner.push(&record)?;
     }
-    let (count, kept) = reader.malformed();
-    cleaner.malformed(count, kept);
-    cleaner.beyond(reader.beyond());
+    let (count, kept_lines) = reader.malformed_lines();
+    cleaner.note_malformed(count, kept_lines);
+    cleaner.note_extra_data(reader.describe_extra_data());
     let (header, _) = reader.into_header();
     let (workload, audit, records) = cleaner.finish()?;
     Ok(LoadedLog { workload, audit, header, records })
@@ -71,13 +71,13 @@ pub fn load_from(source: LogFile, title: &str, options: &CleaningOptions) -> Res
 
 /// The file's name without its directory and without `.swf`, `.json`, `.gz`, `.zst`, `.xz`, `.bz2`.
 #[must_use]
-pub fn title(path: &Path) -> String {
+pub fn file_title(path: &Path) -> String {
     if path.as_os_str() == source::STDIN {
         return "standard input".to_string();
     }
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let packed = [".gz", ".zst", ".xz", ".bz2"];
-    let name = packed.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    let pack_endings = [".gz", ".zst", ".xz", ".bz2"];
+    let name = pack_endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
     let name = name.strip_suffix(".swf").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
     name.to_string()
 }

@@ -8,7 +8,7 @@
 //! - [`transient`]: how a workload changes from batch to batch.
 //! - [`batsim`]: workloads and schedules of Batsim.
 //! - [`elastic`]: workloads of ElastiSim and Batsim whose jobs have several sizes.
-//! - [`load`]: all of it in one step.
+//! - [`load_log`]: all of it in one step.
 //! - [`outages`], [`supply`], [`circumstances`]: tables of processors that were out, of the amounts
 //!   of other resources over time, and of what is known of jobs beyond a log.
 
@@ -38,6 +38,6 @@ pub mod transient;
 
 pub use error::{LogError, LogPlace};
 pub use foreign::Foreign;
-pub use load::{LoadedLog, load, load_from, title};
-pub use records::{Records, records};
+pub use load::{LoadedLog, file_title, load_from, load_log};
+pub use records::{Records, read_records};
 pub use table::TableError;

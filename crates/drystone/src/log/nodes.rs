@@ -1,6 +1,6 @@
 //! Nodes for the jobs of a log: a table of classes, and jobs placed on them.
 
-use super::resources::{ResourcesError, kilobytes};
+use super::resources::{ResourcesError, parse_kilobytes};
 use crate::model::{
     Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource, ResourceTable,
     ResourceTableBuilder, ResourceUnit, Setting, Workload,
@@ -48,8 +48,8 @@ pub fn read_nodes(file: &str, text: &str) -> Result<NodeTable, ResourcesError> {
     }
     for (place, column) in columns.iter().enumerate() {
         if column.is_empty() || columns[..place].contains(column) {
-            let what = if column.is_empty() { "without a name" } else { "named twice" };
-            return Err(wrong(at, format!("column {} (`{column}`) is {what}; {HEAD}", place + 1)));
+            let fault = if column.is_empty() { "without a name" } else { "named twice" };
+            return Err(wrong(at, format!("column {} (`{column}`) is {fault}; {HEAD}", place + 1)));
         }
     }
     let mut table = NodeTable { file: file.to_string(), classes: Vec::new() };
@@ -61,7 +61,7 @@ pub fn read_nodes(file: &str, text: &str) -> Result<NodeTable, ResourcesError> {
         let number = table.classes.len() + 1;
         let mut class = NodeClass::default();
         for (column, cell) in columns.iter().zip(&cells) {
-            set(&mut class, number, column, cell).map_err(|problem| wrong(at, format!("{column}: {problem}")))?;
+            set_cell(&mut class, number, column, cell).map_err(|problem| wrong(at, format!("{column}: {problem}")))?;
         }
         if class.nodes.is_empty() || class.cores == 0 {
             return Err(wrong(at, "a class has at least one node, and a node at least one core".into()));
@@ -77,7 +77,7 @@ pub fn read_nodes(file: &str, text: &str) -> Result<NodeTable, ResourcesError> {
 /// Most nodes of one class: more are no machine, but a slip of the pen.
 const MOST_NODES: u32 = 1_000_000;
 
-fn set(class: &mut NodeClass, number: usize, column: &str, cell: &str) -> Result<(), String> {
+fn set_cell(class: &mut NodeClass, number: usize, column: &str, cell: &str) -> Result<(), String> {
     let count = || match cell {
         "" => Ok(0),
         _ => cell.parse::<u32>().map_err(|_| format!("`{cell}` is no whole number")),
@@ -92,7 +92,7 @@ fn set(class: &mut NodeClass, number: usize, column: &str, cell: &str) -> Result
         }
         "cores" => class.cores = count()?,
         "mem" if cell.is_empty() || cell == "0" => {}
-        "mem" => class.memory_kb = kilobytes(cell)?,
+        "mem" => class.memory_kb = parse_kilobytes(cell)?,
         "weight" => class.weight = u64::from(count()?),
         "features" => class.features = cell.split_whitespace().map(str::to_string).collect(),
         device => {
@@ -129,17 +129,17 @@ pub enum NodesError {
 
 /// Amounts of a machine of nodes by resource name: `mem`, devices by name, and by name and type.
 #[must_use]
-pub fn totals(classes: &[NodeClass]) -> Vec<Resource> {
+pub fn resource_totals(classes: &[NodeClass]) -> Vec<Resource> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let mut memory = 0_u64;
     for class in classes {
         let nodes = class.nodes.len() as u64;
         memory = memory.saturating_add(nodes.saturating_mul(class.memory_kb));
         for (name, kind, count) in &class.devices {
-            let all = nodes * u64::from(*count);
-            *counts.entry(name.clone()).or_default() += all;
+            let device_count = nodes * u64::from(*count);
+            *counts.entry(name.clone()).or_default() += device_count;
             if !kind.is_empty() {
-                *counts.entry(format!("{name}:{kind}")).or_default() += all;
+                *counts.entry(format!("{name}:{kind}")).or_default() += device_count;
             }
         }
     }
@@ -160,69 +160,74 @@ pub fn totals(classes: &[NodeClass]) -> Vec<Resource> {
 /// Cost: O(n log n), and a look at every node for each demand that differs.
 pub fn place_on(workload: Workload, classes: &[NodeClass], fill: NodeFill, from: &str) -> Result<Workload, NodesError> {
     let circumstances = workload.circumstances().cloned();
-    let known = workload.resources().cloned();
+    let known_resources = workload.resources().cloned();
     let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
-    let mut builder = known.as_deref().map_or_else(ResourceTableBuilder::new, ResourceTableBuilder::from);
+    let mut builder = known_resources.as_deref().map_or_else(ResourceTableBuilder::new, ResourceTableBuilder::from);
     let wrong = |error: crate::model::ResourceError| NodesError::Resources(error.into());
     let mut own_memory = None;
-    let said = jobs.iter().any(|job| job.memory_kb > 0);
-    for resource in totals(classes) {
-        let here = builder.table().find(&resource.name).and_then(|id| builder.table().resource(id)).cloned();
-        match here {
+    let has_memory = jobs.iter().any(|job| job.memory_kb > 0);
+    for resource in resource_totals(classes) {
+        let known_resource =
+            builder.table().find_id(&resource.name).and_then(|id| builder.table().find_resource(id)).cloned();
+        match known_resource {
             Some(here) if here.total != resource.total => {
-                let (said, has) = (here.unit.show(here.total), resource.unit.show(resource.total));
-                return Err(NodesError::OtherTotal { name: resource.name, said, has });
+                let (known_total, has) =
+                    (here.unit.format_amount(here.total), resource.unit.format_amount(resource.total));
+                return Err(NodesError::OtherTotal { name: resource.name, said: known_total, has });
             }
             Some(_) => {}
-            None if resource.name == "mem" && said => own_memory = Some(builder.resource(resource).map_err(wrong)?),
-            None => _ = builder.resource(resource).map_err(wrong)?,
+            None if resource.name == "mem" && has_memory => {
+                own_memory = Some(builder.add_resource(resource).map_err(wrong)?)
+            }
+            None => _ = builder.add_resource(resource).map_err(wrong)?,
         }
     }
-    classes.iter().for_each(|class| builder.class(class.clone()));
-    builder.fill(fill);
+    classes.iter().for_each(|class| builder.add_class(class.clone()));
+    builder.set_fill(fill);
     for job in &mut jobs {
-        let mut demand = builder.table().demand(job.demand).cloned().unwrap_or_default();
-        let each = u64::try_from(job.memory_kb).unwrap_or(0);
-        if let Some(memory) = own_memory.filter(|_| each > 0) {
-            demand.totals.push((memory, each.saturating_mul(u64::from(job.procs))));
+        let mut demand = builder.table().find_demand(job.demand).cloned().unwrap_or_default();
+        let memory_kb = u64::try_from(job.memory_kb).unwrap_or(0);
+        if let Some(memory) = own_memory.filter(|_| memory_kb > 0) {
+            demand.totals.push((memory, memory_kb.saturating_mul(u64::from(job.procs))));
         }
         if demand.shape.is_none() {
-            demand.shape = shape(&demand, job.procs, builder.table());
+            demand.shape = node_shape(&demand, job.procs, builder.table());
         }
-        job.demand = builder.intern(demand).map_err(wrong)?;
+        job.demand = builder.intern_demand(demand).map_err(wrong)?;
     }
     provenance.settings.retain(|setting| setting.name != "nodes");
     let value = format!("{from} ({})", fill.name());
     provenance.settings.push(Setting { name: "nodes".to_string(), value });
     let beyond = |error: crate::model::WorkloadError| NodesError::Resources(error.into());
-    let placed = Workload::with_resources(machine, Some(builder.finish()), jobs, truth, provenance).map_err(beyond)?;
+    let new_workload =
+        Workload::with_resources(machine, Some(builder.finish()), jobs, truth, provenance).map_err(beyond)?;
     match circumstances {
-        None => Ok(placed),
-        Some(circumstances) => placed.with(circumstances).map_err(beyond),
+        None => Ok(new_workload),
+        Some(circumstances) => new_workload.with_circumstances(circumstances).map_err(beyond),
     }
 }
 
 /// Returns the shape of a job whose amounts are known in all.
-fn shape(demand: &Demand, procs: u32, table: &ResourceTable) -> Option<NodeShape> {
+fn node_shape(demand: &Demand, procs: u32, table: &ResourceTable) -> Option<NodeShape> {
     let mut shape = NodeShape::default();
-    let typed: Vec<&str> = (demand.totals.iter())
-        .filter_map(|&(id, _)| table.resource(id)?.name.split_once(':'))
+    let typed_names: Vec<&str> = (demand.totals.iter())
+        .filter_map(|&(id, _)| table.find_resource(id)?.name.split_once(':'))
         .map(|(name, _)| name)
         .collect();
     for &(id, amount) in &demand.totals {
-        let Some(resource) = table.resource(id) else { continue };
+        let Some(resource) = table.find_resource(id) else { continue };
         if resource.name == "mem" {
             shape.memory = NodeMemory::PerCore(amount.div_ceil(u64::from(procs.max(1))));
             continue;
         }
         let (name, kind) = resource.name.split_once(':').unwrap_or((&resource.name, ""));
         let device = table
-            .classes()
+            .node_classes()
             .iter()
             .flat_map(|class| &class.devices)
             .any(|own| own.0 == name && (kind.is_empty() || own.1 == kind));
         // What is counted by type is not counted once more.
-        if device && !(kind.is_empty() && typed.contains(&name)) {
+        if device && !(kind.is_empty() && typed_names.contains(&name)) {
             let count = u32::try_from(amount).unwrap_or(u32::MAX);
             let (name, kind) = (name.to_string(), kind.to_string());
             shape.devices.push(DeviceDemand { name, kind, count, per: DevicePer::Job, cores_each: 0 });
@@ -236,25 +241,27 @@ fn shape(demand: &Demand, procs: u32, table: &ResourceTable) -> Option<NodeShape
 /// # Errors
 /// None where the workload is one.
 pub fn take_off(workload: Workload) -> Result<Workload, NodesError> {
-    let Some(table) = workload.resources().filter(|table| table.fill().is_some()).cloned() else { return Ok(workload) };
+    let Some(table) = workload.resources().filter(|table| table.node_fill().is_some()).cloned() else {
+        return Ok(workload);
+    };
     let circumstances = workload.circumstances().cloned();
     let (machine, mut jobs, truth, provenance) = workload.into_parts();
     let mut builder = ResourceTableBuilder::new();
     let wrong = |error: crate::model::ResourceError| NodesError::Resources(error.into());
     for resource in table.resources() {
-        builder.resource(resource.clone()).map_err(wrong)?;
+        builder.add_resource(resource.clone()).map_err(wrong)?;
     }
     for job in &mut jobs {
-        let demand = table.demand(job.demand).cloned().unwrap_or_default();
-        job.demand = builder.intern(demand).map_err(wrong)?;
+        let demand = table.find_demand(job.demand).cloned().unwrap_or_default();
+        job.demand = builder.intern_demand(demand).map_err(wrong)?;
     }
-    let none = jobs.iter().all(|job| job.demand == DemandId::NONE);
-    let resources = (!none).then(|| builder.finish());
+    let has_no_demands = jobs.iter().all(|job| job.demand == DemandId::NONE);
+    let resources = (!has_no_demands).then(|| builder.finish());
     let beyond = |error: crate::model::WorkloadError| NodesError::Resources(error.into());
-    let counted = Workload::with_resources(machine, resources, jobs, truth, provenance).map_err(beyond)?;
+    let new_workload = Workload::with_resources(machine, resources, jobs, truth, provenance).map_err(beyond)?;
     match circumstances {
-        None => Ok(counted),
-        Some(circumstances) => counted.with(circumstances).map_err(beyond),
+        None => Ok(new_workload),
+        Some(circumstances) => new_workload.with_circumstances(circumstances).map_err(beyond),
     }
 }
 
@@ -286,7 +293,7 @@ mod tests {
         assert_eq!(large.devices, [("gpu".to_string(), "a100".to_string(), 2)]);
         assert_eq!((large.features.len(), large.weight), (2, 5));
         let names: Vec<(String, u64)> =
-            totals(&table.classes).into_iter().map(|resource| (resource.name, resource.total)).collect();
+            resource_totals(&table.classes).into_iter().map(|resource| (resource.name, resource.total)).collect();
         assert_eq!(names, [("mem".into(), 80 << 20), ("gpu".into(), 2), ("gpu:a100".into(), 2)]);
     }
 
@@ -296,13 +303,15 @@ mod tests {
         let placed =
             place_on(workload(&[(4, 1 << 20), (1, -1)]), &table.classes, NodeFill::Spread, "n.csv").expect("fits");
         let resources = placed.resources().expect("there");
-        assert_eq!(resources.fill(), Some(NodeFill::Spread));
-        let shape = resources.shape(placed.jobs()[0].demand).expect("memory");
+        assert_eq!(resources.node_fill(), Some(NodeFill::Spread));
+        let shape = resources.node_shape(placed.jobs()[0].demand).expect("memory");
         assert_eq!(shape.memory, NodeMemory::PerCore(1 << 20));
         assert_eq!(placed.jobs()[1].demand, DemandId::NONE);
         assert_eq!(placed.provenance.settings[0].value, "n.csv (spread)");
         let counted = take_off(placed).expect("a workload");
-        assert!(counted.resources().is_some_and(|table| table.fill().is_none() && table.classes().is_empty()));
+        assert!(
+            counted.resources().is_some_and(|table| table.node_fill().is_none() && table.node_classes().is_empty())
+        );
     }
 
     #[test]

@@ -34,9 +34,9 @@ const COLUMNS: &[&str] = &["begin", "end", "procs", "processors", "announced", "
 /// use drystone::model::{Machine, Provenance, Time};
 ///
 /// let text = "begin,end,procs,announced\n3600,7200,4,\n86400,172800,16,0\n";
-/// let read = outages::read(text.as_bytes(), "outages.csv", Machine::new(16), &Provenance::default())?;
+/// let read = outages::read_outages(text.as_bytes(), "outages.csv", Machine::new(16), &Provenance::default())?;
 /// assert_eq!(read.list()[1].expected, Some(Time(172_800)));
-/// let wrong = outages::read(&b"begin,procs\n0,17\n"[..], "outages.csv", Machine::new(16), &Provenance::default());
+/// let wrong = outages::read_outages(&b"begin,procs\n0,17\n"[..], "outages.csv", Machine::new(16), &Provenance::default());
 /// assert_eq!(
 ///     wrong.expect_err("too many").to_string(),
 ///     "outages.csv:2: column 2 (procs): takes 17 processors of a machine of 16"
@@ -47,30 +47,35 @@ const COLUMNS: &[&str] = &["begin", "end", "procs", "processors", "announced", "
 /// # Errors
 /// The file cannot be read; a column that there is not; a field that is not what it should be;
 /// outages that cannot be ([`Outages::new`]): each with its line.
-pub fn read(input: impl Read, file: &str, machine: Machine, provenance: &Provenance) -> Result<Outages, TableError> {
-    let mut table = LogTable::read(input, file, COLUMNS)?;
-    if !table.has("begin") || !(table.has("procs") || table.has("processors")) {
+pub fn read_outages(
+    input: impl Read,
+    file: &str,
+    machine: Machine,
+    provenance: &Provenance,
+) -> Result<Outages, TableError> {
+    let mut table = LogTable::read_table(input, file, COLUMNS)?;
+    if !table.has_column("begin") || !(table.has_column("procs") || table.has_column("processors")) {
         let problem = format!(
             "the first line must name `begin` and one of `procs` and `processors`; the columns are {}",
             COLUMNS.join(", ")
         );
-        return Err(table.error(1, "", problem));
+        return Err(table.error_at(1, "", problem));
     }
-    let clock = LogClock::of(provenance);
+    let clock = LogClock::from_provenance(provenance);
     let (mut outages, mut lines) = (Vec::new(), Vec::new());
     while let Some(row) = table.next() {
-        outages.push(outage(&row, &clock)?);
-        lines.push(row.line());
+        outages.push(read_outage(&row, &clock)?);
+        lines.push(row.line_number());
     }
     Outages::new(machine, outages.clone()).map_err(|error| {
-        let other = error.other.map_or(String::new(), |other| format!(" (line {} has them)", lines[other]));
-        let column = column(error.field, &outages[error.index]);
-        table.error(lines[error.index], column, format!("{}{other}", error.problem))
+        let other_line = error.other.map_or(String::new(), |other| format!(" (line {} has them)", lines[other]));
+        let column = field_column(error.field, &outages[error.index]);
+        table.error_at(lines[error.index], column, format!("{}{other_line}", error.problem))
     })
 }
 
 /// Returns the column of a part of an outage.
-fn column(field: OutageField, outage: &Outage) -> &'static str {
+fn field_column(field: OutageField, outage: &Outage) -> &'static str {
     match (field, &outage.which) {
         (OutageField::Procs, Which::Named(_)) => "processors",
         (OutageField::Procs, Which::Count(_)) => "procs",
@@ -83,43 +88,44 @@ fn column(field: OutageField, outage: &Outage) -> &'static str {
     }
 }
 
-fn outage(row: &TableRow<'_>, clock: &LogClock) -> Result<Outage, TableError> {
-    let begin = row.must("begin", "the time at which the processors go")?;
-    let begin = row.time("begin", clock)?.ok_or_else(|| row.error("begin", format!("`{begin}` is no time")))?;
-    let (end, announced) = (row.time("end", clock)?, row.time("announced", clock)?);
-    let may_cut = row.word("cut", &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false);
-    let hit = row.word("jobs", &OutageHit::ALL, OutageHit::word)?;
-    let hit = hit.unwrap_or(if announced.is_some() && !may_cut { OutageHit::Drain } else { OutageHit::Requeue });
+fn read_outage(row: &TableRow<'_>, clock: &LogClock) -> Result<Outage, TableError> {
+    let begin = row.require_field("begin", "the time at which the processors go")?;
+    let begin =
+        row.read_time("begin", clock)?.ok_or_else(|| row.field_error("begin", format!("`{begin}` is no time")))?;
+    let (end, announcement) = (row.read_time("end", clock)?, row.read_time("announced", clock)?);
+    let may_cut = row.read_word("cut", &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false);
+    let hit = row.read_word("jobs", &OutageHit::ALL, OutageHit::format_word)?;
+    let hit = hit.unwrap_or(if announcement.is_some() && !may_cut { OutageHit::Drain } else { OutageHit::Requeue });
     Ok(Outage {
-        which: which(row)?,
+        which: read_which(row)?,
         begin,
         end,
-        announced,
-        expected: expected(row, clock, end, announced)?,
+        announced: announcement,
+        expected: read_expected(row, clock, end, announcement)?,
         hit,
         may_cut,
     })
 }
 
-fn which(row: &TableRow<'_>) -> Result<Which, TableError> {
-    let count = row.number("procs", "a number of processors")?;
+fn read_which(row: &TableRow<'_>) -> Result<Which, TableError> {
+    let count = row.read_number("procs", "a number of processors")?;
     match (count, row.get("processors")) {
         (Some(count), None) => Ok(Which::Count(count)),
         (count, Some(text)) => {
-            let set: ProcSet = text.parse().map_err(|error| row.error("processors", error))?;
+            let set: ProcSet = text.parse().map_err(|error| row.field_error("processors", error))?;
             match count {
-                Some(count) if count != set.len() => {
-                    Err(row
-                        .error("procs", format!("says {count}, but `processors` names {}: leave one empty", set.len())))
-                }
+                Some(count) if count != set.len() => Err(row.field_error(
+                    "procs",
+                    format!("says {count}, but `processors` names {}: leave one empty", set.len()),
+                )),
                 _ => Ok(Which::Named(set)),
             }
         }
-        (None, None) => Err(row.error("procs", "neither `procs` nor `processors` says which processors go")),
+        (None, None) => Err(row.field_error("procs", "neither `procs` nor `processors` says which processors go")),
     }
 }
 
-fn expected(
+fn read_expected(
     row: &TableRow<'_>,
     clock: &LogClock,
     end: Option<Time>,
@@ -129,15 +135,15 @@ fn expected(
         None if announced.is_some() => Ok(end),
         None | Some("unknown") => Ok(None),
         Some("end") => Ok(end),
-        Some(_) => row.time("expected", clock),
+        Some(_) => row.read_time("expected", clock),
     }
 }
 
-/// Writes outages so that [`read`] finds the same, in seconds of the log.
+/// Writes outages so that [`read_outages`] finds the same, in seconds of the log.
 ///
 /// # Errors
 /// Writing failed.
-pub fn write(outages: &[Outage], out: impl Write) -> io::Result<()> {
+pub fn write_outages(outages: &[Outage], out: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(COLUMNS)?;
     let text = |time: Option<Time>| time.map_or(String::new(), |time| time.0.to_string());
@@ -146,7 +152,7 @@ pub fn write(outages: &[Outage], out: impl Write) -> io::Result<()> {
             Which::Count(count) => (count.to_string(), String::new()),
             Which::Named(set) => (set.len().to_string(), set.to_string().replace(',', " ")),
         };
-        let expected = outage.expected.map_or("unknown".to_string(), |time| time.0.to_string());
+        let expected_text = outage.expected.map_or("unknown".to_string(), |time| time.0.to_string());
         let cut = if outage.may_cut { "yes" } else { "no" };
         csv.write_record([
             &text(Some(outage.begin)),
@@ -154,8 +160,8 @@ pub fn write(outages: &[Outage], out: impl Write) -> io::Result<()> {
             &count,
             &set,
             &text(outage.announced),
-            &expected,
-            outage.hit.word(),
+            &expected_text,
+            outage.hit.format_word(),
             cut,
         ])?;
     }

@@ -7,20 +7,20 @@ const PEEKED: usize = 4096;
 
 /// The first bytes of a source, and all of it. A problem met on the way is met again where the
 /// reading comes to it.
-pub(super) fn peek(mut bytes: Box<dyn Read>) -> (Vec<u8>, Box<dyn Read>) {
+pub(super) fn peek_start(mut bytes: Box<dyn Read>) -> (Vec<u8>, Box<dyn Read>) {
     let mut start = Vec::new();
-    let mut failed = None;
-    while start.len() < PEEKED && failed.is_none() {
+    let mut failure = None;
+    while start.len() < PEEKED && failure.is_none() {
         let mut more = [0; PEEKED];
         match bytes.read(&mut more[start.len()..]) {
             Ok(0) => break,
             Ok(read) => start.extend_from_slice(&more[start.len()..start.len() + read]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => failed = Some(error),
+            Err(error) => failure = Some(error),
         }
     }
     let again = io::Cursor::new(start.clone());
-    match failed {
+    match failure {
         None => (start, Box::new(again.chain(bytes))),
         Some(error) => (start, Box::new(again.chain(Fails(Some(error))))),
     }

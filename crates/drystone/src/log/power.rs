@@ -19,12 +19,12 @@ pub struct CapTable {
 impl CapTable {
     /// Caps that are of no file, under this name.
     #[must_use]
-    pub fn of(name: &str, caps: Vec<PowerCap>) -> CapTable {
+    pub fn from_caps(name: &str, caps: Vec<PowerCap>) -> CapTable {
         CapTable { file: name.to_string(), lines: vec![1; caps.len()], caps }
     }
 
     /// An error in the line of a cap.
-    fn wrong(&self, cap: &PowerCap, problem: String) -> ShapesError {
+    fn cap_error(&self, cap: &PowerCap, problem: String) -> ShapesError {
         let at = self.caps.iter().position(|other| other == cap);
         let line = at.and_then(|at| self.lines.get(at)).copied().unwrap_or(1);
         ShapesError::Line { file: self.file.clone(), line, problem }
@@ -46,7 +46,7 @@ pub fn read_caps(file: &str, text: &str) -> Result<CapTable, ShapesError> {
     if columns != ["time", "cap"] && columns != ["time", "cap", "announced"] {
         return Err(wrong(at, format!("the first line is `{first}`; {HEAD}")));
     }
-    let (mut caps, mut taken): (Vec<PowerCap>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut caps, mut cap_lines): (Vec<PowerCap>, Vec<usize>) = (Vec::new(), Vec::new());
     for (at, line) in lines {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         if cells.len() != columns.len() {
@@ -59,7 +59,7 @@ pub fn read_caps(file: &str, text: &str) -> Result<CapTable, ShapesError> {
         let from = time("time", cells[0])?;
         let watts = cells[1].parse().ok().filter(|watts: &u64| *watts <= 1 << 60);
         let watts = watts.ok_or_else(|| wrong(at, format!("cap: `{}` is no whole number of watts", cells[1])))?;
-        let announced = match cells.get(2) {
+        let announcement = match cells.get(2) {
             None | Some(&"") => Time::MIN,
             Some(cell) => time("announced", cell)?,
         };
@@ -69,12 +69,12 @@ pub fn read_caps(file: &str, text: &str) -> Result<CapTable, ShapesError> {
                 format!("the cap from {from} comes after a later or equal one; put the lines in order"),
             ));
         }
-        caps.push(PowerCap { from, watts, announced: announced.min(from) });
-        taken.push(at);
+        caps.push(PowerCap { from, watts, announced: announcement.min(from) });
+        cap_lines.push(at);
     }
     match caps.is_empty() {
         true => Err(wrong(at, format!("the table has no cap; {HEAD}"))),
-        false => Ok(CapTable { file: file.to_string(), caps, lines: taken }),
+        false => Ok(CapTable { file: file.to_string(), caps, lines: cap_lines }),
     }
 }
 
@@ -93,13 +93,13 @@ pub fn give_power(mut workload: Workload, table: &CapTable, idle: u64) -> Result
              lower --idle",
             cap.from, cap.watts
         );
-        return Err(table.wrong(cap, problem));
+        return Err(table.cap_error(cap, problem));
     }
     let before = workload.shapes().cloned();
     if let (Some(shapes), Some(widest)) = (&before, caps.iter().max_by_key(|cap| cap.watts)) {
         let most = widest.watts;
         for (place, truth) in workload.truth().iter().enumerate() {
-            let Some((shape, _)) = shapes.shape(place) else { continue };
+            let Some((shape, _)) = shapes.shape_at(place) else { continue };
             let draw = shape.least_watts().saturating_mul(u64::from(shape.sizes.min()));
             if draw > most - whole {
                 let slowly = if shape.paces.is_empty() { "" } else { " and slowest pace" };
@@ -109,7 +109,7 @@ pub fn give_power(mut workload: Workload, table: &CapTable, idle: u64) -> Result
                     truth.number,
                     most - whole
                 );
-                return Err(table.wrong(widest, problem));
+                return Err(table.cap_error(widest, problem));
             }
         }
     }
@@ -119,12 +119,12 @@ pub fn give_power(mut workload: Workload, table: &CapTable, idle: u64) -> Result
     }
     let power = Some(Arc::new(PowerSupply { caps: caps.clone(), idle }));
     let shapes = WorkloadShapes { power, ..shapes_or_none(&workload) };
-    Ok(workload.shaped(Some(Arc::new(shapes))))
+    Ok(workload.with_shapes(Some(Arc::new(shapes))))
 }
 
 /// Lets the policies of a workload know carbon intensity and price over time.
 #[must_use]
 pub fn give_terms(workload: Workload, series: &PowerSeries) -> Workload {
-    let shapes = WorkloadShapes { terms: Some(Arc::new(series.terms())), ..shapes_or_none(&workload) };
-    workload.shaped(Some(Arc::new(shapes)))
+    let shapes = WorkloadShapes { terms: Some(Arc::new(series.power_terms())), ..shapes_or_none(&workload) };
+    workload.with_shapes(Some(Arc::new(shapes)))
 }

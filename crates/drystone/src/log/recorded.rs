@@ -17,11 +17,11 @@ use std::sync::Arc;
 /// let log = "; MaxProcs: 4\n1 0 10 100 4 -1 -1 4 200\n2 20 90 50 4 -1 -1 4 60\n3 70 -1 9 1 -1 -1 1 9\n";
 /// # let log = log.replace(" 200\n", " 200 -1 1 1 1 1 1 1 -1 -1\n").replace(" 60\n", " 60 -1 1 1 1 1 1 1 -1 -1\n")
 /// #     .replace(" 9\n", " 9 -1 1 1 1 1 1 1 -1 -1\n");
-/// # let source = source::decompress(Box::new(std::io::Cursor::new(log.into_bytes())), "log.swf".into())?;
+/// # let source = source::decompress_log(Box::new(std::io::Cursor::new(log.into_bytes())), "log.swf".into())?;
 /// let loaded = load_from(source, "log", &CleaningOptions { records: true, ..CleaningOptions::default() })?;
 /// let records = loaded.records.expect("asked for");
-/// let here = recorded::RecordedState::of(&loaded.workload, &records);
-/// let window = transform::window(&loaded.workload, Time(60), |job| here.at(job, Time(60)))?;
+/// let here = recorded::RecordedState::from_records(&loaded.workload, &records);
+/// let window = transform::cut_window(&loaded.workload, Time(60), |job| here.state_at(job, Time(60)))?;
 /// let known = window.circumstances().expect("a busy beginning");
 /// assert_eq!((window.len(), known.here.len(), known.begin), (3, 1, Some(Time(60))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,7 +36,7 @@ impl<'a> RecordedState<'a> {
     /// Of the jobs of a workload and their records, which are in the same order. The times of the
     /// workload must be those of the log.
     #[must_use]
-    pub fn of(workload: &'a Workload, records: &[SwfRecord]) -> RecordedState<'a> {
+    pub fn from_records(workload: &'a Workload, records: &[SwfRecord]) -> RecordedState<'a> {
         let start = |(job, record): (&crate::model::Job, &SwfRecord)| {
             let wait = record.wait.round();
             (wait >= 0).then(|| job.submit + Span(wait))
@@ -46,7 +46,7 @@ impl<'a> RecordedState<'a> {
 
     /// Returns the start of a job; `None` where the log does not record it.
     #[must_use]
-    pub fn start(&self, job: JobId) -> Option<Time> {
+    pub fn job_start(&self, job: JobId) -> Option<Time> {
         self.starts.get(job.index()).copied().flatten()
     }
 
@@ -60,8 +60,8 @@ impl<'a> RecordedState<'a> {
 
     /// Returns the state of a job at a time; `None` if it had gone.
     #[must_use]
-    pub fn at(&self, job: JobId, time: Time) -> Option<Adopted> {
-        let start = self.start(job).unwrap_or(self.workload.job(job).submit);
+    pub fn state_at(&self, job: JobId, time: Time) -> Option<Adopted> {
+        let start = self.job_start(job).unwrap_or(self.workload.job(job).submit);
         let end = start + self.workload.truth()[job.index()].run;
         match (start < time, end < time) {
             (false, _) => Some(Adopted::Waiting),
@@ -91,32 +91,32 @@ impl Dependencies {
     ///
     /// # Errors
     /// Jobs that depend on each other in a circle, with the line of one of them.
-    pub fn of(workload: &Workload, records: &[SwfRecord], file: &str) -> Result<Dependencies, LogError> {
+    pub fn from_records(workload: &Workload, records: &[SwfRecord], file: &str) -> Result<Dependencies, LogError> {
         let mut numbers: HashMap<i64, JobId> = HashMap::new();
         for (at, record) in records.iter().enumerate() {
             numbers.entry(record.number).or_insert(JobId(at as u32));
         }
-        let recorded = RecordedState::of(workload, records);
-        let mut found = Dependencies { after: BTreeMap::new(), unknown: 0, guessed: 0 };
+        let recorded_state = RecordedState::from_records(workload, records);
+        let mut dependencies = Dependencies { after: BTreeMap::new(), unknown: 0, guessed: 0 };
         for (at, record) in records.iter().enumerate().filter(|(_, record)| record.preceding > 0) {
             let (job, Some(&before)) = (JobId(at as u32), numbers.get(&record.preceding)) else {
-                found.unknown += 1;
+                dependencies.unknown += 1;
                 continue;
             };
             let think = match record.think_time.round() {
                 think @ 0.. => Span(think),
                 _ => {
-                    found.guessed += 1;
-                    let start = recorded.start(before).unwrap_or(workload.job(before).submit);
+                    dependencies.guessed += 1;
+                    let start = recorded_state.job_start(before).unwrap_or(workload.job(before).submit);
                     let end = start + workload.truth()[before.index()].run;
                     (workload.job(job).submit - end).max(Span::ZERO)
                 }
             };
-            found.after.insert(job, DependsOn { jobs: vec![before], think, then: DependencyEffect::Arrives });
+            dependencies.after.insert(job, DependsOn { jobs: vec![before], think, then: DependencyEffect::Arrives });
         }
-        let circumstances = Circumstances { after: found.after.clone(), ..Circumstances::default() };
-        match circumstances.check(workload.machine(), workload.jobs(), workload.truth()) {
-            Ok(()) => Ok(found),
+        let circumstances = Circumstances { after: dependencies.after.clone(), ..Circumstances::default() };
+        match circumstances.check_jobs(workload.machine(), workload.jobs(), workload.truth()) {
+            Ok(()) => Ok(dependencies),
             Err(source) => {
                 let line = records.get(source.job.index()).map_or(0, |record| record.line);
                 Err(LogError::Circumstance { file: Arc::from(file), line, source })

@@ -20,23 +20,23 @@ pub struct Records {
 /// # Errors
 /// The source cannot be read, is damaged or no log, or has a malformed line and is not read
 /// leniently.
-pub fn records(source: LogFile, lenient: bool) -> Result<Records, LogError> {
+pub fn read_records(source: LogFile, lenient: bool) -> Result<Records, LogError> {
     let LogFile { bytes, name } = source;
-    let bytes = match batsim::read(bytes, &name)? {
+    let bytes = match batsim::read_batsim(bytes, &name)? {
         batsim::ReadLog::Else(bytes) => bytes,
         batsim::ReadLog::Log(batsim::BatsimSource { header, records }) => {
             return Ok(Records { header, records, skipped: 0 });
         }
     };
-    let mut reader = SwfReader::new(bytes, name)?.lenient(lenient);
+    let mut reader = SwfReader::new(bytes, name)?.with_leniency(lenient);
     let mut records = Vec::new();
-    while let Some(record) = reader.read()? {
+    while let Some(record) = reader.read_record()? {
         records.push(record);
     }
     if records.is_empty() {
-        return Err(LogError::Empty { file: reader.name().clone(), lines: reader.lines() });
+        return Err(LogError::Empty { file: reader.name().clone(), lines: reader.line_count() });
     }
-    let (skipped, _) = reader.malformed();
+    let (skip_count, _) = reader.malformed_lines();
     let (header, _) = reader.into_header();
-    Ok(Records { header, records, skipped })
+    Ok(Records { header, records, skipped: skip_count })
 }

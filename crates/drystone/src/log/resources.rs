@@ -53,8 +53,8 @@ impl FromStr for ResourceSpec {
             };
         };
         if name == "mem" {
-            let (size, each) = value.strip_suffix("/proc").map_or((value, false), |size| (size, true));
-            return kilobytes(size).map(|kilobytes| ResourceSpec::Memory { kilobytes, each });
+            let (size, is_per_proc) = value.strip_suffix("/proc").map_or((value, false), |size| (size, true));
+            return parse_kilobytes(size).map(|kilobytes| ResourceSpec::Memory { kilobytes, each: is_per_proc });
         }
         let procs = || match value.parse::<u64>() {
             Ok(procs) if (1..=u64::from(u32::MAX)).contains(&procs) => Ok(procs),
@@ -94,28 +94,29 @@ impl fmt::Display for ResourceSpec {
 ///
 /// # Errors
 /// No unit, another unit, no number, or more than can be counted.
-pub fn kilobytes(text: &str) -> Result<u64, String> {
+pub fn parse_kilobytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim());
-    let expected = "expected a number with kB, MB, GB or TB (or KiB, MiB, GiB, TiB, which mean the same), such as 32GB";
+    let expectation =
+        "expected a number with kB, MB, GB or TB (or KiB, MiB, GiB, TiB, which mean the same), such as 32GB";
     let step: f64 = match unit.to_ascii_lowercase().as_str() {
         "kb" | "kib" | "k" => 1.0,
         "mb" | "mib" | "m" => 1024.0,
         "gb" | "gib" | "g" => 1024.0 * 1024.0,
         "tb" | "tib" | "t" => 1024.0 * 1024.0 * 1024.0,
-        "" if !number.is_empty() => return Err(format!("`{text}` has no unit; {expected}")),
+        "" if !number.is_empty() => return Err(format!("`{text}` has no unit; {expectation}")),
         word if number.is_empty() || !word.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
-            return Err(format!("`{text}` is no size of memory; {expected}"));
+            return Err(format!("`{text}` is no size of memory; {expectation}"));
         }
-        _ => return Err(format!("`{unit}` in `{text}` is no unit of memory; {expected}")),
+        _ => return Err(format!("`{unit}` in `{text}` is no unit of memory; {expectation}")),
     };
-    let size: f64 = number.parse().map_err(|_| format!("`{text}` is no size of memory; {expected}"))?;
+    let size: f64 = number.parse().map_err(|_| format!("`{text}` is no size of memory; {expectation}"))?;
     let kilobytes = (size * step).ceil();
     if kilobytes > AMOUNT_LIMIT as f64 {
         return Err(format!(
             "`{text}` is more than the {} that can be counted",
-            ResourceUnit::Kilobytes.show(AMOUNT_LIMIT)
+            ResourceUnit::Kilobytes.format_amount(AMOUNT_LIMIT)
         ));
     }
     Ok(kilobytes as u64)
@@ -225,18 +226,18 @@ pub fn read_table(file: &str, text: &str) -> Result<DemandTable, ResourcesError>
                 return Err(wrong(at, format!("`{job}` comes before the totals of the machine; {head}")));
             }
             for (name, amount) in names.iter().zip(&amounts) {
-                let counted = amount.bytes().all(|byte| byte.is_ascii_digit());
-                let unit = if counted { ResourceUnit::Count } else { ResourceUnit::Kilobytes };
+                let is_count = amount.bytes().all(|byte| byte.is_ascii_digit());
+                let unit = if is_count { ResourceUnit::Count } else { ResourceUnit::Kilobytes };
                 let total = read_amount(amount, unit).map_err(|problem| wrong(at, format!("{name}: {problem}")))?;
                 table.resources.push(Resource::new(*name, unit, total));
             }
             continue;
         }
         let number: i64 = job.parse().map_err(|_| wrong(at, format!("`{job}` is no number of a job")))?;
-        let each = amounts.iter().zip(&table.resources).map(|(amount, resource)| {
+        let amount_results = amounts.iter().zip(&table.resources).map(|(amount, resource)| {
             read_amount(amount, resource.unit).map_err(|problem| wrong(at, format!("{}: {problem}", resource.name)))
         });
-        let amounts = each.collect::<Result<Vec<u64>, ResourcesError>>()?;
+        let amounts = amount_results.collect::<Result<Vec<u64>, ResourcesError>>()?;
         if let Some((line, _)) = table.jobs.insert(number, (at, amounts)) {
             return Err(wrong(
                 at,
@@ -258,7 +259,7 @@ pub fn read_amount(text: &str, unit: ResourceUnit) -> Result<u64, String> {
     match unit {
         _ if text.is_empty() => Ok(0),
         ResourceUnit::Kilobytes if text == "0" => Ok(0),
-        ResourceUnit::Kilobytes => kilobytes(text),
+        ResourceUnit::Kilobytes => parse_kilobytes(text),
         ResourceUnit::Count => {
             text.parse().map_err(|_| format!("`{text}` is no amount; expected a whole number, for its total is one"))
         }
@@ -286,7 +287,7 @@ pub struct ResourceNotes {
 /// A resource named twice, a job beyond the machine, a log without memory where it is asked for.
 ///
 /// Cost: O(n log n).
-pub fn give(
+pub fn give_resources(
     workload: Workload,
     specs: &[ResourceSpec],
     tables: &[DemandTable],
@@ -294,28 +295,30 @@ pub fn give(
     let circumstances = workload.circumstances().cloned();
     let (machine, mut jobs, truth, mut provenance) = workload.into_parts();
     jobs.iter_mut().for_each(|job| job.demand = DemandId::NONE);
-    let mut given = DemandDraft::new(&jobs, &truth, machine);
+    let mut draft = DemandDraft::new(&jobs, &truth, machine);
     let mut tables = tables.iter();
     for spec in specs.iter().filter(|spec| **spec != ResourceSpec::None) {
         match spec {
-            ResourceSpec::Memory { kilobytes, each } => given.memory(*kilobytes, *each)?,
+            ResourceSpec::Memory { kilobytes, each } => draft.add_memory(*kilobytes, *each)?,
             ResourceSpec::Partition(number, procs) => {
-                given.pool(&spec.name(), *procs, |job| job.partition == *number)?;
+                draft.add_pool(&spec.name(), *procs, |job| job.partition == *number)?;
             }
-            ResourceSpec::Queue(number, procs) => given.pool(&spec.name(), *procs, |job| job.queue == *number)?,
+            ResourceSpec::Queue(number, procs) => draft.add_pool(&spec.name(), *procs, |job| job.queue == *number)?,
             ResourceSpec::Site => return Err(ResourcesError::NoSite),
-            ResourceSpec::Table(_) | ResourceSpec::None => tables.next().map_or(Ok(()), |table| given.table(table))?,
+            ResourceSpec::Table(_) | ResourceSpec::None => {
+                tables.next().map_or(Ok(()), |table| draft.add_table(table))?
+            }
         }
     }
-    let (resources, demands, notes) = given.finish()?;
+    let (resources, demands, notes) = draft.finish()?;
     for (job, demand) in jobs.iter_mut().zip(demands) {
         job.demand = demand;
     }
-    note(&mut provenance, specs);
+    note_setting(&mut provenance, specs);
     let workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
     let workload = match circumstances {
         None => workload,
-        Some(circumstances) => workload.with(circumstances)?,
+        Some(circumstances) => workload.with_circumstances(circumstances)?,
     };
     Ok((workload, notes))
 }
@@ -327,7 +330,7 @@ impl ResourceSpec {
     }
 }
 
-fn note(provenance: &mut Provenance, specs: &[ResourceSpec]) {
+fn note_setting(provenance: &mut Provenance, specs: &[ResourceSpec]) {
     let value = specs.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     provenance.settings.retain(|setting| setting.name != "resources");
     provenance.settings.push(Setting { name: "resources".to_string(), value });
@@ -358,12 +361,12 @@ impl<'a> DemandDraft<'a> {
         }
     }
 
-    fn memory(&mut self, kilobytes: u64, each: bool) -> Result<(), ResourcesError> {
+    fn add_memory(&mut self, kilobytes: u64, each: bool) -> Result<(), ResourcesError> {
         if self.jobs.iter().all(|job| job.memory_kb < 0) {
             return Err(ResourcesError::NoMemory);
         }
         let total = if each { kilobytes.saturating_mul(u64::from(self.machine.procs)) } else { kilobytes };
-        let id = self.builder.resource(Resource::new("mem", ResourceUnit::Kilobytes, total))?;
+        let id = self.builder.add_resource(Resource::new("mem", ResourceUnit::Kilobytes, total))?;
         for (job, demand) in self.jobs.iter().zip(&mut self.demands) {
             match u64::try_from(job.memory_kb) {
                 Ok(each) => demand.push((id, each.saturating_mul(u64::from(job.procs)))),
@@ -373,32 +376,33 @@ impl<'a> DemandDraft<'a> {
         Ok(())
     }
 
-    fn pool(&mut self, name: &str, procs: u64, is_in: impl Fn(&Job) -> bool) -> Result<(), ResourcesError> {
-        let id = self.builder.resource(Resource::new(name, ResourceUnit::Count, procs))?;
-        let mut any = false;
+    fn add_pool(&mut self, name: &str, procs: u64, is_in: impl Fn(&Job) -> bool) -> Result<(), ResourcesError> {
+        let id = self.builder.add_resource(Resource::new(name, ResourceUnit::Count, procs))?;
+        let mut has_any = false;
         for (job, demand) in self.jobs.iter().zip(&mut self.demands).filter(|(job, _)| is_in(job)) {
             demand.push((id, u64::from(job.procs)));
-            any = true;
+            has_any = true;
         }
-        if !any {
+        if !has_any {
             self.notes.empty.push(name.to_string());
         }
         Ok(())
     }
 
-    fn table(&mut self, table: &DemandTable) -> Result<(), ResourcesError> {
+    fn add_table(&mut self, table: &DemandTable) -> Result<(), ResourcesError> {
         let mut ids = Vec::new();
         for resource in &table.resources {
-            ids.push(self.builder.resource(resource.clone())?);
+            ids.push(self.builder.add_resource(resource.clone())?);
         }
-        let mut left: BTreeMap<i64, &(usize, Vec<u64>)> = table.jobs.iter().map(|(&job, row)| (job, row)).collect();
+        let mut remaining_rows: BTreeMap<i64, &(usize, Vec<u64>)> =
+            table.jobs.iter().map(|(&job, row)| (job, row)).collect();
         for (truth, demand) in self.truth.iter().zip(&mut self.demands) {
             if let Some((_, amounts)) = table.jobs.get(&truth.number) {
                 demand.extend(ids.iter().copied().zip(amounts.iter().copied()));
-                left.remove(&truth.number);
+                remaining_rows.remove(&truth.number);
             }
         }
-        self.notes.unknown.extend(left.into_keys());
+        self.notes.unknown.extend(remaining_rows.into_keys());
         Ok(())
     }
 
@@ -408,11 +412,11 @@ impl<'a> DemandDraft<'a> {
         }
         let mut demands = Vec::with_capacity(self.jobs.len());
         for demand in std::mem::take(&mut self.demands) {
-            demands.push(self.builder.intern(Demand::of(demand))?);
+            demands.push(self.builder.intern_demand(Demand::from_totals(demand))?);
         }
         let table = self.builder.finish();
         let problems: Vec<Option<String>> =
-            (0..table.demands().len() as u32).map(|id| table.problem(DemandId(id))).collect();
+            (0..table.demands().len() as u32).map(|id| table.demand_problem(DemandId(id))).collect();
         let mut beyond = demands.iter().zip(self.truth).filter(|(id, _)| problems[id.0 as usize].is_some());
         if let Some((id, truth)) = beyond.next() {
             let problem = problems[id.0 as usize].clone().unwrap_or_default();
@@ -445,27 +449,27 @@ mod tests {
 
     fn amounts(workload: &Workload) -> Vec<Vec<(u16, u64)>> {
         let table = workload.resources().expect("there are some");
-        let of = |job: &Job| table.totals(job.demand).iter().map(|&(id, amount)| (id.0, amount)).collect();
+        let of = |job: &Job| table.demand_totals(job.demand).iter().map(|&(id, amount)| (id.0, amount)).collect();
         workload.jobs().iter().map(of).collect()
     }
 
     #[test]
     fn memory_is_counted_for_each_processor() {
-        let (given, notes) = give(workload(), &specs("mem=4GB/proc"), &[]).expect("fits");
+        let (given, notes) = give_resources(workload(), &specs("mem=4GB/proc"), &[]).expect("fits");
         assert_eq!(amounts(&given), [vec![(0, 2 << 20)], vec![], vec![(0, 4 * 512)]]);
         assert_eq!(given.resources().expect("there").resources()[0].total, 8 * (4 << 20));
         assert_eq!(notes.without_memory, 1);
         let setting = &given.provenance.settings[0];
         assert_eq!((setting.name.as_str(), setting.value.as_str()), ("resources", "mem=4194304kB/proc"));
-        let (none, _) = give(given, &specs("none"), &[]).expect("nothing to fit");
+        let (none, _) = give_resources(given, &specs("none"), &[]).expect("nothing to fit");
         assert!(none.resources().is_none() && none.jobs().iter().all(|job| job.demand == DemandId::NONE));
     }
 
     #[test]
     fn partitions_are_pools_of_processors() {
-        let (given, _) = give(workload(), &specs("mem=1TB,partition:1=6"), &[]).expect("fits");
+        let (given, _) = give_resources(workload(), &specs("mem=1TB,partition:1=6"), &[]).expect("fits");
         assert_eq!(amounts(&given), [vec![(0, 2 << 20), (1, 2)], vec![], vec![(0, 2048), (1, 4)]]);
-        let (_, notes) = give(workload(), &specs("partition:1=6,queue:9=2"), &[]).expect("fits");
+        let (_, notes) = give_resources(workload(), &specs("partition:1=6,queue:9=2"), &[]).expect("fits");
         assert_eq!(notes.empty, ["queue:9"]);
     }
 
@@ -473,24 +477,24 @@ mod tests {
     fn tables_name_any_resource() {
         let table = read_table("t.csv", "\u{feff}job,gpu,disk\r\n# in all\ntotal,4,2TB\n11,1,1.5GB\n13,,0\n99,2,\n")
             .expect("sound");
-        let (given, notes) = give(workload(), &specs("t.csv"), &[table]).expect("fits");
+        let (given, notes) = give_resources(workload(), &specs("t.csv"), &[table]).expect("fits");
         assert_eq!(amounts(&given), [vec![(0, 1), (1, 3 << 19)], vec![], vec![]]);
         assert_eq!(notes.unknown, [99]);
     }
 
     #[test]
     fn jobs_beyond_the_machine_are_told_with_their_number() {
-        let error = give(workload(), &specs("mem=1GB"), &[]).expect_err("2 GB asked for");
+        let error = give_resources(workload(), &specs("mem=1GB"), &[]).expect_err("2 GB asked for");
         let ResourcesError::Beyond { count, first, .. } = &error else { panic!("{error}") };
         assert_eq!((*count, *first), (1, 11));
         assert!(error.to_string().contains("asks for 2 GB of `mem`; the machine has 1 GB"), "{error}");
-        let twice = give(workload(), &specs("mem=4GB,mem=5GB"), &[]).expect_err("twice");
+        let twice = give_resources(workload(), &specs("mem=4GB,mem=5GB"), &[]).expect_err("twice");
         assert_eq!(twice, ResourcesError::Resource(ResourceError::Twice("mem".into())));
     }
 
     #[test]
     fn sizes_have_units() {
-        let sizes = ["1kB", "1MB", "1MiB", "32GB", "32 GiB", "1.5g", "2TB", "0.1kB"].map(kilobytes);
+        let sizes = ["1kB", "1MB", "1MiB", "32GB", "32 GiB", "1.5g", "2TB", "0.1kB"].map(parse_kilobytes);
         let expected = [1, 1024, 1024, 32 << 20, 32 << 20, 3 << 19, 2 << 30, 1];
         assert_eq!(sizes, expected.map(Ok));
         for (text, told) in [
@@ -502,9 +506,13 @@ mod tests {
             ("-3GB", "is no size"),
             ("", "is no size"),
         ] {
-            assert!(kilobytes(text).is_err_and(|error| error.contains(told)), "{text}: {:?}", kilobytes(text));
+            assert!(
+                parse_kilobytes(text).is_err_and(|error| error.contains(told)),
+                "{text}: {:?}",
+                parse_kilobytes(text)
+            );
         }
-        assert!(kilobytes("999999999999TB").is_err_and(|error| error.contains("can be counted")));
+        assert!(parse_kilobytes("999999999999TB").is_err_and(|error| error.contains("can be counted")));
     }
 
     #[test]

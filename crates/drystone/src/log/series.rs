@@ -32,7 +32,7 @@ impl PowerSeries {
     ///
     /// # Errors
     /// Another head, no line, times that do not ascend, cells that are no numbers.
-    pub fn read(file: &str, text: &str) -> Result<PowerSeries, PowerSeriesError> {
+    pub fn parse_table(file: &str, text: &str) -> Result<PowerSeries, PowerSeriesError> {
         let wrong = |line: usize, problem: String| PowerSeriesError { file: file.to_string(), line, problem };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
@@ -40,8 +40,8 @@ impl PowerSeries {
         let Some((at, first)) = lines.next() else { return Err(wrong(1, format!("the series is empty; {HEAD}"))) };
         let columns: Vec<&str> = first.split(',').map(str::trim).collect();
         let has = |name: &str| columns.contains(&name);
-        let known = columns.iter().all(|column| ["time", "carbon", "price"].contains(column));
-        if !known || !has("time") || columns.len() < 2 {
+        let is_known = columns.iter().all(|column| ["time", "carbon", "price"].contains(column));
+        if !is_known || !has("time") || columns.len() < 2 {
             return Err(wrong(at, format!("the first line is `{first}`; {HEAD}")));
         }
         let mut series = PowerSeries {
@@ -111,10 +111,10 @@ impl PowerSeries {
     ///
     /// # Errors
     /// A time before the first line.
-    pub fn at(&self, time: Time) -> Result<(f64, f64), PowerSeriesError> {
+    pub fn values_at(&self, time: Time) -> Result<(f64, f64), PowerSeriesError> {
         let after = self.rows.partition_point(|row| row.0 <= time);
         let row = after.checked_sub(1).and_then(|at| self.rows.get(at));
-        row.map(|row| (row.1, row.2)).ok_or_else(|| self.late(time))
+        row.map(|row| (row.1, row.2)).ok_or_else(|| self.late_error(time))
     }
 
     /// Checks that it is known from a time on.
@@ -122,12 +122,12 @@ impl PowerSeries {
     /// # Errors
     /// It begins later.
     pub fn check_from(&self, time: Time) -> Result<(), PowerSeriesError> {
-        self.at(time).map(|_| ())
+        self.values_at(time).map(|_| ())
     }
 
     /// Returns what a scheduler knows of it, in millionths.
     #[must_use]
-    pub fn terms(&self) -> PowerTerms {
+    pub fn power_terms(&self) -> PowerTerms {
         let millionths = |number: f64| (number * 1e6).round() as i64;
         let column = |is_known: bool, of: fn(&(Time, f64, f64)) -> f64| -> Vec<i64> {
             self.rows.iter().filter(|_| is_known).map(|row| millionths(of(row))).collect()
@@ -141,12 +141,12 @@ impl PowerSeries {
 
     /// Returns the same series, earlier by so much.
     #[must_use]
-    pub fn earlier(&self, by: Span) -> PowerSeries {
+    pub fn shift_earlier(&self, by: Span) -> PowerSeries {
         let rows = self.rows.iter().map(|row| (row.0 - by, row.1, row.2)).collect();
         PowerSeries { rows, ..self.clone() }
     }
 
-    fn late(&self, time: Time) -> PowerSeriesError {
+    fn late_error(&self, time: Time) -> PowerSeriesError {
         let begin = self.rows.first().map_or(Time::MAX, |row| row.0);
         PowerSeriesError {
             file: self.file.clone(),

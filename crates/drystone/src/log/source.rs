@@ -1,6 +1,6 @@
 //! Source of a log: a file or the standard input, compressed or not.
 
-use super::peek::peek;
+use super::peek::peek_start;
 use super::{LogError, batsim};
 use std::fs::File;
 use std::io::{self, Read};
@@ -32,7 +32,7 @@ static OPENER: OnceLock<LogOpener> = OnceLock::new();
 
 /// Lets every reader of logs accept another kind of source, such as the folder of a site. Only the
 /// first call in a program has an effect.
-pub fn register(opener: LogOpener) {
+pub fn register_opener(opener: LogOpener) {
     let _ = OPENER.set(opener);
 }
 
@@ -42,15 +42,15 @@ pub fn register(opener: LogOpener) {
 /// # Errors
 /// It cannot be opened or read, or is compressed with something else, or with what this build
 /// leaves out.
-pub fn open(path: &Path) -> Result<LogFile, LogError> {
+pub fn open_log(path: &Path) -> Result<LogFile, LogError> {
     if path.as_os_str() == STDIN {
-        return decompress(Box::new(io::stdin()), "standard input".into());
+        return decompress_log(Box::new(io::stdin()), "standard input".into());
     }
     if let Some(opened) = OPENER.get().and_then(|opener| opener(path)) {
         return opened;
     }
     let file = File::open(path).map_err(|source| LogError::Open { file: path.display().to_string(), source })?;
-    decompress(Box::new(file), path.display().to_string().into())
+    decompress_log(Box::new(file), path.display().to_string().into())
 }
 
 /// Looks at the first bytes of `input` and decompresses what they show to be gzip, zstd, xz or
@@ -59,14 +59,14 @@ pub fn open(path: &Path) -> Result<LogFile, LogError> {
 /// # Errors
 /// It cannot be read, or is compressed with something else, or with what this build leaves out; or
 /// it is a table that was written for other programs.
-pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<LogFile, LogError> {
-    let (start, source) = unpacked(input, name)?;
+pub fn decompress_log(input: Box<dyn Read>, name: Arc<str>) -> Result<LogFile, LogError> {
+    let (start, source) = unpack_with_start(input, name)?;
     match start.as_slice() {
         [b'P', b'A', b'R', b'1', ..] => Err(LogError::Table { file: source.name, format: "Parquet" }),
         b"number" => Err(LogError::Table { file: source.name, format: "CSV" }),
         // Schedules of our own and of Batsim begin alike.
         b"job_id" => {
-            let (start, bytes) = peek(source.bytes);
+            let (start, bytes) = peek_start(source.bytes);
             match batsim::is_jobs(&start) {
                 true => Ok(LogFile { bytes, ..source }),
                 false => Err(LogError::Table { file: source.name, format: "CSV" }),
@@ -76,29 +76,29 @@ pub fn decompress(input: Box<dyn Read>, name: Arc<str>) -> Result<LogFile, LogEr
     }
 }
 
-/// As [`decompress`], whatever the data is: not only logs come compressed.
+/// As [`decompress_log`], whatever the data is: not only logs come compressed.
 ///
 /// # Errors
 /// It cannot be read, or is compressed with something else, or with what this build leaves out.
-pub fn unpack(input: Box<dyn Read>, name: Arc<str>) -> Result<LogFile, LogError> {
-    unpacked(input, name).map(|(_, source)| source)
+pub fn unpack_data(input: Box<dyn Read>, name: Arc<str>) -> Result<LogFile, LogError> {
+    unpack_with_start(input, name).map(|(_, source)| source)
 }
 
 /// The source, and its first bytes as they are stored.
-fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, LogFile), LogError> {
+fn unpack_with_start(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, LogFile), LogError> {
     let mut magic = [0; 6];
-    let mut known = 0;
-    while known < magic.len() {
-        match input.read(&mut magic[known..]) {
+    let mut byte_count = 0;
+    while byte_count < magic.len() {
+        match input.read(&mut magic[byte_count..]) {
             Ok(0) => break,
-            Ok(more) => known += more,
+            Ok(more) => byte_count += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(source) => {
                 return Err(LogError::Read { file: name, line: 0, source });
             }
         }
     }
-    let start = magic[..known].to_vec();
+    let start = magic[..byte_count].to_vec();
     let whole: Box<dyn Read> = Box::new(io::Cursor::new(start.clone()).chain(input));
     let unknown = |format| {
         Err(LogError::Compression {
@@ -108,10 +108,10 @@ fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, LogFil
         })
     };
     let bytes = match start.as_slice() {
-        [0x1f, 0x8b, ..] => gzip(whole, &name)?,
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => zstd(whole, &name)?,
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => bzip2(whole, &name)?,
-        [0xfd, b'7', b'z', b'X', b'Z', 0] => xz(whole, &name)?,
+        [0x1f, 0x8b, ..] => open_gzip(whole, &name)?,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => open_zstd(whole, &name)?,
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => open_bzip2(whole, &name)?,
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => open_xz(whole, &name)?,
         [b'P', b'K', 3, 4, ..] => return unknown("zip"),
         _ => whole,
     };
@@ -119,7 +119,7 @@ fn unpacked(mut input: Box<dyn Read>, name: Arc<str>) -> Result<(Vec<u8>, LogFil
 }
 
 #[cfg(feature = "gzip")]
-fn gzip(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+fn open_gzip(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Ok(Box::new(GzipMembers(Some(flate2::bufread::GzDecoder::new(io::BufReader::new(input))))))
 }
 
@@ -150,7 +150,7 @@ impl Read for GzipMembers {
 }
 
 #[cfg(not(feature = "gzip"))]
-fn gzip(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+fn open_gzip(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Err(LogError::Compression {
         file: name.clone(),
         format: "gzip",
@@ -159,7 +159,7 @@ fn gzip(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
 }
 
 #[cfg(feature = "zstd")]
-fn zstd(input: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+fn open_zstd(input: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     match zstd::Decoder::new(input) {
         Ok(decoder) => Ok(Box::new(Unpacked(decoder))),
         Err(source) => Err(LogError::Read { file: name.clone(), line: 0, source }),
@@ -182,12 +182,12 @@ impl<R: Read> Read for Unpacked<R> {
 }
 
 #[cfg(feature = "xz")]
-fn xz(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+fn open_xz(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Ok(Box::new(Damaged(lzma_rust2::XzReader::new(input, true))))
 }
 
 #[cfg(not(feature = "xz"))]
-fn xz(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+fn open_xz(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Err(LogError::Compression {
         file: name.clone(),
         format: "xz",
@@ -196,12 +196,12 @@ fn xz(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
 }
 
 #[cfg(feature = "bzip2")]
-fn bzip2(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+fn open_bzip2(input: Box<dyn Read>, _: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Ok(Box::new(Damaged(bzip2::read::MultiBzDecoder::new(input))))
 }
 
 #[cfg(not(feature = "bzip2"))]
-fn bzip2(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+fn open_bzip2(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Err(LogError::Compression {
         file: name.clone(),
         format: "bzip2",
@@ -226,7 +226,7 @@ impl<R: Read> Read for Damaged<R> {
 }
 
 #[cfg(not(feature = "zstd"))]
-fn zstd(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
+fn open_zstd(_: Box<dyn Read>, name: &Arc<str>) -> Result<Box<dyn Read>, LogError> {
     Err(LogError::Compression {
         file: name.clone(),
         format: "zstd",

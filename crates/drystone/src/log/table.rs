@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A table that cannot be read, or says what cannot be.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}{}: {problem}", place(*line, column.as_ref()))]
+#[error("{file}{}: {problem}", describe_place(*line, column.as_ref()))]
 pub struct TableError {
     /// The file's name.
     pub file: Arc<str>,
@@ -22,7 +22,7 @@ pub struct TableError {
     pub problem: String,
 }
 
-fn place(line: u64, column: Option<&(usize, String)>) -> String {
+fn describe_place(line: u64, column: Option<&(usize, String)>) -> String {
     match (line, column) {
         (0, _) => String::new(),
         (_, None) => format!(":{line}"),
@@ -48,15 +48,19 @@ pub(super) struct TableRow<'a> {
 
 impl LogTable {
     /// Reads a table whose columns are among `names`. Lines that begin with `#` are comments.
-    pub(super) fn read(input: impl Read, file: &str, names: &'static [&'static str]) -> Result<LogTable, TableError> {
+    pub(super) fn read_table(
+        input: impl Read,
+        file: &str,
+        names: &'static [&'static str],
+    ) -> Result<LogTable, TableError> {
         let mut reader =
             csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).flexible(true).from_reader(input);
         let file: Arc<str> = file.into();
-        let failed = |error: &csv::Error| {
+        let read_error = |error: &csv::Error| {
             let line = error.position().map_or(0, csv::Position::line);
             TableError { file: file.clone(), line, column: None, problem: format!("cannot be read: {error}") }
         };
-        let header = reader.headers().map_err(|e| failed(&e))?.clone();
+        let header = reader.headers().map_err(|e| read_error(&e))?.clone();
         let mut places = vec![None; names.len()];
         for (at, name) in header.iter().enumerate() {
             let column = || Some((at + 1, name.to_string()));
@@ -72,7 +76,7 @@ impl LogTable {
         }
         let mut rows = Vec::new();
         for row in reader.records() {
-            let row = row.map_err(|e| failed(&e))?;
+            let row = row.map_err(|e| read_error(&e))?;
             if row.len() != header.len() {
                 let (line, problem) = (
                     line_of(&row),
@@ -94,18 +98,18 @@ impl LogTable {
     }
 
     /// Returns whether the file has this column.
-    pub(super) fn has(&self, column: &str) -> bool {
-        self.place(column).is_some()
+    pub(super) fn has_column(&self, column: &str) -> bool {
+        self.find_column(column).is_some()
     }
 
-    fn place(&self, column: &str) -> Option<usize> {
-        let known = self.names.iter().position(|name| *name == column)?;
-        self.places[known]
+    fn find_column(&self, column: &str) -> Option<usize> {
+        let index = self.names.iter().position(|name| *name == column)?;
+        self.places[index]
     }
 
     /// Makes an error for this place.
-    pub(super) fn error(&self, line: u64, column: &str, problem: impl ToString) -> TableError {
-        let column = self.place(column).map(|at| (at + 1, column.to_string()));
+    pub(super) fn error_at(&self, line: u64, column: &str, problem: impl ToString) -> TableError {
+        let column = self.find_column(column).map(|at| (at + 1, column.to_string()));
         TableError { file: self.file.clone(), line, column, problem: problem.to_string() }
     }
 }
@@ -116,52 +120,58 @@ fn line_of(row: &csv::StringRecord) -> u64 {
 
 impl TableRow<'_> {
     /// Its line in the file, from 1.
-    pub(super) fn line(&self) -> u64 {
+    pub(super) fn line_number(&self) -> u64 {
         line_of(self.fields)
     }
 
     /// A field; `None` where it is empty or there is no such column.
     pub(super) fn get(&self, column: &str) -> Option<&str> {
-        let text = self.fields.get(self.table.place(column)?)?;
+        let text = self.fields.get(self.table.find_column(column)?)?;
         (!text.is_empty()).then_some(text)
     }
 
     /// Makes an error for a field.
-    pub(super) fn error(&self, column: &str, problem: impl ToString) -> TableError {
-        self.table.error(self.line(), column, problem)
+    pub(super) fn field_error(&self, column: &str, problem: impl ToString) -> TableError {
+        self.table.error_at(self.line_number(), column, problem)
     }
 
     /// A field that must be there.
-    pub(super) fn must(&self, column: &str, expected: &str) -> Result<&str, TableError> {
+    pub(super) fn require_field(&self, column: &str, expected: &str) -> Result<&str, TableError> {
         self.get(column)
-            .ok_or_else(|| self.error(column, format!("`{column}` is empty or missing; expected {expected}")))
+            .ok_or_else(|| self.field_error(column, format!("`{column}` is empty or missing; expected {expected}")))
     }
 
     /// A whole number.
-    pub(super) fn number<N: std::str::FromStr>(&self, column: &str, expected: &str) -> Result<Option<N>, TableError> {
-        let wrong = |text: &str| self.error(column, format!("`{text}` is none; expected {expected}"));
+    pub(super) fn read_number<N: std::str::FromStr>(
+        &self,
+        column: &str,
+        expected: &str,
+    ) -> Result<Option<N>, TableError> {
+        let wrong = |text: &str| self.field_error(column, format!("`{text}` is none; expected {expected}"));
         self.get(column).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
     }
 
     /// One of these words.
-    pub(super) fn word<T: Copy>(
+    pub(super) fn read_word<T: Copy>(
         &self,
         column: &str,
         all: &[T],
         word: fn(T) -> &'static str,
     ) -> Result<Option<T>, TableError> {
         let Some(text) = self.get(column) else { return Ok(None) };
-        let found = all.iter().find(|one| word(**one).eq_ignore_ascii_case(text));
+        let value = all.iter().find(|one| word(**one).eq_ignore_ascii_case(text));
         let words = || all.iter().map(|one| word(*one)).collect::<Vec<_>>().join(", ");
-        found
+        value
             .copied()
             .map(Some)
-            .ok_or_else(|| self.error(column, format!("`{text}` is unknown; expected one of {}", words())))
+            .ok_or_else(|| self.field_error(column, format!("`{text}` is unknown; expected one of {}", words())))
     }
 
     /// A point in time.
-    pub(super) fn time(&self, column: &str, clock: &LogClock) -> Result<Option<Time>, TableError> {
-        self.get(column).map(|text| clock.read(text).map_err(|problem| self.error(column, problem))).transpose()
+    pub(super) fn read_time(&self, column: &str, clock: &LogClock) -> Result<Option<Time>, TableError> {
+        self.get(column)
+            .map(|text| clock.parse_time(text).map_err(|problem| self.field_error(column, problem)))
+            .transpose()
     }
 }
 
@@ -175,16 +185,16 @@ pub(super) struct LogClock {
 }
 
 impl LogClock {
-    pub(super) fn of(provenance: &Provenance) -> LogClock {
-        let zone = transform::calendar(provenance).map_or(TimeZone::UTC, |calendar| calendar.time_zone().clone());
+    pub(super) fn from_provenance(provenance: &Provenance) -> LogClock {
+        let zone = transform::build_calendar(provenance).map_or(TimeZone::UTC, |calendar| calendar.time_zone().clone());
         // A move of time zero has moved the start with it.
-        let moved: i64 =
+        let time_shift: i64 =
             provenance.moves.iter().map(|one| if let TimeMove::Earlier(by) = one { by.0 } else { 0 }).sum();
-        let unix_start = provenance.unix_start.map(|start| start.saturating_sub(moved));
+        let unix_start = provenance.unix_start.map(|start| start.saturating_sub(time_shift));
         LogClock { unix_start, zone, moves: provenance.moves.clone() }
     }
 
-    fn read(&self, text: &str) -> Result<Time, String> {
+    fn parse_time(&self, text: &str) -> Result<Time, String> {
         self.of_log(text).map(|time| self.moves.iter().fold(time, |time, one| one.apply(time)))
     }
 
@@ -198,8 +208,9 @@ impl LogClock {
             local.to_zoned(self.zone.clone()).ok().map(|zoned| zoned.timestamp())
         });
         let Some(moment) = moment else {
-            let expected = "expected whole seconds of the log, or a date such as 1997-03-31T06:00:00 in its time zone";
-            return Err(format!("`{text}` is no point in time; {expected}"));
+            let expectation =
+                "expected whole seconds of the log, or a date such as 1997-03-31T06:00:00 in its time zone";
+            return Err(format!("`{text}` is no point in time; {expectation}"));
         };
         let start = self.unix_start.ok_or_else(|| {
             format!("`{text}` is a date, and the log's header has no UnixStartTime: give whole seconds of the log")

@@ -36,7 +36,7 @@ pub struct JobBatch {
 impl JobBatch {
     /// Share of the batch's jobs in a class.
     #[must_use]
-    pub fn share(&self, class: usize) -> f64 {
+    pub fn class_share(&self, class: usize) -> f64 {
         self.classes[class].jobs as f64 / self.all.jobs as f64
     }
 }
@@ -61,18 +61,18 @@ pub struct Transient {
 }
 
 /// The class of a run time, 0 to 3.
-fn class(run: Span) -> usize {
+fn run_class(run: Span) -> usize {
     BORDERS.iter().take_while(|&&b| run.0 > b).count()
 }
 
 /// Describes a workload over time, in batches of this many jobs ([`BATCH`] in the paper; 0 for
 /// none). O(n log n).
 #[must_use]
-pub fn transient(workload: &Workload, batch: usize) -> Transient {
+pub fn describe_transient(workload: &Workload, batch: usize) -> Transient {
     let runs: Vec<Span> = workload.truth().iter().map(|t| t.run).collect();
     let (run_times, classes) = by_class(&runs);
     let mut weeks = Vec::new();
-    if let Some((first, _)) = workload.submits() {
+    if let Some((first, _)) = workload.submit_range() {
         for job in workload.jobs() {
             let week = ((job.submit - first).0 / Span::WEEK.0) as usize;
             weeks.resize(weeks.len().max(week + 1), 0);
@@ -85,17 +85,17 @@ pub fn transient(workload: &Workload, batch: usize) -> Transient {
             let pairs = runs.chunks_exact(batch).zip(workload.jobs().iter().step_by(batch));
             pairs
                 .map(|(runs, first)| {
-                    let (all, classes) = by_class(runs);
-                    JobBatch { from: first.submit, all, classes }
+                    let (overall_moments, classes) = by_class(runs);
+                    JobBatch { from: first.submit, all: overall_moments, classes }
                 })
                 .collect()
         }
     };
     Transient {
         run_times,
-        procs: moments(workload.jobs().iter().map(|j| f64::from(j.procs)).collect()),
+        procs: compute_moments(workload.jobs().iter().map(|j| f64::from(j.procs)).collect()),
         classes,
-        correlation: correlation(workload),
+        correlation: compute_correlation(workload),
         weeks,
         batch,
         batches,
@@ -103,11 +103,11 @@ pub fn transient(workload: &Workload, batch: usize) -> Transient {
 }
 
 fn by_class(runs: &[Span]) -> (ValueMoments, [ValueMoments; 4]) {
-    let of = |wanted: usize| runs.iter().filter(|&&r| class(r) == wanted).map(|r| r.as_f64()).collect();
-    (moments(runs.iter().map(|r| r.as_f64()).collect()), std::array::from_fn(|c| moments(of(c))))
+    let of = |wanted: usize| runs.iter().filter(|&&r| run_class(r) == wanted).map(|r| r.as_f64()).collect();
+    (compute_moments(runs.iter().map(|r| r.as_f64()).collect()), std::array::from_fn(|c| compute_moments(of(c))))
 }
 
-fn moments(mut values: Vec<f64>) -> ValueMoments {
+fn compute_moments(mut values: Vec<f64>) -> ValueMoments {
     if values.is_empty() {
         return ValueMoments::default();
     }
@@ -120,7 +120,7 @@ fn moments(mut values: Vec<f64>) -> ValueMoments {
     ValueMoments { jobs: n as u64, mean: Some(mean), median: Some(median), variation }
 }
 
-fn correlation(workload: &Workload) -> Option<f64> {
+fn compute_correlation(workload: &Workload) -> Option<f64> {
     let pairs = || workload.jobs().iter().zip(workload.truth()).map(|(j, t)| (f64::from(j.procs), t.run.as_f64()));
     let n = workload.len() as f64;
     let (x, y) = pairs().fold((0.0, 0.0), |sum, p| (sum.0 + p.0 / n, sum.1 + p.1 / n));
@@ -151,7 +151,7 @@ mod tests {
             (Span::WEEK.0 + 9, 4, 20_000),
             (9_999_999, 5, 1),
         ]);
-        let t = transient(&w, 2);
+        let t = describe_transient(&w, 2);
         assert_eq!(t.weeks[..2], [2, 2]);
         assert_eq!((t.weeks.len(), t.weeks.iter().sum::<u64>()), (17, 5));
         assert_eq!(t.batches.len(), 2);
@@ -160,19 +160,19 @@ mod tests {
             (t.batches[0].from, t.batches[0].all.mean, t.batches[0].all.variation),
             (Time(0), Some(200.0), Some(0.5))
         );
-        assert_eq!([0, 1, 2, 3].map(|c| t.batches[0].share(c)), [0.5, 0.5, 0.0, 0.0]);
-        assert_eq!([0, 1, 2, 3].map(|c| t.batches[1].share(c)), [0.0, 0.5, 0.0, 0.5]);
+        assert_eq!([0, 1, 2, 3].map(|c| t.batches[0].class_share(c)), [0.5, 0.5, 0.0, 0.0]);
+        assert_eq!([0, 1, 2, 3].map(|c| t.batches[1].class_share(c)), [0.0, 0.5, 0.0, 0.5]);
         assert_eq!((t.procs.mean, t.procs.median, t.run_times.median), (Some(3.0), Some(3.0), Some(300.0)));
         assert_eq!(t.classes.map(|c| c.jobs), [2, 2, 0, 1]);
-        assert!(transient(&w, 0).batches.is_empty());
+        assert!(describe_transient(&w, 0).batches.is_empty());
     }
 
     #[test]
     fn run_time_and_width_correlate() {
-        let t = transient(&workload(&[(0, 1, 10), (0, 2, 20), (0, 3, 30)]), BATCH);
+        let t = describe_transient(&workload(&[(0, 1, 10), (0, 2, 20), (0, 3, 30)]), BATCH);
         assert!((t.correlation.expect("both vary") - 1.0).abs() < 1e-12);
-        let t = transient(&workload(&[(0, 1, 30), (0, 2, 20), (0, 3, 10)]), BATCH);
+        let t = describe_transient(&workload(&[(0, 1, 30), (0, 2, 20), (0, 3, 10)]), BATCH);
         assert!((t.correlation.expect("both vary") + 1.0).abs() < 1e-12);
-        assert_eq!(transient(&workload(&[(0, 2, 30), (0, 2, 20)]), BATCH).correlation, None);
+        assert_eq!(describe_transient(&workload(&[(0, 2, 30), (0, 2, 20)]), BATCH).correlation, None);
     }
 }

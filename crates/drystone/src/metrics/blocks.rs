@@ -1,7 +1,7 @@
 //! Intervals from values of jobs that follow each other: for logs of days, which have no weeks.
 
 use super::IntervalOptions;
-use super::compare::relative;
+use super::compare::relative_change;
 use crate::inference::{LEAST_UNITS, MeanDifference, PeriodSum, positive_mean_interval};
 
 /// Fewer blocks than this tell nothing about the variation between blocks.
@@ -46,8 +46,8 @@ pub fn paired_means(old: &[f64], new: &[f64], block: usize, options: IntervalOpt
     Some(PairedMeans {
         means,
         intervals: intervals.map(|(before, after)| [before, after]),
-        change: relative(means.0, means.1),
-        interval: MeanDifference::between(before, after).interval(options.confidence),
+        change: relative_change(means.0, means.1),
+        interval: MeanDifference::compare_sums(before, after).change_interval(options.confidence),
         blocks,
     })
 }

@@ -44,7 +44,7 @@ impl ClassBorders {
             match part.split_once('=') {
                 Some(("run", list)) if runs.is_empty() => {
                     for item in list.split('/') {
-                        runs.push(seconds(item).ok_or("run times in s, or with m, h or d")?);
+                        runs.push(parse_seconds(item).ok_or("run times in s, or with m, h or d")?);
                     }
                 }
                 Some(("procs", list)) if procs.is_empty() => {
@@ -69,16 +69,16 @@ impl ClassBorders {
 
     /// Number of classes.
     #[must_use]
-    pub fn classes(&self) -> usize {
-        (self.runs().len() + 1) * self.widths()
+    pub fn class_count(&self) -> usize {
+        (self.runs().len() + 1) * self.width_count()
     }
 
-    fn widths(&self) -> usize {
+    fn width_count(&self) -> usize {
         self.procs().len() + 1
     }
 
-    pub(super) fn key(&self, run: Span, procs: Procs) -> i64 {
-        class(run.0, self.runs()) * self.widths() as i64 + class(procs, self.procs())
+    pub(super) fn class_key(&self, run: Span, procs: Procs) -> i64 {
+        find_class(run.0, self.runs()) * self.width_count() as i64 + find_class(procs, self.procs())
     }
 
     /// Subject of the classes.
@@ -92,11 +92,11 @@ impl ClassBorders {
 
     /// Name of a class: `≤10 min × 2–8`.
     pub(super) fn class_name(&self, key: i64) -> Option<String> {
-        let key = usize::try_from(key).ok().filter(|&key| key < self.classes())?;
-        let (run, width) = (key / self.widths(), key % self.widths());
+        let key = usize::try_from(key).ok().filter(|&key| key < self.class_count())?;
+        let (run, width) = (key / self.width_count(), key % self.width_count());
         let run = match (self.runs().get(run), self.runs().last()) {
-            (Some(&border), _) => Some(format!("≤{}", length(border))),
-            (None, Some(&last)) => Some(format!(">{}", length(last))),
+            (Some(&border), _) => Some(format!("≤{}", format_length(border))),
+            (None, Some(&last)) => Some(format!(">{}", format_length(last))),
             _ => None,
         };
         let low = width.checked_sub(1).and_then(|below| self.procs().get(below)).map_or(1, |&border| border + 1);
@@ -125,7 +125,7 @@ impl fmt::Display for ClassBorders {
 }
 
 /// Seconds of `90`, `90s`, `10m`, `8h`, `1d`, `1-12:00:00`.
-fn seconds(text: &str) -> Option<Span> {
+fn parse_seconds(text: &str) -> Option<Span> {
     let text = text.trim();
     let seconds = text.parse::<i64>().ok().or_else(|| {
         let length = read_duration(text)?;
@@ -135,7 +135,7 @@ fn seconds(text: &str) -> Option<Span> {
 }
 
 /// Seconds in the largest unit that leaves no fraction.
-fn length(seconds: i64) -> String {
+fn format_length(seconds: i64) -> String {
     let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
     let unit = units.into_iter().find(|(unit, _)| seconds % unit == 0);
     let (unit, name) = unit.unwrap_or((1, "s"));
@@ -143,7 +143,7 @@ fn length(seconds: i64) -> String {
 }
 
 /// The first class whose border is not below the value.
-pub(super) fn class<T: PartialOrd>(value: T, borders: &[T]) -> i64 {
+pub(super) fn find_class<T: PartialOrd>(value: T, borders: &[T]) -> i64 {
     borders.iter().take_while(|&b| value > *b).count() as i64
 }
 
@@ -154,11 +154,11 @@ mod tests {
     #[test]
     fn borders_belong_to_the_class_below() {
         let borders = ClassBorders::parse("run=10m/1h,procs=1/8").expect("borders");
-        assert_eq!((borders.to_string().as_str(), borders.classes()), ("run=600/3600,procs=1/8", 9));
+        assert_eq!((borders.to_string().as_str(), borders.class_count()), ("run=600/3600,procs=1/8", 9));
         for (run, procs, name) in
             [(600, 1, "≤10 min × 1"), (601, 2, "≤1 h × 2–8"), (3_600, 8, "≤1 h × 2–8"), (3_601, 9, ">1 h × >8")]
         {
-            assert_eq!(borders.class_name(borders.key(Span(run), procs)).as_deref(), Some(name));
+            assert_eq!(borders.class_name(borders.class_key(Span(run), procs)).as_deref(), Some(name));
         }
         let of = |text: &str, key| ClassBorders::parse(text).expect(text).class_name(key);
         assert_eq!(of("run=100s", 1).as_deref(), Some(">100 s"));

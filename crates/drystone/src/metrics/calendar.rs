@@ -22,7 +22,7 @@ pub struct Calendar {
     last_month: Cell<Option<(i64, Time, Time)>>,
 }
 
-fn named(zone: &str) -> Option<tz::TimeZone> {
+fn find_zone(zone: &str) -> Option<tz::TimeZone> {
     tz::TimeZone::get(zone.trim_start_matches(':')).ok()
 }
 
@@ -33,7 +33,7 @@ impl Calendar {
         let zone = provenance
             .time_zone
             .as_deref()
-            .and_then(named)
+            .and_then(find_zone)
             .or_else(|| {
                 let offset = tz::Offset::from_seconds(provenance.utc_offset?).ok()?;
                 Some(tz::TimeZone::fixed(offset))
@@ -45,7 +45,7 @@ impl Calendar {
     /// The zone whose days and hours these are: its name, its distance from UTC (`+01:00`), or UTC
     /// where the log gives neither, or an unknown name.
     #[must_use]
-    pub fn zone(&self) -> String {
+    pub fn zone_name(&self) -> String {
         match (self.zone.iana_name(), self.zone.to_fixed_offset()) {
             (Some(name), _) => name.to_string(),
             (None, Ok(offset)) => {
@@ -64,19 +64,19 @@ impl Calendar {
     /// The name of a log's time zone, if there is no such zone.
     #[must_use]
     pub fn unknown_zone(provenance: &Provenance) -> Option<&str> {
-        provenance.time_zone.as_deref().filter(|name| named(name).is_none())
+        provenance.time_zone.as_deref().filter(|name| find_zone(name).is_none())
     }
 
     /// Number of the week, from 0.
     #[must_use]
-    pub fn week(&self, time: Time) -> i64 {
+    pub fn week_number(&self, time: Time) -> i64 {
         (time - self.first_submit).0.div_euclid(Span::WEEK.0)
     }
 
     /// Number of the month: 12 · year + month − 1 where the date is known, else the number of the
     /// 30-day period, from 0.
     #[must_use]
-    pub fn month(&self, time: Time) -> i64 {
+    pub fn month_number(&self, time: Time) -> i64 {
         if let Some((month, from, until)) = self.last_month.get()
             && (from..until).contains(&time)
         {
@@ -94,13 +94,13 @@ impl Calendar {
     /// the log does not say when it was recorded, days and hours are counted from its time zero.
     #[must_use]
     pub fn weekday_and_hour(&self, time: Time) -> (usize, usize) {
-        let dated = || {
+        let from_date = || {
             let unix = time.0.checked_add(self.unix_start?)?;
             let local = Zoned::new(Timestamp::from_second(unix).ok()?, self.zone.clone());
             let weekday = local.weekday().to_monday_zero_offset();
             Some((usize::try_from(weekday).ok()?, usize::try_from(local.hour()).ok()?))
         };
-        dated().unwrap_or_else(|| {
+        from_date().unwrap_or_else(|| {
             let (days, second) = (time.0.div_euclid(Span::DAY.0), time.0.rem_euclid(Span::DAY.0));
             (days.rem_euclid(7) as usize, (second / Span::HOUR.0) as usize)
         })
@@ -109,7 +109,7 @@ impl Calendar {
     /// The date and the time of day in the log's time zone (else UTC), such as 1996-12-04 02:13:50;
     /// `None` where the log does not say when it was recorded.
     #[must_use]
-    pub fn local(&self, time: Time) -> Option<String> {
+    pub fn local_time(&self, time: Time) -> Option<String> {
         let unix = time.0.checked_add(self.unix_start?)?;
         let local = Zoned::new(Timestamp::from_second(unix).ok()?, self.zone.clone());
         Some(local.strftime("%Y-%m-%d %H:%M:%S").to_string())

@@ -115,7 +115,7 @@ macro_rules! catalogue {
             /// The metrics that are no statistic of a measure, in the order of the columns of CSV.
             pub const FIGURES: [Metric; [$(Metric::$figure),*].len()] = [$(Metric::$figure),*];
 
-            fn entry(self) -> CatalogueEntry {
+            fn catalogue_entry(self) -> CatalogueEntry {
                 match self {
                     $(Metric::$statistic(measure) => CatalogueEntry::Statistic(MeasureStatistic {
                         measure,
@@ -315,7 +315,7 @@ catalogue! {
             &[MetricNeeds::Disruptions], disrupted!(checkpoint_work);
         /// Share of the processor-seconds of jobs that were lost or went into checkpoints.
         Waste "waste", Some("waste"), "work lost or for checkpoints", Share, Less, &[MetricNeeds::Disruptions],
-            |found| found.report.disruptions.as_ref()?.waste(found.report.machine.work);
+            |found| found.report.disruptions.as_ref()?.wasted_share(found.report.machine.work);
         /// Jobs that started after the start promised to them, for reasons that came after the
         /// promise and that no policy could know.
         ExcusedPromises "promises_excused", Some("promises_excused"), "starts not kept because of outages", Count, Less,
@@ -342,16 +342,16 @@ catalogue! {
             sized!(|sizes| Some(sizes.mean_size));
         /// Mean wait of the jobs of one size.
         RigidWait "rigid_wait", Some("rigid_wait"), "mean wait of rigid jobs", Seconds, Less, &[MetricNeeds::Sizes],
-            sized!(|sizes| Some(sizes.waits(true)?.0));
+            sized!(|sizes| Some(sizes.mean_waits(true)?.0));
         /// Mean response of the jobs of one size.
         RigidResponse "rigid_response", Some("rigid_response"), "mean response of rigid jobs", Seconds, Less,
-            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.waits(true)?.1));
+            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.mean_waits(true)?.1));
         /// Mean wait of the jobs of several sizes.
         ShapedWait "shaped_wait", Some("shaped_wait"), "mean wait of jobs of several sizes", Seconds, Less,
-            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.waits(false)?.0));
+            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.mean_waits(false)?.0));
         /// Mean response of the jobs of several sizes.
         ShapedResponse "shaped_response", Some("shaped_response"), "mean response of jobs of several sizes", Seconds, Less,
-            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.waits(false)?.1));
+            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.mean_waits(false)?.1));
         /// Joules drawn.
         Energy "energy", Some("energy"), "joules drawn", Count, Less, &[MetricNeeds::Sizes],
             sized!(|sizes| Some(sizes.power?.energy as f64));
@@ -372,7 +372,7 @@ catalogue! {
 
 impl Metric {
     /// Every metric: the statistics of all measures, then the others.
-    pub fn all() -> impl Iterator<Item = Metric> {
+    pub fn all_metrics() -> impl Iterator<Item = Metric> {
         let of = |measure: Measure| Metric::STATISTICS.into_iter().map(move |statistic| statistic(measure));
         Measure::ALL.into_iter().flat_map(of).chain(Metric::FIGURES)
     }
@@ -380,7 +380,7 @@ impl Metric {
     /// Metrics of comparisons: means of all measures, largest values of wait and bounded slowdown,
     /// utilisation, loss of capacity.
     #[must_use]
-    pub fn compared() -> Vec<Metric> {
+    pub fn compared_metrics() -> Vec<Metric> {
         let largest = [Metric::Max(Measure::Wait), Metric::Max(Measure::BoundedSlowdown)];
         let machine = [Metric::Utilisation, Metric::LossOfCapacity];
         Measure::ALL.into_iter().map(Metric::Mean).chain(largest).chain(machine).collect()
@@ -389,7 +389,7 @@ impl Metric {
     /// Its name in study files and stores, e.g. `wait_mean`.
     #[must_use]
     pub fn id(self) -> String {
-        match self.entry() {
+        match self.catalogue_entry() {
             CatalogueEntry::Statistic(s) => format!("{}_{}", s.measure.id(), s.id),
             CatalogueEntry::Figure(figure) => figure.id.to_string(),
         }
@@ -397,8 +397,8 @@ impl Metric {
 
     /// Its column in CSV; `None` where CSV has none.
     #[must_use]
-    pub fn column(self) -> Option<String> {
-        match self.entry() {
+    pub fn column_name(self) -> Option<String> {
+        match self.catalogue_entry() {
             CatalogueEntry::Statistic(_) => Some(self.id()),
             CatalogueEntry::Figure(figure) => figure.column.map(str::to_string),
         }
@@ -407,7 +407,7 @@ impl Metric {
     /// Returns the name for people, such as `mean wait`.
     #[must_use]
     pub fn name(self) -> String {
-        match self.entry() {
+        match self.catalogue_entry() {
             CatalogueEntry::Statistic(MeasureStatistic { measure, id: "max", .. })
                 if measure.unit() == MetricUnit::Seconds =>
             {
@@ -421,7 +421,7 @@ impl Metric {
     /// Returns the unit.
     #[must_use]
     pub fn unit(self) -> MetricUnit {
-        match self.entry() {
+        match self.catalogue_entry() {
             CatalogueEntry::Statistic(statistic) => statistic.measure.unit(),
             CatalogueEntry::Figure(figure) => figure.unit,
         }
@@ -429,8 +429,8 @@ impl Metric {
 
     /// Returns the direction of better values: of all measures, small ones.
     #[must_use]
-    pub fn better(self) -> Better {
-        match self.entry() {
+    pub fn better_direction(self) -> Better {
+        match self.catalogue_entry() {
             CatalogueEntry::Statistic(_) => Better::Less,
             CatalogueEntry::Figure(figure) => figure.better,
         }
@@ -438,8 +438,8 @@ impl Metric {
 
     /// Returns the measurements that it needs.
     #[must_use]
-    pub fn needs(self) -> &'static [MetricNeeds] {
-        match self.entry() {
+    pub fn needed_measurements(self) -> &'static [MetricNeeds] {
+        match self.catalogue_entry() {
             CatalogueEntry::Statistic(statistic) => statistic.needs,
             CatalogueEntry::Figure(figure) => figure.needs,
         }
@@ -448,7 +448,7 @@ impl Metric {
     /// The measure that it is a statistic of.
     #[must_use]
     pub fn measure(self) -> Option<Measure> {
-        match self.entry() {
+        match self.catalogue_entry() {
             CatalogueEntry::Statistic(statistic) => Some(statistic.measure),
             CatalogueEntry::Figure(_) => None,
         }
@@ -457,18 +457,18 @@ impl Metric {
     /// Its value; `None` where there is none, e.g. without jobs that count, or where it was not
     /// measured.
     #[must_use]
-    pub fn of<'a>(self, found: impl Into<MetricSource<'a>>) -> Option<f64> {
-        let found = found.into();
-        match self.entry() {
-            CatalogueEntry::Statistic(statistic) => (statistic.of)(found.report.measures.get(statistic.measure)),
-            CatalogueEntry::Figure(figure) => (figure.of)(found),
+    pub fn value_of<'a>(self, found: impl Into<MetricSource<'a>>) -> Option<f64> {
+        let source = found.into();
+        match self.catalogue_entry() {
+            CatalogueEntry::Statistic(statistic) => (statistic.of)(source.report.measures.get(statistic.measure)),
+            CatalogueEntry::Figure(figure) => (figure.of)(source),
         }
     }
 
     /// Its value over a part of the jobs; `None` also where it is no statistic of a measure.
     #[must_use]
     pub fn of_measures(self, measures: &super::Measures) -> Option<f64> {
-        match self.entry() {
+        match self.catalogue_entry() {
             CatalogueEntry::Statistic(statistic) => (statistic.of)(measures.get(statistic.measure)),
             CatalogueEntry::Figure(_) => None,
         }
@@ -478,20 +478,20 @@ impl Metric {
 impl MetricsConfig {
     /// Measures what these metrics need, and no more.
     #[must_use]
-    pub fn of(metrics: &[Metric], selection: JobSelection) -> MetricsConfig {
-        let needed = |need: MetricNeeds| metrics.iter().any(|metric| metric.needs().contains(&need));
-        let asked = |measure: &Measure| metrics.iter().any(|metric| metric.measure() == Some(*measure));
+    pub fn for_metrics(metrics: &[Metric], selection: JobSelection) -> MetricsConfig {
+        let is_needed = |need: MetricNeeds| metrics.iter().any(|metric| metric.needed_measurements().contains(&need));
+        let is_asked = |measure: &Measure| metrics.iter().any(|metric| metric.measure() == Some(*measure));
         MetricsConfig {
             selection,
-            measures: Measure::ALL.into_iter().filter(asked).collect(),
-            percentiles: needed(MetricNeeds::Percentiles),
-            queue: needed(MetricNeeds::Queue),
-            predictability: needed(MetricNeeds::Predictability),
-            fairness: needed(MetricNeeds::Fairness),
-            disruptions: needed(MetricNeeds::Disruptions),
-            sizes: needed(MetricNeeds::Sizes),
+            measures: Measure::ALL.into_iter().filter(is_asked).collect(),
+            percentiles: is_needed(MetricNeeds::Percentiles),
+            queue: is_needed(MetricNeeds::Queue),
+            predictability: is_needed(MetricNeeds::Predictability),
+            fairness: is_needed(MetricNeeds::Fairness),
+            disruptions: is_needed(MetricNeeds::Disruptions),
+            sizes: is_needed(MetricNeeds::Sizes),
             weeks: false,
-            ..MetricsConfig::light()
+            ..MetricsConfig::light_config()
         }
     }
 }
@@ -507,9 +507,9 @@ impl FromStr for Metric {
 
     /// Reads a name as [`Metric::id`] has it.
     fn from_str(word: &str) -> Result<Metric, UnknownWord> {
-        Metric::all().find(|metric| metric.id() == word).ok_or_else(|| {
+        Metric::all_metrics().find(|metric| metric.id() == word).ok_or_else(|| {
             let measures = Measure::ALL.map(Measure::id).join("|");
-            let of = Metric::STATISTICS.map(|statistic| match statistic(Measure::Wait).entry() {
+            let of = Metric::STATISTICS.map(|statistic| match statistic(Measure::Wait).catalogue_entry() {
                 CatalogueEntry::Statistic(statistic) => statistic.id,
                 CatalogueEntry::Figure(figure) => figure.id,
             });
@@ -531,13 +531,13 @@ mod tests {
     /// No two metrics share a name, a column or what people call them, and names are read back.
     #[test]
     fn names_are_unique_and_read_back() {
-        let ids: BTreeSet<String> = Metric::all().map(Metric::id).collect();
-        let names: BTreeSet<String> = Metric::all().map(Metric::name).collect();
-        let columns: Vec<String> = Metric::all().filter_map(Metric::column).collect();
-        let all = Metric::all().count();
+        let ids: BTreeSet<String> = Metric::all_metrics().map(Metric::id).collect();
+        let names: BTreeSet<String> = Metric::all_metrics().map(Metric::name).collect();
+        let columns: Vec<String> = Metric::all_metrics().filter_map(Metric::column_name).collect();
+        let all = Metric::all_metrics().count();
         assert_eq!((ids.len(), names.len()), (all, all));
         assert_eq!(columns.iter().collect::<BTreeSet<_>>().len(), columns.len());
-        for metric in Metric::all() {
+        for metric in Metric::all_metrics() {
             assert_eq!(metric.id().parse(), Ok(metric));
             let json = serde_json::to_string(&metric).expect("a name");
             assert_eq!(serde_json::from_str::<Metric>(&json).expect("read back"), metric, "{json}");
@@ -564,7 +564,7 @@ mod tests {
         Measure::ALL.iter().for_each(|measure| told(measure.id()));
         for metric in Metric::FIGURES {
             told(&metric.id());
-            metric.column().iter().for_each(|column| told(column));
+            metric.column_name().iter().for_each(|column| told(column));
         }
         for statistic in Metric::STATISTICS {
             let id = statistic(Measure::Wait).id();

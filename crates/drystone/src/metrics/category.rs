@@ -1,6 +1,6 @@
 //! Schemes that sort jobs into categories.
 
-use super::borders::{ClassBorders, class};
+use super::borders::{ClassBorders, find_class};
 use super::calendar::Calendar;
 use super::measures::UnknownWord;
 use crate::model::{EndedJob, Procs, ResourceTable, Span, UNKNOWN};
@@ -58,7 +58,7 @@ const PROCS_CHIANG: [Procs; 4] = [1, 8, 32, 64];
 
 /// Lawson's class of a run time, 0 to 3.
 pub(super) fn lawson_class(run: Span) -> usize {
-    class(run.0, &RUN_LAWSON) as usize
+    find_class(run.0, &RUN_LAWSON) as usize
 }
 
 impl Scheme {
@@ -123,14 +123,14 @@ impl Scheme {
 
     /// Number of categories where it is fixed; their keys are 0, 1, …
     #[must_use]
-    pub fn fixed(self) -> Option<usize> {
+    pub fn fixed_count(self) -> Option<usize> {
         match self {
             Scheme::Sixteen => Some(16),
             Scheme::Four | Scheme::Lawson => Some(4),
             Scheme::Chiang => Some(25),
             Scheme::Estimate => Some(2),
             Scheme::SixteenEstimate => Some(32),
-            Scheme::Classes(borders) => Some(borders.classes()),
+            Scheme::Classes(borders) => Some(borders.class_count()),
             Scheme::User
             | Scheme::Group
             | Scheme::Queue
@@ -143,33 +143,33 @@ impl Scheme {
 
     /// The key of a job's category. Categories are listed in ascending order of their keys.
     /// Without a file of priorities all jobs have a priority of 0, and without a table of resources
-    /// all ask for processors alone; see [`Scheme::graded`].
+    /// all ask for processors alone; see [`Scheme::graded_key`].
     #[must_use]
-    pub fn key(self, ended: &EndedJob<'_>, calendar: &Calendar) -> i64 {
+    pub fn category_key(self, ended: &EndedJob<'_>, calendar: &Calendar) -> i64 {
         let (job, run) = (ended.job, ended.outcome.ran);
         match self {
-            Scheme::Sixteen => class(run.0, &RUN_16) * 4 + class(job.procs, &PROCS_16),
-            Scheme::Four => class(run.0, &[3_600]) * 2 + class(job.procs, &[8]),
-            Scheme::Lawson => class(run.0, &RUN_LAWSON),
-            Scheme::Chiang => class(run.0, &RUN_CHIANG) * 5 + class(job.procs, &PROCS_CHIANG),
+            Scheme::Sixteen => find_class(run.0, &RUN_16) * 4 + find_class(job.procs, &PROCS_16),
+            Scheme::Four => find_class(run.0, &[3_600]) * 2 + find_class(job.procs, &[8]),
+            Scheme::Lawson => find_class(run.0, &RUN_LAWSON),
+            Scheme::Chiang => find_class(run.0, &RUN_CHIANG) * 5 + find_class(job.procs, &PROCS_CHIANG),
             Scheme::User => i64::from(job.user),
             Scheme::Group => i64::from(job.group),
             Scheme::Queue => i64::from(job.queue),
-            Scheme::Month => calendar.month(job.submit),
-            Scheme::Week => calendar.week(job.submit),
+            Scheme::Month => calendar.month_number(job.submit),
+            Scheme::Week => calendar.week_number(job.submit),
             Scheme::Estimate => i64::from(job.estimate.0 > run.0.saturating_mul(2)),
             Scheme::SixteenEstimate => {
-                16 * Scheme::Estimate.key(ended, calendar) + Scheme::Sixteen.key(ended, calendar)
+                16 * Scheme::Estimate.category_key(ended, calendar) + Scheme::Sixteen.category_key(ended, calendar)
             }
-            Scheme::Priority => grade(0.0, 0.0),
+            Scheme::Priority => grade_key(0.0, 0.0),
             Scheme::Resources => 0,
-            Scheme::Classes(borders) => borders.key(run, job.procs),
+            Scheme::Classes(borders) => borders.class_key(run, job.procs),
         }
     }
 
     /// The key of a job's category, with the priorities of a file and the resources of the machine.
     #[must_use]
-    pub fn graded(
+    pub fn graded_key(
         self,
         ended: &EndedJob<'_>,
         calendar: &Calendar,
@@ -178,14 +178,14 @@ impl Scheme {
     ) -> i64 {
         match (self, priorities, resources) {
             (Scheme::Priority, Some(priorities), _) => {
-                let importance = priorities.importance(ended.id, ended.job);
-                grade(importance.user, importance.political)
+                let importance = priorities.job_importance(ended.id, ended.job);
+                grade_key(importance.user, importance.political)
             }
             (Scheme::Resources, _, Some(table)) => {
-                let asked = table.totals(ended.job.demand).iter().map(|(id, _)| id.index());
-                asked.filter(|&at| at < MOST_RESOURCES).fold(0, |key, at| key | 1 << at)
+                let resource_places = table.demand_totals(ended.job.demand).iter().map(|(id, _)| id.index());
+                resource_places.filter(|&at| at < MOST_RESOURCES).fold(0, |key, at| key | 1 << at)
             }
-            _ => self.key(ended, calendar),
+            _ => self.category_key(ended, calendar),
         }
     }
 
@@ -194,9 +194,10 @@ impl Scheme {
     pub fn category_among(self, key: i64, calendar: &Calendar, resources: Option<&ResourceTable>) -> String {
         match (self, resources) {
             (Scheme::Resources, Some(table)) if key > 0 => {
-                let named = table.resources().iter().take(MOST_RESOURCES).enumerate();
-                let asked = named.filter(|(at, _)| key >> at & 1 == 1).map(|(_, resource)| resource.name.as_str());
-                asked.collect::<Vec<_>>().join(", ")
+                let listed_resources = table.resources().iter().take(MOST_RESOURCES).enumerate();
+                let resource_names =
+                    listed_resources.filter(|(at, _)| key >> at & 1 == 1).map(|(_, resource)| resource.name.as_str());
+                resource_names.collect::<Vec<_>>().join(", ")
             }
             _ => self.category_name(key, calendar),
         }
@@ -214,7 +215,7 @@ impl Scheme {
             let key = usize::try_from(key).ok()?;
             Some(format!("{}{glue}{}", first.get(key / width)?, second[key % width]))
         };
-        let fixed = match self {
+        let fixed_name = match self {
             Scheme::Sixteen => pair(&LENGTHS, &WIDTHS, " "),
             Scheme::Four => pair(&["short", "long"], &["narrow", "wide"], " "),
             Scheme::Lawson => pair(&["short", "medium", "long", "extra long"], &[""], ""),
@@ -232,7 +233,7 @@ impl Scheme {
             Scheme::User | Scheme::Group | Scheme::Queue if key == i64::from(UNKNOWN) => Some("unknown".to_string()),
             Scheme::User | Scheme::Group | Scheme::Queue => Some(format!("{} {key}", self.id())),
         };
-        fixed.unwrap_or_else(|| key.to_string())
+        fixed_name.unwrap_or_else(|| key.to_string())
     }
 }
 
@@ -245,7 +246,7 @@ const GRADES: f64 = 1e6;
 const POLITICAL: i64 = 1_000_002;
 
 /// The key of a priority: by what the user says, then by what the administrator says.
-fn grade(user: f64, political: f64) -> i64 {
+fn grade_key(user: f64, political: f64) -> i64 {
     let part = |value: f64| (value.clamp(0.0, 1.0) * GRADES).round() as i64;
     let political = if political == f64::NEG_INFINITY { 0 } else { 1 + part(political) };
     part(user) * POLITICAL + political
@@ -286,8 +287,8 @@ impl FromStr for Scheme {
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let unknown = |expected: String| UnknownWord { what: "category scheme", word: word.to_string(), expected };
         if let Some(borders) = word.trim().strip_prefix("classes(").and_then(|rest| rest.strip_suffix(')')) {
-            let expected = |needed| format!("{needed}, as classes(run=10m/1h/8h,procs=1/8/32)");
-            return ClassBorders::parse(borders).map(Scheme::Classes).map_err(|needed| unknown(expected(needed)));
+            let describe_need = |needed| format!("{needed}, as classes(run=10m/1h/8h,procs=1/8/32)");
+            return ClassBorders::parse(borders).map(Scheme::Classes).map_err(|needed| unknown(describe_need(needed)));
         }
         Scheme::ALL.into_iter().find(|s| s.id() == word).ok_or_else(|| {
             unknown(format!("{}, or classes(run=10m/1h/8h,procs=1/8/32)", Scheme::ALL.map(Scheme::id).join(", ")))

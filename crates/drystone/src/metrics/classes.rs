@@ -22,7 +22,7 @@ pub struct JobClass {
 }
 
 impl JobClass {
-    pub(super) fn take(&mut self, week: i64, wait: f64, work: f64) {
+    pub(super) fn take_job(&mut self, week: i64, wait: f64, work: f64) {
         self.jobs += 1;
         self.work += work;
         self.longest = self.longest.max(wait);
@@ -31,18 +31,18 @@ impl JobClass {
         sum.count += 1.0;
     }
 
-    pub(super) fn add(&mut self, other: &JobClass) {
+    pub(super) fn add_class(&mut self, other: &JobClass) {
         self.jobs += other.jobs;
         self.work += other.work;
         self.longest = self.longest.max(other.longest);
         for (week, sum) in &other.weeks {
-            let all = self.weeks.entry(*week).or_default();
-            all.sum += sum.sum;
-            all.count += sum.count;
+            let week_sum = self.weeks.entry(*week).or_default();
+            week_sum.sum += sum.sum;
+            week_sum.count += sum.count;
         }
     }
 
-    pub(super) fn mean(&self) -> f64 {
+    pub(super) fn mean_wait(&self) -> f64 {
         let sums = self.weeks.values().fold((0.0, 0.0), |all, sum| (all.0 + sum.sum, all.1 + sum.count));
         sums.0 / sums.1.max(1.0)
     }

@@ -48,7 +48,8 @@ pub struct MetricsConfig {
     pub fairness: bool,
     /// True to keep the sums per week that comparisons need.
     pub weeks: bool,
-    /// True to keep the waits of classes of run time and width, for [`payers`](super::payers).
+    /// True to keep the waits of classes of run time and width, for
+    /// [`find_payers`](super::find_payers).
     pub classes: bool,
     /// True to report the effects of outages and circumstances. An experiment sets it where there
     /// are any.
@@ -64,7 +65,7 @@ impl MetricsConfig {
     /// Means, deviations and extremes of all measures, the use of the machine, and the sums per
     /// week. No memory per job.
     #[must_use]
-    pub fn light() -> MetricsConfig {
+    pub fn light_config() -> MetricsConfig {
         MetricsConfig {
             selection: JobSelection::All,
             measures: Measure::ALL.to_vec(),
@@ -85,22 +86,22 @@ impl MetricsConfig {
 
     /// Everything but job rows; categories by 16 classes, months and the quality of estimates.
     #[must_use]
-    pub fn full() -> MetricsConfig {
+    pub fn full_config() -> MetricsConfig {
         MetricsConfig {
             percentiles: true,
             categories: vec![Scheme::Sixteen, Scheme::Month, Scheme::Estimate],
             category_percentiles: true,
             predictability: true,
             fairness: true,
-            ..MetricsConfig::light()
+            ..MetricsConfig::light_config()
         }
     }
 }
 
 impl Default for MetricsConfig {
-    /// [`MetricsConfig::light`] with percentiles, predictability and fairness.
+    /// [`MetricsConfig::light_config`] with percentiles, predictability and fairness.
     fn default() -> Self {
-        MetricsConfig { percentiles: true, predictability: true, fairness: true, ..MetricsConfig::light() }
+        MetricsConfig { percentiles: true, predictability: true, fairness: true, ..MetricsConfig::light_config() }
     }
 }
 
@@ -139,8 +140,8 @@ impl Scope {
 
     /// With priorities to sort jobs by, for the jobs of this workload.
     #[must_use]
-    pub fn graded(self, priorities: Option<&Priorities>, workload: &Workload) -> Scope {
-        Scope { priorities: priorities.map(|priorities| Arc::new(priorities.clone().placed(workload))), ..self }
+    pub fn with_grades(self, priorities: Option<&Priorities>, workload: &Workload) -> Scope {
+        Scope { priorities: priorities.map(|priorities| Arc::new(priorities.clone().for_part(workload))), ..self }
     }
 
     /// With weeks counted from another time than the first submit, if there is one.
@@ -154,19 +155,19 @@ impl Scope {
 
     /// The scope of a simulation of a whole workload.
     #[must_use]
-    pub fn of(workload: &Workload) -> Scope {
-        let submits = workload.submits().unwrap_or_default();
+    pub fn from_workload(workload: &Workload) -> Scope {
+        let submits = workload.submit_range().unwrap_or_default();
         let scope = Scope::new(workload.machine(), workload.len() as u64, submits, &workload.provenance);
-        let uncounted = workload.circumstances().map(|known| known.uncounted.clone()).unwrap_or_default();
+        let uncounted_jobs = workload.circumstances().map(|known| known.uncounted.clone()).unwrap_or_default();
         let resources = workload.resources().cloned();
-        Scope { submits: Scope::submits(workload), uncounted, resources, ..scope }
+        Scope { submits: Scope::submit_span(workload), uncounted: uncounted_jobs, resources, ..scope }
     }
 
     /// First and last submit of a workload. Where jobs are here before its first instant, that
     /// stands for the first submit.
     #[must_use]
-    pub fn submits(workload: &Workload) -> (Time, Time) {
-        let (first, last) = workload.submits().unwrap_or_default();
+    pub fn submit_span(workload: &Workload) -> (Time, Time) {
+        let (first, last) = workload.submit_range().unwrap_or_default();
         match workload.circumstances().and_then(|circumstances| circumstances.begin) {
             Some(begin) => (begin.max(first), begin.max(last)),
             None => (first, last),
@@ -176,9 +177,9 @@ impl Scope {
 
 /// Measures a simulation job by job and instant by instant, without keeping jobs unless asked to.
 ///
-/// Call [`ended`](Collector::ended) once per job in the order in which terminations are handled,
-/// [`instant`](Collector::instant) after the decisions of every instant if the queue is of
-/// interest, and [`finish`](Collector::finish) at the end.
+/// Call [`ended`](Collector::note_end) once per job in the order in which terminations are handled,
+/// [`note_instant`](Collector::note_instant) after the decisions of every instant if the queue is
+/// of interest, and [`finish`](Collector::finish) at the end.
 #[derive(Clone, Debug)]
 pub struct Collector {
     config: MetricsConfig,
@@ -216,12 +217,12 @@ pub struct Collector {
 
 impl MetricsConfig {
     /// The measures that suffice, where not all are needed.
-    fn few(&self) -> Option<Few> {
+    fn few_measures(&self) -> Option<Few> {
         let in_parts =
             self.weeks || self.classes || self.fairness || self.predictability || !self.categories.is_empty();
-        let all = Measure::ALL.iter().all(|measure| self.measures.contains(measure));
+        let has_all = Measure::ALL.iter().all(|measure| self.measures.contains(measure));
         let few = || Few { measures: self.measures.clone(), times: [(Span::ZERO, Span::ZERO); BLOCK], size: 0 };
-        (!in_parts && self.excessive.is_empty() && !all).then(few)
+        (!in_parts && self.excessive.is_empty() && !has_all).then(few)
     }
 }
 
@@ -233,7 +234,7 @@ impl Collector {
         // Room for the rows at once, unless more jobs are announced than there can be.
         let room = usize::try_from(scope.jobs.min(1 << 24)).unwrap_or(0);
         Collector {
-            selector: Selector::new(config.selection, scope.jobs, scope.submits).without(scope.uncounted),
+            selector: Selector::new(config.selection, scope.jobs, scope.submits).without_jobs(scope.uncounted),
             machine: MachineMeter::new(procs, scope.submits.0),
             resources: scope.resources.as_ref().map(ResourceMeter::new),
             queue: QueueMeter::new(procs, scope.submits.1),
@@ -255,7 +256,7 @@ impl Collector {
             rows: config.keep_jobs.then(|| Vec::with_capacity(room)),
             lost: Vec::new(),
             bounds: BTreeMap::new(),
-            few: config.few(),
+            few: config.few_measures(),
             parts: (0, 0),
             calendar: scope.calendar,
             config,
@@ -277,41 +278,41 @@ impl Collector {
 
     /// Takes a job that has ended.
     #[inline]
-    pub fn ended(&mut self, ended: &EndedJob<'_>) {
-        let ended = &EndedJob { id: self.whole(ended.id), ..*ended };
-        let counted = self.selector.keeps(ended);
-        self.machine.take(ended, self.selector.period());
+    pub fn note_end(&mut self, ended: &EndedJob<'_>) {
+        let whole_job = &EndedJob { id: self.whole_id(ended.id), ..*ended };
+        let is_counted = self.selector.keeps_job(whole_job);
+        self.machine.take_job(whole_job, self.selector.period());
         if let Some(resources) = &mut self.resources {
-            resources.take(ended);
+            resources.take_job(whole_job);
         }
         if let Some(rows) = &mut self.rows {
-            rows.push(JobRow { promised: self.bounds.remove(&ended.id), ..JobRow::new(ended, counted) });
+            rows.push(JobRow { promised: self.bounds.remove(&whole_job.id), ..JobRow::new(whole_job, is_counted) });
         }
-        if counted {
-            self.count(ended);
+        if is_counted {
+            self.count_job(whole_job);
         }
         if let Some(disruptions) = &mut self.disruptions {
-            if ended.outcome.found.is_some() {
-                disruptions.found();
+            if whole_job.outcome.found.is_some() {
+                disruptions.note_adopted_end();
             }
-            if counted {
-                disruptions.take(ended);
+            if is_counted {
+                disruptions.take_job(whole_job);
             }
         }
     }
 
     /// The id in the whole workload of a job of the part at work.
     #[inline]
-    fn whole(&self, id: JobId) -> JobId {
+    fn whole_id(&self, id: JobId) -> JobId {
         JobId(id.0 + self.parts.0)
     }
 
-    fn count(&mut self, ended: &EndedJob<'_>) {
+    fn count_job(&mut self, ended: &EndedJob<'_>) {
         match &mut self.few {
-            Some(few) => few.take(ended, &mut self.overall),
+            Some(few) => few.take_job(ended, &mut self.overall),
             None => self.count_all(ended),
         }
-        self.kills.take(ended);
+        self.kills.take_job(ended);
         let suspensions = ended.outcome.suspensions;
         if suspensions > 0 {
             self.suspensions.total += u64::from(suspensions);
@@ -321,35 +322,35 @@ impl Collector {
     }
 
     fn count_all(&mut self, ended: &EndedJob<'_>) {
-        let values = measures::all(ended);
-        self.overall.take(&values);
-        self.worst.take(ended, &values);
+        let values = measures::all_measures(ended);
+        self.overall.take_values(&values);
+        self.worst.take_job(ended, &values);
         if let Some(weeks) = &mut self.weeks {
-            weeks.take(self.submit_weeks.number(ended.job.submit), &values);
+            weeks.take_values(self.submit_weeks.week_number(ended.job.submit), &values);
             if self.begun > 0 {
-                self.windows.take(self.begun - 1, &values);
+                self.windows.take_values(self.begun - 1, &values);
             }
         }
         if let Some(classes) = &mut self.classes {
-            let key = classes::SCHEME.key(ended, &self.calendar);
+            let key = classes::SCHEME.category_key(ended, &self.calendar);
             let work = ended.outcome.ran.as_f64() * f64::from(ended.job.procs);
-            let class = classes.at(key, || JobClass { key, ..JobClass::default() });
-            class.take(self.submit_weeks.number(ended.job.submit), ended.wait().as_f64(), work);
+            let class = classes.value_at(key, || JobClass { key, ..JobClass::default() });
+            class.take_job(self.submit_weeks.week_number(ended.job.submit), ended.wait_time().as_f64(), work);
         }
         for excess in &mut self.excessive {
-            excess.take(ended.wait());
+            excess.take_wait(ended.wait_time());
         }
         if let Some(promises) = &mut self.promises {
-            promises.take(ended);
+            promises.take_job(ended);
         }
         if let Some(users) = &mut self.users {
             let slowdown = values[Measure::BoundedSlowdown as usize];
-            users.take(ended.job, slowdown, ended.wait(), ended.outcome.ran);
+            users.take_job(ended.job, slowdown, ended.wait_time(), ended.outcome.ran);
         }
         for (scheme, groups) in &mut self.schemes {
             let table = self.resources.as_ref().map(ResourceMeter::table);
-            let key = scheme.graded(ended, &self.calendar, self.priorities.as_deref(), table);
-            groups.at(key, || GroupMeasures::new(self.config.category_percentiles)).take(&values);
+            let key = scheme.graded_key(ended, &self.calendar, self.priorities.as_deref(), table);
+            groups.value_at(key, || GroupMeasures::new(self.config.category_percentiles)).take_values(&values);
         }
     }
 
@@ -357,32 +358,32 @@ impl Collector {
     /// start or to resume, and the processors they ask for. Instants come in order of time. Cost: a
     /// few nanoseconds.
     #[inline]
-    pub fn instant(&mut self, now: Time, free: Procs, waiting_jobs: u64, waiting_procs: u64) {
+    pub fn note_instant(&mut self, now: Time, free: Procs, waiting_jobs: u64, waiting_procs: u64) {
         if self.config.queue {
-            self.queue.instant(now, free, waiting_jobs, Some(waiting_procs));
+            self.queue.note_instant(now, free, waiting_jobs, Some(waiting_procs));
         }
     }
 
     /// The report on everything taken. Cost: O(n) for n kept values, O(n log n) with job rows.
     #[must_use]
     pub fn finish(self) -> Report {
-        let trimmed = self.selector.trimmed();
+        let trim_counts = self.selector.trim_counts();
         let mut overall = self.overall;
         if let Some(mut few) = self.few {
-            few.fold(&mut overall);
+            few.fold_into(&mut overall);
         }
         let measures = overall.finish();
         let rows = self.rows.map(|mut rows| {
             rows.sort_shared_by_key(|row| row.id);
             rows
         });
-        let mut lost = self.lost;
-        lost.sort_shared_by_key(|row| row.id);
+        let mut lost_rows = self.lost;
+        lost_rows.sort_shared_by_key(|row| row.id);
         let machine = self.machine.finish(self.selector.period());
-        let capacity = f64::from(machine.procs) * machine.busy().as_f64();
+        let capacity = f64::from(machine.procs) * machine.busy_time().as_f64();
         let up = (capacity > 0.0).then(|| 1.0 - machine.down / capacity);
         let (calendar, table) = (&self.calendar, self.resources.as_ref().map(ResourceMeter::table));
-        let categorised = |(scheme, groups): (Scheme, Groups)| Categorised {
+        let categorise = |(scheme, groups): (Scheme, Groups)| Categorised {
             scheme,
             categories: groups
                 .into_sorted()
@@ -395,28 +396,28 @@ impl Collector {
         };
         Report {
             selection: self.config.selection,
-            trimmed,
+            trimmed: trim_counts,
             worst: self.worst.finish(),
-            resources: self.resources.as_ref().map_or_else(Vec::new, |meter| meter.finish(machine.busy())),
+            resources: self.resources.as_ref().map_or_else(Vec::new, |meter| meter.finish(machine.busy_time())),
             machine,
             disruptions: self.disruptions.map(|meter| meter.finish(up, machine.down)),
             sizes: None,
             queue: self.queue.finish(),
             kills: self.kills,
             suspensions: Suspensions {
-                mean: (trimmed.kept > 0).then(|| self.suspensions.total as f64 / trimmed.kept as f64),
+                mean: (trim_counts.kept > 0).then(|| self.suspensions.total as f64 / trim_counts.kept as f64),
                 ..self.suspensions
             },
             predictability: self.promises.map(PromiseCollector::finish),
             excessive: self.excessive.into_iter().map(ExcessWaits::finish).collect(),
             fairness: self.users.map(|users| users.finish(&measures.bounded_slowdown, rows.as_deref())),
-            categories: self.schemes.into_iter().map(categorised).collect(),
+            categories: self.schemes.into_iter().map(categorise).collect(),
             weeks: self.weeks.map_or_else(Vec::new, UnitSums::into_sorted),
             windows: self.windows.into_sorted(),
             classes: self.classes.map_or_else(Vec::new, |all| all.into_sorted().map(|(_, class)| class).collect()),
             measures,
             jobs: rows,
-            lost,
+            lost: lost_rows,
         }
     }
 }
@@ -426,65 +427,65 @@ impl Observer for Collector {
     const NOTES: bool = false;
 
     #[inline]
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        Collector::ended(self, ended);
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        Collector::note_end(self, ended);
     }
 
     #[inline]
-    fn settled(&mut self, now: Time, levels: Levels) {
-        Collector::instant(self, now, levels.free, levels.queued(), levels.queued_procs());
-        self.machine.down(now, levels.down);
-        self.queue.down(levels.down);
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
+        Collector::note_instant(self, now, levels.free, levels.queued_jobs(), levels.queued_procs());
+        self.machine.note_down(now, levels.down);
+        self.queue.note_down(levels.down);
     }
 
-    fn reserved(&mut self, _now: Time, id: JobId, _start: Time, latest: Time) {
+    fn note_reservation(&mut self, _now: Time, id: JobId, _start: Time, latest: Time) {
         // A start without a bound is an outlook.
         if self.rows.is_some() && latest != Time::MAX {
-            self.bounds.entry(self.whole(id)).or_insert(latest);
+            self.bounds.entry(self.whole_id(id)).or_insert(latest);
         }
     }
 
-    fn requeued(&mut self, _now: Time, id: JobId, procs: Procs, ran: Span) {
-        let id = self.whole(id);
-        self.machine.forget(id);
+    fn note_requeue(&mut self, _now: Time, id: JobId, procs: Procs, ran: Span) {
+        let id = self.whole_id(id);
+        self.machine.forget_job(id);
         if let Some(disruptions) = &mut self.disruptions {
-            disruptions.requeued(id, procs, ran);
+            disruptions.note_requeue(id, procs, ran);
         }
     }
 
-    fn checkpointed(&mut self, _now: Time, _id: JobId, procs: Procs, spent: Span) {
+    fn note_checkpoint(&mut self, _now: Time, _id: JobId, procs: Procs, spent: Span) {
         if let Some(disruptions) = &mut self.disruptions {
-            disruptions.checkpointed(procs, spent);
+            disruptions.note_checkpoint(procs, spent);
         }
     }
 
-    fn lost(&mut self, ended: &EndedJob<'_>) {
-        let ended = &EndedJob { id: self.whole(ended.id), ..*ended };
-        self.machine.forget(ended.id);
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
+        let whole_job = &EndedJob { id: self.whole_id(ended.id), ..*ended };
+        self.machine.forget_job(whole_job.id);
         if self.rows.is_some() {
-            self.lost.push(JobRow::new(ended, false));
+            self.lost.push(JobRow::new(whole_job, false));
         }
         if let Some(disruptions) = &mut self.disruptions {
-            disruptions.lost(ended);
+            disruptions.note_loss(whole_job);
         }
     }
 
-    fn sized(&mut self, now: Time, id: JobId, procs: Procs) {
-        self.machine.sized(now, self.whole(id), procs);
+    fn note_size(&mut self, now: Time, id: JobId, procs: Procs) {
+        self.machine.note_size(now, self.whole_id(id), procs);
     }
 
-    fn resized(&mut self, now: Time, id: JobId, sizes: (Procs, Procs), _times: (Span, Span)) {
-        self.machine.resized(now, self.whole(id), sizes);
-    }
-
-    #[inline]
-    fn suspended(&mut self, now: Time, id: JobId) {
-        self.machine.interrupted(now, self.whole(id), true);
+    fn note_resize(&mut self, now: Time, id: JobId, sizes: (Procs, Procs), _times: (Span, Span)) {
+        self.machine.note_resize(now, self.whole_id(id), sizes);
     }
 
     #[inline]
-    fn resumed(&mut self, now: Time, id: JobId) {
-        self.machine.interrupted(now, self.whole(id), false);
+    fn note_suspension(&mut self, now: Time, id: JobId) {
+        self.machine.note_interruption(now, self.whole_id(id), true);
+    }
+
+    #[inline]
+    fn note_resumption(&mut self, now: Time, id: JobId) {
+        self.machine.note_interruption(now, self.whole_id(id), false);
     }
 }
 
@@ -503,7 +504,7 @@ impl Default for Worst {
 
 impl Worst {
     #[inline]
-    fn take(&mut self, ended: &EndedJob<'_>, values: &[f64; MEASURES]) {
+    fn take_job(&mut self, ended: &EndedJob<'_>, values: &[f64; MEASURES]) {
         // Records get rare: one test for all of them. An undefined slowdown is not larger than
         // anything.
         let record = values.iter().zip(&self.values).fold(false, |any, (value, worst)| any | (value > worst));
@@ -518,8 +519,9 @@ impl Worst {
     }
 
     fn finish(self) -> Vec<WorstCase> {
-        let all = Measure::ALL.into_iter().zip(self.values).zip(self.jobs);
-        all.filter(|((_, value), _)| value.is_finite())
+        let worst_values = Measure::ALL.into_iter().zip(self.values).zip(self.jobs);
+        worst_values
+            .filter(|((_, value), _)| value.is_finite())
             .map(|((measure, value), (id, number))| WorstCase { measure, value, id, number })
             .collect()
     }
@@ -547,9 +549,9 @@ impl GroupMeasures {
     }
 
     #[inline]
-    fn take(&mut self, values: &[f64; MEASURES]) {
+    fn take_values(&mut self, values: &[f64; MEASURES]) {
         if self.size == BLOCK {
-            self.fold();
+            self.fold_block();
         }
         for (column, &value) in self.columns.iter_mut().zip(values) {
             column[self.size] = value;
@@ -558,7 +560,7 @@ impl GroupMeasures {
     }
 
     #[inline(never)]
-    fn fold(&mut self) {
+    fn fold_block(&mut self) {
         for (distribution, column) in self.distributions.iter_mut().zip(&self.columns) {
             distribution.extend(&column[..self.size]);
         }
@@ -566,7 +568,7 @@ impl GroupMeasures {
     }
 
     fn finish(mut self) -> Measures {
-        self.fold();
+        self.fold_block();
         Measures::from_array(self.distributions.map(Distribution::finish))
     }
 }
@@ -582,16 +584,16 @@ struct Few {
 
 impl Few {
     #[inline]
-    fn take(&mut self, ended: &EndedJob<'_>, group: &mut GroupMeasures) {
+    fn take_job(&mut self, ended: &EndedJob<'_>, group: &mut GroupMeasures) {
         if self.size == BLOCK {
-            self.fold(group);
+            self.fold_into(group);
         }
-        self.times[self.size] = (ended.wait(), ended.outcome.ran);
+        self.times[self.size] = (ended.wait_time(), ended.outcome.ran);
         self.size += 1;
     }
 
     #[inline(never)]
-    fn fold(&mut self, group: &mut GroupMeasures) {
+    fn fold_into(&mut self, group: &mut GroupMeasures) {
         let times = &self.times[..self.size];
         for &measure in &self.measures {
             let mut column = [0.0; BLOCK];

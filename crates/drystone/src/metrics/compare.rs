@@ -143,7 +143,7 @@ pub enum CompareError {
 ///
 /// # Errors
 /// A baseline that is not among the reports, equal names, impossible options.
-pub fn compare(
+pub fn compare_reports(
     reports: &[(&str, &Report)],
     baseline: &str,
     metrics: &[Metric],
@@ -161,11 +161,13 @@ pub fn compare(
         .find(|(name, _)| *name == baseline)
         .ok_or_else(|| CompareError::NoBaseline(baseline.to_string()))?
         .1;
-    let units = ComparedUnits::of(reports);
-    let others: Vec<(&str, &Report)> = reports.iter().filter(|(name, _)| *name != baseline).copied().collect();
+    let units = ComparedUnits::from_reports(reports);
+    let other_reports: Vec<(&str, &Report)> = reports.iter().filter(|(name, _)| *name != baseline).copied().collect();
     let by_metric: Vec<Vec<MetricChange>> = metrics
         .iter()
-        .map(|&metric| family(metric, &units, base, others.iter().map(|(_, report)| *report), options.confidence))
+        .map(|&metric| {
+            judge_family(metric, &units, base, other_reports.iter().map(|(_, report)| *report), options.confidence)
+        })
         .collect();
     let policy = |(at, (name, _)): (usize, &(&str, &Report))| ComparedPolicy {
         name: (*name).to_string(),
@@ -173,15 +175,15 @@ pub fn compare(
     };
     Ok(Comparison {
         baseline: baseline.to_string(),
-        weeks: units.count(),
-        basis: units.basis(),
+        weeks: units.unit_count(),
+        basis: units.estimate_basis(),
         options,
-        policies: others.iter().enumerate().map(policy).collect(),
+        policies: other_reports.iter().enumerate().map(policy).collect(),
     })
 }
 
 /// The changes of one metric under several policies, judged as a family.
-fn family<'a>(
+fn judge_family<'a>(
     metric: Metric,
     units: &ComparedUnits,
     base: &Report,
@@ -189,15 +191,15 @@ fn family<'a>(
     confidence: f64,
 ) -> Vec<MetricChange> {
     let mut changes: Vec<(MetricChange, Option<MeanDifference>)> =
-        others.map(|report| change(metric, units, (base, report), confidence)).collect();
+        others.map(|report| metric_change(metric, units, (base, report), confidence)).collect();
     let p: Vec<f64> = changes.iter().filter_map(|(change, _)| change.evidence.p).collect();
-    let mut corrected = correct_family(&p).into_iter();
-    let judged = changes.iter().filter(|(_, difference)| difference.is_some()).count();
+    let mut corrected_values = correct_family(&p).into_iter();
+    let judged_count = changes.iter().filter(|(_, difference)| difference.is_some()).count();
     for (change, difference) in &mut changes {
         let Some(difference) = difference else { continue };
-        change.evidence.p_family = change.evidence.p.and_then(|_| corrected.next());
+        change.evidence.p_family = change.evidence.p.and_then(|_| corrected_values.next());
         // All these measures are better when lower.
-        change.verdict = match difference.verdict(change.evidence.p_family, confidence, judged) {
+        change.verdict = match difference.judge_difference(change.evidence.p_family, confidence, judged_count) {
             DifferenceVerdict::Shorter => MetricVerdict::Better,
             DifferenceVerdict::Longer => MetricVerdict::Worse,
             DifferenceVerdict::Same => MetricVerdict::Same,
@@ -214,15 +216,15 @@ fn family<'a>(
 const TELLING: f64 = 0.1;
 
 /// The change of one metric, not yet judged, and what judges it.
-fn change(
+fn metric_change(
     metric: Metric,
     units: &ComparedUnits,
     (base, report): (&Report, &Report),
     confidence: f64,
 ) -> (MetricChange, Option<MeanDifference>) {
-    let (old, new) = (metric.of(base), metric.of(report));
-    let both = old.zip(new);
-    let relative = both.and_then(|(old, new)| relative(old, new));
+    let (old, new) = (metric.value_of(base), metric.value_of(report));
+    let values = old.zip(new);
+    let relative = values.and_then(|(old, new)| relative_change(old, new));
     let evidence = ChangeEvidence::default();
     let mut change = MetricChange {
         metric,
@@ -236,15 +238,15 @@ fn change(
     let Metric::Mean(measure) = metric else {
         return (MetricChange { verdict: MetricVerdict::NotAMean, ..change }, None);
     };
-    if both.is_none() {
+    if values.is_none() {
         return (change, None);
     }
-    let difference = units.difference(base, report, measure);
-    change.interval = difference.interval(confidence);
+    let difference = units.mean_difference(base, report, measure);
+    change.interval = difference.change_interval(confidence);
     change.evidence = ChangeEvidence {
         p: difference.p_value(),
         p_family: None,
-        signs: (difference.signs.weeks() > 0).then_some(difference.signs),
+        signs: (difference.signs.week_count() > 0).then_some(difference.signs),
         more_weeks: difference.estimate.ok().and_then(|estimate| estimate.more_weeks(TELLING, confidence)),
     };
     (change, Some(difference))
@@ -260,33 +262,33 @@ struct ComparedUnits {
 impl ComparedUnits {
     /// Trimming may leave a week to one policy and not to another: all weeks of all reports take
     /// part, and those between without jobs.
-    fn of(reports: &[(&str, &Report)]) -> ComparedUnits {
+    fn from_reports(reports: &[(&str, &Report)]) -> ComparedUnits {
         let windows = reports.iter().all(|(_, report)| report.windows.len() >= LEAST_UNITS);
         let mut units = ComparedUnits { windows, ends: None };
-        let numbers = || reports.iter().flat_map(|(_, report)| units.sums(report)).map(|unit| unit.week);
+        let numbers = || reports.iter().flat_map(|(_, report)| units.weekly_sums(report)).map(|unit| unit.week);
         units.ends = numbers().min().zip(numbers().max());
         units
     }
 
-    fn sums<'a>(&self, report: &'a Report) -> &'a [MeasuredWeek] {
+    fn weekly_sums<'a>(&self, report: &'a Report) -> &'a [MeasuredWeek] {
         if self.windows { &report.windows } else { &report.weeks }
     }
 
-    fn count(&self) -> usize {
+    fn unit_count(&self) -> usize {
         self.ends.map_or(0, |(first, last)| usize::try_from(last - first + 1).unwrap_or(0))
     }
 
-    fn basis(&self) -> Option<EstimateBasis> {
-        let units = self.count();
+    fn estimate_basis(&self) -> Option<EstimateBasis> {
+        let units = self.unit_count();
         let blocks = blocks_of(units).len();
         let basis = if self.windows { EstimateBasis::Windows(units) } else { EstimateBasis::Blocks { blocks, units } };
         (blocks >= LEAST_UNITS).then_some(basis)
     }
 
-    fn difference(&self, base: &Report, report: &Report, measure: Measure) -> MeanDifference {
+    fn mean_difference(&self, base: &Report, report: &Report, measure: Measure) -> MeanDifference {
         let of = |report: &Report| {
-            let mut sums = vec![PeriodSum::default(); self.count()];
-            for unit in self.sums(report) {
+            let mut sums = vec![PeriodSum::default(); self.unit_count()];
+            for unit in self.weekly_sums(report) {
                 let place = self.ends.and_then(|(first, _)| usize::try_from(unit.week - first).ok());
                 let (sum, jobs) = unit.sum(measure);
                 if let Some(place) = place.and_then(|place| sums.get_mut(place)) {
@@ -295,12 +297,12 @@ impl ComparedUnits {
             }
             sums
         };
-        let between = if self.windows { MeanDifference::between_windows } else { MeanDifference::between };
+        let between = if self.windows { MeanDifference::between_windows } else { MeanDifference::compare_sums };
         between(of(base), of(report))
     }
 }
 
 /// new / old − 1; 0 where both are 0; `None` where only `old` is.
-pub(super) fn relative(old: f64, new: f64) -> Option<f64> {
+pub(super) fn relative_change(old: f64, new: f64) -> Option<f64> {
     if old == new { Some(0.0) } else { (old > 0.0).then(|| new / old - 1.0) }
 }

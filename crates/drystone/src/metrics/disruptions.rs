@@ -42,7 +42,7 @@ impl Disruptions {
     /// Share of the processor-seconds of jobs that were lost or went into checkpoints, where the
     /// jobs that ended did so much work.
     #[must_use]
-    pub fn waste(&self, work: f64) -> Option<f64> {
+    pub fn wasted_share(&self, work: f64) -> Option<f64> {
         let vain = self.work_lost + self.checkpoint_work;
         (vain + work > 0.0).then(|| vain / (vain + work))
     }
@@ -79,29 +79,29 @@ impl DisruptionMeter {
         }
     }
 
-    pub(super) fn requeued(&mut self, id: JobId, procs: Procs, ran: Span) {
+    pub(super) fn note_requeue(&mut self, id: JobId, procs: Procs, ran: Span) {
         self.hits += 1;
         self.requeued.insert(id);
         self.work_lost += f64::from(procs) * ran.as_f64();
     }
 
-    pub(super) fn checkpointed(&mut self, procs: Procs, spent: Span) {
+    pub(super) fn note_checkpoint(&mut self, procs: Procs, spent: Span) {
         self.checkpoint_work += f64::from(procs) * spent.as_f64();
     }
 
-    pub(super) fn lost(&mut self, ended: &EndedJob<'_>) {
+    pub(super) fn note_loss(&mut self, ended: &EndedJob<'_>) {
         self.hits += 1;
         self.lost += 1;
         self.work_lost += f64::from(ended.job.procs) * ended.outcome.ran.as_f64();
     }
 
     /// A job has ended that was running at the first instant.
-    pub(super) fn found(&mut self) {
+    pub(super) fn note_adopted_end(&mut self) {
         self.found += 1;
     }
 
     /// A job that counts has ended.
-    pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
+    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
         self.held += u64::from(ended.outcome.held > Span::ZERO);
         self.waits.push(ended.eligible_wait().as_f64());
     }
@@ -133,14 +133,14 @@ pub(super) struct Down {
 impl Down {
     /// This many are out from now on.
     #[inline]
-    pub(super) fn note(&mut self, now: Time, down: Procs) {
+    pub(super) fn note_down(&mut self, now: Time, down: Procs) {
         if down != self.steps.last().map_or(0, |step| step.1) {
-            self.step(now, down);
+            self.add_step(now, down);
         }
     }
 
     #[cold]
-    fn step(&mut self, now: Time, down: Procs) {
+    fn add_step(&mut self, now: Time, down: Procs) {
         match self.steps.last_mut() {
             Some(last) if last.0 == now => last.1 = down,
             _ => self.steps.push((now, down)),
@@ -148,7 +148,7 @@ impl Down {
     }
 
     /// Processor-seconds out between two times.
-    pub(super) fn between(&self, from: Time, until: Time) -> f64 {
+    pub(super) fn sum_between(&self, from: Time, until: Time) -> f64 {
         let ends = self.steps.iter().skip(1).map(|step| step.0).chain([Time::MAX]);
         let spans = self.steps.iter().zip(ends).map(|(&(begin, down), end)| {
             let (begin, end) = (begin.max(from), end.min(until));
@@ -166,11 +166,11 @@ mod tests {
     fn what_is_out_is_counted_within_limits() {
         let mut down = Down::default();
         for (time, procs) in [(5, 0), (10, 2), (20, 2), (20, 3), (30, 0), (40, 1)] {
-            down.note(Time(time), procs);
+            down.note_down(Time(time), procs);
         }
-        assert_eq!(down.between(Time(0), Time(100)), 20.0 + 30.0 + 60.0);
-        assert_eq!(down.between(Time(15), Time(25)), 10.0 + 15.0);
-        assert_eq!(down.between(Time(30), Time(40)), 0.0);
-        assert_eq!(down.between(Time(50), Time(45)), 0.0);
+        assert_eq!(down.sum_between(Time(0), Time(100)), 20.0 + 30.0 + 60.0);
+        assert_eq!(down.sum_between(Time(15), Time(25)), 10.0 + 15.0);
+        assert_eq!(down.sum_between(Time(30), Time(40)), 0.0);
+        assert_eq!(down.sum_between(Time(50), Time(45)), 0.0);
     }
 }

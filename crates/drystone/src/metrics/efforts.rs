@@ -22,7 +22,7 @@ pub struct SearchEffort {
 impl SearchEffort {
     /// `None` where the policy has not searched. O(notes).
     #[must_use]
-    pub fn of(notes: &Notes) -> Option<SearchEffort> {
+    pub fn from_notes(notes: &Notes) -> Option<SearchEffort> {
         let mut sums = SearchEffort::default();
         for note in &notes.list {
             let value = note.value.max(0) as u64;

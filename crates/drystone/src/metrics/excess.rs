@@ -30,7 +30,7 @@ impl ExcessWaits {
         ExcessWaits { threshold, count: 0, total: 0 }
     }
 
-    pub(super) fn take(&mut self, wait: Span) {
+    pub(super) fn take_wait(&mut self, wait: Span) {
         let excess = excessive_wait(wait, self.threshold);
         self.count += u64::from(excess > Span::ZERO);
         self.total += i128::from(excess.0);

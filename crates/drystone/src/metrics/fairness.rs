@@ -55,13 +55,13 @@ struct OfUser {
 
 impl Users {
     pub(super) fn new(machine: Machine, resources: Option<Arc<ResourceTable>>) -> Users {
-        let resources = resources.filter(|table| table.counts());
+        let resources = resources.filter(|table| table.has_resources());
         Users { sums: Keyed::default(), procs: f64::from(machine.procs.max(1)), resources }
     }
 
-    pub(super) fn take(&mut self, job: &Job, slowdown: f64, wait: Span, ran: Span) {
+    pub(super) fn take_job(&mut self, job: &Job, slowdown: f64, wait: Span, ran: Span) {
         let share = self.dominant_share(job);
-        let user = self.sums.at(i64::from(job.user), Default::default);
+        let user = self.sums.value_at(i64::from(job.user), Default::default);
         user.jobs += 1;
         user.slowdown += slowdown;
         user.received += share * ran.as_f64();
@@ -74,16 +74,16 @@ impl Users {
         let share = f64::from(job.procs) / self.procs;
         let Some(table) = &self.resources else { return share };
         let of = |&(id, amount): &(ResourceId, u64)| {
-            amount as f64 / table.resource(id).map_or(1, |resource| resource.total.max(1)) as f64
+            amount as f64 / table.find_resource(id).map_or(1, |resource| resource.total.max(1)) as f64
         };
-        table.totals(job.demand).iter().map(of).fold(share, f64::max)
+        table.demand_totals(job.demand).iter().map(of).fold(share, f64::max)
     }
 
     pub(super) fn finish(self, slowdown: &Summary, rows: Option<&[JobRow]>) -> Fairness {
         let sums: Vec<(i64, OfUser)> = self.sums.into_sorted().collect();
         let means: Vec<(i32, f64)> =
             sums.iter().map(|(user, own)| (*user as i32, own.slowdown / own.jobs as f64)).collect();
-        let served = sums.iter().filter(|(_, own)| own.asked > 0.0).map(|(_, own)| own.received / own.asked);
+        let served_shares = sums.iter().filter(|(_, own)| own.asked > 0.0).map(|(_, own)| own.received / own.asked);
         let worst = means.iter().copied().reduce(|worst, user| if user.1 > worst.1 { user } else { worst });
         let jobs = || {
             let variation = slowdown.deviation? / slowdown.mean?;
@@ -91,18 +91,18 @@ impl Users {
         };
         Fairness {
             jobs: jobs(),
-            users: jain(means.iter().map(|m| m.1)),
+            users: jain_index(means.iter().map(|m| m.1)),
             worst_user: worst.map(|w| w.0),
             worst_user_slowdown: worst.map(|w| w.1),
-            overtaken: rows.and_then(overtaken),
-            dominant: jain(served),
+            overtaken: rows.and_then(overtaken_share),
+            dominant: jain_index(served_shares),
         }
     }
 }
 
 /// Jain's index of fairness; `None` without values or where all are 0.
 #[must_use]
-pub fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub fn jain_index(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for value in values {
         count += 1.0;
@@ -117,7 +117,7 @@ pub fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {
 ///
 /// `rows` in order of arrival, all jobs of the simulation. Cost: O(n).
 #[must_use]
-pub fn overtaken(rows: &[JobRow]) -> Option<f64> {
+pub fn overtaken_share(rows: &[JobRow]) -> Option<f64> {
     let (mut jobs, mut late) = (0_u64, 0_u64);
     // Earliest start among jobs submitted after `submit`, and among those submitted at `submit` or
     // after.
@@ -148,13 +148,13 @@ mod tests {
     #[test]
     fn dominant_shares_by_hand() {
         let mut table = ResourceTableBuilder::new();
-        let memory = table.resource(Resource::new("mem", ResourceUnit::Kilobytes, 8 << 20)).expect("new");
-        let large = table.intern(Demand::of([(memory, 6 << 20)])).expect("known");
+        let memory = table.add_resource(Resource::new("mem", ResourceUnit::Kilobytes, 8 << 20)).expect("new");
+        let large = table.intern_demand(Demand::from_totals([(memory, 6 << 20)])).expect("known");
         let mut users = Users::new(Machine::new(4), Some(table.finish()));
         let mut take = |user, procs, demand, wait, ran| {
             let mut job = Job::new(Time(0), procs, Span(ran));
             (job.user, job.demand) = (user, demand);
-            users.take(&job, 1.0, Span(wait), Span(ran));
+            users.take_job(&job, 1.0, Span(wait), Span(ran));
         };
         take(1, 2, DemandId::NONE, 10, 10);
         take(2, 1, large, 0, 20);

@@ -1,7 +1,7 @@
 //! Quality of a run-time predictor, judged on a log alone: no schedule is simulated.
 
-use super::measures::accuracy;
-use super::predictability::accuracies as summed;
+use super::measures::prediction_accuracy;
+use super::predictability::summarise_accuracies as summed;
 use super::summary::{Distribution, Summary};
 use crate::model::{JobId, Span, Time, Workload};
 use crate::parts::predict::Forecast;
@@ -18,8 +18,8 @@ pub struct Foresight {
     /// Coverage: share of jobs whose prediction was learned from other jobs; the others fell back,
     /// e.g. to the estimate.
     pub coverage: Option<f64>,
-    /// [`accuracy`] per job: the smaller of prediction and run time over the larger. Without values
-    /// where all run times are 0.
+    /// [`prediction_accuracy`] per job: the smaller of prediction and run time over the larger.
+    /// Without values where all run times are 0.
     pub accuracy: Summary,
     /// Share of jobs that ran longer than predicted.
     pub under_predicted_rate: Option<f64>,
@@ -41,24 +41,24 @@ pub struct Foresight {
 ///
 /// Cost: O(n log n) for n jobs, and what the predictor costs.
 #[must_use]
-pub fn foresee(workload: &Workload, waits: &[Span], forecast: &mut Forecast) -> Foresight {
-    let clairvoyant = forecast.predictor.clairvoyant();
-    let mut running: BinaryHeap<Reverse<(Time, JobId)>> = BinaryHeap::new();
+pub fn judge_predictor(workload: &Workload, waits: &[Span], forecast: &mut Forecast) -> Foresight {
+    let clairvoyant = forecast.predictor.is_clairvoyant();
+    let mut running_jobs: BinaryHeap<Reverse<(Time, JobId)>> = BinaryHeap::new();
     let distribution = || Distribution::new(true);
     let [mut accuracies, mut error, mut under, mut over] = std::array::from_fn(|_| distribution());
-    let mut learned = 0u64;
+    let mut learned_count = 0u64;
     for (at, (job, truth)) in workload.jobs().iter().zip(workload.truth()).enumerate() {
-        while let Some(&Reverse((time, ended))) = running.peek()
+        while let Some(&Reverse((time, ended))) = running_jobs.peek()
             && time <= job.submit
         {
-            running.pop();
-            forecast.predictor.learn(ended, workload.job(ended), workload.truth()[ended.index()].run, time);
+            running_jobs.pop();
+            forecast.predictor.learn_from_end(ended, workload.job(ended), workload.truth()[ended.index()].run, time);
         }
         let id = JobId(at as u32);
-        let said = forecast.predictor.predict(id, job, clairvoyant.then_some(truth.run));
-        let prediction = forecast.planned(said);
-        learned += u64::from(said.learned);
-        accuracies.push(accuracy(prediction, truth.run));
+        let raw_prediction = forecast.predictor.predict(id, job, clairvoyant.then_some(truth.run));
+        let prediction = forecast.planned_span(raw_prediction);
+        learned_count += u64::from(raw_prediction.learned);
+        accuracies.push(prediction_accuracy(prediction, truth.run));
         let late = truth.run.as_f64() - prediction.as_f64();
         error.push(late.abs());
         if late > 0.0 {
@@ -67,14 +67,14 @@ pub fn foresee(workload: &Workload, waits: &[Span], forecast: &mut Forecast) -> 
             over.push(-late);
         }
         let wait = waits.get(at).copied().unwrap_or(Span::ZERO).max(Span::ZERO);
-        running.push(Reverse((job.submit.saturating_add(wait).saturating_add(truth.run), id)));
+        running_jobs.push(Reverse((job.submit.saturating_add(wait).saturating_add(truth.run), id)));
     }
     let jobs = workload.len() as u64;
     let rate = |part: u64| (jobs > 0).then(|| part as f64 / jobs as f64);
     Foresight {
         jobs,
-        coverage: rate(learned),
-        under_predicted_rate: rate(under.count()),
+        coverage: rate(learned_count),
+        under_predicted_rate: rate(under.value_count()),
         accuracy: summed(accuracies, workload.truth().iter().any(|truth| truth.run > Span::ZERO)),
         error: error.finish(),
         under: under.finish(),
@@ -86,11 +86,11 @@ pub fn foresee(workload: &Workload, waits: &[Span], forecast: &mut Forecast) -> 
 mod tests {
     use super::*;
     use crate::model::{Job, LogStatus, Machine, Provenance, Truth};
-    use crate::parts::predict::forecast;
+    use crate::parts::predict::parse_forecast;
 
     /// Jobs of one user: (submit, estimate, run).
     fn workload(jobs: &[(i64, i64, i64)]) -> Workload {
-        let list = jobs.iter().map(|j| Job::new(Time(j.0), 1, Span(j.1)).by(1)).collect();
+        let list = jobs.iter().map(|j| Job::new(Time(j.0), 1, Span(j.1)).with_user(1)).collect();
         let truth = jobs.iter().map(|j| Truth { run: Span(j.2), number: 1, status: LogStatus::Completed }).collect();
         Workload::new(Machine::new(4), list, truth, Provenance::default()).expect("sound")
     }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn what_is_known_depends_on_when_jobs_ended() {
         let w = workload(&[(0, 100, 20), (0, 100, 40), (50, 100, 60)]);
-        let of = |waits: &[Span]| foresee(&w, waits, &mut forecast("recent(2)").expect("valid"));
+        let of = |waits: &[Span]| judge_predictor(&w, waits, &mut parse_forecast("recent(2)").expect("valid"));
         // Both end by 40: the third is predicted to run for 30 and runs for 60.
         let f = of(&[]);
         assert_eq!((f.jobs, f.coverage, f.under_predicted_rate), (3, Some(1.0 / 3.0), Some(1.0 / 3.0)));
@@ -115,13 +115,13 @@ mod tests {
     #[test]
     fn perfect_predictions_have_no_error() {
         let w = workload(&[(0, 100, 20), (1, 100, 0)]);
-        let f = foresee(&w, &[], &mut forecast("perfect").expect("valid"));
+        let f = judge_predictor(&w, &[], &mut parse_forecast("perfect").expect("valid"));
         assert_eq!((f.accuracy.min, f.error.max, f.under.count, f.over.count), (Some(1.0), Some(0.0), 0, 0));
-        let doubled = foresee(&w, &[], &mut forecast("double(perfect)").expect("valid"));
+        let doubled = judge_predictor(&w, &[], &mut parse_forecast("double(perfect)").expect("valid"));
         assert_eq!((doubled.over.count, doubled.over.max), (1, Some(20.0)));
         // Of no time nothing is close and nothing is far.
-        let idle = foresee(&workload(&[(0, 100, 0), (1, 100, 0)]), &[], &mut Forecast::default());
+        let idle = judge_predictor(&workload(&[(0, 100, 0), (1, 100, 0)]), &[], &mut Forecast::default());
         assert_eq!((idle.accuracy.mean, idle.accuracy.excluded, idle.error.mean), (None, 2, Some(100.0)));
-        assert_eq!(foresee(&workload(&[]), &[], &mut Forecast::default()).accuracy.mean, None);
+        assert_eq!(judge_predictor(&workload(&[]), &[], &mut Forecast::default()).accuracy.mean, None);
     }
 }

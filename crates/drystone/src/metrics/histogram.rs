@@ -32,15 +32,15 @@ impl Histogram {
     /// Half the width of a bucket relative to its lower border: 1/512, about 0.2 %.
     pub(super) const RELATIVE_ERROR: f64 = 0.5 / (1 << BITS) as f64;
 
-    pub(super) fn take(&mut self, values: &[f64]) {
+    pub(super) fn take_values(&mut self, values: &[f64]) {
         self.total += values.len() as u64;
         for &value in values {
-            if value < exp2(LOWEST) {
+            if value < power_of_two(LOWEST) {
                 self.tiny += 1;
-            } else if value >= exp2(HIGHEST) {
+            } else if value >= power_of_two(HIGHEST) {
                 self.huge += 1;
             } else {
-                let bucket = bucket(value);
+                let bucket = find_bucket(value);
                 self.make_room(bucket);
                 self.counts[bucket - self.first] += 1;
             }
@@ -75,14 +75,14 @@ impl Histogram {
 
     /// The middle of the bucket that holds the value of this rank.
     fn value_at(&self, rank: u64, max: f64) -> f64 {
-        let mut seen = self.tiny;
-        if rank < seen {
+        let mut seen_count = self.tiny;
+        if rank < seen_count {
             return 0.0;
         }
         for (i, &count) in self.counts.iter().enumerate() {
-            seen += count;
-            if rank < seen {
-                return f64::midpoint(border(self.first + i), border(self.first + i + 1));
+            seen_count += count;
+            if rank < seen_count {
+                return f64::midpoint(bucket_border(self.first + i), bucket_border(self.first + i + 1));
             }
         }
         max
@@ -92,21 +92,21 @@ impl Histogram {
 /// Leading bits of exponent and mantissa, counted from the bucket of 2^LOWEST: floating-point
 /// numbers of one sign are ordered like their bits, so equal steps in the bits are the log-linear
 /// scale.
-fn bucket(value: f64) -> usize {
-    (leading(value) - leading(exp2(LOWEST))) as usize
+fn find_bucket(value: f64) -> usize {
+    (leading_bits(value) - leading_bits(power_of_two(LOWEST))) as usize
 }
 
 /// The lower border of a bucket.
-fn border(bucket: usize) -> f64 {
-    f64::from_bits((leading(exp2(LOWEST)) + bucket as u64) << (52 - BITS))
+fn bucket_border(bucket: usize) -> f64 {
+    f64::from_bits((leading_bits(power_of_two(LOWEST)) + bucket as u64) << (52 - BITS))
 }
 
-fn leading(value: f64) -> u64 {
+fn leading_bits(value: f64) -> u64 {
     value.to_bits() >> (52 - BITS)
 }
 
 /// 2^exponent for the exponents of normal numbers.
-fn exp2(exponent: i32) -> f64 {
+fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 

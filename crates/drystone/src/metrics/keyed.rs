@@ -24,15 +24,15 @@ impl<T> Default for Keyed<T> {
 impl<T> Keyed<T> {
     /// The value of a key. Cost: O(1) for keys between 0 and 4,095, else O(log n).
     #[inline]
-    pub(super) fn at(&mut self, key: i64, fresh: impl FnOnce() -> T) -> &mut T {
-        let known = usize::try_from(key).ok().and_then(|k| self.dense.get(k).copied()).unwrap_or(0);
-        let place = if known > 0 { known } else { self.find(key, fresh) };
+    pub(super) fn value_at(&mut self, key: i64, fresh: impl FnOnce() -> T) -> &mut T {
+        let dense_place = usize::try_from(key).ok().and_then(|k| self.dense.get(k).copied()).unwrap_or(0);
+        let place = if dense_place > 0 { dense_place } else { self.find_place(key, fresh) };
         &mut self.values[place as usize - 1].1
     }
 
     /// Place plus 1 of a key that is not among the dense ones yet.
     #[inline(never)]
-    fn find(&mut self, key: i64, fresh: impl FnOnce() -> T) -> u32 {
+    fn find_place(&mut self, key: i64, fresh: impl FnOnce() -> T) -> u32 {
         let slot = match usize::try_from(key) {
             Ok(k) if k < DENSE => {
                 if k >= self.dense.len() {

@@ -51,7 +51,7 @@ impl MachineUse {
     /// The time that the utilisation is of: the makespan, or those of all parts that were simulated
     /// apart.
     #[must_use]
-    pub fn busy(&self) -> Span {
+    pub fn busy_time(&self) -> Span {
         match self.utilisation {
             // Parts that were simulated apart have several makespans; the outages of one part are
             // of one makespan.
@@ -84,18 +84,18 @@ impl VariedWork {
     }
 
     /// Returns the processor-seconds from the end of the first size until `now`.
-    fn until(&self, now: Time) -> u128 {
+    fn work_until(&self, now: Time) -> u128 {
         let seconds = if self.is_suspended { Span::ZERO } else { now - self.since };
         self.later + u128::from(self.procs) * u128::from(seconds.0.max(0) as u64)
     }
 
     /// Processor-seconds of a job that has ended so.
-    fn of(&self, outcome: &crate::model::JobOutcome) -> u128 {
+    fn job_work(&self, outcome: &crate::model::JobOutcome) -> u128 {
         let seconds = |from: Time, until: Time| u128::from((until - from).0.max(0) as u64);
         // What it had run before the simulation began is no work of it.
         let begin = outcome.start + outcome.found.unwrap_or(Span::ZERO);
         let first = seconds(begin + self.paused, self.first.1);
-        u128::from(self.first.0) * first + self.until(outcome.end)
+        u128::from(self.first.0) * first + self.work_until(outcome.end)
     }
 }
 
@@ -152,38 +152,38 @@ impl MachineMeter {
 
     /// This many processors are out from now on.
     #[inline]
-    pub(super) fn down(&mut self, now: Time, down: Procs) {
-        self.down.note(now, down);
+    pub(super) fn note_down(&mut self, now: Time, down: Procs) {
+        self.down.note_down(now, down);
     }
 
     /// A job was requeued: what it ran does not count.
-    pub(super) fn forget(&mut self, id: JobId) {
+    pub(super) fn forget_job(&mut self, id: JobId) {
         self.interruptions.remove(&id);
         self.sizes.remove(&id);
     }
 
     /// A job starts with this size.
-    pub(super) fn sized(&mut self, now: Time, id: JobId, procs: Procs) {
+    pub(super) fn note_size(&mut self, now: Time, id: JobId, procs: Procs) {
         self.sizes.insert(id, VariedWork::new((procs, now)));
     }
 
     /// A running job has the second size instead of the first.
-    pub(super) fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs)) {
+    pub(super) fn note_resize(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs)) {
         let interruptions = self.interruptions.get(&id);
         let work = self.sizes.entry(id).or_insert_with(|| {
             let pauses = interruptions.into_iter().flat_map(|times| times.chunks_exact(2));
-            let paused = pauses.map(|pause| pause[1] - pause[0]).fold(Span::ZERO, |sum, pause| sum + pause);
-            VariedWork { paused, ..VariedWork::new((from, now)) }
+            let pause_time = pauses.map(|pause| pause[1] - pause[0]).fold(Span::ZERO, |sum, pause| sum + pause);
+            VariedWork { paused: pause_time, ..VariedWork::new((from, now)) }
         });
-        work.later = work.until(now);
+        work.later = work.work_until(now);
         (work.procs, work.since) = (to, now);
     }
 
     /// A job is suspended, or resumes.
-    pub(super) fn interrupted(&mut self, now: Time, id: JobId, is_suspended: bool) {
+    pub(super) fn note_interruption(&mut self, now: Time, id: JobId, is_suspended: bool) {
         self.interruptions.entry(id).or_default().push(now);
         if let Some(work) = self.sizes.get_mut(&id) {
-            work.later = work.until(now);
+            work.later = work.work_until(now);
             (work.since, work.is_suspended) = (now, is_suspended);
         }
     }
@@ -193,11 +193,11 @@ impl MachineMeter {
     pub(super) fn begin_part(&mut self, submits: (Time, Time), period: (Time, Time)) {
         if let Some(before) = self.part {
             self.makespans += self.part_end - before.0;
-            let counted = overlap(before, period);
-            self.counted += length(counted);
+            let counted_span = span_overlap(before, period);
+            self.counted += span_length(counted_span);
             self.period_from.get_or_insert(period.0);
-            self.down_before.0 += self.down.between(before.0, self.part_end);
-            self.down_before.1 += self.down.between(counted.0, counted.1);
+            self.down_before.0 += self.down.sum_between(before.0, self.part_end);
+            self.down_before.1 += self.down.sum_between(counted_span.0, counted_span.1);
             self.down = Down::default();
         }
         self.part = Some(submits);
@@ -206,12 +206,12 @@ impl MachineMeter {
 
     /// Counts a job that ended; `period` is the period of the selection as known by now.
     #[inline]
-    pub(super) fn take(&mut self, ended: &EndedJob<'_>, period: (Time, Time)) {
+    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>, period: (Time, Time)) {
         let (outcome, procs) = (ended.outcome, ended.job.procs);
         self.jobs += 1;
         self.last_end = self.last_end.max(outcome.end);
         self.part_end = self.part_end.max(outcome.end);
-        let period = self.part.map_or(period, |part| overlap(part, period));
+        let period = self.part.map_or(period, |part| span_overlap(part, period));
         // What it had run before the simulation began is no work of it.
         let ran = outcome.ran - outcome.found.unwrap_or(Span::ZERO);
         let mut procs = f64::from(procs);
@@ -219,8 +219,8 @@ impl MachineMeter {
             self.work += u128::from(ended.job.procs) * u128::from(ran.0.max(0) as u64);
         } else {
             let work = self.sizes.remove(&ended.id);
-            let work =
-                work.map_or(u128::from(ended.job.procs) * u128::from(ran.0.max(0) as u64), |work| work.of(outcome));
+            let work = work
+                .map_or(u128::from(ended.job.procs) * u128::from(ran.0.max(0) as u64), |work| work.job_work(outcome));
             self.work += work;
             procs = if ran > Span::ZERO { work as f64 / ran.as_f64() } else { procs };
         }
@@ -259,11 +259,11 @@ impl MachineMeter {
         let makespan = self.last_end - self.first_submit;
         let (whole, inside) = match self.part {
             None => ((self.first_submit, self.last_end), period),
-            Some(last) => ((last.0, self.part_end), overlap(last, period)),
+            Some(last) => ((last.0, self.part_end), span_overlap(last, period)),
         };
-        let (busy, counted) = (self.makespans + length(whole), self.counted + length(inside));
-        let down = self.down_before.0 + self.down.between(whole.0, whole.1);
-        let period_down = self.down_before.1 + self.down.between(inside.0, inside.1);
+        let (busy, counted_time) = (self.makespans + span_length(whole), self.counted + span_length(inside));
+        let down = self.down_before.0 + self.down.sum_between(whole.0, whole.1);
+        let period_down = self.down_before.1 + self.down.sum_between(inside.0, inside.1);
         let work = self.work as f64;
         let share = |work: f64, span: Span, down: f64| {
             let capacity = f64::from(self.procs) * span.as_f64() - down;
@@ -278,7 +278,7 @@ impl MachineMeter {
             utilisation: share(work, busy, down),
             period_from: self.period_from.unwrap_or(period.0),
             period_until: period.1,
-            period_utilisation: share(self.period_work, counted, period_down),
+            period_utilisation: share(self.period_work, counted_time, period_down),
             throughput_per_hour: (busy > Span::ZERO).then(|| self.jobs as f64 * Span::HOUR.as_f64() / busy.as_f64()),
             down,
         }
@@ -286,12 +286,12 @@ impl MachineMeter {
 }
 
 /// Returns the length of a span of time; nothing where its end comes before its beginning.
-fn length((from, until): (Time, Time)) -> Span {
+fn span_length((from, until): (Time, Time)) -> Span {
     Span(until.0.saturating_sub(from.0).max(0))
 }
 
 /// Returns the intersection of two spans of time; empty where its end comes before its beginning.
-fn overlap(a: (Time, Time), b: (Time, Time)) -> (Time, Time) {
+fn span_overlap(a: (Time, Time), b: (Time, Time)) -> (Time, Time) {
     (a.0.max(b.0), a.1.min(b.1))
 }
 
@@ -400,7 +400,7 @@ impl QueueMeter {
 
     /// The state after the decisions of an instant. Instants come in order of time.
     #[inline]
-    pub(super) fn instant(&mut self, now: Time, free: Procs, jobs: u64, waiting: Option<u64>) {
+    pub(super) fn note_instant(&mut self, now: Time, free: Procs, jobs: u64, waiting: Option<u64>) {
         if let Some(since) = self.since {
             if now > since {
                 self.note_most();
@@ -408,22 +408,22 @@ impl QueueMeter {
             if now > self.last_submit && self.arriving.is_none() {
                 // The last submit was an instant itself, so that nothing changed since it.
                 let edge = self.last_submit.max(since);
-                self.pass(edge - since);
+                self.pass_time(edge - since);
                 self.arriving = Some(self.whole);
-                self.pass(now - edge);
+                self.pass_time(now - edge);
             } else {
-                self.pass(now - since);
+                self.pass_time(now - since);
             }
         }
         self.backlog_known &= waiting.is_some();
-        let waiting = waiting.unwrap_or(0);
+        let waiting_count = waiting.unwrap_or(0);
         self.since = Some(now);
-        (self.free, self.jobs, self.waiting) = (free, jobs, waiting);
+        (self.free, self.jobs, self.waiting) = (free, jobs, waiting_count);
     }
 
     /// This many processors are out from the instant taken last on.
     #[inline]
-    pub(super) fn down(&mut self, down: Procs) {
+    pub(super) fn note_down(&mut self, down: Procs) {
         self.down = down;
     }
 
@@ -435,7 +435,7 @@ impl QueueMeter {
     }
 
     /// Lets time pass in the present state.
-    fn pass(&mut self, span: Span) {
+    fn pass_time(&mut self, span: Span) {
         // Products of 64-bit numbers, so that no 128-bit multiplication is needed.
         let seconds = span.0.max(0) as u64;
         let over = |level: u64| u128::from(level) * u128::from(seconds);

@@ -11,13 +11,13 @@ use std::str::FromStr;
 
 /// Wait: time not running between submit and end.
 #[must_use]
-pub fn wait(wait: Span) -> f64 {
+pub fn wait_time(wait: Span) -> f64 {
     wait.as_f64()
 }
 
 /// Response (turnaround): wait + run.
 #[must_use]
-pub fn response(wait: Span, run: Span) -> f64 {
+pub fn response_time(wait: Span, run: Span) -> f64 {
     (wait + run).as_f64()
 }
 
@@ -26,7 +26,7 @@ pub fn response(wait: Span, run: Span) -> f64 {
 /// `None` for a run time of 0, for which it is undefined: summaries leave such jobs out and count
 /// them as excluded.
 #[must_use]
-pub fn slowdown(wait: Span, run: Span) -> Option<f64> {
+pub fn job_slowdown(wait: Span, run: Span) -> Option<f64> {
     (run > Span::ZERO).then(|| 1.0 + wait.as_f64() / run.as_f64())
 }
 
@@ -59,7 +59,7 @@ fn floored_slowdown(wait: Span, run: Span, floor: f64) -> f64 {
 /// Accuracy of a prediction: the smaller of prediction and run time divided by the larger; 1 is
 /// perfect (Tsafrir et al. 2007, section 3.3). A prediction of 0 for a run time of 0 is perfect.
 #[must_use]
-pub fn accuracy(prediction: Span, run: Span) -> f64 {
+pub fn prediction_accuracy(prediction: Span, run: Span) -> f64 {
     if prediction == run { 1.0 } else { prediction.min(run).as_f64() / prediction.max(run).as_f64() }
 }
 
@@ -125,7 +125,7 @@ macro_rules! measures {
 
             /// Returns the jobs that have it.
             #[must_use]
-            pub fn defined(self) -> Defined {
+            pub fn defined_jobs(self) -> Defined {
                 match self {
                     $(Measure::$measure => Defined::$defined,)*
                 }
@@ -161,12 +161,12 @@ macro_rules! measures {
 // variant, field and id, what people call it, unit, which jobs have it, how it is computed from
 // wait and run time.
 measures! {
-    /// [`wait`]: time not running between submit and end, in seconds.
-    Wait wait "wait", Seconds, Always, |time, _: Span| wait(time);
-    /// [`response`]: end − submit, in seconds.
-    Response response "response", Seconds, Always, response;
-    /// [`slowdown`]: 1 + wait / run; jobs that ran for 0 s are excluded and counted as such.
-    Slowdown slowdown "slowdown", Ratio, WhereItRan, |time, run| slowdown(time, run).unwrap_or(f64::NAN);
+    /// [`wait_time`]: time not running between submit and end, in seconds.
+    Wait wait "wait", Seconds, Always, |time, _: Span| wait_time(time);
+    /// [`response_time`]: end − submit, in seconds.
+    Response response "response", Seconds, Always, response_time;
+    /// [`job_slowdown`]: 1 + wait / run; jobs that ran for 0 s are excluded and counted as such.
+    Slowdown slowdown "slowdown", Ratio, WhereItRan, |time, run| job_slowdown(time, run).unwrap_or(f64::NAN);
     /// [`bounded_slowdown`], 10 s (Tsafrir et al.).
     BoundedSlowdown bounded_slowdown "bounded slowdown", Ratio, Always, bounded_slowdown;
     /// [`bounded_slowdown_kettimuthu`], 10 s (Kettimuthu et al.).
@@ -221,15 +221,15 @@ impl FromStr for Measure {
 impl Measure {
     /// Its value for a job that waited so long and ran so long; NaN where it is undefined.
     #[must_use]
-    pub fn of(self, wait: Span, run: Span) -> f64 {
+    pub fn value_of(self, wait: Span, run: Span) -> f64 {
         one(self, wait, run)
     }
 }
 
 /// All measures of one job, in the order of [`Measure::ALL`].
 #[inline]
-pub(super) fn all(ended: &EndedJob<'_>) -> [f64; MEASURES] {
-    Measure::ALL.map(|measure| one(measure, ended.wait(), ended.outcome.ran))
+pub(super) fn all_measures(ended: &EndedJob<'_>) -> [f64; MEASURES] {
+    Measure::ALL.map(|measure| one(measure, ended.wait_time(), ended.outcome.ran))
 }
 
 /// Unit of a number.

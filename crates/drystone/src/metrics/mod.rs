@@ -1,10 +1,10 @@
 //! Metrics of a simulated schedule, by category, with trimming, and comparisons that know noise
 //! from improvement.
 //!
-//! A [`Collector`] watches a simulation and makes a [`Report`]; [`compare`] sets several reports
-//! against a baseline. [`measures`] defines what is measured of a job, [`Metric`] is the catalogue
-//! of every number that a report holds, [`Summary`] what is said of many, [`JobSelection`] which
-//! jobs count, and [`Scheme`] how they are sorted.
+//! A [`Collector`] watches a simulation and makes a [`Report`]; [`compare_reports`] sets several
+//! reports against a baseline. [`measures`] defines what is measured of a job, [`Metric`] is the
+//! catalogue of every number that a report holds, [`Summary`] what is said of many,
+//! [`JobSelection`] which jobs count, and [`Scheme`] how they are sorted.
 
 mod blocks;
 mod borders;
@@ -49,17 +49,17 @@ pub use classes::JobClass;
 pub use collector::{Collector, MetricsConfig, Scope};
 pub use compare::{
     ChangeEvidence, CompareError, ComparedPolicy, Comparison, IntervalOptions, LEAST_WEEKS, MetricChange,
-    MetricVerdict, compare,
+    MetricVerdict, compare_reports,
 };
 pub use disruptions::Disruptions;
 pub use efforts::SearchEffort;
 pub use excess::ExcessiveWait;
-pub use fairness::{Fairness, jain, overtaken};
-pub use foresight::{Foresight, foresee};
+pub use fairness::{Fairness, jain_index, overtaken_share};
+pub use foresight::{Foresight, judge_predictor};
 pub use machine::{MachineUse, QueueStats, QueueUse};
 pub use measures::{Defined, Measure, Measures, MetricUnit, UnknownWord};
 pub use objective::MeasureObjective;
-pub use payers::{Payer, payers};
+pub use payers::{Payer, find_payers};
 pub use power::{PowerTimeline, PowerUse};
 pub use predictability::Predictability;
 pub use promises::{BrokenPromise, PromiseAudit, PromisesKept};
@@ -72,5 +72,5 @@ pub use sizes::{KindWaits, PACE_COLUMNS, PacedRun, SIZE_COLUMNS, SizeAsks, SizeM
 pub use stall::{HeelAndToe, Stalls};
 pub use summary::{Distribution, EXACT_LIMIT, Precision, Summary};
 pub use threshold::Threshold;
-pub use weekly::{ClassWeek, MANY_WEEKS, weekly};
+pub use weekly::{ClassWeek, MANY_WEEKS, weekly_classes};
 pub use weeks::SubmitWeeks;

@@ -36,12 +36,12 @@ const LONG: f64 = 4.0 * 3_600.0;
 /// least twice as long; those that lose most processor-seconds of waiting first. A class by width
 /// or by run time alone stands for those in it.
 #[must_use]
-pub fn payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
-    let all: f64 = old.classes.iter().map(|class| class.work).sum();
+pub fn find_payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
+    let total_work: f64 = old.classes.iter().map(|class| class.work).sum();
     let jobs: u64 = old.classes.iter().map(|class| class.jobs).sum();
     let sum = |report: &Report, keys: &dyn Fn(i64) -> bool| {
         let mut sum = JobClass::default();
-        report.classes.iter().filter(|class| keys(class.key)).for_each(|class| sum.add(class));
+        report.classes.iter().filter(|class| keys(class.key)).for_each(|class| sum.add_class(class));
         sum
     };
     let mut found: Vec<(f64, Payer, BTreeSet<i64>)> = Vec::new();
@@ -50,11 +50,11 @@ pub fn payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
             return;
         }
         let (before, after) = (sum(old, &|key| keys.contains(&key)), sum(new, &|key| keys.contains(&key)));
-        let share = before.work / all.max(1.0);
+        let share = before.work / total_work.max(1.0);
         if share < WORTH_NAMING && (before.jobs as f64) < WORTH_NAMING * jobs as f64 || before.jobs == 0 {
             return;
         }
-        let (mean, longest) = ((before.mean(), after.mean()), (before.longest, after.longest));
+        let (mean, longest) = ((before.mean_wait(), after.mean_wait()), (before.longest, after.longest));
         let by_mean = mean.1 - mean.0 >= NOTICEABLE && is_longer(&before, &after, confidence);
         if by_mean || longest.1 - longest.0 >= LONG && longest.1 >= 2.0 * longest.0 {
             let price = (mean.1 - mean.0).max(0.0) * before.work;
@@ -82,6 +82,6 @@ fn is_longer(old: &JobClass, new: &JobClass, confidence: f64) -> bool {
     let sums = |class: &JobClass| -> Vec<PeriodSum> {
         (first..=last).map(|week| class.weeks.get(&week).copied().unwrap_or_default()).collect()
     };
-    let difference = MeanDifference::between(sums(old), sums(new));
-    difference.verdict(difference.p_value(), confidence, 1) == DifferenceVerdict::Longer
+    let difference = MeanDifference::compare_sums(sums(old), sums(new));
+    difference.judge_difference(difference.p_value(), confidence, 1) == DifferenceVerdict::Longer
 }

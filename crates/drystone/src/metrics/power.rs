@@ -84,7 +84,7 @@ struct PowerStep {
 impl PowerMeter {
     /// Adds up the draw between two times. `turns` are changes of what jobs draw, and of what idle
     /// processors draw that go out or come back.
-    pub(super) fn add(
+    pub(super) fn add_draw(
         &mut self,
         workload: &Workload,
         (first, last): (Time, Time),
@@ -103,30 +103,30 @@ impl PowerMeter {
         self.timeline =
             PowerTimeline { start: first, width, end: last, draw: vec![0.0; bins], ..PowerTimeline::default() };
         self.has = series.map_or((false, false), |series| (series.has_carbon(), series.has_price()));
-        let filled = |is_known: bool| if is_known { vec![0.0; bins] } else { Vec::new() };
-        self.timeline.cap = filled(!supply.caps.is_empty());
-        (self.timeline.carbon, self.timeline.price) = (filled(self.has.0), filled(self.has.1));
-        let (mut drawn, mut before) = (0i128, first);
+        let zeroed_bins = |is_known: bool| if is_known { vec![0.0; bins] } else { Vec::new() };
+        self.timeline.cap = zeroed_bins(!supply.caps.is_empty());
+        (self.timeline.carbon, self.timeline.price) = (zeroed_bins(self.has.0), zeroed_bins(self.has.1));
+        let (mut power_drawn, mut before) = (0i128, first);
         for (time, change) in turns {
             let (from, until) = (before.max(first), time.min(last));
             if until > from {
-                let draw = u128::try_from(drawn + idle).unwrap_or(0);
-                let series = series.map(|series| series.at(from)).transpose()?;
-                self.take(&PowerStep { from, until, draw, cap: supply.cap(from, Time::MAX), series });
+                let draw = u128::try_from(power_drawn + idle).unwrap_or(0);
+                let series = series.map(|series| series.values_at(from)).transpose()?;
+                self.take_step(&PowerStep { from, until, draw, cap: supply.cap_at(from, Time::MAX), series });
             }
-            drawn += change;
+            power_drawn += change;
             before = time;
         }
         self.span += (last - first).as_f64();
-        self.timeline.average();
+        self.timeline.average_sums();
         Ok(())
     }
 
-    fn take(&mut self, step: &PowerStep) {
+    fn take_step(&mut self, step: &PowerStep) {
         let seconds = (step.until - step.from).0;
         let joules = |watts: u128| watts * u128::from(seconds.unsigned_abs());
-        let drawn = joules(step.draw);
-        self.energy += drawn;
+        let step_energy = joules(step.draw);
+        self.energy += step_energy;
         self.power.peak = self.power.peak.max(u64::try_from(step.draw).unwrap_or(u64::MAX));
         if let Some(cap) = step.cap.map(u128::from) {
             self.allowed += joules(cap);
@@ -136,10 +136,10 @@ impl PowerMeter {
             }
         }
         if let Some((intensity, price)) = step.series {
-            self.carbon += drawn as f64 * intensity / 3.6e6;
-            self.cost += drawn as f64 * price / 3.6e9;
+            self.carbon += step_energy as f64 * intensity / 3.6e6;
+            self.cost += step_energy as f64 * price / 3.6e9;
         }
-        self.timeline.take(step);
+        self.timeline.add_step(step);
     }
 
     /// The use of power, and its course in the last part.
@@ -158,7 +158,7 @@ impl PowerMeter {
 
 impl PowerTimeline {
     /// Adds a step, in units × seconds.
-    fn take(&mut self, step: &PowerStep) {
+    fn add_step(&mut self, step: &PowerStep) {
         let (carbon, price) = step.series.unwrap_or_default();
         let mut from = (step.from - self.start).0;
         let until = (step.until - self.start).0;
@@ -180,7 +180,7 @@ impl PowerTimeline {
     }
 
     /// Makes means of sums, with four decimals.
-    fn average(&mut self) {
+    fn average_sums(&mut self) {
         let (start, end, width) = (self.start, self.end, self.width);
         for bins in [&mut self.draw, &mut self.cap, &mut self.carbon, &mut self.price] {
             for (at, bin) in bins.iter_mut().enumerate() {
@@ -205,11 +205,11 @@ mod tests {
         let truth = |number, run| Truth { run: Span(run), number, status: LogStatus::Completed };
         let workload = Workload::new(Machine::new(2), jobs, vec![truth(1, 600), truth(2, 100)], Provenance::default());
         let caps = vec![PowerCap { from: Time(300), watts: 110, announced: Time::MIN }];
-        let workload = give_power(workload.expect("sound"), &CapTable::of("caps", caps), 10).expect("power");
-        let series = PowerSeries::read("s", "time,carbon\n0,100\n900,400\n").expect("a series");
+        let workload = give_power(workload.expect("sound"), &CapTable::from_caps("caps", caps), 10).expect("power");
+        let series = PowerSeries::parse_table("s", "time,carbon\n0,100\n900,400\n").expect("a series");
         let turns = vec![(Time(0), 100), (Time(600), -100)];
         let mut meter = PowerMeter::default();
-        meter.add(&workload, (Time(0), Time(1_200)), turns, Some(&series)).expect("measured");
+        meter.add_draw(&workload, (Time(0), Time(1_200)), turns, Some(&series)).expect("measured");
         let (power, timeline) = meter.finish();
         // 120 W · 600 s + 20 W · 600 s; above 110 W from 300 to 600.
         assert_eq!((power.energy, power.peak, power.above_cap, power.joules_above_cap), (84_000, 120, 300, 3_000));

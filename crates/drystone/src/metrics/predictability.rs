@@ -1,7 +1,7 @@
 //! Reliability of the scheduler's announcements for users: reservations and predictions (Tsafrir et
 //! al. 2007).
 
-use super::measures::accuracy;
+use super::measures::prediction_accuracy;
 use super::summary::{Distribution, Summary};
 use crate::model::{EndedJob, Span};
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl PromiseCollector {
         }
     }
 
-    pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
+    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
         let outcome = ended.outcome;
         self.jobs += 1;
         self.ran |= outcome.ran > Span::ZERO;
@@ -94,7 +94,7 @@ impl PromiseCollector {
             self.accuracy.push(accuracy);
         }
         let first = outcome.first_prediction;
-        self.first_accuracy.push(accuracy(first, outcome.ran));
+        self.first_accuracy.push(prediction_accuracy(first, outcome.ran));
         self.under_predicted += u64::from(first < outcome.ran);
         self.learned += u64::from(outcome.learned);
     }
@@ -102,8 +102,8 @@ impl PromiseCollector {
     pub(super) fn finish(self) -> Predictability {
         let rate = |part: u64| (self.jobs > 0).then(|| part as f64 / self.jobs as f64);
         Predictability {
-            reservation_rate: rate(self.difference.count()),
-            delay_rate: rate(self.delay.count()),
+            reservation_rate: rate(self.difference.value_count()),
+            delay_rate: rate(self.delay.value_count()),
             prediction_rate: rate(self.learned),
             under_predicted_rate: rate(self.under_predicted),
             difference: self.difference.finish(),
@@ -111,15 +111,15 @@ impl PromiseCollector {
             reserved_procs: self.reserved_procs.finish(),
             delay: self.delay.finish(),
             corrections: self.corrections.finish(),
-            accuracy: accuracies(self.accuracy, self.ran),
-            first_accuracy: accuracies(self.first_accuracy, self.ran),
+            accuracy: summarise_accuracies(self.accuracy, self.ran),
+            first_accuracy: summarise_accuracies(self.first_accuracy, self.ran),
         }
     }
 }
 
 /// Summarises accuracies. Where no job `ran` for any time, a prediction is right or worth nothing,
 /// however close it is: then there is no accuracy to speak of.
-pub(super) fn accuracies(all: Distribution, ran: bool) -> Summary {
+pub(super) fn summarise_accuracies(all: Distribution, ran: bool) -> Summary {
     let summary = all.finish();
     if ran {
         return summary;

@@ -51,7 +51,8 @@ fn is_zero(count: &u64) -> bool {
 pub struct BrokenPromise {
     /// The job's position in the order of arrival.
     pub id: JobId,
-    /// The log's own number of the job; `None` until it is looked up ([`PromisesKept::of`]).
+    /// The log's own number of the job; `None` until it is looked up
+    /// ([`PromisesKept::with_numbers`]).
     pub number: Option<i64>,
     /// The latest start that was first promised.
     pub promised: Time,
@@ -70,7 +71,7 @@ impl BrokenPromise {
 impl PromiseAudit {
     /// The account so far.
     #[must_use]
-    pub fn kept(&self) -> PromisesKept {
+    pub fn kept_promises(&self) -> PromisesKept {
         self.kept
     }
 }
@@ -78,7 +79,7 @@ impl PromiseAudit {
 impl PromisesKept {
     /// Returns the audit with the numbers that this workload gives to jobs.
     #[must_use]
-    pub fn of(self, workload: &Workload) -> PromisesKept {
+    pub fn with_numbers(self, workload: &Workload) -> PromisesKept {
         let number = |id: JobId| workload.truth().get(id.index()).map(|truth| truth.number);
         PromisesKept { worst: self.worst.map(|w| BrokenPromise { number: number(w.id), ..w }), ..self }
     }
@@ -86,9 +87,9 @@ impl PromisesKept {
     /// Both accounts together; jobs of `later` are `offset` places further down the order of
     /// arrival.
     #[must_use]
-    pub fn and(self, later: PromisesKept, offset: u32) -> PromisesKept {
-        let moved = later.worst.map(|w| BrokenPromise { id: JobId(w.id.0 + offset), ..w });
-        let worst = match (self.worst, moved) {
+    pub fn merge_with(self, later: PromisesKept, offset: u32) -> PromisesKept {
+        let moved_worst = later.worst.map(|w| BrokenPromise { id: JobId(w.id.0 + offset), ..w });
+        let worst = match (self.worst, moved_worst) {
             (Some(a), Some(b)) => Some(if b.delay() > a.delay() { b } else { a }),
             (a, b) => a.or(b),
         };
@@ -106,7 +107,7 @@ impl Observer for PromiseAudit {
 
     const ENDS: bool = false;
 
-    fn reserved(&mut self, _now: Time, id: JobId, _start: Time, latest: Time) {
+    fn note_reservation(&mut self, _now: Time, id: JobId, _start: Time, latest: Time) {
         // A start without a bound is an outlook, and nothing can break it.
         if latest == Time::MAX {
             return;
@@ -118,7 +119,7 @@ impl Observer for PromiseAudit {
     }
 
     #[inline]
-    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _why: StartReason) {
         if self.waiting.is_empty() {
             return;
         }
@@ -128,40 +129,40 @@ impl Observer for PromiseAudit {
             return;
         }
         self.kept.broken += 1;
-        let broken = BrokenPromise { id, number: None, promised: promise.latest, start: now };
-        if self.kept.worst.is_none_or(|worst| broken.delay() > worst.delay()) {
-            self.kept.worst = Some(broken);
+        let broken_promise = BrokenPromise { id, number: None, promised: promise.latest, start: now };
+        if self.kept.worst.is_none_or(|worst| broken_promise.delay() > worst.delay()) {
+            self.kept.worst = Some(broken_promise);
         }
     }
 
-    fn cancelled(&mut self, _now: Time, id: JobId) {
+    fn note_withdrawal(&mut self, _now: Time, id: JobId) {
         self.waiting.remove(&id);
     }
 
     // What was promised to a job that may not start is void.
-    fn held(&mut self, _now: Time, id: JobId) {
+    fn note_hold(&mut self, _now: Time, id: JobId) {
         self.waiting.remove(&id);
     }
 
-    fn released(&mut self, _now: Time, _id: JobId) {
-        self.excuse();
+    fn note_release(&mut self, _now: Time, _id: JobId) {
+        self.excuse_promises();
     }
 
-    fn requeued(&mut self, _now: Time, id: JobId, _procs: Procs, _ran: Span) {
+    fn note_requeue(&mut self, _now: Time, id: JobId, _procs: Procs, _ran: Span) {
         self.waiting.remove(&id);
-        self.excuse();
+        self.excuse_promises();
     }
 
-    fn capacity(&mut self, _now: Time, foreseen: bool) {
+    fn note_capacity(&mut self, _now: Time, foreseen: bool) {
         if !foreseen {
-            self.excuse();
+            self.excuse_promises();
         }
     }
 }
 
 impl PromiseAudit {
     /// Something has happened that no promise made so far could know of.
-    fn excuse(&mut self) {
+    fn excuse_promises(&mut self) {
         self.waiting.values_mut().for_each(|promise| promise.excused = true);
     }
 }
@@ -174,25 +175,25 @@ mod tests {
     fn counts_starts_after_the_first_promise() {
         let mut audit = PromiseAudit::default();
         let id = JobId;
-        audit.reserved(Time(0), id(0), Time(10), Time(10));
+        audit.note_reservation(Time(0), id(0), Time(10), Time(10));
         // Put off later: the first promise counts.
-        audit.reserved(Time(5), id(0), Time(20), Time(20));
-        audit.reserved(Time(5), id(1), Time(10), Time(30));
-        audit.reserved(Time(5), id(2), Time(50), Time(50));
-        audit.reserved(Time(5), id(3), Time(6), Time(6));
+        audit.note_reservation(Time(5), id(0), Time(20), Time(20));
+        audit.note_reservation(Time(5), id(1), Time(10), Time(30));
+        audit.note_reservation(Time(5), id(2), Time(50), Time(50));
+        audit.note_reservation(Time(5), id(3), Time(6), Time(6));
         // Nothing is promised without a bound; the first bound is the first promise.
-        audit.reserved(Time(5), id(5), Time(6), Time::MAX);
-        audit.reserved(Time(5), id(6), Time(6), Time::MAX);
-        audit.reserved(Time(6), id(6), Time(7), Time(8));
-        audit.started(Time(6), id(5), StartReason::Head);
-        audit.started(Time(7), id(6), StartReason::Head);
-        audit.cancelled(Time(7), id(3));
-        audit.started(Time(20), id(0), StartReason::Head);
-        audit.started(Time(30), id(1), StartReason::Head);
-        audit.started(Time(31), id(4), StartReason::Head);
-        audit.started(Time(53), id(2), StartReason::Head);
+        audit.note_reservation(Time(5), id(5), Time(6), Time::MAX);
+        audit.note_reservation(Time(5), id(6), Time(6), Time::MAX);
+        audit.note_reservation(Time(6), id(6), Time(7), Time(8));
+        audit.note_start(Time(6), id(5), StartReason::Head);
+        audit.note_start(Time(7), id(6), StartReason::Head);
+        audit.note_withdrawal(Time(7), id(3));
+        audit.note_start(Time(20), id(0), StartReason::Head);
+        audit.note_start(Time(30), id(1), StartReason::Head);
+        audit.note_start(Time(31), id(4), StartReason::Head);
+        audit.note_start(Time(53), id(2), StartReason::Head);
         let worst = BrokenPromise { id: id(0), number: None, promised: Time(10), start: Time(20) };
-        assert_eq!(audit.kept(), PromisesKept { promised: 5, broken: 2, excused: 0, worst: Some(worst) });
+        assert_eq!(audit.kept_promises(), PromisesKept { promised: 5, broken: 2, excused: 0, worst: Some(worst) });
         assert_eq!(worst.delay(), Span(10));
     }
 
@@ -201,25 +202,25 @@ mod tests {
     fn what_nobody_could_foresee_is_an_excuse() {
         for (news, excused) in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1), (5, 1)] {
             let mut audit = PromiseAudit::default();
-            audit.reserved(Time(0), JobId(0), Time(10), Time(10));
+            audit.note_reservation(Time(0), JobId(0), Time(10), Time(10));
             match news {
                 0 => {}
-                1 => audit.capacity(Time(5), true),
-                2 => audit.capacity(Time(5), false),
-                3 => audit.released(Time(5), JobId(9)),
-                _ => audit.requeued(Time(5), JobId(9), 1, Span(5)),
+                1 => audit.note_capacity(Time(5), true),
+                2 => audit.note_capacity(Time(5), false),
+                3 => audit.note_release(Time(5), JobId(9)),
+                _ => audit.note_requeue(Time(5), JobId(9), 1, Span(5)),
             }
-            audit.reserved(Time(5), JobId(1), Time(10), Time(10));
-            audit.started(Time(12), JobId(0), StartReason::Head);
-            audit.started(Time(11), JobId(1), StartReason::Head);
-            let kept = audit.kept();
+            audit.note_reservation(Time(5), JobId(1), Time(10), Time(10));
+            audit.note_start(Time(12), JobId(0), StartReason::Head);
+            audit.note_start(Time(11), JobId(1), StartReason::Head);
+            let kept = audit.kept_promises();
             assert_eq!((kept.promised, kept.broken, kept.excused), (2, 2 - excused, excused), "{news}");
         }
         let mut audit = PromiseAudit::default();
-        audit.reserved(Time(0), JobId(0), Time(10), Time(10));
-        audit.held(Time(5), JobId(0));
-        audit.started(Time(50), JobId(0), StartReason::Head);
-        assert_eq!((audit.kept().promised, audit.kept().broken), (1, 0));
+        audit.note_reservation(Time(0), JobId(0), Time(10), Time(10));
+        audit.note_hold(Time(5), JobId(0));
+        audit.note_start(Time(50), JobId(0), StartReason::Head);
+        assert_eq!((audit.kept_promises().promised, audit.kept_promises().broken), (1, 0));
     }
 
     #[test]
@@ -235,6 +236,6 @@ mod tests {
         // Its number is the log's, and stays.
         let worst = BrokenPromise { number: Some(7), ..broken(10, 7) };
         let both = PromisesKept { promised: 5, broken: 3, excused: 3, worst: Some(worst) };
-        assert_eq!(first.and(second, 10), both);
+        assert_eq!(first.merge_with(second, 10), both);
     }
 }

@@ -1,7 +1,7 @@
 //! The slowdown ratio R of two schedules of the same jobs (Lawson & Smirni 2002).
 
 use super::category::lawson_class;
-use super::measures::{bounded_slowdown, slowdown, slowdown_ratio};
+use super::measures::{bounded_slowdown, job_slowdown, slowdown_ratio};
 use super::row::JobRow;
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +62,8 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
     let mut overall = Pair::default();
     let mut classes = [Pair::default(); 4];
     let mut batches = vec![Pair::default(); single.len().checked_div(batch).unwrap_or(0)];
-    let (mut bounded, mut bounded_classes) = (Pair::default(), [Pair::default(); 4]);
-    let mut excluded = 0;
+    let (mut bounded_pair, mut bounded_classes) = (Pair::default(), [Pair::default(); 4]);
+    let mut excluded_count = 0;
     for (i, (s, m)) in single.iter().zip(multiple).enumerate() {
         if (s.id, s.number) != (m.id, m.number) {
             return Err(RatioError::Jobs(s.number, m.number));
@@ -73,16 +73,16 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
         }
         let class = lawson_class(s.ran);
         let pair = (bounded_slowdown(s.wait(), s.ran), bounded_slowdown(m.wait(), m.ran));
-        bounded.add(pair.0, pair.1);
-        bounded_classes[class].add(pair.0, pair.1);
-        let (Some(one), Some(many)) = (slowdown(s.wait(), s.ran), slowdown(m.wait(), m.ran)) else {
-            excluded += 1;
+        bounded_pair.add_pair(pair.0, pair.1);
+        bounded_classes[class].add_pair(pair.0, pair.1);
+        let (Some(one), Some(many)) = (job_slowdown(s.wait(), s.ran), job_slowdown(m.wait(), m.ran)) else {
+            excluded_count += 1;
             continue;
         };
-        overall.add(one, many);
-        classes[class].add(one, many);
+        overall.add_pair(one, many);
+        classes[class].add_pair(one, many);
         if let Some(batch) = i.checked_div(batch).and_then(|b| batches.get_mut(b)) {
-            batch.add(one, many);
+            batch.add_pair(one, many);
         }
     }
     Ok(SlowdownRatios {
@@ -90,8 +90,8 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
         classes: classes.map(|c| c.ratio()),
         batches: batches.iter().map(Pair::ratio).collect(),
         batch,
-        excluded,
-        bounded: bounded.ratio(),
+        excluded: excluded_count,
+        bounded: bounded_pair.ratio(),
         bounded_classes: bounded_classes.map(|c| c.ratio()),
     })
 }
@@ -104,7 +104,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn add(&mut self, single: f64, multiple: f64) {
+    fn add_pair(&mut self, single: f64, multiple: f64) {
         self.single += single;
         self.multiple += multiple;
     }

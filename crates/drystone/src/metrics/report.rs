@@ -84,9 +84,9 @@ impl Report {
     /// `None` where rows were not asked for.
     pub fn take_schedule(&mut self) -> Option<Vec<JobRow>> {
         let mut rows = self.jobs.take()?;
-        let lost = std::mem::take(&mut self.lost);
-        if !lost.is_empty() {
-            rows.extend(lost);
+        let lost_rows = std::mem::take(&mut self.lost);
+        if !lost_rows.is_empty() {
+            rows.extend(lost_rows);
             rows.sort_shared_by_key(|row| row.id);
         }
         Some(rows)
@@ -137,13 +137,13 @@ impl Kills {
         self.at_limit + self.cancelled == 0
     }
 
-    pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
-        let killed = match ended.outcome.how {
+    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
+        let kill_counter = match ended.outcome.how {
             How::AtLimit => &mut self.at_limit,
             How::Cancelled => &mut self.cancelled,
             How::Completed | How::MachineFailed | How::NotStarted => return,
         };
-        *killed += 1;
+        *kill_counter += 1;
         self.work += ended.outcome.ran.as_f64() * f64::from(ended.job.procs);
     }
 }
@@ -196,7 +196,7 @@ impl MeasuredWeek {
     /// Sum of a measure over the jobs of the week, and the number of jobs that have it.
     #[must_use]
     pub fn sum(&self, measure: Measure) -> (f64, u64) {
-        let jobs = match measure.defined() {
+        let jobs = match measure.defined_jobs() {
             Defined::Always => self.jobs,
             Defined::WhereItRan => self.slowdown_jobs,
         };

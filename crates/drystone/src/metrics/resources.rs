@@ -26,30 +26,30 @@ pub struct ResourceUse {
 /// Utilisation of GPUs of any type; `None` where none are counted. Types count where no resource
 /// counts them all.
 pub(super) fn gpus_in_use(all: &[ResourceUse]) -> Option<f64> {
-    together(all, |pool, name| {
-        let every = || all.iter().any(|other| parts(&other.name) == (pool, "gpu"));
+    combined_utilisation(all, |pool, name| {
+        let every = || all.iter().any(|other| split_pool(&other.name) == (pool, "gpu"));
         name == "gpu" || name.starts_with("gpu:") && !every()
     })
 }
 
 /// Utilisation of memory; `None` where it is not counted.
 pub(super) fn memory_in_use(all: &[ResourceUse]) -> Option<f64> {
-    together(all, |_, name| name == "mem")
+    combined_utilisation(all, |_, name| name == "mem")
 }
 
 /// The utilisation of some resources taken together, by the pool and the name of each.
-fn together(all: &[ResourceUse], counts: impl Fn(&str, &str) -> bool) -> Option<f64> {
-    let chosen = all.iter().filter(|one| {
-        let (pool, name) = parts(&one.name);
+fn combined_utilisation(all: &[ResourceUse], counts: impl Fn(&str, &str) -> bool) -> Option<f64> {
+    let chosen_uses = all.iter().filter(|one| {
+        let (pool, name) = split_pool(&one.name);
         counts(pool, name)
     });
-    let each = chosen.filter_map(|one| Some((one.utilisation? * one.total as f64, one.total as f64)));
-    let (used, total) = each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    (total > 0.0).then(|| used / total)
+    let used_and_total = chosen_uses.filter_map(|one| Some((one.utilisation? * one.total as f64, one.total as f64)));
+    let (used_sum, total) = used_and_total.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    (total > 0.0).then(|| used_sum / total)
 }
 
 /// `2.pool/gpu:a100` is `gpu:a100` of the pool `2.pool`.
-fn parts(name: &str) -> (&str, &str) {
+fn split_pool(name: &str) -> (&str, &str) {
     name.rsplit_once('/').unwrap_or(("", name))
 }
 
@@ -72,13 +72,13 @@ impl ResourceMeter {
         &self.table
     }
 
-    pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
+    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
         let ran = ended.outcome.ran.0.max(0).unsigned_abs();
-        if !self.table.supply().is_empty() {
+        if !self.table.supply_steps().is_empty() {
             let (first, last) = self.period.get_or_insert((ended.job.submit, ended.outcome.end));
             (*first, *last) = ((*first).min(ended.job.submit), (*last).max(ended.outcome.end));
         }
-        for &(id, amount) in self.table.totals(ended.job.demand) {
+        for &(id, amount) in self.table.demand_totals(ended.job.demand) {
             let (jobs, sum) = &mut self.sums[id.index()];
             *jobs += 1;
             *sum += u128::from(amount) * u128::from(ran);
@@ -87,10 +87,10 @@ impl ResourceMeter {
 
     /// Returns the average amount of a resource.
     fn mean_supply(&self, resource: &Resource) -> f64 {
-        let period = self.period.zip(self.table.find(&resource.name)).filter(|((first, last), _)| last > first);
+        let period = self.period.zip(self.table.find_id(&resource.name)).filter(|((first, last), _)| last > first);
         let Some(((first, last), id)) = period else { return resource.total as f64 };
         let inside = |time: &Time| first < *time && *time < last;
-        let changes = self.table.supply().iter().filter(|step| step.resource == id).map(|step| step.from);
+        let changes = self.table.supply_steps().iter().filter(|step| step.resource == id).map(|step| step.from);
         let mut times: Vec<Time> = changes.filter(inside).chain([first, last]).collect();
         times.sort_shared();
         let spans =

@@ -81,7 +81,7 @@ impl JobRow {
             procs: job.procs,
             user: job.user,
             suspensions: outcome.suspensions,
-            suspended: outcome.suspended(),
+            suspended: outcome.suspended_time(),
             overhead: outcome.overhead,
             first_reservation: outcome.first_reservation,
             promised: None,

@@ -96,8 +96,8 @@ impl JobSelection {
     #[must_use]
     pub fn at_most(self, workload: &Workload) -> usize {
         let jobs = workload.len();
-        let Some(submits) = workload.submits() else { return 0 };
-        match Selector::rule(self, jobs as u64, submits).0 {
+        let Some(submits) = workload.submit_range() else { return 0 };
+        match Selector::selection_rule(self, jobs as u64, submits).0 {
             SelectionRule::All => jobs,
             SelectionRule::Tsafrir { skip, .. } => jobs - skip as usize,
             SelectionRule::Submitted { from, to } => {
@@ -165,21 +165,21 @@ enum SelectionRule {
 impl Selector {
     /// A selector for `jobs` jobs with the given first and last submit.
     pub(super) fn new(selection: JobSelection, jobs: u64, submits: (Time, Time)) -> Selector {
-        let (rule, period) = Selector::rule(selection, jobs, submits);
+        let (rule, period) = Selector::selection_rule(selection, jobs, submits);
         Selector { selection, rule, period, trimmed: Trimmed::default(), uncounted: BTreeSet::new() }
     }
 
     /// Returns the selector without these jobs.
-    pub(super) fn without(self, uncounted: BTreeSet<JobId>) -> Selector {
+    pub(super) fn without_jobs(self, uncounted: BTreeSet<JobId>) -> Selector {
         Selector { uncounted, ..self }
     }
 
     /// A part of the workload follows that is simulated apart: it is trimmed by itself.
     pub(super) fn begin_part(&mut self, jobs: u64, submits: (Time, Time)) {
-        (self.rule, self.period) = Selector::rule(self.selection, jobs, submits);
+        (self.rule, self.period) = Selector::selection_rule(self.selection, jobs, submits);
     }
 
-    fn rule(selection: JobSelection, jobs: u64, submits: (Time, Time)) -> (SelectionRule, (Time, Time)) {
+    fn selection_rule(selection: JobSelection, jobs: u64, submits: (Time, Time)) -> (SelectionRule, (Time, Time)) {
         let (first, last) = submits;
         match selection {
             JobSelection::All => (SelectionRule::All, submits),
@@ -203,7 +203,7 @@ impl Selector {
 
     /// Returns whether this job counts.
     #[inline]
-    pub(super) fn keeps(&mut self, ended: &EndedJob<'_>) -> bool {
+    pub(super) fn keeps_job(&mut self, ended: &EndedJob<'_>) -> bool {
         self.trimmed.seen += 1;
         if ended.outcome.found.is_some() {
             self.trimmed.dropped_found += 1;
@@ -213,7 +213,7 @@ impl Selector {
             self.trimmed.dropped_uncounted += 1;
             return false;
         }
-        let dropped = match &mut self.rule {
+        let drop_counter = match &mut self.rule {
             SelectionRule::All => None,
             SelectionRule::Tsafrir { skip, .. } if *skip > 0 => {
                 *skip -= 1;
@@ -230,7 +230,7 @@ impl Selector {
             SelectionRule::Completed if ended.truth.status == LogStatus::Completed => None,
             SelectionRule::Completed => Some(&mut self.trimmed.dropped_status),
         };
-        if let Some(count) = dropped {
+        if let Some(count) = drop_counter {
             *count += 1;
             return false;
         }
@@ -245,7 +245,7 @@ impl Selector {
         self.period
     }
 
-    pub(super) fn trimmed(&self) -> Trimmed {
+    pub(super) fn trim_counts(&self) -> Trimmed {
         self.trimmed
     }
 }

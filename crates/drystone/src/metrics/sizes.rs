@@ -116,20 +116,20 @@ impl SizeReport {
     /// A series that begins after the schedule.
     ///
     /// Cost: O(n log n).
-    pub fn of(
+    pub fn from_segments(
         workload: &Workload,
         segments: &Segments,
         series: Option<&PowerSeries>,
     ) -> Result<SizeReport, PowerSeriesError> {
         let mut meter = SizeMeter::default();
-        meter.add(workload, segments, series)?;
+        meter.add_part(workload, segments, series)?;
         Ok(meter.finish())
     }
 
     /// Mean waits and responses of the rigid jobs, or of those with several sizes; `None` without
     /// such jobs.
     #[must_use]
-    pub fn waits(&self, rigid: bool) -> Option<(f64, f64)> {
+    pub fn mean_waits(&self, rigid: bool) -> Option<(f64, f64)> {
         let kinds = || self.kinds.iter().filter(|one| (one.kind == JobKind::Rigid.name()) == rigid);
         let jobs = kinds().map(|one| one.jobs).sum::<u64>() as f64;
         let mean = |of: fn(&KindWaits) -> f64| kinds().map(|one| of(one) * one.jobs as f64).sum::<f64>() / jobs;
@@ -169,7 +169,7 @@ impl SizeMeter {
     ///
     /// # Errors
     /// A series that begins after the schedule.
-    pub fn add(
+    pub fn add_part(
         &mut self,
         workload: &Workload,
         segments: &Segments,
@@ -179,40 +179,40 @@ impl SizeMeter {
         let mut list: Vec<&Segment> = segments.list.iter().collect();
         list.sort_shared_by_key(|segment| (segment.job, segment.start, segment.end));
         let mut turns = Vec::new();
-        let first = workload.submits().unwrap_or_default().0;
+        let first = workload.submit_range().unwrap_or_default().0;
         let last = list.iter().map(|segment| segment.end).max().unwrap_or(first);
         let useful = self.sums.useful;
         let mut asks: Vec<&SizeRequest> = segments.asks.iter().collect();
         asks.sort_shared_by_key(|ask| (ask.job, ask.time));
         self.report.work_lost += segments.set_back;
         for of_job in list.chunk_by(|a, b| a.job == b.job) {
-            self.take(workload, of_job, &mut turns);
+            self.take_job(workload, of_job, &mut turns);
             let first = asks.partition_point(|ask| ask.job < of_job[0].job);
             let end = asks.partition_point(|ask| ask.job <= of_job[0].job);
             self.take_asks(of_job, &asks[first..end]);
         }
         self.capacity += f64::from(workload.machine().procs) * (last - first).as_f64();
-        let counted = workload
+        let has_power = workload
             .shapes()
             .is_some_and(|shapes| shapes.power.is_some() || shapes.known.iter().any(|shape| shape.watts > 0));
-        if counted && !list.is_empty() {
+        if has_power && !list.is_empty() {
             turns.extend(idle_turns(workload, &segments.down));
             let power = self.power.get_or_insert_default();
-            power.add(workload, (first, last), turns, series)?;
+            power.add_draw(workload, (first, last), turns, series)?;
             power.useful += self.sums.useful - useful;
         }
         Ok(())
     }
 
     /// Takes the segments of a job, in order of time.
-    fn take(&mut self, workload: &Workload, of_job: &[&Segment], turns: &mut Vec<(Time, i128)>) {
+    fn take_job(&mut self, workload: &Workload, of_job: &[&Segment], turns: &mut Vec<(Time, i128)>) {
         let Some((start, end)) = of_job.first().zip(of_job.last()) else { return };
         let SizeMeter { report, sums, .. } = self;
         let (job, run) = (workload.job(start.job), workload.truth()[start.job.index()].run);
         let shape = shape_of(workload, start.job);
         let watts = shape.map_or(0, |shape| shape.watts);
-        let mut sized = SizedJob { first: start.procs, last: end.procs, ..SizedJob::default() };
-        let (mut energy, mut slowed) = (0i128, 0i128);
+        let mut sized_job = SizedJob { first: start.procs, last: end.procs, ..SizedJob::default() };
+        let (mut energy, mut slowed_time) = (0i128, 0i128);
         let (mut area, mut time, mut ran, mut attempt) = (0i128, 0i128, 0i128, 0i128);
         for (at, segment) in of_job.iter().enumerate() {
             let seconds = i128::from((segment.end - segment.start).0);
@@ -227,29 +227,29 @@ impl SizeMeter {
             ran = if segment.then == SegmentEnd::Requeued { 0 } else { ran + seconds };
             sums.sizes += seconds as f64 * f64::from(segment.procs) / f64::from(job.procs);
             sums.preferred += if segment.procs == job.procs { seconds } else { 0 };
-            slowed += if segment.pace.is_some() { seconds } else { 0 };
+            slowed_time += if segment.pace.is_some() { seconds } else { 0 };
             let draw = i128::from(segment.pace.map_or(watts, |pace| pace.watts)) * i128::from(segment.procs);
             energy += draw * seconds;
             turns.extend([(segment.start, draw), (segment.end, -draw)]);
             // A suspended job may resume with another size.
             if let (SegmentEnd::Resized | SegmentEnd::Suspended, Some(next)) = (segment.then, of_job.get(at + 1)) {
-                sized.grows += u32::from(next.procs > segment.procs);
-                sized.shrinks += u32::from(next.procs < segment.procs);
-                sized.reconfiguring += shape.map_or(0, |shape| shape.cost(segment.procs, next.procs).0);
+                sized_job.grows += u32::from(next.procs > segment.procs);
+                sized_job.shrinks += u32::from(next.procs < segment.procs);
+                sized_job.reconfiguring += shape.map_or(0, |shape| shape.resize_cost(segment.procs, next.procs).0);
             }
         }
-        sized.mean = if time > 0 { area as f64 / time as f64 } else { f64::from(start.procs) };
-        sized.energy = u128::try_from(energy).unwrap_or(0);
+        sized_job.mean = if time > 0 { area as f64 / time as f64 } else { f64::from(start.procs) };
+        sized_job.energy = u128::try_from(energy).unwrap_or(0);
         if has_paces(workload) {
             let speed = |segment: &Segment| segment.pace.map_or(Decimal::ONE, |pace| pace.speed);
-            let seconds = i64::try_from(slowed).unwrap_or(i64::MAX);
-            sized.paces = Some(PacedRun { first: speed(start), last: speed(end), slowed: seconds });
-            *sums.slowed.get_or_insert(0) += slowed;
+            let seconds = i64::try_from(slowed_time).unwrap_or(i64::MAX);
+            sized_job.paces = Some(PacedRun { first: speed(start), last: speed(end), slowed: seconds });
+            *sums.slowed.get_or_insert(0) += slowed_time;
         }
-        report.grows += u64::from(sized.grows);
-        report.shrinks += u64::from(sized.shrinks);
-        report.reconfiguring += sized.reconfiguring;
-        report.jobs.insert(start.number, sized);
+        report.grows += u64::from(sized_job.grows);
+        report.shrinks += u64::from(sized_job.shrinks);
+        report.reconfiguring += sized_job.reconfiguring;
+        report.jobs.insert(start.number, sized_job);
         sums.held += area;
         sums.time += time;
         sums.useful += i128::from(run.0) * i128::from(job.procs);
@@ -267,12 +267,12 @@ impl SizeMeter {
     fn take_asks(&mut self, of_job: &[&Segment], asks: &[&SizeRequest]) {
         for (at, ask) in asks.iter().enumerate() {
             let until = asks.get(at + 1).map_or(Time::MAX, |next| next.time);
-            let granted = of_job
+            let granting_segment = of_job
                 .iter()
                 .find(|segment| segment.procs == ask.procs && segment.end > ask.time && segment.start < until);
             let sums = &mut self.sums.asks;
             sums.0 += 1;
-            if let Some(segment) = granted {
+            if let Some(segment) = granting_segment {
                 sums.1 += 1;
                 sums.2 += i128::from((segment.start - ask.time).0.max(0));
             }
@@ -314,8 +314,8 @@ impl SizeMeter {
         report.at_pref = sums.preferred as f64 / (sums.time as f64).max(1.0);
         report.slowed = sums.slowed.map(|slowed| slowed as f64 / (sums.time as f64).max(1.0));
         if let Some(power) = power {
-            let (used, timeline) = power.finish();
-            report.power = Some(used);
+            let (power_use, timeline) = power.finish();
+            report.power = Some(power_use);
             report.timeline = timeline.filter(|_| parts == 1);
         }
         report
@@ -328,7 +328,7 @@ fn has_paces(workload: &Workload) -> bool {
 }
 
 fn shape_of(workload: &Workload, id: JobId) -> Option<&JobShape> {
-    workload.shapes()?.shape(id.index()).map(|(shape, _)| shape)
+    workload.shapes()?.shape_at(id.index()).map(|(shape, _)| shape)
 }
 
 /// Returns changes of what idle processors draw: those that are out draw nothing. `down` is their
@@ -394,7 +394,7 @@ impl SizeReport {
 impl SizedJob {
     /// The cells of a schedule.
     #[must_use]
-    pub fn cells(&self) -> String {
+    pub fn render_cells(&self) -> String {
         let SizedJob { first, last, mean, grows, shrinks, reconfiguring, energy, .. } = self;
         format!("{first},{last},{mean},{grows},{shrinks},{reconfiguring},{energy}")
     }
@@ -403,16 +403,16 @@ impl SizedJob {
 impl PacedRun {
     /// The cells of a schedule.
     #[must_use]
-    pub fn cells(&self) -> String {
+    pub fn render_cells(&self) -> String {
         let PacedRun { first, last, slowed } = self;
         format!("{first},{last},{slowed}")
     }
 }
 
-/// The columns of [`PacedRun::cells`].
+/// The columns of [`PacedRun::render_cells`].
 pub const PACE_COLUMNS: &str = "pace_first,pace_last,slowed";
 
-/// The columns of [`SizedJob::cells`].
+/// The columns of [`SizedJob::render_cells`].
 pub const SIZE_COLUMNS: &str = "procs_first,procs_last,procs_mean,grows,shrinks,reconfiguring,energy";
 
 #[cfg(test)]
@@ -448,10 +448,10 @@ mod tests {
             row(0, 90, 125, 8, SegmentEnd::Ended),
             row(1, 40, 90, 4, SegmentEnd::Ended),
         ];
-        let series = PowerSeries::read("s", "time,carbon,price\n0,360,3600\n").expect("a series");
+        let series = PowerSeries::parse_table("s", "time,carbon,price\n0,360,3600\n").expect("a series");
         let mut held = Segments::default();
         held.list.extend_from_slice(&segments);
-        let report = SizeReport::of(&workload, &held, Some(&series)).expect("measured");
+        let report = SizeReport::from_segments(&workload, &held, Some(&series)).expect("measured");
         // 8·40 + 4·50 + 8·35 + 4·50 of 8·125; 800 + 200 useful.
         assert_eq!((report.held, report.grows, report.shrinks), (1000, 1, 1));
         assert!((report.utilisation - 1.0).abs() < 1e-12 && (report.useful - 1.0).abs() < 1e-12);
@@ -465,6 +465,6 @@ mod tests {
         // 0.08 MJ are 80/3600 kWh: at 360 g each 8 g, at 3600 per MWh 0.08.
         assert!((power.carbon.expect("known") - 8.0).abs() < 1e-9);
         assert!((power.cost.expect("known") - 0.08).abs() < 1e-12);
-        assert_eq!(report.jobs[&1].cells(), "8,8,6.4,1,1,0,80000");
+        assert_eq!(report.jobs[&1].render_cells(), "8,8,6.4,1,1,0,80000");
     }
 }

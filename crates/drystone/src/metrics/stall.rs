@@ -51,7 +51,7 @@ impl<'a> HeelAndToe<'a> {
     /// For a simulation of `workload`; `selection` says which jobs count.
     #[must_use]
     pub fn new(workload: &'a Workload, selection: JobSelection) -> HeelAndToe<'a> {
-        let submits = workload.submits().unwrap_or((Time::ZERO, Time::ZERO));
+        let submits = workload.submit_range().unwrap_or((Time::ZERO, Time::ZERO));
         HeelAndToe {
             workload,
             selector: Selector::new(selection, workload.len() as u64, submits),
@@ -70,16 +70,16 @@ impl<'a> HeelAndToe<'a> {
     /// Returns the result.
     #[must_use]
     pub fn finish(self) -> Stalls {
-        let stalled = self.stall.count() as f64;
+        let stall_count = self.stall.value_count() as f64;
         Stalls {
-            rate: (self.reserved > 0).then(|| stalled / self.reserved as f64),
+            rate: (self.reserved > 0).then(|| stall_count / self.reserved as f64),
             stall: self.stall.finish(),
             thieves: self.thieves.finish(),
         }
     }
 
     /// Returns the earliest start of the job by true ends if nothing else started before.
-    fn earliest(&self, head: JobId) -> Time {
+    fn earliest_start(&self, head: JobId) -> Time {
         let need = i64::from(self.workload.job(head).procs);
         let mut free = self.free;
         for &(end, id) in &self.running {
@@ -91,7 +91,7 @@ impl<'a> HeelAndToe<'a> {
         Time::MAX
     }
 
-    fn take(&mut self, id: JobId, end: Time) {
+    fn take_processors(&mut self, id: JobId, end: Time) {
         self.free -= i64::from(self.workload.job(id).procs);
         self.running.insert((end, id));
         self.ends.insert(id, end);
@@ -109,57 +109,57 @@ impl<'a> HeelAndToe<'a> {
 impl Observer for HeelAndToe<'_> {
     const NOTES: bool = false;
 
-    fn reserved(&mut self, _: Time, id: JobId, _: Time, _: Time) {
+    fn note_reservation(&mut self, _: Time, id: JobId, _: Time, _: Time) {
         self.head = Some(id);
         if !self.robbed.contains_key(&id) {
-            self.robbed.insert(id, (self.earliest(id), 0));
+            self.robbed.insert(id, (self.earliest_start(id), 0));
         }
     }
 
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
         if self.head == Some(id) {
             self.head = None;
         }
         let head = self.head.filter(|_| why == StartReason::Backfilled);
-        let before = head.map(|head| self.earliest(head));
-        self.take(id, now + self.workload.truth()[id.index()].run);
+        let before = head.map(|head| self.earliest_start(head));
+        self.take_processors(id, now + self.workload.truth()[id.index()].run);
         if let Some(head) = head
-            && Some(self.earliest(head)) > before
+            && Some(self.earliest_start(head)) > before
             && let Some((_, thieves)) = self.robbed.get_mut(&head)
         {
             *thieves += 1;
         }
     }
 
-    fn suspended(&mut self, now: Time, id: JobId) {
+    fn note_suspension(&mut self, now: Time, id: JobId) {
         if let Some(end) = self.give_back(id) {
             self.left.insert(id, end - now);
         }
     }
 
-    fn resumed(&mut self, now: Time, id: JobId) {
+    fn note_resumption(&mut self, now: Time, id: JobId) {
         if let Some(left) = self.left.remove(&id) {
-            self.take(id, now + left);
+            self.take_processors(id, now + left);
         }
     }
 
-    fn cancelled(&mut self, _: Time, id: JobId) {
+    fn note_withdrawal(&mut self, _: Time, id: JobId) {
         self.robbed.remove(&id);
         self.head = self.head.filter(|&head| head != id);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         // It may have been cut short, or withdrawn while it was suspended.
         if self.give_back(ended.id).is_none() {
             self.left.remove(&ended.id);
         }
-        let robbed = self.robbed.remove(&ended.id);
-        let waited = ended.outcome.start > ended.job.submit;
-        if !self.selector.keeps(ended) || !waited || ended.outcome.first_reservation.is_none() {
+        let robbery = self.robbed.remove(&ended.id);
+        let has_waited = ended.outcome.start > ended.job.submit;
+        if !self.selector.keeps_job(ended) || !has_waited || ended.outcome.first_reservation.is_none() {
             return;
         }
         self.reserved += 1;
-        if let Some((earliest, thieves)) = robbed.filter(|r| r.1 > 0) {
+        if let Some((earliest, thieves)) = robbery.filter(|r| r.1 > 0) {
             self.stall.push((ended.outcome.start - earliest).as_f64());
             self.thieves.push(f64::from(thieves));
         }
@@ -190,7 +190,7 @@ mod tests {
         let workload = workload(&jobs);
         let easy: PolicySpec = "easy".parse().expect("known");
         let mut watcher = HeelAndToe::new(&workload, JobSelection::All);
-        Simulation::new(workload.machine(), easy.scheduler(), WorkloadReplay::new(&workload))
+        Simulation::new(workload.machine(), easy.build_scheduler(), WorkloadReplay::new(&workload))
             .run(&mut watcher)
             .expect("runs");
         let stalls = watcher.finish();
@@ -209,7 +209,7 @@ mod tests {
         let mut watcher = HeelAndToe::new(&workload, JobSelection::All);
         let withdrawn = [(Time(20), JobId(0))];
         let source = WorkloadReplay::with_cancellations(&workload, &withdrawn);
-        Simulation::new(workload.machine(), easy.scheduler(), source).run(&mut watcher).expect("runs");
+        Simulation::new(workload.machine(), easy.build_scheduler(), source).run(&mut watcher).expect("runs");
         let stalls = watcher.finish();
         assert_eq!((stalls.rate, stalls.stall.mean), (Some(1.0), Some(60.0)));
     }
@@ -225,12 +225,22 @@ mod tests {
                 let spec: PolicySpec = policy.parse().expect("known");
                 let mut watcher = HeelAndToe::new(&workload, JobSelection::All);
                 let source = WorkloadReplay::with_cancellations(&workload, &withdrawn);
-                let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), source);
+                let mut simulation = Simulation::new(workload.machine(), spec.build_scheduler(), source);
                 let mut suspended = 0;
                 while simulation.step(&mut watcher).expect("sound") {
                     let session = simulation.session();
-                    assert_eq!(watcher.free, i64::from(session.free()), "{policy} at {}", simulation.now());
-                    assert_eq!(watcher.left.len(), session.suspended() as usize, "{policy} at {}", simulation.now());
+                    assert_eq!(
+                        watcher.free,
+                        i64::from(session.free_processors()),
+                        "{policy} at {}",
+                        simulation.current_time()
+                    );
+                    assert_eq!(
+                        watcher.left.len(),
+                        session.suspended_count() as usize,
+                        "{policy} at {}",
+                        simulation.current_time()
+                    );
                     suspended = suspended.max(watcher.left.len());
                 }
                 assert!(suspended > 0, "{policy} suspends here");

@@ -124,47 +124,47 @@ impl Distribution {
     /// Takes many values, faster than one by one.
     pub fn extend(&mut self, values: &[f64]) {
         for block in values.chunks(BLOCK) {
-            self.take(block);
+            self.take_block(block);
         }
     }
 
     /// Number of values taken so far, excluded ones not counted.
     #[must_use]
-    pub fn count(&self) -> u64 {
-        self.moments.count + self.pending.iter().filter(|v| defined(**v)).count() as u64
+    pub fn value_count(&self) -> u64 {
+        self.moments.count + self.pending.iter().filter(|v| is_defined(**v)).count() as u64
     }
 
     fn take_pending(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
-        self.take(&pending);
+        self.take_block(&pending);
         pending.clear();
         self.pending = pending;
     }
 
     /// Takes a block of at most [`BLOCK`] values.
-    fn take(&mut self, values: &[f64]) {
-        let mut chosen = [0.0; BLOCK];
+    fn take_block(&mut self, values: &[f64]) {
+        let mut defined_values = [0.0; BLOCK];
         let mut block = values;
         // Nearly always all values are defined, and taking the moments finds out: nothing undefined
         // has a finite sum.
-        if !self.moments.take(block) {
+        if !self.moments.take_block(block) {
             let mut size = 0;
-            for &value in values.iter().filter(|v| defined(**v)) {
-                chosen[size] = value;
+            for &value in values.iter().filter(|v| is_defined(**v)) {
+                defined_values[size] = value;
                 size += 1;
             }
             self.excluded += (values.len() - size) as u64;
-            block = &chosen[..size];
+            block = &defined_values[..size];
             self.moments.take_defined(block);
         }
         if let Some(histogram) = &mut self.histogram {
-            histogram.take(block);
+            histogram.take_values(block);
         } else if self.keep {
             // Plus 0: there is only one zero.
             self.kept.extend(block.iter().map(|v| v + 0.0));
             if self.kept.len() > self.limit {
                 let mut histogram = Box::<Histogram>::default();
-                histogram.take(&std::mem::take(&mut self.kept));
+                histogram.take_values(&std::mem::take(&mut self.kept));
                 self.histogram = Some(histogram);
             }
         }
@@ -185,7 +185,7 @@ impl Distribution {
             max: some.then_some(moments.max),
             ..Summary::default()
         };
-        let ranked = match (&self.histogram, self.keep) {
+        let ranked_values = match (&self.histogram, self.keep) {
             (_, false) => {
                 summary.precision = Precision::NotKept;
                 return summary;
@@ -194,9 +194,9 @@ impl Distribution {
                 summary.precision = Precision::Histogram { relative_error: Histogram::RELATIVE_ERROR };
                 histogram.percentiles((moments.min, moments.max))
             }
-            (None, true) => percentiles(&mut self.kept),
+            (None, true) => compute_percentiles(&mut self.kept),
         };
-        if let Some([median, p90, p95, p98, p99]) = ranked {
+        if let Some([median, p90, p95, p98, p99]) = ranked_values {
             summary.median = Some(median);
             summary.p90 = Some(p90);
             summary.p95 = Some(p95);
@@ -209,45 +209,45 @@ impl Distribution {
 
 /// Returns whether a value is within the range of summaries. No range contains NaN.
 #[inline]
-fn defined(value: f64) -> bool {
+fn is_defined(value: f64) -> bool {
     (0.0..f64::INFINITY).contains(&value)
 }
 
 /// Median and 90th, 95th, 98th, 99th percentile; reorders the values. `None` without values.
-fn percentiles(values: &mut [f64]) -> Option<[f64; 5]> {
+fn compute_percentiles(values: &mut [f64]) -> Option<[f64; 5]> {
     if values.is_empty() {
         return None;
     }
     let count = values.len();
-    let mut found = [0.0; 5];
+    let mut results = [0.0; 5];
     // The 90th percentile first: the others then only look at what is above it, each at what the
     // one before left.
     let mut above = 0;
     for (slot, percent) in [(1, 90), (2, 95), (3, 98), (4, 99)] {
         let rank = nearest_rank(percent, count as u64) as usize;
         if rank >= above {
-            select(&mut values[above..], rank - above);
+            select_rank(&mut values[above..], rank - above);
             above = rank + 1;
         }
         // Otherwise the same rank was selected before and still is in its place.
-        found[slot] = values[rank];
+        results[slot] = values[rank];
     }
     let middle = count / 2;
     let lowest = nearest_rank(90, count as u64) as usize;
     if middle < lowest {
-        select(&mut values[..lowest], middle);
+        select_rank(&mut values[..lowest], middle);
     }
-    found[0] = values[middle];
+    results[0] = values[middle];
     if count.is_multiple_of(2) {
         let lower = values[..middle].iter().copied().fold(0.0, f64::max);
-        found[0] = f64::midpoint(lower, found[0]);
+        results[0] = f64::midpoint(lower, results[0]);
     }
-    Some(found)
+    Some(results)
 }
 
 /// Puts the value of this rank in its place. Numbers that are not negative are ordered like their
 /// bits, which are faster to compare.
-fn select(values: &mut [f64], rank: usize) {
+fn select_rank(values: &mut [f64], rank: usize) {
     values.select_nth_unstable_by_key(rank, |v| v.to_bits());
 }
 
@@ -280,30 +280,30 @@ impl StreamMoments {
     }
 
     /// Adds a block of values and says so, or does nothing where one may be undefined.
-    fn take(&mut self, block: &[f64]) -> bool {
-        let sum: f64 = lanes(block, [0.0; 8], |sum, v| sum + v).iter().sum();
-        let min = lanes(block, [self.min; 8], smaller).into_iter().fold(self.min, smaller);
+    fn take_block(&mut self, block: &[f64]) -> bool {
+        let sum: f64 = fold_lanes(block, [0.0; 8], |sum, v| sum + v).iter().sum();
+        let min = fold_lanes(block, [self.min; 8], lesser_value).into_iter().fold(self.min, lesser_value);
         let fine = sum.is_finite() && min >= 0.0;
         if fine {
-            self.add(block, sum, min);
+            self.add_block(block, sum, min);
         }
         fine
     }
 
     /// Adds a block of defined values, however large their sum.
     fn take_defined(&mut self, block: &[f64]) {
-        self.add(block, block.iter().sum(), block.iter().copied().fold(self.min, smaller));
+        self.add_block(block, block.iter().sum(), block.iter().copied().fold(self.min, lesser_value));
     }
 
     /// Adds a block with this sum: a second pass for its squares, then a merge of its moments with
     /// these.
-    fn add(&mut self, block: &[f64], sum: f64, min: f64) {
+    fn add_block(&mut self, block: &[f64], sum: f64, min: f64) {
         if block.is_empty() {
             return;
         }
         let size = block.len() as f64;
         let mean = sum / size;
-        let squares = lanes(block, [0.0; 8], |sum, v| sum + (v - mean) * (v - mean));
+        let squares = fold_lanes(block, [0.0; 8], |sum, v| sum + (v - mean) * (v - mean));
         self.squares += squares.iter().sum::<f64>();
         if self.count > 0 {
             let before = self.count as f64;
@@ -311,25 +311,25 @@ impl StreamMoments {
             self.squares += shift * shift * (before * size / (before + size));
         }
         self.min = min;
-        self.max = lanes(block, [self.max; 8], larger).into_iter().fold(self.max, larger);
-        add(&mut self.sum, &mut self.lost, sum);
+        self.max = fold_lanes(block, [self.max; 8], greater_value).into_iter().fold(self.max, greater_value);
+        add_compensated(&mut self.sum, &mut self.lost, sum);
         self.count += block.len() as u64;
     }
 }
 
 // Not f64::min and max: what is undefined is caught elsewhere, and these are one instruction each.
-fn smaller(a: f64, b: f64) -> f64 {
+fn lesser_value(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
-fn larger(a: f64, b: f64) -> f64 {
+fn greater_value(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
 /// Folds a block into eight interleaved lanes: steps that do not wait for each other, in an order
 /// that is fixed.
 #[inline]
-fn lanes(block: &[f64], mut lanes: [f64; 8], step: impl Fn(f64, f64) -> f64) -> [f64; 8] {
+fn fold_lanes(block: &[f64], mut lanes: [f64; 8], step: impl Fn(f64, f64) -> f64) -> [f64; 8] {
     let (eights, rest) = block.as_chunks::<8>();
     for eight in eights {
         for (lane, &value) in lanes.iter_mut().zip(eight) {
@@ -343,7 +343,7 @@ fn lanes(block: &[f64], mut lanes: [f64; 8], step: impl Fn(f64, f64) -> f64) -> 
 }
 
 /// Neumaier's compensated addition.
-fn add(sum: &mut f64, lost: &mut f64, value: f64) {
+fn add_compensated(sum: &mut f64, lost: &mut f64, value: f64) {
     let total = *sum + value;
     *lost += if sum.abs() >= value.abs() { (*sum - total) + value } else { (value - total) + *sum };
     *sum = total;

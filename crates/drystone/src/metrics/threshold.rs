@@ -23,7 +23,7 @@ impl Threshold {
     /// The threshold in seconds, those of a baseline rounded up. `None` where it needs a baseline
     /// and there is none, or the baseline has no job or no percentiles.
     #[must_use]
-    pub fn resolve(self, baseline: Option<&Report>) -> Option<Span> {
+    pub fn resolve_seconds(self, baseline: Option<&Report>) -> Option<Span> {
         let wait = || baseline.map(|b| &b.measures.wait);
         let seconds = match self {
             Threshold::Fixed(span) => return Some(span),

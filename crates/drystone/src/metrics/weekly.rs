@@ -1,7 +1,7 @@
 //! Results of each class of jobs week by week.
 
 use super::category::lawson_class;
-use super::measures::slowdown;
+use super::measures::job_slowdown;
 use super::row::JobRow;
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub const MANY_WEEKS: i64 = 10_000;
 ///
 /// Memory follows the jobs, not the time between them.
 #[must_use]
-pub fn weekly(rows: &[JobRow]) -> Vec<ClassWeek> {
+pub fn weekly_classes(rows: &[JobRow]) -> Vec<ClassWeek> {
     let Some(first) = rows.iter().map(|r| r.submit).min() else { return Vec::new() };
     let week = |submit: Time| (submit - first).0 / Span::WEEK.0;
     let weeks = rows.iter().map(|r| week(r.submit)).max().unwrap_or(0) + 1;
@@ -49,7 +49,7 @@ pub fn weekly(rows: &[JobRow]) -> Vec<ClassWeek> {
         let sum = &mut classes[lawson_class(row.ran)];
         sum.0 += 1;
         sum.1 += row.wait().as_f64();
-        if let Some(s) = slowdown(row.wait(), row.ran) {
+        if let Some(s) = job_slowdown(row.wait(), row.ran) {
             sum.2 += 1;
             sum.3 += s;
         }

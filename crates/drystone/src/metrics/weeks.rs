@@ -24,21 +24,21 @@ impl SubmitWeeks {
     /// The weeks of a workload between its first and its last submit.
     #[must_use]
     pub fn new(provenance: &Provenance, (first, last): (Time, Time)) -> SubmitWeeks {
-        let divided = provenance.moves.iter().any(|step| matches!(step, TimeMove::Divided { .. }));
-        let moves = if divided { provenance.moves.clone() } else { Vec::new() };
-        let origin = earliest(&moves, first);
-        SubmitWeeks { moves, origin, joined: None }.joining(last)
+        let is_divided = provenance.moves.iter().any(|step| matches!(step, TimeMove::Divided { .. }));
+        let moves = if is_divided { provenance.moves.clone() } else { Vec::new() };
+        let origin = earliest_time(&moves, first);
+        SubmitWeeks { moves, origin, joined: None }.join_last_week(last)
     }
 
     /// Counts weeks from another time of the log, such as its first submit where only a slice of it
     /// is simulated.
     #[must_use]
     pub fn counted_from(self, origin: Time, last: Time) -> SubmitWeeks {
-        SubmitWeeks { origin: earliest(&self.moves, origin), joined: None, ..self }.joining(last)
+        SubmitWeeks { origin: earliest_time(&self.moves, origin), joined: None, ..self }.join_last_week(last)
     }
 
-    fn joining(mut self, last: Time) -> SubmitWeeks {
-        let since = (latest(&self.moves, last) - self.origin).0;
+    fn join_last_week(mut self, last: Time) -> SubmitWeeks {
+        let since = (latest_time(&self.moves, last) - self.origin).0;
         let (week, rest) = (since.div_euclid(Span::WEEK.0), since.rem_euclid(Span::WEEK.0));
         let alone = (1..=MOST_BLOCKS as i64).contains(&week);
         self.joined = (alone && rest < Span::WEEK.0 / 2).then_some(week);
@@ -48,15 +48,15 @@ impl SubmitWeeks {
     /// Number of the week of a submit, from 0.
     #[inline]
     #[must_use]
-    pub fn number(&self, submit: Time) -> i64 {
-        let submit = if self.moves.is_empty() { submit } else { latest(&self.moves, submit) };
+    pub fn week_number(&self, submit: Time) -> i64 {
+        let submit = if self.moves.is_empty() { submit } else { latest_time(&self.moves, submit) };
         let week = (submit - self.origin).0.div_euclid(Span::WEEK.0);
         if self.joined == Some(week) { week - 1 } else { week }
     }
 }
 
 /// The earliest time that comes to lie here.
-fn earliest(moves: &[TimeMove], time: Time) -> Time {
+fn earliest_time(moves: &[TimeMove], time: Time) -> Time {
     moves.iter().rev().fold(time, |time, step| match *step {
         TimeMove::Earlier(by) => Time(time.0.saturating_add(by.0)),
         TimeMove::Divided { digits, decimals } => Time(times_up(time.0, digits, decimals)),
@@ -64,7 +64,7 @@ fn earliest(moves: &[TimeMove], time: Time) -> Time {
 }
 
 /// The latest time that comes to lie here.
-fn latest(moves: &[TimeMove], time: Time) -> Time {
+fn latest_time(moves: &[TimeMove], time: Time) -> Time {
     moves.iter().rev().fold(time, |time, step| match *step {
         TimeMove::Earlier(by) => Time(time.0.saturating_add(by.0)),
         TimeMove::Divided { digits, decimals } => Time(times_up(time.0.saturating_add(1), digits, decimals) - 1),
@@ -73,8 +73,8 @@ fn latest(moves: &[TimeMove], time: Time) -> Time {
 
 /// ⌈time · digits / 10^decimals⌉.
 fn times_up(time: i64, digits: u64, decimals: u32) -> i64 {
-    let (scaled, ten) = (i128::from(time) * i128::from(digits), 10i128.pow(decimals));
-    i64::try_from(-(-scaled).div_euclid(ten)).unwrap_or(if time < 0 { i64::MIN / 2 } else { i64::MAX / 2 })
+    let (scaled_time, ten) = (i128::from(time) * i128::from(digits), 10i128.pow(decimals));
+    i64::try_from(-(-scaled_time).div_euclid(ten)).unwrap_or(if time < 0 { i64::MIN / 2 } else { i64::MAX / 2 })
 }
 
 /// Sums per week, or per window.
@@ -83,9 +83,9 @@ pub(super) struct UnitSums(Keyed<MeasuredWeek>);
 
 impl UnitSums {
     #[inline]
-    pub(super) fn take(&mut self, week: i64, values: &[f64; MEASURES]) {
+    pub(super) fn take_values(&mut self, week: i64, values: &[f64; MEASURES]) {
         let fresh = || MeasuredWeek { week, jobs: 0, slowdown_jobs: 0, sums: [0.0; MEASURES] };
-        let sums = self.0.at(week, fresh);
+        let sums = self.0.value_at(week, fresh);
         sums.jobs += 1;
         sums.slowdown_jobs += u64::from(!values[Measure::Slowdown as usize].is_nan());
         for (sum, &value) in sums.sums.iter_mut().zip(values) {
@@ -118,7 +118,7 @@ mod tests {
             let weeks = SubmitWeeks::new(&moved(vec![shift, load]), (at(0), at(4 * WEEK - 1)));
             for week in 0..4 {
                 for since in [0, 5, WEEK / 2, WEEK - 5] {
-                    let number = weeks.number(at(week * WEEK + since));
+                    let number = weeks.week_number(at(week * WEEK + since));
                     assert_eq!(number, week, "load {digits}/10^{decimals}, {since} s into week {week}");
                 }
             }
@@ -129,7 +129,7 @@ mod tests {
     fn a_short_last_week_joins_the_one_before() {
         let of = |last: i64| {
             let weeks = SubmitWeeks::new(&moved(Vec::new()), (Time(7), Time(7 + last)));
-            [0, WEEK - 1, WEEK, last].map(|since| weeks.number(Time(7 + since)))
+            [0, WEEK - 1, WEEK, last].map(|since| weeks.week_number(Time(7 + since)))
         };
         assert_eq!(of(3 * WEEK + WEEK / 2 - 1), [0, 0, 1, 2]);
         assert_eq!(of(3 * WEEK + WEEK / 2), [0, 0, 1, 3]);
@@ -138,6 +138,6 @@ mod tests {
         assert_eq!(of(11 * WEEK + 1)[3], 11, "a week of a block");
         // A slice of a log is counted from the log's beginning.
         let slice = SubmitWeeks::new(&moved(Vec::new()), (Time(5 * WEEK + 100), Time(6 * WEEK)));
-        assert_eq!(slice.counted_from(Time(0), Time(6 * WEEK)).number(Time(5 * WEEK + 100)), 5);
+        assert_eq!(slice.counted_from(Time(0), Time(6 * WEEK)).week_number(Time(5 * WEEK + 100)), 5);
     }
 }

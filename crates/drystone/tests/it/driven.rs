@@ -2,7 +2,7 @@
 
 use crate::common::spec;
 use drystone::engine::{Schedule, Session, Simulation, WorkloadReplay};
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::model::{JobId, Span, Time, Workload};
 use drystone::policy::Action;
 use std::collections::BTreeSet;
@@ -10,22 +10,23 @@ use std::collections::BTreeSet;
 /// Drives a session as a cluster on time does: ends by number, expiries, arrivals, one decision.
 /// Returns start and end of each job.
 fn driven(workload: &Workload, policy: &str) -> Vec<Option<(Time, Time)>> {
-    let mut session = Session::new(workload.machine(), spec(policy).scheduler());
+    let mut session = Session::new(workload.machine(), spec(policy).build_scheduler());
     let mut ends: BTreeSet<(Time, JobId)> = BTreeSet::new();
     let mut spans = vec![None; workload.len()];
     let mut next = 0;
     loop {
         let arrival = workload.jobs().get(next).map(|job| job.submit);
-        let Some(now) = [arrival, ends.first().map(|e| e.0), session.deadline()].into_iter().flatten().min() else {
+        let Some(now) = [arrival, ends.first().map(|e| e.0), session.next_due_time()].into_iter().flatten().min()
+        else {
             return spans;
         };
         while let Some(&(end, id)) = ends.first().filter(|e| e.0 == now) {
-            assert!(session.end(end, id));
+            assert!(session.end_job(end, id));
             ends.pop_first();
         }
-        session.expire(now);
+        session.expire_due(now);
         while let Some(job) = workload.jobs().get(next).filter(|job| job.submit == now) {
-            session.arrive(now, job, None).expect("possible");
+            session.note_arrival(now, job, None).expect("possible");
             next += 1;
         }
         for action in session.decide(now).expect("a sound policy").list() {
@@ -40,11 +41,12 @@ fn driven(workload: &Workload, policy: &str) -> Vec<Option<(Time, Time)>> {
 
 #[test]
 fn a_driven_session_makes_the_schedule_of_a_simulation() {
-    let workload = generate(&Params { load: Some(0.9), seed: 3, ..Params::new(64, 300) }).expect("sound parameters");
+    let workload =
+        generate_workload(&Params { load: Some(0.9), seed: 3, ..Params::new(64, 300) }).expect("sound parameters");
     assert!(workload.truth().iter().all(|truth| truth.run > Span::ZERO), "an end at its own start is another instant");
     for policy in ["fcfs", "easy", "easy++", "conservative", "multiqueue", "slack"] {
         let mut simulated = Schedule::default();
-        Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(&workload))
+        Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(&workload))
             .run(&mut simulated)
             .expect("sound");
         assert_eq!(driven(&workload, policy), simulated.spans, "{policy}");

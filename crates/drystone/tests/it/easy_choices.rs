@@ -284,8 +284,8 @@ fn a_correction_beside_an_end() {
 fn nothing_is_promised_without_a_reservation() {
     let w = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 10)]);
     for (policy, promises) in [("greedy", 0), ("fcfs", 0), ("easy(reserve=0)", 0), ("easy", 1)] {
-        let (scheduler, mut audit) = (spec(policy).scheduler(), PromiseAudit::default());
+        let (scheduler, mut audit) = (spec(policy).build_scheduler(), PromiseAudit::default());
         Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut audit).expect("runs");
-        assert_eq!(audit.kept().promised, promises, "{policy}");
+        assert_eq!(audit.kept_promises().promised, promises, "{policy}");
     }
 }

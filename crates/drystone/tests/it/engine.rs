@@ -3,8 +3,8 @@
 use crate::common::{spec, starts, workload};
 use drystone::engine::{Observer, Schedule, Scheduler, Simulation, SimulationError, WorkloadReplay};
 use drystone::model::{EndedJob, Job, JobId, ProcSet, Span, Time, Workload};
-use drystone::parts::predict::{Forecast, Prediction, forecast};
-use drystone::policy::{Action, Actions, PassRule, Policy, PolicyEvent, StartReason, View, names};
+use drystone::parts::predict::{Forecast, Prediction, parse_forecast};
+use drystone::policy::{Action, Actions, PassRule, Policy, PolicyEvent, StartReason, View, policy_names};
 use serde::{Deserialize, Serialize};
 
 /// The picture by which the papers explain backfilling: 4 processors, A runs on 2 until 10, B needs
@@ -92,13 +92,13 @@ fn odd_jobs_have_defined_predictions() {
         job.estimate = Span(estimate);
         job
     };
-    let job = |user: i32| Job::new(Time(0), 1, Span(600)).by(user);
+    let job = |user: i32| Job::new(Time(0), 1, Span(600)).with_user(user);
     for predictor in ["recent(2)", "quantile(0.5)"] {
-        let mut p = forecast(predictor).expect("a predictor").predictor;
-        p.learn(JobId(0), &job(-1), Span(100), Time(0));
-        p.learn(JobId(1), &asking(50, job(-1)), Span(100), Time(0));
-        assert_eq!(p.predict(JobId(2), &job(-1), None), Prediction::learned(Span(100)), "{predictor}");
-        assert_eq!(p.predict(JobId(3), &job(7), None), Prediction::given(Span(600)), "{predictor}");
+        let mut p = parse_forecast(predictor).expect("a predictor").predictor;
+        p.learn_from_end(JobId(0), &job(-1), Span(100), Time(0));
+        p.learn_from_end(JobId(1), &asking(50, job(-1)), Span(100), Time(0));
+        assert_eq!(p.predict(JobId(2), &job(-1), None), Prediction::from_learned(Span(100)), "{predictor}");
+        assert_eq!(p.predict(JobId(3), &job(7), None), Prediction::from_given(Span(600)), "{predictor}");
         assert_eq!(p.predict(JobId(4), &asking(0, job(7)), None).run, Span(0), "{predictor}");
     }
     // The first two run for no time, so all others are predicted to; they need the whole machine
@@ -148,19 +148,19 @@ fn a_restored_session_wakes_when_it_would_have() {
     let cancelled = [(Time(2), JobId(1))];
     let mut simulation = Simulation::new(
         w.machine(),
-        spec("conservative").scheduler(),
+        spec("conservative").build_scheduler(),
         WorkloadReplay::with_cancellations(&w, &cancelled),
     );
     // Job 2 is planned for 100, and withdrawn when no other job waits.
     for _ in 0..3 {
         simulation.step(&mut ()).expect("runs");
     }
-    assert_eq!(simulation.now(), Time(2));
+    assert_eq!(simulation.current_time(), Time(2));
     let source = WorkloadReplay::with_cancellations(&w, &cancelled);
-    let mut restored = Simulation::new(w.machine(), spec("conservative").scheduler(), source);
+    let mut restored = Simulation::new(w.machine(), spec("conservative").build_scheduler(), source);
     restored.load(&simulation.save().expect("saves")).expect("loads");
-    assert_eq!(simulation.session().deadline(), Some(Time(100)));
-    assert_eq!(restored.session().deadline(), simulation.session().deadline());
+    assert_eq!(simulation.session().next_due_time(), Some(Time(100)));
+    assert_eq!(restored.session().next_due_time(), simulation.session().next_due_time());
 }
 
 /// A state of another policy, or of another predictor, is refused, and what was there before goes
@@ -169,7 +169,7 @@ fn a_restored_session_wakes_when_it_would_have() {
 fn a_state_that_is_refused_leaves_no_trace() {
     let w = workload(2, &[(0, 1, 100, 50), (1, 1, 100, 10), (2, 2, 50, 50), (20, 1, 100, 5), (70, 1, 10, 10)]);
     let after = |policy: &str, steps: usize| {
-        let mut simulation = Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(&w));
+        let mut simulation = Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(&w));
         for _ in 0..steps {
             simulation.step(&mut ()).expect("runs");
         }
@@ -193,12 +193,12 @@ fn a_state_that_is_refused_leaves_no_trace() {
 #[test]
 fn a_state_of_other_choices_is_refused() {
     let w = workload(2, &[(0, 1, 100, 50), (1, 1, 100, 10), (2, 2, 50, 50), (20, 1, 100, 5), (70, 1, 10, 10)]);
-    let named = names().into_iter().map(str::to_string);
+    let named = policy_names().into_iter().map(str::to_string);
     let others =
         ["easy(order=sjf)", "easy(pass=event)", "easy++(correct=gradual)", "easy++(predict=recent(3))", "ss(sf=1.5)"];
     let policies: Vec<String> = named.chain(others.map(str::to_string)).collect();
     let after = |policy: &str, steps: usize| {
-        let mut simulation = Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(&w));
+        let mut simulation = Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(&w));
         for _ in 0..steps {
             simulation.step(&mut ()).expect("runs");
         }
@@ -208,7 +208,7 @@ fn a_state_of_other_choices_is_refused() {
     for here in &policies {
         for (other, state) in policies.iter().zip(&saved) {
             let loaded = after(here, 0).load(state);
-            let same = spec(here).canonical() == spec(other).canonical();
+            let same = spec(here).canonical_text() == spec(other).canonical_text();
             assert_eq!(loaded.is_ok(), same, "{here} and a state of {other}");
             if let Err(error) = loaded {
                 assert!(error.to_string().contains("it is of another scheduler"), "{error}");
@@ -247,7 +247,7 @@ fn orders_by_hand() {
 fn overdue_jobs_delay_reservations() {
     let w = workload(2, &[(0, 2, 10, 500), (1, 2, 10, 10), (2, 1, 10, 10)]);
     // A policy that suspends jobs has no reservations, and lets the others in.
-    for policy in names().into_iter().filter(|p| !["ss", "tss", "is"].contains(p)) {
+    for policy in policy_names().into_iter().filter(|p| !["ss", "tss", "is"].contains(p)) {
         assert_eq!(starts(&w, policy)[0], 0, "{policy}");
         assert!(starts(&w, policy)[1] >= 500, "{policy}");
     }
@@ -256,7 +256,7 @@ fn overdue_jobs_delay_reservations() {
 #[test]
 fn jobs_without_run_time_and_crowds_at_one_instant() {
     let w = workload(2, &[(5, 2, 0, 0), (5, 2, 10, 0), (5, 1, 10, 10), (5, 2, 1, 1), (15, 2, 1, 0)]);
-    for policy in names() {
+    for policy in policy_names() {
         for (start, job) in starts(&w, policy).iter().zip(w.jobs()) {
             assert!(*start >= job.submit.0, "{policy}");
         }
@@ -295,9 +295,9 @@ impl Policy for Script {
         }
         for step in self.decisions.remove(0) {
             match step {
-                Step::Start(id) => actions.start(JobId(id), StartReason::Planned),
+                Step::Start(id) => actions.start_job(JobId(id), StartReason::Planned),
                 Step::StartOn(id, from, to) => {
-                    actions.start_on(JobId(id), StartReason::Planned, ProcSet::range(from..to))
+                    actions.start_on(JobId(id), StartReason::Planned, ProcSet::from_range(from..to))
                 }
                 Step::Suspend(id) => actions.push(Action::Suspend(JobId(id))),
                 Step::Resume(id) => actions.push(Action::Resume(JobId(id))),
@@ -376,7 +376,7 @@ fn impossible_actions_are_refused() {
 fn corrections_that_nobody_waits_for_are_all_made() {
     struct Last(Option<(u32, Option<f64>, Time)>);
     impl Observer for Last {
-        fn ended(&mut self, ended: &EndedJob<'_>) {
+        fn note_end(&mut self, ended: &EndedJob<'_>) {
             let outcome = ended.outcome;
             self.0 = Some((outcome.corrections, outcome.accuracy, outcome.end));
         }
@@ -389,7 +389,7 @@ fn corrections_that_nobody_waits_for_are_all_made() {
         jobs.sort_unstable();
         let w = workload(4, &jobs);
         let simulation =
-            || Simulation::new(w.machine(), spec("easy++(correct=gradual)").scheduler(), WorkloadReplay::new(&w));
+            || Simulation::new(w.machine(), spec("easy++(correct=gradual)").build_scheduler(), WorkloadReplay::new(&w));
         let mut seen = Last(None);
         simulation().run(&mut seen).expect("runs");
         let (corrections, accuracy, end) = seen.0.expect("ends");
@@ -405,10 +405,10 @@ fn corrections_that_nobody_waits_for_are_all_made() {
 fn the_past_is_forgotten() {
     let jobs: Vec<_> = (0..20_000).map(|i| (i * 10, 1, 9, 9)).collect();
     let w = workload(2, &jobs);
-    let mut simulation = Simulation::new(w.machine(), spec("easy").scheduler(), WorkloadReplay::new(&w));
+    let mut simulation = Simulation::new(w.machine(), spec("easy").build_scheduler(), WorkloadReplay::new(&w));
     let mut largest = 0;
     while simulation.step(&mut ()).expect("runs") {
-        if simulation.now().0 % 1000 == 0 {
+        if simulation.current_time().0 % 1000 == 0 {
             largest = largest.max(simulation.save().expect("saves").len());
         }
     }

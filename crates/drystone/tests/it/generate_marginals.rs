@@ -2,7 +2,7 @@
 //! fixed seeds, each at the significance 0.001, against distribution functions that are not the
 //! generator's own (statrs).
 
-use drystone::generate::{Params, WorkloadLength, WorkloadModel, generate};
+use drystone::generate::{Params, WorkloadLength, WorkloadModel, generate_workload};
 use drystone::model::{Span, Workload};
 use statrs::distribution::{ChiSquared, ContinuousCDF, Gamma};
 
@@ -98,7 +98,7 @@ fn typeless_sizes_follow_the_model() {
         let law = Sizes(0.244, 0.576, 0.8, high - 2.5, high, 0.86);
         for seed in 1..=3 {
             let params = Params { seed, ..Params::new(procs, 40_000) };
-            let workload = generate(&params).expect("valid");
+            let workload = generate_workload(&params).expect("valid");
             check_sizes(&format!("{procs} processors, seed {seed}"), &sizes_of(&workload, -1), procs, &law);
         }
     }
@@ -106,7 +106,7 @@ fn typeless_sizes_follow_the_model() {
 
 #[test]
 fn serial_and_power_of_two_shares_are_those_of_the_table() {
-    let workload = generate(&Params { seed: 4, ..Params::new(128, 50_000) }).expect("valid");
+    let workload = generate_workload(&Params { seed: 4, ..Params::new(128, 50_000) }).expect("valid");
     let n = workload.len() as f64;
     let share = |keep: fn(u32) -> bool| workload.jobs().iter().filter(|j| keep(j.procs)).count() as f64 / n;
     // Serial by the table; of the 0.18 that are not rounded, some are powers of two by chance.
@@ -125,7 +125,7 @@ fn serial_and_power_of_two_shares_are_those_of_the_table() {
 #[test]
 fn sizes_with_types_follow_the_model() {
     let params = Params { model: WorkloadModel::Typed, seed: 5, ..Params::new(128, 60_000) };
-    let workload = generate(&params).expect("valid");
+    let workload = generate_workload(&params).expect("valid");
     let batch = Sizes(0.2927, 0.6686, 1.2, 5.0, 7.0, 0.875);
     check_sizes("batch", &sizes_of(&workload, 1), 128, &batch);
     let interactive = Sizes(0.1541, 0.625, 1.0, 3.0, 5.5, 0.705);
@@ -165,7 +165,7 @@ fn run_times_follow_the_model_given_the_size() {
         for procs in [128, 1_000] {
             let max_estimate = Span(hours * 3_600);
             let params = Params { seed: 6, max_estimate, ..Params::new(procs, 30_000) };
-            let workload = generate(&params).expect("valid");
+            let workload = generate_workload(&params).expect("valid");
             let ranks = run_ranks(&workload, -1, &law, max_estimate.as_f64());
             assert_uniform(&format!("{hours} h, {procs} processors"), ranks);
         }
@@ -176,7 +176,7 @@ fn run_times_follow_the_model_given_the_size() {
 fn run_times_with_types_follow_the_model() {
     let params =
         Params { model: WorkloadModel::Typed, seed: 7, max_estimate: Span(48 * 3_600), ..Params::new(128, 60_000) };
-    let workload = generate(&params).expect("valid");
+    let workload = generate_workload(&params).expect("valid");
     let batch = Runs((6.57, 0.823), (639.1, 0.0156), -0.003, 0.6986);
     let interactive = Runs((3.8351, 0.6605), (7.073, 0.6856), -0.0118, 0.9156);
     assert_uniform("batch", run_ranks(&workload, 1, &batch, 172_800.0));
@@ -207,7 +207,7 @@ fn gaps_follow_the_model_when_the_cycle_is_taken_out() {
             let whole: f64 = weights[..(rest / 1_800) as usize].iter().sum();
             (t - rest) as f64 + 1_800.0 * whole + (rest % 1_800) as f64 * weights[(rest / 1_800) as usize]
         };
-        let workload = generate(&Params { model, seed: 8, ..Params::new(128, 4_000) }).expect("valid");
+        let workload = generate_workload(&Params { model, seed: 8, ..Params::new(128, 4_000) }).expect("valid");
         let times = workload.jobs().iter().filter(|j| j.queue == queue);
         let spent: Vec<f64> = times.map(|j| points(j.submit.0)).collect();
         let ranks = spent
@@ -225,8 +225,8 @@ fn arrivals_follow_the_daily_cycle_whatever_the_load() {
     let weights = cycle((8.1737, 3.9631));
     for load in [None, Some(0.4), Some(1.7)] {
         let params = Params { load, seed: 9, ..Params::new(128, 60_000) };
-        let workload = generate(&params).expect("valid");
-        let (_, last) = workload.submits().expect("jobs");
+        let workload = generate_workload(&params).expect("valid");
+        let (_, last) = workload.submit_range().expect("jobs");
         let days = (last.0 / 86_400) as usize;
         let mut counts = vec![[0.0; 24]; days];
         for job in workload.jobs() {
@@ -258,7 +258,7 @@ fn estimates_are_as_popular_as_the_model_says() {
     // 1,000 → 35.
     for (jobs, distinct) in [(20, 10), (200, 20), (250, 21), (1_000, 35), (10_000, 90), (70_000, 340)] {
         let params = Params { seed: 10, ..Params::new(128, jobs) };
-        let workload = generate(&params).expect("valid");
+        let workload = generate_workload(&params).expect("valid");
         let mut counts = std::collections::BTreeMap::new();
         for job in workload.jobs() {
             *counts.entry(job.estimate.0).or_insert(0_u32) += 1;
@@ -297,13 +297,13 @@ fn a_span_is_filled_with_the_target_load() {
     let span = Span(100 * 86_400);
     for load in [None, Some(0.5), Some(1.2)] {
         let params = Params { length: WorkloadLength::Span(span), load, seed: 11, ..Params::new(64, 1) };
-        let workload = generate(&params).expect("valid");
-        let (first, last) = workload.submits().expect("jobs");
+        let workload = generate_workload(&params).expect("valid");
+        let (first, last) = workload.submit_range().expect("jobs");
         let reached = (last - first).as_f64() / span.as_f64();
         // With a load the last job may overshoot by its own work; without, the last gap is open.
         assert!((0.97..=1.03).contains(&reached), "load {load:?}: {reached} of the span");
         if let Some(load) = load {
-            assert!((workload.load().expect("load") / load - 1.0).abs() < 1e-6);
+            assert!((workload.offered_load().expect("load") / load - 1.0).abs() < 1e-6);
         }
     }
 }

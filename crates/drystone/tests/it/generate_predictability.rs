@@ -1,6 +1,6 @@
 //! Does history predict as well as in real logs?
 
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::model::{Span, Workload};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -45,7 +45,7 @@ fn history_predicts_as_in_real_logs() {
     for (procs, jobs, load) in [(100, 28_000, 0.7), (128, 60_000, 0.83), (256, 10_000, 0.85), (338, 77_000, 0.84)] {
         for seed in 1..=4 {
             let params = Params { load: Some(load), seed, ..Params::new(procs, jobs) };
-            let (recent, estimates) = accuracy(&generate(&params).expect("valid"));
+            let (recent, estimates) = accuracy(&generate_workload(&params).expect("valid"));
             let what = format!("{procs} processors, {jobs} jobs, seed {seed}: {recent:.3}, {estimates:.3}");
             assert!((0.54..=0.66).contains(&recent), "recent two of {what}");
             assert!((0.30..=0.45).contains(&estimates), "estimates of {what}");
@@ -56,7 +56,7 @@ fn history_predicts_as_in_real_logs() {
 #[test]
 fn a_few_users_submit_most_jobs_in_sessions() {
     let params = Params { load: Some(0.8), seed: 1, ..Params::new(128, 50_000) };
-    let workload = generate(&params).expect("valid");
+    let workload = generate_workload(&params).expect("valid");
     let mut jobs_of = BTreeMap::new();
     let mut last: BTreeMap<i32, (i64, u32)> = BTreeMap::new();
     let (mut soon, mut same_size, mut again) = (0.0, 0.0, 0.0);

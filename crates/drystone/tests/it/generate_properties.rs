@@ -2,7 +2,7 @@
 
 use drystone::generate::{
     GenerateError, Habits, Params, WorkloadLength, WorkloadModel, deep_queue_params, default_params, default_workload,
-    generate,
+    generate_workload,
 };
 use drystone::model::{Span, Time, UNKNOWN, Workload};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ proptest! {
     #[test]
     fn every_workload_is_sound(params in any_params()) {
         let WorkloadLength::Jobs(wanted) = params.length else { unreachable!("strategy") };
-        let workload = match generate(&params) {
+        let workload = match generate_workload(&params) {
             Ok(workload) => workload,
             Err(GenerateError::UnreachableLoad { span, .. }) => {
                 // Only where the jobs would all arrive within a second.
@@ -44,7 +44,7 @@ proptest! {
             prop_assert!(queues.contains(&job.queue));
         }
         prop_assert!(workload.truth().iter().map(|t| t.number).eq(1..=i64::from(wanted)));
-        if let (Some(load), Some((first, last))) = (params.load, workload.submits())
+        if let (Some(load), Some((first, last))) = (params.load, workload.submit_range())
             && workload.len() > 1
         {
             // The span that the load takes, to the rounding of two submits to whole seconds.
@@ -59,7 +59,7 @@ proptest! {
     fn users_only_permute_jobs_among_arrivals(params in any_params(), users in 1_u32..50, scatter in 0.0_f64..3.0) {
         let habits = Habits { users: Some(users), scatter, odd_jobs: 0.5, care: 1, ..Habits::default() };
         let others = Params { habits, ..params.clone() };
-        if let (Ok(one), Ok(other)) = (generate(&params), generate(&others)) {
+        if let (Ok(one), Ok(other)) = (generate_workload(&params), generate_workload(&others)) {
             prop_assert_eq!(shapes(&one), shapes(&other));
             let arrivals = |w: &Workload| w.jobs().iter().map(|j| (j.submit, j.queue)).collect::<Vec<_>>();
             prop_assert_eq!(arrivals(&one), arrivals(&other));
@@ -85,12 +85,12 @@ fn shapes(workload: &Workload) -> Vec<(u32, Span)> {
 fn the_same_seed_gives_the_same_workload_and_another_another() {
     for model in [WorkloadModel::Typeless, WorkloadModel::Typed] {
         let params = Params { model, load: Some(0.8), seed: 42, ..Params::new(512, 5_000) };
-        let one = generate(&params).expect("valid");
-        assert_eq!(one, generate(&params).expect("valid"));
-        let other = generate(&Params { seed: 43, ..params.clone() }).expect("valid");
+        let one = generate_workload(&params).expect("valid");
+        assert_eq!(one, generate_workload(&params).expect("valid"));
+        let other = generate_workload(&Params { seed: 43, ..params.clone() }).expect("valid");
         assert_ne!(one.jobs(), other.jobs());
         // Another load moves arrivals; without types, everything else stays in its order.
-        let busier = generate(&Params { load: Some(1.0), ..params }).expect("valid");
+        let busier = generate_workload(&Params { load: Some(1.0), ..params }).expect("valid");
         if model == WorkloadModel::Typeless {
             assert_eq!(one.truth(), busier.truth());
             let unmoved = |w: &Workload| {
@@ -124,13 +124,13 @@ fn digest(workload: &Workload) -> u64 {
 #[test]
 fn workloads_are_the_same_everywhere() {
     let typed = Params { model: WorkloadModel::Typed, seed: 3, load: Some(0.7), ..Params::new(1_000, 3_000) };
-    let digests = [digest(&default_workload().expect("valid")), digest(&generate(&typed).expect("valid"))];
+    let digests = [digest(&default_workload().expect("valid")), digest(&generate_workload(&typed).expect("valid"))];
     assert_eq!(digests, [0x71eb_db6b_f042_82d4, 0xe8d9_0db7_59c7_5741], "{digests:#x?}");
 }
 
 #[test]
 fn what_makes_no_workload_is_refused() {
-    let refused = |params: Params| generate(&params).expect_err("refused").to_string();
+    let refused = |params: Params| generate_workload(&params).expect_err("refused").to_string();
     let base = Params::new(128, 100);
     let with_load = |load| refused(Params { load: Some(load), ..base.clone() });
     assert_eq!(refused(Params::new(0, 100)), "a machine needs at least one processor");
@@ -179,10 +179,10 @@ fn provenance_says_how_to_generate_it_again() {
 fn presets_are_what_they_say() {
     let workload = default_workload().expect("valid");
     assert_eq!((workload.len(), workload.machine().procs), (10_000, 256));
-    assert!((workload.load().expect("load") - 0.85).abs() < 1e-6);
-    let deep = generate(&deep_queue_params()).expect("valid");
-    assert!((deep.load().expect("load") - 1.05).abs() < 1e-6);
-    let days = deep.submits().map(|(first, last)| (last - first).0 / 86_400);
+    assert!((workload.offered_load().expect("load") - 0.85).abs() < 1e-6);
+    let deep = generate_workload(&deep_queue_params()).expect("valid");
+    assert!((deep.offered_load().expect("load") - 1.05).abs() < 1e-6);
+    let days = deep.submit_range().map(|(first, last)| (last - first).0 / 86_400);
     assert!((700..=760).contains(&days.expect("jobs")), "{days:?} days");
     assert!(deep.len() > 300_000);
 }

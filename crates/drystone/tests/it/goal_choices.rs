@@ -64,7 +64,7 @@ fn the_last_best_path_is_visited_first() {
     let paths = |reuse: &str| {
         let (w, mut notes) = (overtaking(), Notes::default());
         let policy = spec(&format!("goal(lexical(avgW),nodes=4,prune=never,search=dds-lxf,reuse={reuse})"));
-        Simulation::new(w.machine(), policy.scheduler(), WorkloadReplay::new(&w)).run(&mut notes).expect("sound");
+        Simulation::new(w.machine(), policy.build_scheduler(), WorkloadReplay::new(&w)).run(&mut notes).expect("sound");
         let paths = notes.list.iter().filter(|note| note.gauge == Gauge::Paths);
         paths.map(|note| (note.at.0, note.value)).collect::<Vec<_>>()
     };

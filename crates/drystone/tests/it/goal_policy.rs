@@ -232,7 +232,7 @@ fn searches_are_noted() {
     let w = workload(2, &[(0, 2, 10, 10), (1, 2, 10, 10), (1, 2, 20, 20), (1, 2, 30, 30)]);
     let mut notes = Notes::default();
     let policy = spec("goal(lexical(avgW),prune=never,search=dds-fcfs)");
-    Simulation::new(w.machine(), policy.scheduler(), WorkloadReplay::new(&w)).run(&mut notes).expect("sound");
+    Simulation::new(w.machine(), policy.build_scheduler(), WorkloadReplay::new(&w)).run(&mut notes).expect("sound");
     let of = |gauge| notes.list.iter().filter(|n| n.gauge == gauge).map(|n| (n.at.0, n.value)).collect::<Vec<_>>();
     // At 1 no job fits the free processors and nothing is searched. Then 3, 2 and 1 jobs wait: 6, 2
     // and 1 paths. Three jobs are 123, 213, 312, 132, 231, 321: 3 + 3 + 3 + 3 + 3 + 2 nodes, the
@@ -241,9 +241,9 @@ fn searches_are_noted() {
     assert_eq!(of(Gauge::Nodes), [(0, 1), (10, 18), (20, 4), (40, 1)]);
     assert_eq!(of(Gauge::Exhausted), [(0, 1), (10, 1), (20, 1), (40, 1)]);
     assert_eq!(of(Gauge::Improvements), [(0, 0), (10, 0), (20, 0), (40, 0)]);
-    let effort = SearchEffort::of(&notes).expect("searched");
+    let effort = SearchEffort::from_notes(&notes).expect("searched");
     assert_eq!((effort.searches, effort.nodes, effort.paths, effort.exhausted), (4, 24, 10, 4));
-    assert_eq!(SearchEffort::of(&Notes::default()), None);
+    assert_eq!(SearchEffort::from_notes(&Notes::default()), None);
 }
 
 /// Counts how often it is started and looked at; never says that time is up.
@@ -251,7 +251,7 @@ fn searches_are_noted() {
 struct Counting(Arc<(AtomicU32, AtomicU32)>);
 
 impl Stopwatch for Counting {
-    fn start(&mut self, limit: Duration) {
+    fn start_timer(&mut self, limit: Duration) {
         assert_eq!(limit, Duration::from_millis(50));
         self.0.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -269,11 +269,11 @@ fn time_is_spent_only_where_somebody_could_start() {
     let job = |procs| Job::new(Time::ZERO, procs, Span(100));
     let decide = |policy: &str, jobs: &[u32]| {
         let counting = Counting::default();
-        let mut session = Session::new(Machine::new(4), spec(policy).scheduler());
+        let mut session = Session::new(Machine::new(4), spec(policy).build_scheduler());
         session.set_stopwatch(Box::new(counting.clone()));
         let mut notes = Vec::new();
         for &procs in jobs {
-            session.arrive(Time::ZERO, &job(procs), None).expect("possible");
+            session.note_arrival(Time::ZERO, &job(procs), None).expect("possible");
         }
         notes.push(session.decide(Time::ZERO).expect("sound").list().len());
         (notes[0], counting.0.0.load(Ordering::Relaxed), counting.0.1.load(Ordering::Relaxed))

@@ -40,7 +40,7 @@ fn visited(traversal: Traversal, nodes: Option<u64>) -> (FoundSchedule, Vec<Stri
 /// Returns the result, and the paths on the way, the jobs numbered from 1 in the order of their
 /// arrival.
 fn trace(task: &GoalTask, settings: &GoalSettings) -> (FoundSchedule, Vec<String>) {
-    let (found, paths) = GoalSearch::default().trace(task, settings);
+    let (found, paths) = GoalSearch::default().trace_paths(task, settings);
     let print = |path: Vec<u32>| path.iter().map(|place| (place + 1).to_string()).collect();
     (found, paths.into_iter().map(print).collect())
 }
@@ -343,10 +343,10 @@ proptest! {
     /// pruned or not.
     #[test]
     fn agrees_with_the_definition((task, problem) in moments(6), (settings, goal) in goals()) {
-        let answer = problem.search(&goal);
+        let answer = problem.search_permutations(&goal);
         let mut search = GoalSearch::default();
         for prune in [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside] {
-            let (found, visited) = search.trace(&task, &GoalSettings { prune, ..settings.clone() });
+            let (found, visited) = search.trace_paths(&task, &GoalSettings { prune, ..settings.clone() });
             prop_assert!(found.exhausted);
             prop_assert_eq!(&found.values, &answer.values, "{:?} {:?}", prune, goal);
             prop_assert_eq!(&found.path, &places(&answer.path));
@@ -355,7 +355,7 @@ proptest! {
             if prune == Prune::Never {
                 let all: Vec<Vec<u32>> = answer.visited.iter().map(|path| places(path)).collect();
                 prop_assert_eq!(visited, all);
-                prop_assert_eq!(found.effort.nodes, naive::nodes(&answer.visited) as u64);
+                prop_assert_eq!(found.effort.nodes, naive::count_nodes(&answer.visited) as u64);
             }
         }
     }
@@ -363,10 +363,10 @@ proptest! {
     /// A limit cuts the sequence of visits where its nodes are used up, and nothing else changes.
     #[test]
     fn limits_cut_the_visits_short((task, problem) in moments(6), (settings, goal) in goals(), limit in 0u64..400) {
-        let answer = problem.search(&goal);
+        let answer = problem.search_permutations(&goal);
         let settings = GoalSettings { prune: Prune::Never, nodes: Some(limit), ..settings };
-        let (found, visited) = GoalSearch::default().trace(&task, &settings);
-        let within = |&count: &usize| count == 1 || naive::nodes(&answer.visited[..count]) as u64 <= limit;
+        let (found, visited) = GoalSearch::default().trace_paths(&task, &settings);
+        let within = |&count: &usize| count == 1 || naive::count_nodes(&answer.visited[..count]) as u64 <= limit;
         let count = (1..=answer.visited.len()).take_while(within).last().unwrap_or(0);
         let expected: Vec<Vec<u32>> = answer.visited[..count].iter().map(|path| places(path)).collect();
         prop_assert_eq!(visited, expected);
@@ -389,7 +389,7 @@ proptest! {
         let found = GoalSearch::default().run(&task, &GoalSettings { traversal, branching, ..settings(objective) }, None);
         prop_assert!(found.exhausted);
         let measures = [MEASURES[x].1, MEASURES[y].1];
-        let references = problem.references(&measures);
+        let references = problem.reference_values(&measures);
         prop_assume!(version != Version::C || references.iter().all(|&r| r > 0));
         // By how much equal sums of slowdowns may differ: each job's is rounded, in both schedules.
         let rounded = measures.map(|m| if m == naive::NaiveMeasure::Slowdown { 2 * task.waiting.len() as i64 } else { 0 });
@@ -406,9 +406,9 @@ proptest! {
                 }
             }
         };
-        for path in naive::permutations(task.waiting.len()) {
-            let starts = problem.schedule(&path);
-            let theirs = measures.map(|m| problem.value(m, &starts));
+        for path in naive::list_permutations(task.waiting.len()) {
+            let starts = problem.schedule_order(&path);
+            let theirs = measures.map(|m| problem.measure_value(m, &starts));
             prop_assert!(!better(&found.values, &theirs), "{path:?}: {theirs:?} is better than {:?}", found.values);
         }
     }
@@ -435,8 +435,8 @@ proptest! {
         let short = search.run(&task, &GoalSettings { nodes: Some(limit), ..settings.clone() }, None);
         let order: Vec<usize> = short.path.iter().map(|&place| place as usize).collect();
         let starts: Vec<i64> = short.starts.iter().map(|s| s + problem.now).collect();
-        prop_assert_eq!(&problem.schedule(&order), &starts, "each job at its earliest place");
-        let values: Vec<i64> = goal.measures.iter().map(|&m| problem.value(m, &starts)).collect();
+        prop_assert_eq!(&problem.schedule_order(&order), &starts, "each job at its earliest place");
+        let values: Vec<i64> = goal.measures.iter().map(|&m| problem.measure_value(m, &starts)).collect();
         prop_assert_eq!(&values, &short.values);
         let heuristic = search.run(&task, &GoalSettings { nodes: Some(0), ..settings.clone() }, None);
         prop_assert!(short.values == heuristic.values || short.effort.improvements > 0);
@@ -445,13 +445,13 @@ proptest! {
         let local = search.run(&task, &GoalSettings { nodes: Some(limit), local: 40, ..settings.clone() }, None);
         let order: Vec<usize> = local.path.iter().map(|&place| place as usize).collect();
         let starts: Vec<i64> = local.starts.iter().map(|s| s + problem.now).collect();
-        prop_assert_eq!(&problem.schedule(&order), &starts);
+        prop_assert_eq!(&problem.schedule_order(&order), &starts);
         prop_assert!(local.effort.nodes <= limit.max(task.waiting.len() as u64));
         let tree = search.run(&task, &GoalSettings { nodes: Some(limit - limit * 40 / 100), ..settings.clone() }, None);
         prop_assert!(local == tree || local.effort.nodes > tree.effort.nodes);
         prop_assert!(local.values == tree.values || local.effort.improvements > tree.effort.improvements);
         if settings.objective.is_unique() {
-            let references = problem.references(&goal.measures);
+            let references = problem.reference_values(&goal.measures);
             prop_assert!(!problem.is_better(&goal, &references, &heuristic.values, &short.values));
             prop_assert!(!problem.is_better(&goal, &references, &tree.values, &local.values));
         }
@@ -468,11 +468,11 @@ proptest! {
         // circles.
         prop_assume!(settings.objective.is_unique());
         let found = GoalSearch::default().run(&task, &GoalSettings { nodes: Some(1_000_000), local: 100, ..settings }, None);
-        let references = problem.references(&goal.measures);
+        let references = problem.reference_values(&goal.measures);
         let path: Vec<usize> = found.path.iter().map(|&place| place as usize).collect();
         for neighbour in neighbours(&path) {
-            let starts = problem.schedule(&neighbour);
-            let values: Vec<i64> = goal.measures.iter().map(|&m| problem.value(m, &starts)).collect();
+            let starts = problem.schedule_order(&neighbour);
+            let values: Vec<i64> = goal.measures.iter().map(|&m| problem.measure_value(m, &starts)).collect();
             let better = problem.is_better(&goal, &references, &values, &found.values);
             prop_assert!(!better, "{:?} is better than {:?}", neighbour, path);
         }
@@ -482,8 +482,8 @@ proptest! {
     #[test]
     fn references_agree_with_the_definition((task, problem) in moments(12), x in 0usize..10) {
         let objective = GoalObjective { version: Version::C, measures: vec![MEASURES[x].0], ..GoalObjective::default() };
-        let references = GoalSearch::default().references(&task, &objective);
-        prop_assert_eq!(references, problem.references(&[MEASURES[x].1]));
+        let references = GoalSearch::default().reference_values(&task, &objective);
+        prop_assert_eq!(references, problem.reference_values(&[MEASURES[x].1]));
     }
 }
 
@@ -492,7 +492,7 @@ proptest! {
 struct Looks(AtomicU32);
 
 impl Stopwatch for Looks {
-    fn start(&mut self, _: Duration) {}
+    fn start_timer(&mut self, _: Duration) {}
 
     fn is_up(&self) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()

@@ -2,7 +2,7 @@
 
 use crate::common::shared;
 use drystone::inference::{
-    DifferenceVerdict, Estimate, EstimateBasis, MeanDifference, NoEstimate, PairedSums, PeriodSum, jackknife,
+    DifferenceVerdict, Estimate, EstimateBasis, MeanDifference, NoEstimate, PairedSums, PeriodSum, jackknife_estimates,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -48,12 +48,12 @@ fn examples_by_hand() {
         ),
     ] {
         let estimate = Estimate::of_log(&cases).expect(name);
-        let interval = estimate.interval(0.95);
+        let interval = estimate.change_interval(0.95);
         let numbers = [
             estimate.logarithm,
             estimate.error,
             estimate.freedom,
-            estimate.change(),
+            estimate.relative_change(),
             interval.0,
             interval.1,
             estimate.p_value(),
@@ -72,8 +72,8 @@ fn examples_by_hand() {
 
 /// The difference of sums of one job a week, and the verdict on it alone.
 fn judge(old: &[f64], new: &[f64]) -> (MeanDifference, DifferenceVerdict) {
-    let difference = MeanDifference::between(sums(old), sums(new));
-    (difference, difference.verdict(difference.p_value(), 0.95, 1))
+    let difference = MeanDifference::compare_sums(sums(old), sums(new));
+    (difference, difference.judge_difference(difference.p_value(), 0.95, 1))
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn verdicts_by_hand() {
     assert_eq!(judge(&A_OLD, &near).1, DifferenceVerdict::Alike);
     // Nothing is left: −100 % exactly. Nothing was before: no ratio, unless the signs decide.
     let (gone, verdict) = judge(&A_OLD, &[0.0; 12]);
-    assert_eq!((gone.interval(0.95), verdict), (Some((-1.0, -1.0)), DifferenceVerdict::Shorter));
+    assert_eq!((gone.change_interval(0.95), verdict), (Some((-1.0, -1.0)), DifferenceVerdict::Shorter));
     let (begun, verdict) = judge(&[0.0; 12], &A_OLD);
     assert_eq!((begun.estimate, verdict), (Err(NoEstimate::NoRatio), DifferenceVerdict::Longer));
     assert_eq!(judge(&[0.0; 6], &A_OLD[..6]).1, DifferenceVerdict::NoRatio);
@@ -121,12 +121,12 @@ fn every_block_to_one_side_decides_in_a_family() {
     assert!(corrected > Some(0.05), "{corrected:?}");
     assert_eq!((difference.signs.longer, difference.signs.shorter), (17, 3));
     assert_eq!((difference.block_signs.longer, difference.block_signs.shorter), (10, 0));
-    assert!(near(difference.block_signs.chance(), 1.0 / 512.0));
-    assert_eq!(difference.verdict(corrected, 0.95, 7), DifferenceVerdict::Longer);
-    assert_eq!(difference.verdict(corrected, 0.95, 25), DifferenceVerdict::Longer);
-    assert_eq!(difference.verdict(corrected, 0.95, 26), DifferenceVerdict::Unclear);
+    assert!(near(difference.block_signs.chance_probability(), 1.0 / 512.0));
+    assert_eq!(difference.judge_difference(corrected, 0.95, 7), DifferenceVerdict::Longer);
+    assert_eq!(difference.judge_difference(corrected, 0.95, 25), DifferenceVerdict::Longer);
+    assert_eq!(difference.judge_difference(corrected, 0.95, 26), DifferenceVerdict::Unclear);
     new[3] = 11.9;
-    assert_eq!(judge(&old, &new).0.verdict(corrected, 0.95, 7), DifferenceVerdict::Unclear);
+    assert_eq!(judge(&old, &new).0.judge_difference(corrected, 0.95, 7), DifferenceVerdict::Unclear);
 }
 
 /// Ten windows by hand: logarithms ±ln 2 and 0 by turns with mean 0; and of several logs.
@@ -162,11 +162,11 @@ fn functions_take_the_same_steps() {
         };
         vec![(sum(&A_NEW) / sum(&A_OLD)).ln()]
     };
-    let own = jackknife(12, &[], ratio)[0].expect("twelve");
+    let own = jackknife_estimates(12, &[], ratio)[0].expect("twelve");
     assert!((own.error - whole.error).abs() < 1e-14 && own.freedom == 4.5);
-    let wider = jackknife(12, &[vec![(whole.error * whole.error, 4.5)]], ratio)[0].expect("twelve");
+    let wider = jackknife_estimates(12, &[vec![(whole.error * whole.error, 4.5)]], ratio)[0].expect("twelve");
     assert!(near(wider.error, whole.error * 2.0_f64.sqrt()) && near(wider.freedom, 9.0));
-    assert_eq!(jackknife(3, &[], ratio)[0], Err(NoEstimate::TooFew));
+    assert_eq!(jackknife_estimates(3, &[], ratio)[0], Err(NoEstimate::TooFew));
 }
 
 /// Four times the weeks, half the error: s = 0.0233 of 12 weeks tells 10 % at t·s ≤ ln 1.1, which
@@ -210,9 +210,16 @@ fn examples_of_another_implementation() {
     for example in examples {
         let cases: Vec<PairedSums> = example.cases.iter().map(|one| case(&one.old, &one.new)).collect();
         let estimate = Estimate::of_log(&cases).expect("an estimate");
-        let (low, high) = estimate.interval(0.95);
-        let own =
-            [estimate.logarithm, estimate.error, estimate.freedom, estimate.change(), low, high, estimate.p_value()];
+        let (low, high) = estimate.change_interval(0.95);
+        let own = [
+            estimate.logarithm,
+            estimate.error,
+            estimate.freedom,
+            estimate.relative_change(),
+            low,
+            high,
+            estimate.p_value(),
+        ];
         let theirs =
             [example.log_ratio, example.se, example.freedom, example.change, example.low, example.high, example.p];
         for (own, theirs) in own.into_iter().zip(theirs) {
@@ -221,7 +228,7 @@ fn examples_of_another_implementation() {
         let EstimateBasis::Blocks { blocks, .. } = estimate.basis else { panic!("blocks") };
         assert_eq!(blocks, example.blocks, "{}", example.name);
         if let Some(expected) = example.weeks_longer_shorter_equal {
-            let signs = MeanDifference::between(cases[0].old.clone(), cases[0].new.clone()).signs;
+            let signs = MeanDifference::compare_sums(cases[0].old.clone(), cases[0].new.clone()).signs;
             assert_eq!([signs.longer, signs.shorter, signs.equal], expected, "{}", example.name);
         }
     }
@@ -242,11 +249,12 @@ fn weeks_of_a_real_log() {
         (3, [0.063_435, -0.040_779, 0.178_971, 0.180_104], 33, 13),
         (4, [-0.128_251, -0.231_034, -0.011_731, 0.037_924], 0, 0),
     ] {
-        let difference = MeanDifference::between(column(2), column(at));
+        let difference = MeanDifference::compare_sums(column(2), column(at));
         let estimate = difference.estimate.expect("an estimate");
-        let interval = estimate.interval(0.95);
-        for (own, expected) in
-            [estimate.change(), interval.0, interval.1, estimate.p_value()].into_iter().zip([change, low, high, p])
+        let interval = estimate.change_interval(0.95);
+        for (own, expected) in [estimate.relative_change(), interval.0, interval.1, estimate.p_value()]
+            .into_iter()
+            .zip([change, low, high, p])
         {
             assert!(near(own, expected), "{own}, not {expected}");
         }
@@ -271,15 +279,15 @@ proptest! {
         let one = Estimate::of_log(&[PairedSums { old: old.clone(), new: new.clone() }]).expect("positive");
         let back = Estimate::of_log(&[PairedSums { old: new.clone(), new: old.clone() }]).expect("positive");
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0);
-        prop_assert!(close((1.0 + one.change()) * (1.0 + back.change()), 1.0));
-        let ((low, high), (back_low, back_high)) = (one.interval(0.95), back.interval(0.95));
+        prop_assert!(close((1.0 + one.relative_change()) * (1.0 + back.relative_change()), 1.0));
+        let ((low, high), (back_low, back_high)) = (one.change_interval(0.95), back.change_interval(0.95));
         prop_assert!(close((1.0 + low).ln() + (1.0 + back_high).ln(), 0.0), "{low} {back_high}");
         prop_assert!(close((1.0 + high).ln() + (1.0 + back_low).ln(), 0.0));
-        prop_assert!(-1.0 <= low && low <= one.change() && one.change() <= high);
+        prop_assert!(-1.0 <= low && low <= one.relative_change() && one.relative_change() <= high);
         // An interval at confidence 1 − p just reaches no change.
         let p = one.p_value();
         if (0.001..0.999).contains(&p) {
-            let (low, high) = one.interval(1.0 - p);
+            let (low, high) = one.change_interval(1.0 - p);
             prop_assert!(low.abs().min(high.abs()) < 1e-6, "{low} {high}");
         }
         let scaled = |sums: &[PeriodSum]| sums.iter().map(|s| PeriodSum { sum: s.sum * factor, ..*s }).collect::<Vec<_>>();

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 const PROCS: u32 = 8;
 
 fn session(policy: &str) -> Session {
-    Session::new(Machine::new(PROCS), spec(policy).scheduler())
+    Session::new(Machine::new(PROCS), spec(policy).build_scheduler())
 }
 
 fn job(submit: i64, procs: u32, estimate: i64) -> Job {
-    Job::new(Time(submit), procs, Span(estimate)).by(submit as i32 % 3)
+    Job::new(Time(submit), procs, Span(estimate)).with_user(submit as i32 % 3)
 }
 
 fn starts(session: &mut Session, now: i64) -> Vec<u32> {
@@ -68,12 +68,12 @@ impl Cluster {
             .collect();
         for id in ended {
             self.running.remove(&id);
-            assert!(self.session.end(Time(now), JobId(id)));
+            assert!(self.session.end_job(Time(now), JobId(id)));
             self.done += 1;
         }
-        self.session.expire(Time(now));
+        self.session.expire_due(Time(now));
         for &(submit, procs, estimate, run) in come {
-            let id = self.session.arrive(Time(now), &job(submit, procs, estimate), None).expect("possible");
+            let id = self.session.note_arrival(Time(now), &job(submit, procs, estimate), None).expect("possible");
             assert_eq!(id.index(), self.run.len());
             self.run.push(run);
             self.procs.push(procs);
@@ -92,7 +92,7 @@ impl Cluster {
             }
         }
         let used: u32 = self.running.keys().map(|&id| self.procs[id as usize]).sum();
-        assert_eq!(used + self.session.free(), PROCS);
+        assert_eq!(used + self.session.free_processors(), PROCS);
     }
 }
 
@@ -102,7 +102,7 @@ fn every_job_ends(policy: &str, jobs: &[(i64, u32, i64, i64)], clock: Clock) {
     let (mut turn, mut come) = (0, 0);
     while cluster.done < jobs.len() {
         let submit = jobs.get(come).map(|j| j.0);
-        let deadline = cluster.session.deadline().map(|t| t.0);
+        let deadline = cluster.session.next_due_time().map(|t| t.0);
         let then = [submit, deadline, cluster.next_end()].into_iter().flatten().min().expect("something happens");
         turn += 5;
         let now = clock.looks(then, turn);
@@ -143,15 +143,15 @@ proptest! {
 fn conservative_takes_a_late_start_into_account() {
     let mut s = session("conservative");
     for submit in [0, 1, 1] {
-        s.arrive(Time(submit), &job(submit, PROCS, 10), None).expect("possible");
+        s.note_arrival(Time(submit), &job(submit, PROCS, 10), None).expect("possible");
         s.decide(Time(submit)).expect("sound");
     }
-    assert!(s.end(Time(12), JobId(0)));
-    s.expire(Time(12));
+    assert!(s.end_job(Time(12), JobId(0)));
+    s.expire_due(Time(12));
     assert_eq!(starts(&mut s, 12), [1]);
-    s.expire(Time(20));
-    assert_eq!((starts(&mut s, 20), s.deadline()), (vec![], Some(Time(22))));
-    assert!(s.end(Time(22), JobId(1)));
+    s.expire_due(Time(20));
+    assert_eq!((starts(&mut s, 20), s.next_due_time()), (vec![], Some(Time(22))));
+    assert!(s.end_job(Time(22), JobId(1)));
     assert_eq!(starts(&mut s, 22), [2]);
 }
 
@@ -162,15 +162,15 @@ fn what_is_kept_does_not_grow_with_the_jobs_that_ever_were() {
     let (mut s, mut now) = (session("easy++"), 0);
     let mut largest = [0; 2];
     for id in 0..3_000 {
-        let job = Job::new(Time(now), 1, Span(100)).by(1);
-        s.arrive(Time(now), &job, None).expect("possible");
+        let job = Job::new(Time(now), 1, Span(100)).with_user(1);
+        s.note_arrival(Time(now), &job, None).expect("possible");
         s.decide(Time(now)).expect("sound");
         let end = now + if id % 2 == 0 { 5 } else { 50 };
-        while let Some(at) = s.deadline().filter(|at| at.0 < end) {
-            s.expire(at);
+        while let Some(at) = s.next_due_time().filter(|at| at.0 < end) {
+            s.expire_due(at);
             s.decide(at).expect("sound");
         }
-        assert!(s.end(Time(end), JobId(id)));
+        assert!(s.end_job(Time(end), JobId(id)));
         s.decide(Time(end)).expect("sound");
         now = end + 1;
         let largest = &mut largest[usize::from(id >= 1_500)];
@@ -192,7 +192,7 @@ fn impossible_jobs_are_refused_and_nothing_is_changed() {
         (job(i64::MIN, 1, 10), "the job has a time beyond"),
         (job(i64::MAX, 1, 10), "the job has a time beyond"),
     ] {
-        let error = s.arrive(Time(0), &job, None).expect_err("impossible").to_string();
+        let error = s.note_arrival(Time(0), &job, None).expect_err("impossible").to_string();
         assert!(error.contains(problem), "{error}");
     }
     assert_eq!(s.save().expect("saved"), before);
@@ -201,15 +201,15 @@ fn impossible_jobs_are_refused_and_nothing_is_changed() {
 #[test]
 fn what_is_told_twice_or_of_nobody_changes_nothing() {
     let mut s = session("easy");
-    assert!(!s.end(Time(0), JobId(3)));
-    s.arrive(Time(0), &job(0, 2, 10), None).expect("possible");
-    assert!(!s.end(Time(0), JobId(0)), "it waits");
+    assert!(!s.end_job(Time(0), JobId(3)));
+    s.note_arrival(Time(0), &job(0, 2, 10), None).expect("possible");
+    assert!(!s.end_job(Time(0), JobId(0)), "it waits");
     assert_eq!(starts(&mut s, 0), [0]);
-    assert!(s.end(Time(4), JobId(0)));
-    assert!(!s.end(Time(4), JobId(0)) && !s.cancel(Time(4), JobId(0)));
+    assert!(s.end_job(Time(4), JobId(0)));
+    assert!(!s.end_job(Time(4), JobId(0)) && !s.withdraw_job(Time(4), JobId(0)));
     s.decide(Time(5)).expect("sound");
-    assert!(!s.end(Time(9), JobId(0)), "it is long forgotten");
-    assert_eq!((s.free(), s.running()), (PROCS, 0));
+    assert!(!s.end_job(Time(9), JobId(0)), "it is long forgotten");
+    assert_eq!((s.free_processors(), s.running_count()), (PROCS, 0));
 }
 
 /// Two jobs that are said to have ended before they started have run for no time, and are no reason
@@ -218,12 +218,12 @@ fn what_is_told_twice_or_of_nobody_changes_nothing() {
 fn time_does_not_go_back() {
     let mut s = session("easy++");
     for submit in [100, 101] {
-        s.arrive(Time(submit), &job(submit, 1, 50).by(1), None).expect("possible");
+        s.note_arrival(Time(submit), &job(submit, 1, 50).with_user(1), None).expect("possible");
         s.decide(Time(submit)).expect("sound");
     }
-    assert!(s.end(Time(20), JobId(0)) && s.end(Time(20), JobId(1)));
-    assert_eq!(s.view().now(), Time(101));
-    let id = s.arrive(Time(30), &job(102, 1, 50).by(1), None).expect("possible");
+    assert!(s.end_job(Time(20), JobId(0)) && s.end_job(Time(20), JobId(1)));
+    assert_eq!(s.view().current_time(), Time(101));
+    let id = s.note_arrival(Time(30), &job(102, 1, 50).with_user(1), None).expect("possible");
     // The first ran for a second, the second for none.
     assert!(s.view().prediction(id) <= Span(1) && s.view().prediction(id) >= Span::ZERO, "{}", s.view().prediction(id));
 }
@@ -233,7 +233,7 @@ fn time_does_not_go_back() {
 fn a_decision_that_nobody_needs_changes_nothing() {
     for policy in ["slack", "goal(nodes=10)", "conservative(notice=late)", "multiqueue"] {
         let mut s = session(policy);
-        s.arrive(Time(0), &job(0, 2, 10), None).expect("possible");
+        s.note_arrival(Time(0), &job(0, 2, 10), None).expect("possible");
         assert_eq!(starts(&mut s, 0), [0]);
         let before = s.save().expect("saved");
         assert!(s.decide(Time(0)).expect("sound").list().is_empty());
@@ -246,11 +246,11 @@ fn a_decision_that_nobody_needs_changes_nothing() {
 fn a_session_restored_after_a_wake_up_decides() {
     let mut s = session("conservative");
     for submit in [0, 1] {
-        s.arrive(Time(submit), &job(submit, PROCS, 10), None).expect("possible");
+        s.note_arrival(Time(submit), &job(submit, PROCS, 10), None).expect("possible");
         s.decide(Time(submit)).expect("sound");
     }
-    s.end(Time(10), JobId(0));
-    assert!(s.expire(Time(10)));
+    s.end_job(Time(10), JobId(0));
+    assert!(s.expire_due(Time(10)));
     let mut restored = session("conservative");
     restored.load(&s.save().expect("saved")).expect("loaded");
     assert_eq!(restored.save().expect("saved"), s.save().expect("saved"));
@@ -267,7 +267,7 @@ impl Predictor for Says {
     }
 
     fn predict(&mut self, _: JobId, _: &Job, _: Option<Span>) -> Prediction {
-        Prediction::learned(Span(self.0))
+        Prediction::from_learned(Span(self.0))
     }
 }
 
@@ -281,19 +281,19 @@ fn extreme_predictions_overflow_nothing() {
             for correction in [Correction::None, Correction::Estimate] {
                 let forecast = Forecast { predictor: Box::new(Says(says)), factor: 2, correction };
                 let scheduler =
-                    drystone::engine::Scheduler { forecast, pass: PassRule::Instant, ..spec(policy).scheduler() };
+                    drystone::engine::Scheduler { forecast, pass: PassRule::Instant, ..spec(policy).build_scheduler() };
                 let mut s = Session::new(Machine::new(PROCS), scheduler);
                 for submit in 0..4 {
-                    let job = job(submit, 5, 20).by(UNKNOWN);
-                    let id = s.arrive(Time(submit), &job, None).expect("possible");
+                    let job = job(submit, 5, 20).with_user(UNKNOWN);
+                    let id = s.note_arrival(Time(submit), &job, None).expect("possible");
                     assert_eq!(s.view().prediction(id), Span(if says < 0 { 0 } else { 2 << 40 }));
-                    s.expire(Time(submit));
+                    s.expire_due(Time(submit));
                     s.decide(Time(submit)).expect("sound");
                 }
-                assert!(s.end(Time(9), JobId(0)), "{policy}");
-                s.expire(Time(9));
+                assert!(s.end_job(Time(9), JobId(0)), "{policy}");
+                s.expire_due(Time(9));
                 s.decide(Time(9)).expect("sound");
-                assert!(s.running() > 0, "{policy}: another one starts");
+                assert!(s.running_count() > 0, "{policy}: another one starts");
             }
         }
     }

@@ -2,10 +2,10 @@
 //! way there and back.
 
 use drystone::experiment::Experiment;
-use drystone::generate::{Params, generate};
-use drystone::log::batsim::{place, write_jobs, write_workload};
+use drystone::generate::{Params, generate_workload};
+use drystone::log::batsim::{place_jobs, write_jobs, write_workload};
 use drystone::log::clean::CleaningOptions;
-use drystone::log::source::decompress;
+use drystone::log::source::decompress_log;
 use drystone::log::swf::SwfRecord;
 use drystone::log::{LoadedLog, LogError, load_from};
 use drystone::metrics::{JobRow, MetricsConfig};
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::io::Cursor;
 
 fn read(text: &str, procs: Option<Procs>) -> Result<LoadedLog, LogError> {
-    let source = decompress(Box::new(Cursor::new(text.to_string().into_bytes())), "log".into())?;
+    let source = decompress_log(Box::new(Cursor::new(text.to_string().into_bytes())), "log".into())?;
     load_from(source, "log", &CleaningOptions { procs, ..CleaningOptions::default() })
 }
 
@@ -98,12 +98,12 @@ fn a_schedule_is_read_as_a_log() {
 }
 
 fn records(workload: &Workload) -> Vec<SwfRecord> {
-    workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| SwfRecord::of(job, truth)).collect()
+    workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| SwfRecord::from_job(job, truth)).collect()
 }
 
 #[test]
 fn a_workload_comes_back_as_it_was() {
-    let workload = generate(&Params { seed: 5, ..Params::new(64, 500) }).expect("a workload");
+    let workload = generate_workload(&Params { seed: 5, ..Params::new(64, 500) }).expect("a workload");
     let mut text = Vec::new();
     write_workload(&mut text, 64, "a \"test\"", records(&workload).iter()).expect("memory");
     let again = read(&String::from_utf8(text).expect("text"), None).expect("a workload").workload;
@@ -120,16 +120,17 @@ fn a_workload_comes_back_as_it_was() {
 
 #[test]
 fn a_schedule_comes_back_as_it_was() {
-    let workload = generate(&Params { seed: 6, load: Some(1.0), ..Params::new(64, 400) }).expect("a workload");
+    let workload = generate_workload(&Params { seed: 6, load: Some(1.0), ..Params::new(64, 400) }).expect("a workload");
     let policy: PolicySpec = "easy".parse().expect("easy");
     let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::default() };
-    let measured = Experiment::new(&policy, &workload).measuring(config).run(&mut ()).expect("sound").expect("whole");
+    let measured =
+        Experiment::new(&policy, &workload).with_metrics(config).run(&mut ()).expect("sound").expect("whole");
     let rows = measured.report.jobs.expect("rows were asked for");
     let mut text = Vec::new();
-    write_jobs(&mut text, "w", &rows, workload.truth(), &place(&rows, 64)).expect("memory");
+    write_jobs(&mut text, "w", &rows, workload.truth(), &place_jobs(&rows, 64)).expect("memory");
     let text = String::from_utf8(text).expect("text");
-    let source = decompress(Box::new(Cursor::new(text.into_bytes())), "log".into()).expect("plain");
-    let again = drystone::log::records(source, false).expect("jobs.csv");
+    let source = decompress_log(Box::new(Cursor::new(text.into_bytes())), "log".into()).expect("plain");
+    let again = drystone::log::read_records(source, false).expect("jobs.csv");
     let facts: Vec<_> =
         again.records.iter().map(|r| (r.number, r.submit.round(), r.wait.round(), r.run.round())).collect();
     let mut expected: Vec<_> = rows.iter().map(|r| (r.number, r.submit.0, r.wait().0, r.ran.0)).collect();
@@ -159,10 +160,10 @@ proptest! {
                 now = running.iter().map(|r| r.0).min().expect("a job runs");
             }
             running.push((now + run, procs));
-            let workload = generate(&Params::new(24, 1)).expect("one job");
+            let workload = generate_workload(&Params::new(24, 1)).expect("one job");
             let policy: PolicySpec = "fcfs".parse().expect("fcfs");
             let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::default() };
-            let measured = Experiment::new(&policy, &workload).measuring(config).run(&mut ()).expect("sound").expect("whole");
+            let measured = Experiment::new(&policy, &workload).with_metrics(config).run(&mut ()).expect("sound").expect("whole");
             let row = measured.report.jobs.expect("rows").remove(0);
             rows.push(JobRow {
                 id: JobId(at as u32),
@@ -172,7 +173,7 @@ proptest! {
                 ..row
             });
         }
-        let placed = place(&rows, machine);
+        let placed = place_jobs(&rows, machine);
         for (a, row) in rows.iter().enumerate() {
             let set = placed[a].as_ref().expect("there is room");
             prop_assert_eq!(set.len(), row.procs);

@@ -32,7 +32,7 @@ fn jobs(loaded: &LoadedLog) -> Vec<(i64, i64, i64, u32, i64)> {
 }
 
 fn counts(audit: &Audit) -> Vec<(CleaningRule, u64)> {
-    audit.counts().collect()
+    audit.rule_counts().collect()
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn each_size_field_means_what_it_says() {
         let loaded = good(&lines, CleaningOptions { size, ..CleaningOptions::default() });
         assert_eq!(jobs(&loaded).iter().map(|j| j.3).collect::<Vec<_>>(), procs, "{size}");
         let audit = &loaded.audit;
-        assert_eq!(audit.count(CleaningRule::NoProcessors), 4 - procs.len() as u64, "{size}");
+        assert_eq!(audit.count_touched(CleaningRule::NoProcessors), 4 - procs.len() as u64, "{size}");
         if !matches!(size, SizeField::Larger | SizeField::Smaller) {
-            assert_eq!(audit.count(CleaningRule::OtherSizeField), others, "{size}");
+            assert_eq!(audit.count_touched(CleaningRule::OtherSizeField), others, "{size}");
         }
     }
 }
@@ -154,9 +154,9 @@ fn repeated_numbers_are_counted_dropped_or_refused() {
         [6, 8, 1, 1, 1, 9, 1],
     ];
     let keep = good(&lines, CleaningOptions::default());
-    assert_eq!((keep.workload.len(), keep.audit.count(CleaningRule::RepeatedNumber)), (9, 3));
+    assert_eq!((keep.workload.len(), keep.audit.count_touched(CleaningRule::RepeatedNumber)), (9, 3));
     let drop = good(&lines, CleaningOptions { duplicates: Duplicates::Drop, ..CleaningOptions::default() });
-    assert_eq!((drop.workload.len(), drop.audit.count(CleaningRule::DroppedNumber)), (6, 3));
+    assert_eq!((drop.workload.len(), drop.audit.count_touched(CleaningRule::DroppedNumber)), (6, 3));
     let error = load(TEN, &lines, &CleaningOptions { duplicates: Duplicates::Error, ..CleaningOptions::default() });
     assert!(matches!(error, Err(LogError::Duplicate { line: 4, number: 3, .. })), "{error:?}");
 }
@@ -296,7 +296,7 @@ fn lenient_reading_is_accounted_for() {
 #[test]
 fn studies_set_what_the_papers_did() {
     let settings = |study: CleaningStudy| -> Vec<String> {
-        study.options().settings(100).iter().map(|s| format!("{}={}", s.name, s.value)).collect()
+        study.options().build_settings(100).iter().map(|s| format!("{}={}", s.name, s.value)).collect()
     };
     let expect = |as_: &str, rest: [&str; 8]| {
         let names = [
@@ -342,7 +342,7 @@ fn studies_set_what_the_papers_did() {
         expect("rlscheduler2020", ["larger", "run", "drop", "ten", "keep", "drop", "keep", "run-on"])
     );
     for study in CleaningStudy::ALL {
-        let trimmed = study.trim() == Trim::Tsafrir;
+        let trimmed = study.trim_rule() == Trim::Tsafrir;
         assert_eq!(trimmed, *study == CleaningStudy::Tsafrir2007);
     }
 }

@@ -5,7 +5,7 @@
 
 use drystone::log::clean::{CleaningOptions, CleaningRule, CleaningStudy};
 use drystone::log::swf::{SwfReader, SwfWriter};
-use drystone::log::transform::{months, talby1999_months};
+use drystone::log::transform::{calendar_months, talby1999_months};
 use drystone::log::{self, LoadedLog, source};
 use std::io::Read;
 use std::path::PathBuf;
@@ -36,12 +36,12 @@ fn trace(name: &str) -> Option<PathBuf> {
 
 fn text(path: &std::path::Path) -> Vec<u8> {
     let mut text = Vec::new();
-    source::open(path).expect("opens").bytes.read_to_end(&mut text).expect("reads");
+    source::open_log(path).expect("opens").bytes.read_to_end(&mut text).expect("reads");
     text
 }
 
 fn loaded(name: &str, options: &CleaningOptions) -> Option<LoadedLog> {
-    Some(log::load(trace(name)?, options).expect("a good log"))
+    Some(log::load_log(trace(name)?, options).expect("a good log"))
 }
 
 #[test]
@@ -55,19 +55,19 @@ fn every_log_has_the_records_and_the_machine_of_the_index() {
         (PARAGON, 32_135, 400),
     ] {
         let Some(path) = trace(name) else { return };
-        let source = source::open(&path).expect("opens");
+        let source = source::open_log(&path).expect("opens");
         let mut reader = SwfReader::new(source.bytes, source.name).expect("starts");
         assert_eq!(reader.header().max_procs(), Some(procs), "{name}");
         let mut lines = Vec::new();
-        while let Some(record) = reader.read().expect(name) {
+        while let Some(record) = reader.read_record().expect(name) {
             lines.push(record);
         }
         assert_eq!(lines.len(), records, "{name}");
         // The careful way reads the same.
-        let source = source::open(&path).expect("opens");
+        let source = source::open_log(&path).expect("opens");
         let careful: Vec<_> = SwfReader::new(source.bytes, source.name)
             .expect("starts")
-            .careful(true)
+            .with_care(true)
             .map(|r| r.expect("a record"))
             .collect();
         assert!(lines == careful, "{name}: the two ways of reading differ");
@@ -81,11 +81,11 @@ fn rewriting_a_log_changes_no_byte() {
         let before = text(&path);
         let mut reader = SwfReader::new(before.as_slice(), name).expect("starts");
         let mut writer = SwfWriter::new(Vec::new());
-        while let Some(record) = reader.read().expect(name) {
-            writer.comments(reader.header()).expect("writes");
-            writer.record(&record).expect("writes");
+        while let Some(record) = reader.read_record().expect(name) {
+            writer.write_comments(reader.header()).expect("writes");
+            writer.write_record(&record).expect("writes");
         }
-        writer.comments(reader.header()).expect("writes");
+        writer.write_comments(reader.header()).expect("writes");
         let after = writer.into_inner();
         let same = before.split(|b| *b == b'\n').zip(after.split(|b| *b == b'\n')).position(|(b, a)| b != a);
         assert_eq!(same.map(|line| line + 1), None, "{name}: first line that differs");
@@ -147,7 +147,7 @@ fn gaussiers_filter_leaves_as_many_jobs_as_published() {
         };
         assert_eq!(loaded.workload.len(), jobs, "{name}");
         assert_eq!(loaded.workload.machine().procs, procs, "{name}");
-        assert_eq!(loaded.audit.dropped() + jobs as u64, loaded.audit.records, "{name}");
+        assert_eq!(loaded.audit.dropped_count() + jobs as u64, loaded.audit.records, "{name}");
     }
 }
 
@@ -180,25 +180,32 @@ fn the_audit_counts_the_quirks_of_the_logs() {
     let Some(sp2) = loaded(SP2, &CleaningOptions::default()) else {
         return;
     };
-    assert_eq!(sp2.audit.count(CleaningRule::NegativeRun), 5_671);
+    assert_eq!(sp2.audit.count_touched(CleaningRule::NegativeRun), 5_671);
     let tsafrir = loaded(SP2, &CleaningStudy::Tsafrir2007.options()).expect("present");
-    assert_eq!(tsafrir.audit.count(CleaningRule::NegativeRun) + tsafrir.audit.count(CleaningRule::NoProcessors), 5_671);
+    assert_eq!(
+        tsafrir.audit.count_touched(CleaningRule::NegativeRun)
+            + tsafrir.audit.count_touched(CleaningRule::NoProcessors),
+        5_671
+    );
     // BLUE: 10,746 negative run times; of the 19,518 records without allocation 8,899 carry a run
     // time.
     let blue = loaded(BLUE, &CleaningStudy::Tsafrir2007.options()).expect("present");
-    assert_eq!(blue.audit.count(CleaningRule::NegativeRun), 10_746);
-    assert_eq!(blue.audit.count(CleaningRule::NoProcessors), 8_899);
-    assert_eq!(blue.audit.count(CleaningRule::OtherSizeField), 0);
+    assert_eq!(blue.audit.count_touched(CleaningRule::NegativeRun), 10_746);
+    assert_eq!(blue.audit.count_touched(CleaningRule::NoProcessors), 8_899);
+    assert_eq!(blue.audit.count_touched(CleaningRule::OtherSizeField), 0);
     // CTC: no requested processors at all; 7,174 run past their estimates, 9.3 %.
     let ctc = loaded(CTC, &CleaningOptions::default()).expect("present");
-    assert_eq!(ctc.audit.count(CleaningRule::OtherSizeField), 77_222);
-    assert_eq!(ctc.audit.count(CleaningRule::GuessedEstimate), 6);
-    assert_eq!(ctc.audit.count(CleaningRule::RunsOn), 7_174);
+    assert_eq!(ctc.audit.count_touched(CleaningRule::OtherSizeField), 77_222);
+    assert_eq!(ctc.audit.count_touched(CleaningRule::GuessedEstimate), 6);
+    assert_eq!(ctc.audit.count_touched(CleaningRule::RunsOn), 7_174);
     // PARAGON: no estimates at all.
     let paragon = loaded(PARAGON, &CleaningOptions::default()).expect("present");
-    assert_eq!(paragon.audit.count(CleaningRule::GuessedEstimate), 32_135);
+    assert_eq!(paragon.audit.count_touched(CleaningRule::GuessedEstimate), 32_135);
     let kth = loaded(KTH, &CleaningOptions::default()).expect("present");
-    assert_eq!((kth.audit.count(CleaningRule::NoProcessors), kth.audit.count(CleaningRule::RunsOn)), (1, 475));
+    assert_eq!(
+        (kth.audit.count_touched(CleaningRule::NoProcessors), kth.audit.count_touched(CleaningRule::RunsOn)),
+        (1, 475)
+    );
 }
 
 /// Months in three-letter form, as the list of the jobs of Talby & Feitelson has them.
@@ -250,7 +257,7 @@ fn kths_months_begin_at_swedish_midnight() {
         return;
     };
     let start = loaded.workload.provenance.unix_start.expect("a start");
-    let months = months(&loaded.workload).expect("a calendar");
+    let months = calendar_months(&loaded.workload).expect("a calendar");
     assert_eq!(months.len(), 12);
     assert_eq!(months.iter().map(|(_, places)| places.len()).sum::<usize>(), loaded.workload.len());
     let midnights = [

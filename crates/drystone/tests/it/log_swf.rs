@@ -74,11 +74,11 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
     let names = "id submit wait runtime cpus c m q w r s u g a q2 p pre think DAG_name Task_ID";
     let text = format!("{names}\n{RECORD} flow-a 1\n{RECORD} flow-b\n{RECORD}\n");
     for careful in [false, true] {
-        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").careful(careful);
+        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").with_care(careful);
         let records: Vec<SwfRecord> = reader.by_ref().map(|record| record.expect("a record")).collect();
         assert!(records.iter().all(|record| SwfRecord { line: 0, ..*record } == SwfRecord { line: 0, ..records[2] }));
         assert_eq!((records.len(), records[0].line), (3, 2));
-        let said = reader.beyond().expect("said");
+        let said = reader.describe_extra_data().expect("said");
         assert_eq!(
             said,
             "2 records have up to 2 columns beyond the 18 of the format (DAG_name, Task_ID), which are left out"
@@ -87,27 +87,29 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
     // Words in fields that can be without are unknown; numbers in another form are mistakes.
     let text = "; MaxProcs: 4\n1 0 10 60 2 -1 -1 2 100 ecc 1 1 1 1 1 1 {7,7,7} -1 0\n";
     let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts");
-    let record = reader.read().expect("read").expect("one");
+    let record = reader.read_record().expect("read").expect("one");
     assert_eq!((record.requested_memory.round(), record.preceding, record.requested), (-1, -1, 2));
     assert!(
-        reader.beyond().is_some_and(|said| said.contains("1 record has 1 column beyond") && said.contains("words"))
+        reader
+            .describe_extra_data()
+            .is_some_and(|said| said.contains("1 record has 1 column beyond") && said.contains("words"))
     );
     // Users, groups, executables, queues and partitions may have names: equal ones, equal numbers.
     let row = |user: &str, rest: &str| format!("1 0 10 60 2 -1 -1 2 100 -1 1 {user} {rest} -1 -1\n");
     let text = [row("ada", "staff a.out gpu p1"), row("bob", "staff 7 cpu -1"), row("ada", "5 b.out gpu ada")].concat();
     for careful in [false, true] {
-        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").careful(careful);
+        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").with_care(careful);
         let records: Vec<SwfRecord> = reader.by_ref().map(|record| record.expect("a record")).collect();
         let base = 1_000_000_001;
         let found: Vec<_> = records.iter().map(|r| [r.user, r.group, r.executable, r.queue, r.partition]).collect();
         let expected =
             [[base, base, base, base, base], [base + 1, base, 7, base + 1, -1], [base, 5, base + 1, base, base + 1]];
         assert_eq!(found, expected);
-        assert!(reader.beyond().is_some_and(|said| said.starts_with("3 records have names of users")));
+        assert!(reader.describe_extra_data().is_some_and(|said| said.starts_with("3 records have names of users")));
     }
     // One line that names no fields is no header.
     let text = "one two three\n1 0 10 60 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1\n";
-    assert!(SwfReader::new(text.as_bytes(), "log.swf").expect("starts").read().is_err());
+    assert!(SwfReader::new(text.as_bytes(), "log.swf").expect("starts").read_record().is_err());
 }
 
 #[test]
@@ -151,9 +153,9 @@ fn malformed_lines_are_named_with_place_expectation_and_remedy() {
     ] {
         let text = format!("; MaxProcs: 4\n{RECORD}\n{line}\n{RECORD}\n");
         assert_eq!(message(text.as_bytes()), format!("log.swf:3:{what}{remedy}"));
-        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").lenient(true);
+        let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").with_leniency(true);
         assert_eq!(reader.by_ref().filter(Result::is_ok).count(), 2);
-        let (count, kept) = reader.malformed();
+        let (count, kept) = reader.malformed_lines();
         assert_eq!((count, kept[0].line), (1, 3));
         assert_eq!(kept[0].to_string(), format!("3:{what}"));
     }
@@ -163,11 +165,11 @@ fn malformed_lines_are_named_with_place_expectation_and_remedy() {
 fn after_a_malformed_line_reading_goes_on_where_asked() {
     let text = format!("{RECORD}\nbad\n{RECORD}\n");
     let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts");
-    assert!(reader.read().is_ok_and(|r| r.is_some()));
-    assert!(reader.read().is_err());
-    assert!(reader.read().is_ok_and(|r| r.is_some_and(|r| r.line == 3)));
-    assert!(reader.read().is_ok_and(|r| r.is_none()));
-    assert!(reader.read().is_ok_and(|r| r.is_none()));
+    assert!(reader.read_record().is_ok_and(|r| r.is_some()));
+    assert!(reader.read_record().is_err());
+    assert!(reader.read_record().is_ok_and(|r| r.is_some_and(|r| r.line == 3)));
+    assert!(reader.read_record().is_ok_and(|r| r.is_none()));
+    assert!(reader.read_record().is_ok_and(|r| r.is_none()));
 }
 
 #[test]
@@ -232,9 +234,9 @@ fn header_fields_are_read_by_type() {
     let text = |s: &str| Some(s.to_string());
     assert_eq!(header.version(), text("2.2"));
     assert_eq!(header.computer(), text("IBM SP2"));
-    assert_eq!(header.unreadable(), [("MaxProcs", "many".to_string())]);
+    assert_eq!(header.unreadable_fields(), [("MaxProcs", "many".to_string())]);
     assert_eq!(header.installation(), text("Somewhere (SW)"));
-    assert_eq!(header.acknowledge(), ["A", "B"]);
+    assert_eq!(header.acknowledgements(), ["A", "B"]);
     assert_eq!(header.information(), ["http://one.example/\nhttp://two.example/"]);
     assert_eq!(header.conversion(), text("C"));
     assert_eq!(header.max_jobs(), Some(10));
@@ -256,20 +258,20 @@ fn header_fields_are_read_by_type() {
     assert_eq!(header.max_partitions(), Some(1));
     assert_eq!(header.partitions_text(), text("one"));
     assert_eq!(header.partitions(), [(1, "batch".to_string())]);
-    assert_eq!(header.text("Copyright"), text("D\nand others"));
+    assert_eq!(header.find_text("Copyright"), text("D\nand others"));
     assert_eq!(header.notes(), ["first", "second\nmore of it"]);
     let mut again = Vec::new();
-    SwfWriter::new(&mut again).log(&header, []).expect("memory takes all");
+    SwfWriter::new(&mut again).write_log(&header, []).expect("memory takes all");
     assert_eq!(String::from_utf8(again).expect("text"), HEADER);
 }
 
 #[test]
 fn setting_a_field_replaces_it_in_its_place() {
     let (mut header, _) = read_all(b"; A: 1\n; MaxProcs: 4\n; B: 2\n").expect("a header");
-    header.set("maxprocs", "8");
-    header.set("Note", "two\nlines");
+    header.set_field("maxprocs", "8");
+    header.set_field("Note", "two\nlines");
     let mut text = Vec::new();
-    SwfWriter::new(&mut text).log(&header, []).expect("memory takes all");
+    SwfWriter::new(&mut text).write_log(&header, []).expect("memory takes all");
     assert_eq!(String::from_utf8(text).expect("text"), "; A: 1\n; maxprocs: 8\n; B: 2\n; Note: two lines\n");
 }
 
@@ -278,14 +280,14 @@ fn comments_keep_their_bytes_and_their_places() {
     let text = b"; \xfftop\n    1        0     10   3600   64 142.00    -1   64   7200    -1  1   5   1  -1  0 -1 -1 -1\n;middle\n    2        0     10   3600   64     -1    -1   64   7200    -1  1   5   1  -1  0 -1 -1 -1\n; end\n";
     let (header, records) = read_all(text).expect("a good log");
     let mut again = Vec::new();
-    SwfWriter::new(&mut again).log(&header, &records).expect("memory takes all");
+    SwfWriter::new(&mut again).write_log(&header, &records).expect("memory takes all");
     assert_eq!(again, text);
 }
 
 fn load_error(bytes: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(bytes).expect("writes");
-    let outcome = log::load(file.path(), &CleaningOptions::default()).map(|loaded| loaded.audit);
+    let outcome = log::load_log(file.path(), &CleaningOptions::default()).map(|loaded| loaded.audit);
     let error = outcome.expect_err("a bad log");
     error.to_string().replace(&file.path().display().to_string(), "FILE")
 }
@@ -307,10 +309,10 @@ fn bad_files_are_told_apart() {
     let error = load_error(b"\xfd7zXZ\0rest");
     assert!(error.starts_with("FILE") && error.contains("the compressed data ends too soon"), "{error}");
     assert!(load_error(b"PK\x03\x04rest").contains("zip, which cannot be read here"));
-    let missing = log::load("no/such/file.swf", &CleaningOptions::default()).expect_err("missing");
+    let missing = log::load_log("no/such/file.swf", &CleaningOptions::default()).expect_err("missing");
     assert!(missing.to_string().starts_with("no/such/file.swf: cannot be opened: "), "{missing}");
     let directory = tempfile::tempdir().expect("a directory");
-    assert!(log::load(directory.path(), &CleaningOptions::default()).is_err());
+    assert!(log::load_log(directory.path(), &CleaningOptions::default()).is_err());
 }
 
 /// A log of some length, and compressed.
@@ -346,9 +348,9 @@ fn compression_is_known_by_content() {
         let (text, bytes) = compressed(ending);
         std::fs::write(&path, bytes).expect("writes");
         let mut again = String::new();
-        source::open(&path).expect("opens").bytes.read_to_string(&mut again).expect("reads");
+        source::open_log(&path).expect("opens").bytes.read_to_string(&mut again).expect("reads");
         assert!(again == text, "{ending}");
-        let loaded = log::load(&path, &CleaningOptions::default()).expect("a good log");
+        let loaded = log::load_log(&path, &CleaningOptions::default()).expect("a good log");
         assert_eq!(loaded.workload.len(), 20_000);
     }
 }
@@ -374,7 +376,7 @@ fn several_gzip_members_are_one_file() {
     let (_, member) = compressed("gz");
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(&[member.clone(), member].concat()).expect("writes");
-    let loaded = log::load(file.path(), &CleaningOptions::default()).expect("a good log");
+    let loaded = log::load_log(file.path(), &CleaningOptions::default()).expect("a good log");
     assert_eq!(loaded.workload.len(), 40_000);
 }
 
@@ -410,7 +412,7 @@ fn times_of_headers_that_cannot_be() {
         let mut header = SwfHeader::new();
         header.push(key, &value.to_string());
         assert_eq!(header.unix_start().or(header.utc_offset()), read, "{key} {value}");
-        let told: Vec<(&str, i64)> = header.absurd().into_iter().map(|(key, said, _)| (key, said)).collect();
+        let told: Vec<(&str, i64)> = header.absurd_fields().into_iter().map(|(key, said, _)| (key, said)).collect();
         assert_eq!(told, if absurd { vec![(key, value)] } else { vec![] }, "{key} {value}");
     }
 }
@@ -466,7 +468,7 @@ proptest! {
     #[test]
     fn reading_gives_back_what_was_written(records in prop::collection::vec(record(), 0..40)) {
         let mut text = Vec::new();
-        SwfWriter::new(&mut text).log(&SwfHeader::new(), &records).expect("memory takes all");
+        SwfWriter::new(&mut text).write_log(&SwfHeader::new(), &records).expect("memory takes all");
         let (_, mut again) = read_all(&text).expect("a good log");
         again.iter_mut().for_each(|record| record.line = 0);
         prop_assert_eq!(again, records);
@@ -527,6 +529,6 @@ fn numbers_of_the_header_are_read_whole_or_not_at_all() {
         header.push("MaxProcs", text);
         assert_eq!(header.max_procs(), number, "{text}");
         let unreadable = if number.is_none() { vec![("MaxProcs", text.to_string())] } else { Vec::new() };
-        assert_eq!(header.unreadable(), unreadable, "{text}");
+        assert_eq!(header.unreadable_fields(), unreadable, "{text}");
     }
 }

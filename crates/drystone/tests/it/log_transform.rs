@@ -1,7 +1,7 @@
 //! More load, on cases small enough to be done by hand.
 
 use drystone::log::outages;
-use drystone::log::transform::{LoadFactor, scale_load, scale_outages, shift};
+use drystone::log::transform::{LoadFactor, scale_load, scale_outages, shift_workload};
 use drystone::model::{
     Job, LogStatus, Machine, Outage, Provenance, Resource, ResourceTableBuilder, ResourceUnit, Span, SupplyStep, Time,
     Truth, Which, Workload,
@@ -26,7 +26,7 @@ fn more_load_brings_submits_together_exactly() {
     assert_eq!(submits, [0, 10, 20, 30, 30]);
     assert_eq!(settings(&w), ["load=1.1"]);
     // Work 5 × 2 × 50 over 30 s on 8 processors.
-    assert_eq!(w.load(), Some(500.0 / 240.0));
+    assert_eq!(w.offered_load(), Some(500.0 / 240.0));
 }
 
 /// Changes of resources, and their announcements, come when the jobs around them do. Of two that
@@ -34,7 +34,7 @@ fn more_load_brings_submits_together_exactly() {
 #[test]
 fn changes_of_resources_move_with_the_jobs() {
     let mut table = ResourceTableBuilder::new();
-    let cad = table.resource(Resource::new("license:cad", ResourceUnit::Count, 4)).expect("new");
+    let cad = table.add_resource(Resource::new("license:cad", ResourceUnit::Count, 4)).expect("new");
     let step = |from, amount, announced: Option<i64>| SupplyStep {
         resource: cad,
         from: Time(from),
@@ -50,10 +50,10 @@ fn changes_of_resources_move_with_the_jobs() {
     };
     assert_eq!(supply(&log, [99, 100, 101, 300]), [4, 2, 3, 6]);
     assert_eq!(supply(&divided, [49, 50, 149, 150]), [4, 3, 3, 6]);
-    let shifted = shift(log).expect("shifted");
+    let shifted = shift_workload(log).expect("shifted");
     assert_eq!(supply(&shifted, [89, 90, 91, 290]), [4, 2, 3, 6]);
     let announced = |workload: &Workload| {
-        let steps = workload.resources().expect("some").supply().iter();
+        let steps = workload.resources().expect("some").supply_steps().iter();
         steps.filter(|step| step.from > Time::MIN).map(|step| step.announced.map(|at| at.0)).collect::<Vec<_>>()
     };
     assert_eq!((announced(&shifted), announced(&divided)), (vec![Some(40), None, Some(290)], vec![None, Some(150)]));
@@ -67,19 +67,20 @@ fn outages_follow_the_log() {
     let provenance = Provenance { unix_start: Some(843_480_031), ..Provenance::default() };
     let log = workload(&[12_000, 12_500, 13_100], provenance);
     let at = |workload: &Workload, table: &str| {
-        let read = outages::read(table.as_bytes(), "o.csv", workload.machine(), &workload.provenance).expect("read");
+        let read =
+            outages::read_outages(table.as_bytes(), "o.csv", workload.machine(), &workload.provenance).expect("read");
         read.list().iter().map(|out| (out.begin.0, out.end.map(|end| end.0))).collect::<Vec<_>>()
     };
     let tables = ["begin,end,procs\n12500,13000,2\n", "begin,end,procs\n1996-09-23T15:28:51,1996-09-23T15:37:11,2\n"];
     for table in tables {
         assert_eq!(at(&log, table), [(12_500, Some(13_000))]);
         // The first job comes at 0 then.
-        let shifted = shift(log.clone()).expect("shifted");
+        let shifted = shift_workload(log.clone()).expect("shifted");
         assert_eq!(at(&shifted, table), [(500, Some(1_000))]);
         let divided = scale_load(log.clone(), "2".parse().expect("a factor")).expect("scaled");
         assert_eq!(at(&divided, table), [(6_250, Some(6_500))]);
         // One after the other, in either order.
-        let both = shift(divided).expect("shifted");
+        let both = shift_workload(divided).expect("shifted");
         assert_eq!(both.jobs()[1].submit, Time(250));
         assert_eq!(at(&both, table), [(250, Some(500))]);
         let both = scale_load(shifted, "2".parse().expect("a factor")).expect("scaled");
@@ -91,8 +92,8 @@ fn outages_follow_the_log() {
 /// it begins, and an end that was expected in the first second comes in the next one.
 #[test]
 fn outages_move_with_the_jobs() {
-    let outage = |begin, end| Outage::window(Which::Count(2), Time(begin - 10), Time(begin), Time(end));
-    let mut list = vec![outage(100, 200), outage(300, 301), outage(400, 500).expected(Time(401))];
+    let outage = |begin, end| Outage::new_window(Which::Count(2), Time(begin - 10), Time(begin), Time(end));
+    let mut list = vec![outage(100, 200), outage(300, 301), outage(400, 500).with_expected_end(Time(401))];
     scale_outages(&mut list, "2".parse().expect("a factor"));
     let times = |outage: &Outage| [Some(outage.begin), outage.end, outage.announced, outage.expected];
     let right = [[50, 100, 45, 100], [200, 250, 195, 201]].map(|times| times.map(|at| Some(Time(at))));

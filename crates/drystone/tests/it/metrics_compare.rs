@@ -2,7 +2,8 @@
 
 use crate::metrics_support::{Done, report};
 use drystone::metrics::{
-    CompareError, IntervalOptions, Measure, Metric, MetricChange, MetricVerdict, MetricsConfig, Report, compare, payers,
+    CompareError, IntervalOptions, Measure, Metric, MetricChange, MetricVerdict, MetricsConfig, Report,
+    compare_reports, find_payers,
 };
 use drystone::model::Span;
 use rand::{RngExt, SeedableRng};
@@ -20,11 +21,12 @@ fn weekly(weeks: i64, per_week: i64, mut wait: impl FnMut(i64, i64) -> i64) -> R
             jobs.push(Done::new(jobs.len() as u32, submit, submit + wait(week, job), 100, 1));
         }
     }
-    report(8, &jobs, MetricsConfig::light())
+    report(8, &jobs, MetricsConfig::light_config())
 }
 
 fn change(old: &Report, new: &Report, metric: Metric, options: IntervalOptions) -> MetricChange {
-    let comparison = compare(&[("old", old), ("new", new)], "old", &[metric], options).expect("the baseline is there");
+    let comparison =
+        compare_reports(&[("old", old), ("new", new)], "old", &[metric], options).expect("the baseline is there");
     comparison.policies[0].changes[0]
 }
 
@@ -122,9 +124,9 @@ fn verdicts_count_the_policies_compared() {
         (0..6).map(|k| weekly(20, 10, |w, j| wait(w, j) * (90 + (w * (k + 3) % 21)) / 100)).collect();
     let names = ["a", "b", "c", "d", "e", "f"];
     let mut reports = vec![("base", &base), ("better", &better)];
-    let alone = compare(&reports, "base", &[WAIT], IntervalOptions::default()).expect("the baseline is there");
+    let alone = compare_reports(&reports, "base", &[WAIT], IntervalOptions::default()).expect("the baseline is there");
     reports.extend(names.into_iter().zip(&others));
-    let family = compare(&reports, "base", &[WAIT], IntervalOptions::default()).expect("the baseline is there");
+    let family = compare_reports(&reports, "base", &[WAIT], IntervalOptions::default()).expect("the baseline is there");
     let [alone, of_seven] = [&alone, &family].map(|comparison| comparison.policies[0].changes[0]);
     assert_eq!(
         (alone.interval, alone.evidence.p),
@@ -144,7 +146,8 @@ fn parts_are_windows() {
         report
     };
     let (old, new) = (of(|_| 10), of(|w| 20 + w % 2));
-    let comparison = compare(&[("old", &old), ("new", &new)], "old", &[WAIT], IntervalOptions::default()).expect("two");
+    let comparison =
+        compare_reports(&[("old", &old), ("new", &new)], "old", &[WAIT], IntervalOptions::default()).expect("two");
     assert_eq!(comparison.basis.map(|basis| basis.describe("week")).as_deref(), Some("4 windows"));
     assert_eq!(comparison.policies[0].changes[0].verdict, MetricVerdict::Worse);
 }
@@ -161,7 +164,9 @@ fn other_metrics_have_a_change_but_no_interval() {
 #[test]
 fn impossible_requests_are_refused() {
     let a = weekly(5, 1, |_, _| 1);
-    let run = |reports: &[(&str, &Report)], baseline: &str, options| compare(reports, baseline, &[WAIT], options).err();
+    let run = |reports: &[(&str, &Report)], baseline: &str, options| {
+        compare_reports(reports, baseline, &[WAIT], options).err()
+    };
     let default = IntervalOptions::default();
     assert_eq!(run(&[("a", &a)], "b", default), Some(CompareError::NoBaseline("b".into())));
     assert_eq!(run(&[("a", &a), ("a", &a)], "a", default), Some(CompareError::SameName("a".into())));
@@ -203,14 +208,14 @@ fn those_who_pay_are_named() {
             jobs.push(Done::new(jobs.len() as u32, submit, submit + 60, 1_000, 1));
             jobs.push(Done::new(jobs.len() as u32, submit, submit + wide + 100 * week, 1_000, 100));
         }
-        report(128, &jobs, MetricsConfig { classes: true, ..MetricsConfig::light() })
+        report(128, &jobs, MetricsConfig { classes: true, ..MetricsConfig::light_config() })
     };
     let (old, new) = (weeks(600), weeks(4_200));
-    let found = payers(&old, &new, 0.95);
+    let found = find_payers(&old, &new, 0.95);
     let classes: Vec<&str> = found.iter().map(|payer| payer.class.as_str()).collect();
     assert_eq!(classes[0], "more than 64 processors", "{found:?}");
     assert!((found[0].work - 100.0 / 101.0).abs() < 1e-9 && found[0].by_mean);
     assert!((found[0].mean.1 - found[0].mean.0 - 3_600.0).abs() < 1e-6, "{found:?}");
     assert!(classes.iter().all(|class| !class.starts_with("1 processor")), "{classes:?}");
-    assert_eq!(payers(&old, &old, 0.95), []);
+    assert_eq!(find_payers(&old, &old, 0.95), []);
 }

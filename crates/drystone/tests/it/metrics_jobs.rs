@@ -2,8 +2,8 @@
 
 use crate::metrics_support::{Done, report};
 use drystone::metrics::measures::{
-    accuracy, bounded_slowdown, bounded_slowdown_chiang, bounded_slowdown_kettimuthu, excessive_wait, response,
-    slowdown, slowdown_ratio, wait,
+    bounded_slowdown, bounded_slowdown_chiang, bounded_slowdown_kettimuthu, excessive_wait, job_slowdown,
+    prediction_accuracy, response_time, slowdown_ratio, wait_time,
 };
 use drystone::metrics::{Calendar, JobSelection, Measure, MetricsConfig, Scheme, Threshold, Trimmed};
 use drystone::model::{LogStatus, Provenance, Span, Time};
@@ -11,8 +11,8 @@ use drystone::model::{LogStatus, Provenance, Span, Time};
 #[test]
 fn measures_by_hand() {
     let (w, r) = (Span(90), Span(30));
-    assert_eq!((wait(w), response(w, r)), (90.0, 120.0));
-    assert_eq!(slowdown(w, r), Some(4.0));
+    assert_eq!((wait_time(w), response_time(w, r)), (90.0, 120.0));
+    assert_eq!(job_slowdown(w, r), Some(4.0));
     assert_eq!(bounded_slowdown(w, r), 4.0);
     assert_eq!(bounded_slowdown_kettimuthu(w, r), 4.0);
     assert_eq!(bounded_slowdown_chiang(w, r), 2.5); // (90 + 60) / 60
@@ -21,7 +21,7 @@ fn measures_by_hand() {
 #[test]
 fn measures_of_a_job_shorter_than_the_bounds() {
     let (w, r) = (Span(20), Span(5));
-    assert_eq!(slowdown(w, r), Some(5.0));
+    assert_eq!(job_slowdown(w, r), Some(5.0));
     assert_eq!(bounded_slowdown(w, r), 2.5); // 25 / 10
     assert_eq!(bounded_slowdown_kettimuthu(w, r), 3.0); // 30 / 10
     assert!((bounded_slowdown_chiang(w, r) - 80.0 / 60.0).abs() < 1e-15);
@@ -30,8 +30,8 @@ fn measures_of_a_job_shorter_than_the_bounds() {
 
 #[test]
 fn measures_of_a_run_time_of_zero() {
-    assert_eq!(slowdown(Span(20), Span(0)), None);
-    assert_eq!(slowdown(Span(0), Span(0)), None);
+    assert_eq!(job_slowdown(Span(20), Span(0)), None);
+    assert_eq!(job_slowdown(Span(0), Span(0)), None);
     assert_eq!(bounded_slowdown(Span(20), Span(0)), 2.0);
     assert_eq!(bounded_slowdown_kettimuthu(Span(20), Span(0)), 3.0);
     assert_eq!(bounded_slowdown(Span(0), Span(0)), 1.0);
@@ -39,12 +39,12 @@ fn measures_of_a_run_time_of_zero() {
 
 #[test]
 fn accuracy_is_the_smaller_over_the_larger() {
-    assert_eq!(accuracy(Span(60), Span(60)), 1.0);
-    assert_eq!(accuracy(Span(120), Span(60)), 0.5);
-    assert_eq!(accuracy(Span(15), Span(60)), 0.25);
-    assert_eq!(accuracy(Span(0), Span(0)), 1.0);
-    assert_eq!(accuracy(Span(0), Span(5)), 0.0);
-    assert_eq!(accuracy(Span(5), Span(0)), 0.0);
+    assert_eq!(prediction_accuracy(Span(60), Span(60)), 1.0);
+    assert_eq!(prediction_accuracy(Span(120), Span(60)), 0.5);
+    assert_eq!(prediction_accuracy(Span(15), Span(60)), 0.25);
+    assert_eq!(prediction_accuracy(Span(0), Span(0)), 1.0);
+    assert_eq!(prediction_accuracy(Span(0), Span(5)), 0.0);
+    assert_eq!(prediction_accuracy(Span(5), Span(0)), 0.0);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn suspended_time_is_waiting_time() {
     // Submitted at 0, started at 10, ran 30 s in all, ended at 100: 70 s not running.
     let mut job = Done::new(0, 0, 10, 30, 1);
     job.outcome.end = Time(100);
-    assert_eq!((job.ended().wait(), job.ended().response()), (Span(70), Span(100)));
+    assert_eq!((job.ended().wait_time(), job.ended().response_time()), (Span(70), Span(100)));
 }
 
 fn calendar() -> Calendar {
@@ -76,7 +76,7 @@ fn calendar() -> Calendar {
 
 fn name(scheme: Scheme, run: i64, procs: u32) -> (i64, String) {
     let job = Done::new(0, 0, 0, run, procs);
-    let key = scheme.key(&job.ended(), &calendar());
+    let key = scheme.category_key(&job.ended(), &calendar());
     (key, scheme.category_name(key, &calendar()))
 }
 
@@ -125,7 +125,7 @@ fn chiangs_classes_at_their_borders() {
 fn estimates_up_to_twice_the_run_time_are_good() {
     let key = |run, estimate| {
         let job = Done::new(0, 0, 0, run, 1).estimate(estimate);
-        Scheme::Estimate.key(&job.ended(), &calendar())
+        Scheme::Estimate.category_key(&job.ended(), &calendar())
     };
     assert_eq!((key(100, 200), key(100, 201), key(0, 0), key(0, 1)), (0, 1, 0, 1));
     assert_eq!(Scheme::Estimate.category_name(1, &calendar()), "badly estimated");
@@ -135,13 +135,13 @@ fn estimates_up_to_twice_the_run_time_are_good() {
 fn owners_and_weeks() {
     let job = Done::new(0, 7 * 86_400, 7 * 86_400, 1, 1).user(17);
     let of = |scheme: Scheme| {
-        let key = scheme.key(&job.ended(), &calendar());
+        let key = scheme.category_key(&job.ended(), &calendar());
         scheme.category_name(key, &calendar())
     };
     assert_eq!((of(Scheme::User), of(Scheme::Queue)), ("user 17".into(), "unknown".into()));
     assert_eq!((of(Scheme::Week), of(Scheme::Month)), ("week 2".into(), "30 days 1".into()));
-    assert_eq!(calendar().week(Time(7 * 86_400 - 1)), 0);
-    assert_eq!(calendar().month(Time(30 * 86_400)), 1);
+    assert_eq!(calendar().week_number(Time(7 * 86_400 - 1)), 0);
+    assert_eq!(calendar().month_number(Time(30 * 86_400)), 1);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn months_follow_the_logs_time_zone() {
     };
     let month = |provenance: &Provenance, time| {
         let calendar = Calendar::new(Time(0), provenance);
-        calendar.month_name(calendar.month(Time(time)))
+        calendar.month_name(calendar.month_number(Time(time)))
     };
     let utc = provenance(None, None);
     assert_eq!((month(&utc, 0), month(&utc, -1)), ("1970-01".into(), "1969-12".into()));
@@ -167,8 +167,8 @@ fn months_follow_the_logs_time_zone() {
     assert_eq!(month(&odd, 0), "1970-01");
     // Beyond any calendar: no panic.
     let calendar = Calendar::new(Time(0), &utc);
-    let _ = calendar.month_name(calendar.month(Time(1 << 40)));
-    let _ = calendar.month(Time(i64::MAX));
+    let _ = calendar.month_name(calendar.month_number(Time(1 << 40)));
+    let _ = calendar.month_number(Time(i64::MAX));
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn words_are_read_as_they_are_written() {
 }
 
 fn select(jobs: &[Done], selection: JobSelection) -> (Trimmed, Vec<u32>) {
-    let config = MetricsConfig { selection, keep_jobs: true, ..MetricsConfig::light() };
+    let config = MetricsConfig { selection, keep_jobs: true, ..MetricsConfig::light_config() };
     let report = report(10, jobs, config);
     let rows = report.jobs.expect("rows were asked for");
     (report.trimmed, rows.iter().filter(|r| r.counted).map(|r| r.id.0).collect())
@@ -249,7 +249,7 @@ fn the_period_of_submits_is_within_the_log() {
     let jobs: Vec<Done> = (0..10).map(|i| Done::new(i, i64::from(i) * 10, i64::from(i) * 10, 10, 1)).collect();
     let used = |from: i64, until: i64| {
         let selection = JobSelection::Submitted { from: Time(from), until: Time(until) };
-        let machine = report(10, &jobs, MetricsConfig { selection, ..MetricsConfig::light() }).machine;
+        let machine = report(10, &jobs, MetricsConfig { selection, ..MetricsConfig::light_config() }).machine;
         (machine.period_from.0, machine.period_until.0, machine.period_utilisation)
     };
     assert_eq!(used(-500, 9_999), (0, 90, Some(0.1)));

@@ -3,8 +3,8 @@
 use crate::metrics_support::{Done, close, collector, report};
 use drystone::engine::{Levels, Observer};
 use drystone::metrics::{
-    Categorised, JobSelection, Measure, MetricsConfig, QueueStats, RatioError, Report, Scheme, Threshold, overtaken,
-    slowdown_ratios, weekly,
+    Categorised, JobSelection, Measure, MetricsConfig, QueueStats, RatioError, Report, Scheme, Threshold,
+    overtaken_share, slowdown_ratios, weekly_classes,
 };
 use drystone::model::{JobId, Span, Time};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn four_jobs() -> Vec<Done> {
 }
 
 fn everything() -> MetricsConfig {
-    MetricsConfig { excessive: vec![Span(59), Span(60)], keep_jobs: true, ..MetricsConfig::full() }
+    MetricsConfig { excessive: vec![Span(59), Span(60)], keep_jobs: true, ..MetricsConfig::full_config() }
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn measures_by_hand() {
 fn few_measures_are_those_of_all() {
     let asked = [Measure::BoundedSlowdown, Measure::Wait];
     let of = |measures: &[Measure], weeks| {
-        report(4, &four_jobs(), MetricsConfig { measures: measures.to_vec(), weeks, ..MetricsConfig::light() })
+        report(4, &four_jobs(), MetricsConfig { measures: measures.to_vec(), weeks, ..MetricsConfig::light_config() })
     };
     let (all, few) = (of(&Measure::ALL, false), of(&asked, false));
     for measure in Measure::ALL {
@@ -88,18 +88,18 @@ fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
         [Done::new(0, 50, 50, 40, 1), Done::new(1, 110, 110, 0, 1)],
     );
     let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
-    let mut collector = collector(4, &all, MetricsConfig::light());
+    let mut collector = collector(4, &all, MetricsConfig::light_config());
     collector.begin_part(2, (Time(0), Time(40)));
-    first.iter().for_each(|job| collector.ended(&job.ended()));
+    first.iter().for_each(|job| collector.note_end(&job.ended()));
     collector.begin_part(2, (Time(50), Time(110)));
-    second.iter().for_each(|job| collector.ended(&job.ended()));
+    second.iter().for_each(|job| collector.note_end(&job.ended()));
     let machine = collector.finish().machine;
     // 480 processor-seconds; the first takes 120 s, the second 60 s.
     assert!(close(machine.utilisation.unwrap_or(0.0), 480.0 / (4.0 * 180.0)));
     assert!(close(machine.throughput_per_hour.unwrap_or(0.0), 4.0 * 3600.0 / 180.0));
     // From 0 to 40 all are busy, from 50 to 110 one is for 40 s.
     assert!(close(machine.period_utilisation.unwrap_or(0.0), (160.0 + 40.0) / (4.0 * 100.0)));
-    assert_eq!((machine.makespan, machine.last_end, machine.busy()), (Span(120), Time(120), Span(180)));
+    assert_eq!((machine.makespan, machine.last_end, machine.busy_time()), (Span(120), Time(120), Span(180)));
 }
 
 /// Each part warms up by itself: of two times 100 jobs that end at once the first of each is
@@ -117,11 +117,11 @@ fn parts_are_trimmed_one_by_one() {
     let (first, second) = (part(0), part(100));
     let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
     for selection in [JobSelection::Tsafrir, JobSelection::Window { warm_up: Span(1), cool_down: Span(1) }] {
-        let mut collector = collector(4, &all, MetricsConfig { selection, ..MetricsConfig::light() });
+        let mut collector = collector(4, &all, MetricsConfig { selection, ..MetricsConfig::light_config() });
         for jobs in [&first, &second] {
             let submits = (jobs[0].job.submit, jobs[99].job.submit);
             collector.begin_part(100, submits);
-            jobs.iter().for_each(|job| collector.ended(&job.ended()));
+            jobs.iter().for_each(|job| collector.note_end(&job.ended()));
         }
         let report = collector.finish();
         let t = report.trimmed;
@@ -142,7 +142,7 @@ fn work_of_suspended_jobs_is_spread_over_the_period() {
     suspended.outcome.end = Time(100);
     suspended.outcome.suspensions = 3;
     let last = Done::new(1, 40, 100, 0, 1);
-    let report = report(4, &[suspended, last], MetricsConfig::light());
+    let report = report(4, &[suspended, last], MetricsConfig::light_config());
     assert!(close(report.machine.period_utilisation.unwrap_or(0.0), 20.0 / 160.0));
     let s = report.suspensions;
     assert_eq!((s.total, s.jobs, s.mean, s.max), (3, 1, Some(1.5), 3));
@@ -196,9 +196,9 @@ fn excess_and_worst_cases_by_hand() {
     let worst = |measure| report.worst.iter().find(|w| w.measure == measure).expect("there are jobs");
     assert_eq!((worst(Measure::Wait).value, worst(Measure::Wait).number), (80.0, 3));
     assert_eq!((worst(Measure::Slowdown).value, worst(Measure::Slowdown).id), (4.0, JobId(1)));
-    assert_eq!(Threshold::BaselineMax.resolve(Some(&report)), Some(Span(80)));
-    assert_eq!(Threshold::BaselineP98.resolve(Some(&report)), Some(Span(80)));
-    assert_eq!(Threshold::BaselineP98.resolve(None), None);
+    assert_eq!(Threshold::BaselineMax.resolve_seconds(Some(&report)), Some(Span(80)));
+    assert_eq!(Threshold::BaselineP98.resolve_seconds(Some(&report)), Some(Span(80)));
+    assert_eq!(Threshold::BaselineP98.resolve_seconds(None), None);
 }
 
 #[test]
@@ -240,17 +240,17 @@ fn weeks_go_by_submit() {
         // Without a submit in its second half, the second week would belong to the first.
         Done::new(3, 1_000 + week + week / 2, 1_000 + week + week / 2, 0, 1),
     ];
-    let weeks = report(4, &jobs, MetricsConfig::light()).weeks;
+    let weeks = report(4, &jobs, MetricsConfig::light_config()).weeks;
     let of = |i: usize| (weeks[i].week, weeks[i].jobs, weeks[i].sums[0]);
     assert_eq!((weeks.len(), of(0), of(1)), (2, (0, 2, 40.0), (1, 2, 0.0)));
     assert_eq!(weeks[1].sum(Measure::Slowdown), (0.0, 0));
     assert_eq!(weeks[0].sum(Measure::Slowdown), (1.5 + 4.0, 2));
-    assert_eq!(report(4, &jobs[..3], MetricsConfig::light()).weeks.len(), 1);
+    assert_eq!(report(4, &jobs[..3], MetricsConfig::light_config()).weeks.len(), 1);
 }
 
 #[test]
 fn rows_are_in_order_of_arrival_and_tell_what_counts() {
-    let config = MetricsConfig { selection: JobSelection::Tsafrir, keep_jobs: true, ..MetricsConfig::light() };
+    let config = MetricsConfig { selection: JobSelection::Tsafrir, keep_jobs: true, ..MetricsConfig::light_config() };
     let report = report(4, &four_jobs(), config);
     let rows = report.jobs.expect("asked for");
     let seen: Vec<(u32, bool)> = rows.iter().map(|r| (r.id.0, r.counted)).collect();
@@ -266,14 +266,14 @@ fn rows_are_in_order_of_arrival_and_tell_what_counts() {
 #[test]
 fn the_queue_by_hand() {
     let jobs = [Done::new(0, 0, 0, 1, 1), Done::new(1, 30, 30, 1, 1)];
-    let mut collector = collector(10, &jobs, MetricsConfig::light());
+    let mut collector = collector(10, &jobs, MetricsConfig::light_config());
     // 0–10: 2 free, no job waits. 10–20: 2 free, 3 jobs want 12. 20–30: 4 free, one wants 1. 30–50:
     // all free.
-    collector.instant(Time(0), 2, 0, 0);
-    collector.instant(Time(10), 2, 3, 12);
-    collector.instant(Time(20), 4, 1, 1);
-    collector.instant(Time(30), 10, 0, 0);
-    collector.instant(Time(50), 10, 0, 0);
+    collector.note_instant(Time(0), 2, 0, 0);
+    collector.note_instant(Time(10), 2, 3, 12);
+    collector.note_instant(Time(20), 4, 1, 1);
+    collector.note_instant(Time(30), 10, 0, 0);
+    collector.note_instant(Time(50), 10, 0, 0);
     let queue = collector.finish().queue.expect("instants were reported");
     let (whole, arriving) = (queue.whole, queue.arriving);
     assert_eq!((whole.span, arriving.span), (Span(50), Span(30)));
@@ -296,8 +296,8 @@ fn the_queue_by_hand() {
 fn between_the_steps_of_an_instant_nobody_waits() {
     let jobs = [Done::new(0, 0, 0, 1, 1), Done::new(1, 5, 5, 1, 1)];
     let most = |instants: &[(i64, u64)]| {
-        let mut collector = collector(10, &jobs, MetricsConfig::light());
-        instants.iter().for_each(|&(now, waiting)| collector.instant(Time(now), 10, waiting, waiting));
+        let mut collector = collector(10, &jobs, MetricsConfig::light_config());
+        instants.iter().for_each(|&(now, waiting)| collector.note_instant(Time(now), 10, waiting, waiting));
         let queue = collector.finish().queue.expect("instants were reported");
         let of = |stats: &QueueStats| (stats.max_waiting_jobs, stats.max_waiting_procs);
         assert_eq!(of(&queue.whole).1, Some(of(&queue.whole).0));
@@ -311,10 +311,10 @@ fn between_the_steps_of_an_instant_nobody_waits() {
 
 #[test]
 fn the_engine_tells_the_backlog() {
-    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], MetricsConfig::light());
+    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], MetricsConfig::light_config());
     for (now, free) in [(0, 4), (10, 10)] {
         let levels = Levels::new(free, 1).with_waiting(2, 12);
-        Observer::settled(&mut collector, Time(now), levels);
+        Observer::note_settlement(&mut collector, Time(now), levels);
     }
     let whole = collector.finish().queue.expect("instants were reported").whole;
     assert_eq!((whole.mean_waiting_jobs, whole.mean_used), (Some(2.0), Some(0.6)));
@@ -326,10 +326,10 @@ fn the_engine_tells_the_backlog() {
 /// A job that is here and does not run waits, be it to start or to resume.
 #[test]
 fn suspended_jobs_are_in_the_queue() {
-    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], MetricsConfig::light());
+    let mut collector = collector(10, &[Done::new(0, 0, 0, 1, 1)], MetricsConfig::light_config());
     for (now, free) in [(0, 4), (10, 10)] {
         let levels = Levels::new(free, 1).with_waiting(1, 1).with_suspended(2, 2);
-        Observer::settled(&mut collector, Time(now), levels);
+        Observer::note_settlement(&mut collector, Time(now), levels);
     }
     let whole = collector.finish().queue.expect("instants were reported").whole;
     assert_eq!((whole.mean_waiting_jobs, whole.max_waiting_jobs), (Some(3.0), 3));
@@ -347,10 +347,10 @@ fn a_suspended_job_uses_nothing() {
     let used = |overhead: i64| {
         let mut jobs = jobs.clone();
         jobs[0].outcome.ran -= Span(overhead);
-        let mut collector = collector(2, &jobs, MetricsConfig::light());
-        collector.suspended(Time(10), JobId(0));
-        collector.resumed(Time(90), JobId(0));
-        jobs.iter().for_each(|job| collector.ended(&job.ended()));
+        let mut collector = collector(2, &jobs, MetricsConfig::light_config());
+        collector.note_suspension(Time(10), JobId(0));
+        collector.note_resumption(Time(90), JobId(0));
+        jobs.iter().for_each(|job| collector.note_end(&job.ended()));
         collector.finish().machine.period_utilisation.unwrap_or(0.0)
     };
     // Half of the 20 s up to the last submit; and where 4 of 20 s are overhead, 8 s of them.
@@ -393,9 +393,9 @@ fn the_longest_times_there_are() {
 #[test]
 fn reports_survive_json() {
     let mut collector = collector(4, &four_jobs(), everything());
-    collector.instant(Time(0), 4, 0, 0);
+    collector.note_instant(Time(0), 4, 0, 0);
     for job in &four_jobs() {
-        collector.ended(&job.ended());
+        collector.note_end(&job.ended());
     }
     let report = collector.finish();
     let text = serde_json::to_string(&report).expect("a report is plain data");
@@ -409,7 +409,7 @@ fn slowdown_ratios_by_hand() {
         // Run times 100 (short), 101 (medium), 0 (left out), 100 (short).
         let runs = [100, 101, 0, 100];
         let jobs: Vec<Done> = (0..4).map(|i| Done::new(i as u32, 0, waits[i], runs[i], 1)).collect();
-        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
+        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
         report(4, &jobs, config).jobs.expect("asked for")
     };
     let single = rows([300, 101, 7, 100]); // Slowdowns 4, 2, –, 2.
@@ -427,7 +427,7 @@ fn slowdown_ratios_by_hand() {
     let r = slowdown_ratios(&trimmed, &multiple, 2).expect("the same jobs");
     assert_eq!((r.overall, r.classes), (Some(-0.5), [Some(0.0), Some(-1.0), None, None]));
     assert_eq!(r.batches, [Some(-1.0), Some(0.0)]);
-    let jobs: Vec<u64> = weekly(&trimmed).iter().map(|week| week.jobs).collect();
+    let jobs: Vec<u64> = weekly_classes(&trimmed).iter().map(|week| week.jobs).collect();
     assert_eq!(jobs, [2, 1, 0, 0], "two short jobs, one of 0 s, and one of 101 s");
     // 3 to a batch leave one of four over.
     assert_eq!(slowdown_ratios(&single, &multiple, 3).map(|r| r.batches.len()), Ok(1));
@@ -444,10 +444,10 @@ proptest! {
         let mut jobs = jobs;
         jobs.sort_by_key(|j| j.0);
         let jobs: Vec<Done> = jobs.iter().zip(0..).map(|(j, i)| Done::new(i, j.0, j.0 + j.1, 1, 1)).collect();
-        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
+        let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
         let rows = report(4, &jobs, config).jobs.expect("asked for");
         let late = rows.iter().filter(|a| rows.iter().any(|b| b.submit > a.submit && b.start < a.start)).count();
-        prop_assert_eq!(overtaken(&rows), Some(late as f64 / rows.len() as f64));
+        prop_assert_eq!(overtaken_share(&rows), Some(late as f64 / rows.len() as f64));
     }
 }
 
@@ -457,9 +457,9 @@ proptest! {
 fn weeks_without_number_are_not_told_one_by_one() {
     let far = 1_000_000_000_000;
     let jobs = [Done::new(0, 0, 0, 10, 1), Done::new(1, far, far + 40, 10, 1)];
-    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
     let rows = report(4, &jobs, config).jobs.expect("asked for");
-    let weeks = weekly(&rows);
+    let weeks = weekly_classes(&rows);
     let told: Vec<(i64, u64)> =
         weeks.iter().filter(|week| week.class == 0).map(|week| (week.week, week.jobs)).collect();
     assert_eq!(told, [(0, 1), (far / (7 * 86_400), 1)]);

@@ -15,11 +15,11 @@ struct Told {
 }
 
 impl Observer for Told {
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, _: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, _: Time) {
         self.promises.push((now.0, id.0, start.0));
     }
 
-    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+    fn note_gauge(&mut self, now: Time, gauge: Gauge, value: i64) {
         self.gauges.push((now.0, gauge, value));
     }
 }
@@ -27,7 +27,7 @@ impl Observer for Told {
 fn told(workload: &Workload, withdrawn: &[(Time, JobId)], policy: &str) -> Told {
     let mut told = Told::default();
     let source = WorkloadReplay::with_cancellations(workload, withdrawn);
-    Simulation::new(workload.machine(), spec(policy).scheduler(), source).run(&mut told).expect(policy);
+    Simulation::new(workload.machine(), spec(policy).build_scheduler(), source).run(&mut told).expect(policy);
     told
 }
 
@@ -249,9 +249,9 @@ fn where_a_promise_is_put_off_the_oldest_come_first() {
 /// planned, and nothing else would happen then.
 #[test]
 fn an_end_may_come_after_an_arrival_of_its_second() {
-    let mut session = Session::new(Machine::new(1), spec("multiqueue").scheduler());
+    let mut session = Session::new(Machine::new(1), spec("multiqueue").build_scheduler());
     let arrive = |session: &mut Session, at: i64| {
-        session.arrive(Time(at), &Job::new(Time(at), 1, Span(100)), None).expect("possible")
+        session.note_arrival(Time(at), &Job::new(Time(at), 1, Span(100)), None).expect("possible")
     };
     let started = |session: &mut Session, at: i64| {
         let actions = session.decide(Time(at)).expect("a sound policy").list();
@@ -261,7 +261,7 @@ fn an_end_may_come_after_an_arrival_of_its_second() {
     assert_eq!(started(&mut session, 0), 1);
     arrive(&mut session, 100);
     assert_eq!(started(&mut session, 100), 0);
-    session.end(Time(100), first);
+    session.end_job(Time(100), first);
     assert_eq!(started(&mut session, 100), 1);
 }
 

@@ -19,18 +19,19 @@ const LOGS: [(&str, Procs); 4] = [(KTH, 100), (CTC, 512), (SP2, 128), (PARAGON, 
 struct Rows(Collector);
 
 impl drystone::engine::Observer for Rows {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.0.ended(ended);
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
+        self.0.note_end(ended);
     }
 }
 
 /// Returns the outcome of every job, and the number that started after their promise.
 fn run(workload: &Workload, policy: &str) -> (Vec<JobRow>, u64) {
-    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light() };
-    let mut observer = (Rows(Collector::new(Scope::of(workload), config)), PromiseAudit::default());
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
+    let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
+    let mut observer = (Rows(Collector::new(Scope::from_workload(workload), config)), PromiseAudit::default());
+    let mut simulation =
+        Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut observer).unwrap_or_else(|e| panic!("{policy}: {e}"));
-    (observer.0.0.finish().jobs.expect("kept"), observer.1.kept().broken)
+    (observer.0.0.finish().jobs.expect("kept"), observer.1.kept_promises().broken)
 }
 
 /// A policy and what was found per log: R overall, R of class 4, late pivots where they were

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 struct Promised(Vec<(i64, u32, i64)>);
 
 impl Observer for Promised {
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, _: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, _: Time) {
         self.0.push((now.0, id.0, start.0));
     }
 }
@@ -20,8 +20,8 @@ impl Observer for Promised {
 /// Returns the starts and the promises under `multiqueue` with these priorities.
 fn scheduled(workload: &Workload, policy: &str, priorities: &str) -> (Vec<i64>, Vec<(i64, u32, i64)>) {
     let scheduler = || {
-        let mut scheduler = spec(policy).scheduler();
-        scheduler.policy.prioritise(Priorities::from_toml(priorities).expect(priorities)).expect(policy);
+        let mut scheduler = spec(policy).build_scheduler();
+        scheduler.policy.set_priorities(Priorities::from_toml(priorities).expect(priorities)).expect(policy);
         scheduler
     };
     let (mut schedule, mut promised) = (Schedule::default(), Promised::default());
@@ -96,11 +96,12 @@ fn jobs_beyond_a_quota_come_last() {
 #[test]
 fn other_rules_of_ownership_and_promises_know_no_priorities() {
     for policy in ["multiqueue(own=fig4)", "multiqueue(own=split)", "multiqueue(promise=eager)"] {
-        let refused = spec(policy).scheduler().policy.prioritise(Priorities::from_text("every(5)").expect("a text"));
+        let refused =
+            spec(policy).build_scheduler().policy.set_priorities(Priorities::from_text("every(5)").expect("a text"));
         assert!(refused.expect_err(policy).to_string().contains("own=shared and promise=pivot"), "{policy}");
     }
     let reserving = Priorities::from_text("every(5,reserve=60)").expect("a text");
-    let refused = spec("slack").scheduler().policy.prioritise(reserving);
+    let refused = spec("slack").build_scheduler().policy.set_priorities(reserving);
     assert!(refused.expect_err("slack").to_string().contains("knows no reservations"));
 }
 

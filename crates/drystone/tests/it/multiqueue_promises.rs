@@ -51,11 +51,11 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn arrived(&mut self, _: Time, id: JobId) {
+    fn note_arrival(&mut self, _: Time, id: JobId) {
         self.waiting.insert(id);
     }
 
-    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+    fn note_gauge(&mut self, now: Time, gauge: Gauge, value: i64) {
         if let Gauge::Partition(number) = gauge {
             self.partitions.insert(number, value);
         }
@@ -64,18 +64,18 @@ impl Observer for Watch {
         }
     }
 
-    fn reserved(&mut self, _: Time, id: JobId, start: Time, _: Time) {
+    fn note_reservation(&mut self, _: Time, id: JobId, start: Time, _: Time) {
         self.promised.entry(id).or_default().push(start);
     }
 
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.started.insert(id, now);
         self.waiting.remove(&id);
     }
 
-    fn ended(&mut self, _: &EndedJob<'_>) {}
+    fn note_end(&mut self, _: &EndedJob<'_>) {}
 
-    fn settled(&mut self, now: Time, _: Levels) {
+    fn note_settlement(&mut self, now: Time, _: Levels) {
         let sum: i64 = self.partitions.values().sum();
         if !self.partitions.is_empty() && sum != i64::from(PROCS) {
             self.wrong.push(format!("partitions sum to {sum} at {now}"));
@@ -91,7 +91,8 @@ fn watch(workload: &Workload, policy: &str) -> Watch {
 }
 
 fn observe(workload: &Workload, policy: &str, observer: &mut impl Observer) {
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
+    let mut simulation =
+        Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(workload));
     simulation.run(observer).unwrap_or_else(|e| panic!("{policy}: {e}"));
 }
 
@@ -140,25 +141,25 @@ impl Overlooked<'_> {
 }
 
 impl Observer for Overlooked<'_> {
-    fn arrived(&mut self, _: Time, id: JobId) {
+    fn note_arrival(&mut self, _: Time, id: JobId) {
         self.waiting.insert(id);
     }
 
-    fn reserved(&mut self, _: Time, id: JobId, start: Time, _: Time) {
+    fn note_reservation(&mut self, _: Time, id: JobId, start: Time, _: Time) {
         self.promised.insert(id, start);
     }
 
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.waiting.remove(&id);
         self.promised.remove(&id);
         self.running.insert(id, now);
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.running.remove(&ended.id);
     }
 
-    fn settled(&mut self, now: Time, _: Levels) {
+    fn note_settlement(&mut self, now: Time, _: Levels) {
         // Free processors become less only where a promise begins.
         let begins = std::iter::once(now).chain(self.promised.values().copied());
         let free: Vec<(Time, Procs)> = begins.map(|at| (at, self.free(now, at))).collect();
@@ -270,16 +271,16 @@ proptest! {
             let source = || WorkloadReplay::with_cancellations(&workload, &withdrawn);
             let whole = {
                 let mut schedule = drystone::engine::Schedule::default();
-                Simulation::new(workload.machine(), policy.scheduler(), source()).run(&mut schedule).expect(choice);
+                Simulation::new(workload.machine(), policy.build_scheduler(), source()).run(&mut schedule).expect(choice);
                 schedule
             };
             let mut schedule = drystone::engine::Schedule::default();
-            let mut first = Simulation::new(workload.machine(), policy.scheduler(), source());
+            let mut first = Simulation::new(workload.machine(), policy.build_scheduler(), source());
             for _ in 0..stop {
                 first.step(&mut schedule).expect(choice);
             }
             let saved = first.save().expect("saves");
-            let mut second = Simulation::new(workload.machine(), policy.scheduler(), source());
+            let mut second = Simulation::new(workload.machine(), policy.build_scheduler(), source());
             second.load(&saved).expect("loads");
             second.run(&mut schedule).expect(choice);
             prop_assert_eq!(&schedule, &whole, "{}", choice);

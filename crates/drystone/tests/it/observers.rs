@@ -38,10 +38,10 @@ impl Policy for Script {
             match step {
                 Do::Act(action) => actions.push(action),
                 Do::StartOn(id, from, to) => {
-                    actions.start_on(JobId(id), StartReason::Planned, ProcSet::range(from..to))
+                    actions.start_on(JobId(id), StartReason::Planned, ProcSet::from_range(from..to))
                 }
-                Do::ResumeOn(id, from, to) => actions.resume_on(JobId(id), ProcSet::range(from..to)),
-                Do::Explain(moved) => actions.explain(moved),
+                Do::ResumeOn(id, from, to) => actions.resume_on(JobId(id), ProcSet::from_range(from..to)),
+                Do::Explain(moved) => actions.explain_move(moved),
             }
         }
     }
@@ -63,8 +63,8 @@ impl Policy for Usher {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.0.drain(..).for_each(|id| actions.start(id, StartReason::Head));
-        actions.push(Action::Note { gauge: Gauge::Delay, value: i64::from(view.oldest().0) });
+        self.0.drain(..).for_each(|id| actions.start_job(id, StartReason::Head));
+        actions.push(Action::Note { gauge: Gauge::Delay, value: i64::from(view.oldest_job().0) });
     }
 }
 
@@ -79,40 +79,40 @@ impl Diary {
 }
 
 impl Observer for Diary {
-    fn arrived(&mut self, now: Time, id: JobId) {
+    fn note_arrival(&mut self, now: Time, id: JobId) {
         self.write(now, format!("{id} arrives"));
     }
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
         self.write(now, format!("{id} starts, {why:?}"));
     }
-    fn placed(&mut self, now: Time, id: JobId, on: &ProcSet) {
+    fn note_placement(&mut self, now: Time, id: JobId, on: &ProcSet) {
         self.write(now, format!("{id} on {on}"));
     }
-    fn suspended(&mut self, now: Time, id: JobId) {
+    fn note_suspension(&mut self, now: Time, id: JobId) {
         self.write(now, format!("{id} is suspended"));
     }
-    fn resumed(&mut self, now: Time, id: JobId) {
+    fn note_resumption(&mut self, now: Time, id: JobId) {
         self.write(now, format!("{id} goes on"));
     }
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         self.write(now, format!("{id} is promised {start}, {latest} at the latest"));
     }
-    fn moved(&mut self, now: Time, moved: &Moved) {
+    fn note_move(&mut self, now: Time, moved: &Moved) {
         self.write(now, format!("{} moves from {} to {}", moved.job, moved.from, moved.to));
     }
-    fn repredicted(&mut self, now: Time, id: JobId, prediction: Span) {
+    fn note_prediction(&mut self, now: Time, id: JobId, prediction: Span) {
         self.write(now, format!("{id} shall run for {prediction}"));
     }
-    fn cancelled(&mut self, now: Time, id: JobId) {
+    fn note_withdrawal(&mut self, now: Time, id: JobId) {
         self.write(now, format!("{id} is withdrawn"));
     }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.write(ended.outcome.end, format!("{} ends, {} s", ended.id, ended.outcome.ran));
     }
-    fn noted(&mut self, now: Time, gauge: Gauge, value: i64) {
+    fn note_gauge(&mut self, now: Time, gauge: Gauge, value: i64) {
         self.write(now, format!("{gauge} is {value}"));
     }
-    fn settled(&mut self, now: Time, levels: Levels) {
+    fn note_settlement(&mut self, now: Time, levels: Levels) {
         let Levels { free, waiting, waiting_procs, running, suspended, suspended_procs, .. } = levels;
         let levels = format!(
             "{free} free, {waiting} wait for {waiting_procs}, {running} run, {suspended} suspended of {suspended_procs}"
@@ -156,7 +156,7 @@ fn watch(observer: &mut impl Observer) {
     let w = workload(4, &[(0, 3, 100, 100), (0, 2, 50, 50), (5, 1, 10, 10), (60, 1, 10, 10)]);
     let start = |id, why| {
         let mut actions = Actions::default();
-        actions.start(JobId(id), why);
+        actions.start_job(JobId(id), why);
         Do::Act(actions.list()[0])
     };
     let note = |value| Do::Act(Action::Note { gauge: Gauge::Delay, value });
@@ -204,7 +204,7 @@ fn notes_are_kept_and_written() {
     watch(&mut notes);
     let note = |at, value| GaugeNote { at: Time(at), gauge: Gauge::Delay, value };
     assert_eq!(notes.list, [note(0, 7), note(55, 3)]);
-    assert_eq!((notes.last(Gauge::Delay), notes.last(Gauge::Queues)), (Some(3), None));
+    assert_eq!((notes.last_value(Gauge::Delay), notes.last_value(Gauge::Queues)), (Some(3), None));
     let mut csv = Vec::new();
     notes.write_csv(&mut csv).expect("written");
     assert_eq!(String::from_utf8(csv).expect("text"), "time,gauge,value\n0,delay,7\n55,delay,3\n");
@@ -226,16 +226,16 @@ fn segments_are_kept_and_written() {
 #[test]
 fn a_suspended_job_that_is_withdrawn_has_no_segments() {
     let mut segments = Segments::default();
-    segments.started(Time(0), JobId(0), StartReason::Head);
-    segments.suspended(Time(10), JobId(0));
+    segments.note_start(Time(0), JobId(0), StartReason::Head);
+    segments.note_suspension(Time(10), JobId(0));
     assert_ne!(segments, Segments::default());
-    segments.cancelled(Time(15), JobId(0));
+    segments.note_withdrawal(Time(15), JobId(0));
     assert_eq!(segments, Segments::default());
 }
 
 fn outcomes(w: &Workload, policy: &str) -> Vec<JobOutcome> {
     let mut seen = Outcomes::default();
-    Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(w)).run(&mut seen).expect("runs");
+    Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(w)).run(&mut seen).expect("runs");
     seen.0.into_iter().map(|o| o.expect("every job ends")).collect()
 }
 
@@ -311,7 +311,8 @@ fn memory_of_the_log_by_hand() {
     let platform = Platform::from_toml(text).expect("a platform");
     for (w, overhead) in [(&w, 3), (&plain, 50)] {
         let mut seen = Outcomes::default();
-        let mut simulation = Simulation::new(w.machine(), spec("ss").scheduler(), WorkloadReplay::new(w)).on(&platform);
+        let mut simulation =
+            Simulation::new(w.machine(), spec("ss").build_scheduler(), WorkloadReplay::new(w)).with_platform(&platform);
         simulation.run(&mut seen).expect("runs");
         let first = seen.0[0].as_ref().expect("ended");
         assert_eq!((first.end.0, first.overhead.0, first.ran.0), (6_060 + overhead, overhead, 6_000));
@@ -323,9 +324,9 @@ fn memory_of_the_log_by_hand() {
 fn arrivals_out_of_order_are_refused() {
     struct Backwards<'a>(WorkloadReplay<'a>, u32);
     impl drystone::engine::EventSource for Backwards<'_> {
-        fn peek(&self) -> Option<Time> {
+        fn peek_time(&self) -> Option<Time> {
             // The second arrival claims to be before the first.
-            self.0.peek().map(|t| if self.1 == 1 { Time(t.0 - 10) } else { t })
+            self.0.peek_time().map(|t| if self.1 == 1 { Time(t.0 - 10) } else { t })
         }
         fn next(&mut self) -> Option<drystone::engine::Incoming<'_>> {
             self.1 += 1;
@@ -339,7 +340,8 @@ fn arrivals_out_of_order_are_refused() {
         }
     }
     let w = workload(2, &[(5, 1, 10, 10), (6, 1, 10, 10)]);
-    let mut simulation = Simulation::new(w.machine(), spec("easy").scheduler(), Backwards(WorkloadReplay::new(&w), 0));
+    let mut simulation =
+        Simulation::new(w.machine(), spec("easy").build_scheduler(), Backwards(WorkloadReplay::new(&w), 0));
     let error = simulation.run(&mut Schedule::default()).expect_err("refused");
     assert!(matches!(error, SimulationError::Disorder { now: Time(5), next: Time(-4) }), "{error}");
 }
@@ -352,14 +354,14 @@ fn conservative_announces_what_has_changed() {
     #[derive(Default)]
     struct Announced(Vec<(i64, u32, i64)>);
     impl Observer for Announced {
-        fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+        fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
             assert_eq!(start, latest);
             self.0.push((now.0, id.0, start.0));
         }
     }
     let w = workload(2, &[(0, 2, 100, 10), (1, 2, 10, 10), (2, 1, 10, 10), (3, 2, 5, 5)]);
     let mut seen = Announced::default();
-    let mut simulation = Simulation::new(w.machine(), spec("conservative").scheduler(), WorkloadReplay::new(&w));
+    let mut simulation = Simulation::new(w.machine(), spec("conservative").build_scheduler(), WorkloadReplay::new(&w));
     simulation.run(&mut seen).expect("runs");
     let promised = [(1, 1, 100), (2, 2, 110), (3, 3, 120), (10, 1, 10), (10, 2, 20), (10, 3, 30)];
     assert_eq!(seen.0, promised);
@@ -374,7 +376,7 @@ fn the_oldest_job_is_the_first_that_is_not_done() {
     #[derive(Default)]
     struct Oldest(Vec<(i64, i64)>);
     impl Observer for Oldest {
-        fn noted(&mut self, now: Time, _: Gauge, value: i64) {
+        fn note_gauge(&mut self, now: Time, _: Gauge, value: i64) {
             self.0.push((now.0, value));
         }
     }

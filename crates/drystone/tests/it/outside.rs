@@ -2,12 +2,12 @@
 
 use crate::common::{spec, workload};
 use drystone::engine::{Notes, Observer, Schedule, Scheduler, Simulation, SimulationError, WorkloadReplay};
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::model::{EndedJob, JobId, Time, Workload};
 use drystone::policy::{Action, Actions, Outside, StartReason, View};
 
 fn generated() -> Workload {
-    generate(&Params { seed: 5, ..Params::new(64, 400) }).expect("sound parameters")
+    generate_workload(&Params { seed: 5, ..Params::new(64, 400) }).expect("sound parameters")
 }
 
 /// Every start, promise, end, and event between instants that observers receive.
@@ -15,16 +15,16 @@ fn generated() -> Workload {
 struct Told(Vec<(Time, &'static str, u32, i64)>);
 
 impl Observer for Told {
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
         self.0.push((now, "started", id.0, why as i64));
     }
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, _latest: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, _latest: Time) {
         self.0.push((now, "reserved", id.0, start.0));
     }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.0.push((ended.outcome.end, "ended", ended.id.0, i64::from(ended.outcome.corrections)));
     }
-    fn settled(&mut self, now: Time, levels: drystone::engine::Levels) {
+    fn note_settlement(&mut self, now: Time, levels: drystone::engine::Levels) {
         self.0.push((now, "settled", levels.running, i64::from(levels.free)));
     }
 }
@@ -37,7 +37,8 @@ fn stopping_at_each_pass_changes_nothing() {
     for policy in
         ["easy", "easy++", "easy@tsafrir2007", "conservative", "easy(pass=pyss)", "ss", "multiqueue(delay=300)"]
     {
-        let new = || Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(&workload));
+        let new =
+            || Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(&workload));
         let (mut whole, mut stopped) = (Told::default(), Told::default());
         new().run(&mut whole).expect("sound");
         let mut simulation = new();
@@ -55,9 +56,9 @@ fn stopping_at_each_pass_changes_nothing() {
 
 /// Strictly in order of arrival, decided outside one start at a time.
 fn first(view: &View<'_>) -> Option<Actions> {
-    let id = view.waiting().next().filter(|&id| view.job(id).procs <= view.free())?;
+    let id = view.waiting_jobs().next().filter(|&id| view.job(id).procs <= view.free_processors())?;
     let mut actions = Actions::default();
-    actions.start(id, StartReason::Head);
+    actions.start_job(id, StartReason::Head);
     Some(actions)
 }
 
@@ -67,7 +68,7 @@ fn first(view: &View<'_>) -> Option<Actions> {
 fn decisions_from_outside_are_as_good() {
     let workload = generated();
     let mut expected = Schedule::default();
-    Simulation::new(workload.machine(), spec("fcfs").scheduler(), WorkloadReplay::new(&workload))
+    Simulation::new(workload.machine(), spec("fcfs").build_scheduler(), WorkloadReplay::new(&workload))
         .run(&mut expected)
         .expect("sound");
     let scheduler = Scheduler::new(Box::new(Outside));
@@ -75,7 +76,7 @@ fn decisions_from_outside_are_as_good() {
     let mut schedule = Schedule::default();
     while simulation.next_pass(&mut schedule).expect("sound") {
         while let Some(actions) = first(&simulation.session().view()) {
-            simulation.apply(&actions, &mut schedule).expect("possible");
+            simulation.apply_actions(&actions, &mut schedule).expect("possible");
         }
     }
     assert_eq!(schedule, expected);
@@ -92,7 +93,7 @@ fn it_is_saved_at_a_pass_as_well() {
     let decide = |simulation: &mut Simulation<WorkloadReplay<'_>>, told: &mut Told, most: usize| {
         for _ in 0..most {
             let Some(actions) = first(&simulation.session().view()) else { break };
-            simulation.apply(&actions, told).expect("possible");
+            simulation.apply_actions(&actions, told).expect("possible");
         }
     };
     let mut whole = Told::default();
@@ -127,13 +128,13 @@ fn what_is_impossible_outside_is_refused() {
     let workload = workload(4, &[(0, 3, 100, 100), (0, 2, 100, 100)]);
     let new = || Simulation::new(workload.machine(), Scheduler::new(Box::new(Outside)), WorkloadReplay::new(&workload));
     let mut both = Actions::default();
-    both.start(JobId(0), StartReason::Head);
-    both.start(JobId(1), StartReason::Head);
+    both.start_job(JobId(0), StartReason::Head);
+    both.start_job(JobId(1), StartReason::Head);
     let mut simulation = new();
-    let early = simulation.apply(&both, &mut ()).expect_err("no pass");
+    let early = simulation.apply_actions(&both, &mut ()).expect_err("no pass");
     assert!(matches!(early, SimulationError::NoPass), "{early}");
     assert!(simulation.next_pass(&mut ()).expect("sound"));
-    let error = simulation.apply(&both, &mut ()).expect_err("too wide").to_string();
+    let error = simulation.apply_actions(&both, &mut ()).expect_err("too wide").to_string();
     assert!(error.contains("job #1") && error.contains("cannot start"), "{error}");
     let mut idle = new();
     assert!(idle.next_pass(&mut ()).expect("sound"));
@@ -151,13 +152,13 @@ fn a_pass_can_be_asked_for() {
     assert!(simulation.next_pass(&mut schedule).expect("sound"));
     simulation.wake_at(Time(37));
     assert!(simulation.next_pass(&mut schedule).expect("sound"));
-    assert_eq!(simulation.now(), Time(37));
+    assert_eq!(simulation.current_time(), Time(37));
     let mut start = Actions::default();
-    start.start(JobId(0), StartReason::Planned);
+    start.start_job(JobId(0), StartReason::Planned);
     start.push(Action::Note { gauge: drystone::policy::Gauge::Nodes, value: 7 });
     let mut both = (schedule, Notes::default());
-    simulation.apply(&start, &mut both).expect("possible");
+    simulation.apply_actions(&start, &mut both).expect("possible");
     assert!(!simulation.next_pass(&mut both).expect("sound"));
     assert_eq!(both.0.spans, [Some((Time(37), Time(137)))]);
-    assert_eq!(both.1.last(drystone::policy::Gauge::Nodes), Some(7));
+    assert_eq!(both.1.last_value(drystone::policy::Gauge::Nodes), Some(7));
 }

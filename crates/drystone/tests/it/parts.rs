@@ -25,7 +25,7 @@ fn shadow(jobs: &[RunningJob], missing: Procs, extra: ExtraRule, floor: Time) ->
 fn agrees(set: &RunningSet, jobs: &mut [RunningJob], missing: Procs, time: i64) -> Result<(), TestCaseError> {
     jobs.sort_by_key(|j| (j.end, j.id));
     prop_assert_eq!((set.len(), set.is_empty()), (jobs.len(), jobs.is_empty()));
-    prop_assert_eq!(set.first(), jobs.first().copied());
+    prop_assert_eq!(set.first_ending(), jobs.first().copied());
     prop_assert!(set.iter().eq(jobs.iter()));
     let all: Procs = jobs.iter().map(|j| j.procs).sum();
     prop_assert_eq!(set.procs(), all);
@@ -33,7 +33,7 @@ fn agrees(set: &RunningSet, jobs: &mut [RunningJob], missing: Procs, time: i64) 
     for missing in [1, missing, all / 2, all, all + 1] {
         for extra in [ExtraRule::All, ExtraRule::First] {
             for floor in [Time::MIN, Time(time)] {
-                prop_assert_eq!(set.shadow(missing, extra, floor), shadow(jobs, missing, extra, floor));
+                prop_assert_eq!(set.find_shadow(missing, extra, floor), shadow(jobs, missing, extra, floor));
             }
         }
     }
@@ -76,10 +76,10 @@ proptest! {
                     let job = jobs.swap_remove(place);
                     prop_assert_eq!(set.remove(job.end, job.id), Some(job));
                     prop_assert_eq!(set.remove(job.end, job.id), None, "it is gone");
-                    prop_assert!(!set.postpone(job, Time(end)));
+                    prop_assert!(!set.postpone_end(job, Time(end)));
                 }
                 _ => {
-                    prop_assert!(set.postpone(jobs[place], Time(end)));
+                    prop_assert!(set.postpone_end(jobs[place], Time(end)));
                     jobs[place].end = Time(end);
                 }
             }
@@ -120,13 +120,13 @@ proptest! {
             let old = list[place];
             let absent = QueuePlace { key: old.key + 1_000, id: old.id };
             prop_assert_eq!(queue.remove(absent), None);
-            prop_assert_eq!(queue.replace(absent, old), None);
+            prop_assert_eq!(queue.replace_job(absent, old), None);
             if what == 0 {
-                prop_assert_eq!(queue.remove(old.place()), Some(old));
+                prop_assert_eq!(queue.remove(old.queue_place()), Some(old));
                 list.swap_remove(place);
             } else {
                 let new = WaitingJob { key: if what == 1 { key } else { old.key }, procs, prediction: Span(key * 10), ..old };
-                prop_assert_eq!(queue.replace(old.place(), new), Some(old));
+                prop_assert_eq!(queue.replace_job(old.queue_place(), new), Some(old));
                 list[place] = new;
             }
         }
@@ -135,7 +135,7 @@ proptest! {
             let part = list.len().div_ceil(3);
             let from = (list.len() - part) / 2;
             for job in list.drain(from..from + part) {
-                prop_assert_eq!(queue.remove(job.place()), Some(job));
+                prop_assert_eq!(queue.remove(job.queue_place()), Some(job));
             }
             queue_agrees(&queue, &mut list, &fits)?;
         }
@@ -164,10 +164,10 @@ proptest! {
             // Neither between others nor behind them all is a job that is not there.
             for key in [list[place].key, 30] {
                 let absent = QueuePlace { key, id: JobId(1_000) };
-                prop_assert_eq!(queue.replace(absent, new), None);
+                prop_assert_eq!(queue.replace_job(absent, new), None);
                 prop_assert_eq!(queue.remove(absent), None);
             }
-            prop_assert_eq!(queue.replace(list[place].place(), new), Some(list[place]));
+            prop_assert_eq!(queue.replace_job(list[place].queue_place(), new), Some(list[place]));
             list[place] = new;
             queue_agrees(&queue, &mut list, &fits)?;
         }
@@ -175,16 +175,16 @@ proptest! {
 }
 
 fn queue_agrees(queue: &WaitQueue, list: &mut [WaitingJob], fits: &[(u32, i64, u32)]) -> Result<(), TestCaseError> {
-    list.sort_by_key(WaitingJob::place);
+    list.sort_by_key(WaitingJob::queue_place);
     prop_assert_eq!((queue.len(), queue.is_empty()), (list.len(), list.is_empty()));
-    prop_assert_eq!(queue.first(), list.first().copied());
+    prop_assert_eq!(queue.first_job(), list.first().copied());
     prop_assert!(queue.iter().eq(list.iter()));
     for &(free, window, extra) in fits {
         let fit = BackfillFit { free, window: Span(window), extra };
         let stairs =
             FitStairs { free, steps: vec![(Span(window.max(0)), extra), (Span(window.max(0) + 300), free / 2)] };
-        for after in list.iter().step_by(list.len() / 5 + 1).map(|j| Some(j.place())).chain([None]) {
-            let behind = || list.iter().filter(|j| after.is_none_or(|a| j.place() > a));
+        for after in list.iter().step_by(list.len() / 5 + 1).map(|j| Some(j.queue_place())).chain([None]) {
+            let behind = || list.iter().filter(|j| after.is_none_or(|a| j.queue_place() > a));
             prop_assert_eq!(
                 queue.next_fit(after, fit),
                 behind().find(|j| j.procs <= free && (j.prediction.0 <= window || j.procs <= extra)).copied()
@@ -195,7 +195,7 @@ fn queue_agrees(queue: &WaitQueue, list: &mut [WaitingJob], fits: &[(u32, i64, u
             prop_assert_eq!(queue.next_admitted(after, &stairs), behind().find(undisturbed).copied());
         }
         for (fit, now) in [(Some(fit), Time(3_000)), (None, Time(window))] {
-            let admitted = list.iter().filter(|j| fit.is_none_or(|f| f.admits(j.procs, j.prediction)));
+            let admitted = list.iter().filter(|j| fit.is_none_or(|f| f.can_start(j.procs, j.prediction)));
             let best = admitted.copied().reduce(|a, b| if more_expanded(&b, &a, now) { b } else { a });
             prop_assert_eq!(queue.most_expanded(now, fit), best);
         }
@@ -217,11 +217,11 @@ fn the_longest_jobs_are_found_on_the_widest_machines() {
         let everywhere = FitStairs { free: 10_000_000, steps: vec![] };
         for after in [None, Some(100), Some(298)] {
             let next = Some(job(after.map_or(0, |a| a + 1)));
-            let after = after.map(|a| job(a).place());
-            assert_eq!(queue.next_fit(after, BackfillFit::anything(10_000_000)), next, "{run} s");
+            let after = after.map(|a| job(a).queue_place());
+            assert_eq!(queue.next_fit(after, BackfillFit::for_free_procs(10_000_000)), next, "{run} s");
             assert_eq!(queue.next_admitted(after, &everywhere), next, "{run} s");
         }
-        assert_eq!(queue.next_fit(Some(job(299).place()), BackfillFit::anything(10_000_000)), None);
+        assert_eq!(queue.next_fit(Some(job(299).queue_place()), BackfillFit::for_free_procs(10_000_000)), None);
         // One second less than they run, and no extra processors: none.
         let fit = BackfillFit { free: 10_000_000, window: Span(run - 1), extra: 0 };
         assert_eq!(queue.next_fit(None, fit), None, "{run} s");
@@ -260,15 +260,15 @@ fn expansion_factors_by_hand() {
 fn an_unmarked_profile_has_no_past() {
     let with = |procs| {
         let mut profile = Profile::new(Time(0), 8);
-        profile.reserve(Time(2), Time(5), procs);
-        profile.release(Time(2), Time(5), procs);
+        profile.reserve_procs(Time(2), Time(5), procs);
+        profile.release_procs(Time(2), Time(5), procs);
         profile
     };
     assert_eq!(with(3), with(7));
     let mut marked = Profile::new(Time(0), 8);
-    let mark = marked.mark();
-    marked.reserve(Time(2), Time(5), 3);
-    marked.release(Time(2), Time(5), 3);
+    let mark = marked.set_mark();
+    marked.reserve_procs(Time(2), Time(5), 3);
+    marked.release_procs(Time(2), Time(5), 3);
     marked.drop_mark(mark);
     assert_eq!(marked, with(3), "nor is what a mark that was dropped held");
 }
@@ -278,36 +278,36 @@ fn an_unmarked_profile_has_no_past() {
 #[test]
 fn the_borders_of_a_profile() {
     let mut profile = Profile::new(Time(10), 8);
-    assert_eq!((profile.start(), profile.len(), profile.is_empty()), (Time(10), 1, false));
-    profile.reserve(Time(20), Time::MAX, 3);
+    assert_eq!((profile.start_time(), profile.len(), profile.is_empty()), (Time(10), 1, false));
+    profile.reserve_procs(Time(20), Time::MAX, 3);
     assert!(profile.steps().eq([(Time(10), 8), (Time(20), 5)]));
     assert_eq!((profile.free_at(Time(0)), profile.free_at(Time(19)), profile.free_at(Time::MAX)), (8, 8, 5));
-    let mark = profile.mark();
-    profile.reserve(Time(15), Time::MAX, 5);
+    let mark = profile.set_mark();
+    profile.reserve_procs(Time(15), Time::MAX, 5);
     assert!(profile.steps().eq([(Time(10), 8), (Time(15), 3), (Time(20), 0)]));
-    assert_eq!(profile.earliest(1, Span(1_000_000), Time(0)), None);
-    assert_eq!(profile.earliest(1, Span(10), Time(0)), Some(Time(10)));
-    assert_eq!(profile.earliest(4, Span(5), Time(0)), Some(Time(10)));
-    assert_eq!(profile.earliest(4, Span(6), Time(0)), None);
+    assert_eq!(profile.earliest_start(1, Span(1_000_000), Time(0)), None);
+    assert_eq!(profile.earliest_start(1, Span(10), Time(0)), Some(Time(10)));
+    assert_eq!(profile.earliest_start(4, Span(5), Time(0)), Some(Time(10)));
+    assert_eq!(profile.earliest_start(4, Span(6), Time(0)), None);
     assert_eq!(profile.least_free(Time(0), Span(15)), 8);
     assert_eq!(profile.least_free(Time(14), Span(2)), 3);
     assert_eq!(profile.least_free(Time(14), Span(0)), 8);
-    profile.rollback(mark);
+    profile.roll_back_to(mark);
     assert!(profile.steps().eq([(Time(10), 8), (Time(20), 5)]));
     // Nothing is taken during no time, nor are no processors.
-    profile.reserve(Time(12), Time(12), 3);
-    profile.reserve(Time(12), Time(14), 0);
+    profile.reserve_procs(Time(12), Time(12), 3);
+    profile.reserve_procs(Time(12), Time(14), 0);
     assert_eq!(profile.len(), 2);
     // Time passes to a step, into one, and not at all.
-    profile.reserve(Time(30), Time(40), 5);
-    profile.advance(Time(10));
+    profile.reserve_procs(Time(30), Time(40), 5);
+    profile.advance_to(Time(10));
     assert!(profile.steps().eq([(Time(10), 8), (Time(20), 5), (Time(30), 0), (Time(40), 5)]));
-    profile.advance(Time(20));
+    profile.advance_to(Time(20));
     assert!(profile.steps().eq([(Time(20), 5), (Time(30), 0), (Time(40), 5)]));
-    profile.advance(Time(33));
+    profile.advance_to(Time(33));
     assert!(profile.steps().eq([(Time(33), 0), (Time(40), 5)]));
-    profile.release(Time(33), Time(40), 5);
-    profile.simplify();
+    profile.release_procs(Time(33), Time(40), 5);
+    profile.join_equal_steps();
     assert!(profile.steps().eq([(Time(33), 5)]));
 }
 

@@ -8,7 +8,7 @@ use drystone::model::{JobId, Time, Workload};
 struct Told(JobId, Vec<(i64, i64)>);
 
 impl Observer for Told {
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, _: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, _: Time) {
         if id == self.0 {
             self.1.push((now.0, start.0));
         }
@@ -18,7 +18,7 @@ impl Observer for Told {
 /// Returns the announcements of a job: time and planned start.
 fn told(w: &Workload, policy: &str, job: u32) -> Vec<(i64, i64)> {
     let mut told = Told(JobId(job), Vec::new());
-    Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(w)).run(&mut told).expect(policy);
+    Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(w)).run(&mut told).expect(policy);
     told.1
 }
 

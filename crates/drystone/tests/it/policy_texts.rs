@@ -108,7 +108,7 @@ fn short_names_in_variants() {
         ("easy++@tsafrir2007", "easy@tsafrir2007(backfill=sjf,predict=recent(2))"),
         ("perfect++@tsafrir2007", "easy@tsafrir2007(backfill=sjf,predict=perfect)"),
     ] {
-        let canonical = |text: &str| text.parse::<PolicySpec>().unwrap_or_else(|e| panic!("{e}")).canonical();
+        let canonical = |text: &str| text.parse::<PolicySpec>().unwrap_or_else(|e| panic!("{e}")).canonical_text();
         assert_eq!(canonical(short), canonical(long), "{short}");
     }
 }
@@ -144,7 +144,7 @@ fn texts_of_priorities_name_owners() {
         ("queue(4)", true),
         ("queue(2)", false),
     ] {
-        let importance = Priorities::from_text(text).expect(text).importance(JobId(0), &job);
+        let importance = Priorities::from_text(text).expect(text).job_importance(JobId(0), &job);
         assert_eq!((importance.user, importance.political), if found { (1.0, 1.0) } else { (0.0, 0.0) }, "{text}");
     }
 }

@@ -6,7 +6,7 @@ use drystone::model::{
     Circumstances, Demand, DemandId, EndedJob, Job, JobId, JobLimit, LimitClaim, LogStatus, Machine, Provenance,
     Resource, ResourceId, ResourceTableBuilder, ResourceUnit, Span, SupplyStep, Time, Truth, Workload,
 };
-use drystone::policy::{PolicySpec, StartReason, kinds};
+use drystone::policy::{PolicySpec, StartReason, policy_kinds};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,16 +25,16 @@ fn an_end_in_one_pool_admits_a_job_of_another() {
     }
     let mut known = Circumstances::default();
     let (reason, of) = ("QOSMaxJobsPerUserLimit".to_string(), "the QOS normal for the user ada".to_string());
-    let limit = known.limits.add(JobLimit { reason, of, family: "the QOS normal".to_string(), most: 1 });
-    let set = known.limits.intern(vec![LimitClaim { limit, amount: 1, binds: true }]);
-    [0, 1, 3].into_iter().for_each(|job| known.limits.bind(JobId(job), set));
+    let limit = known.limits.add_limit(JobLimit { reason, of, family: "the QOS normal".to_string(), most: 1 });
+    let set = known.limits.intern_claims(vec![LimitClaim { limit, amount: 1, binds: true }]);
+    [0, 1, 3].into_iter().for_each(|job| known.limits.bind_job(JobId(job), set));
     let whole = Workload::new(Machine::new(8), jobs, truth, Provenance::default()).expect("possible");
-    let whole = whole.with(known).expect("possible");
+    let whole = whole.with_circumstances(known).expect("possible");
     let division = pools(2);
     for policy in ["fcfs", "easy", "easy(pass=event)", "conservative", "slack"] {
         let spec: PolicySpec = policy.parse().expect("a policy");
         let mut schedule = Schedule::default();
-        Experiment::new(&spec, &whole).divided(Some(&division)).run(&mut schedule).expect("simulated");
+        Experiment::new(&spec, &whole).with_division(Some(&division)).run(&mut schedule).expect("simulated");
         let right = [(0, 10), (10, 17), (3, 8), (17, 19)].map(|(start, end)| Some((Time(start), Time(end))));
         assert_eq!(schedule.spans, right, "{policy}");
     }
@@ -44,9 +44,9 @@ fn an_end_in_one_pool_admits_a_job_of_another() {
 /// pool, run time and licences.
 fn licensed(rows: &[(i64, i32, i64, u32)], supply: &[SupplyStep]) -> Workload {
     let mut builder = ResourceTableBuilder::new();
-    let cad = builder.resource(Resource::new("license:cad", ResourceUnit::Count, 4)).expect("new");
+    let cad = builder.add_resource(Resource::new("license:cad", ResourceUnit::Count, 4)).expect("new");
     for amount in 0..=4 {
-        builder.intern(Demand::of([(cad, amount)])).expect("known");
+        builder.intern_demand(Demand::from_totals([(cad, amount)])).expect("known");
     }
     let table = builder.finish().with_supply(supply).expect("sound");
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
@@ -77,7 +77,7 @@ fn assert_spans(whole: &Workload, right: &[(i64, i64)]) {
     for policy in ["fcfs", "easy", "easy(pass=event)", "easy(reserve=3)", "conservative", "slack", "multiqueue"] {
         let spec: PolicySpec = policy.parse().expect("a policy");
         let mut schedule = Schedule::default();
-        Experiment::new(&spec, whole).divided(Some(&pools(2))).run(&mut schedule).expect("simulated");
+        Experiment::new(&spec, whole).with_division(Some(&pools(2))).run(&mut schedule).expect("simulated");
         let right: Vec<_> = right.iter().map(|&(start, end)| Some((Time(start), Time(end)))).collect();
         assert_eq!(schedule.spans, right, "{policy}");
     }
@@ -125,7 +125,7 @@ struct SupplyWatch<'a> {
 impl SupplyWatch<'_> {
     fn change(&mut self, now: Time, id: JobId, starts: bool) {
         let table = self.whole.resources().expect("some");
-        for &(resource, amount) in table.totals(self.whole.job(id).demand) {
+        for &(resource, amount) in table.demand_totals(self.whole.job(id).demand) {
             let held = &mut self.held[resource.index()];
             *held = if starts { *held + amount } else { *held - amount };
             let there = table.supply_at(resource, now);
@@ -135,16 +135,16 @@ impl SupplyWatch<'_> {
 }
 
 impl Observer for SupplyWatch<'_> {
-    fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _why: StartReason) {
         self.change(now, id, true);
     }
-    fn resumed(&mut self, now: Time, id: JobId) {
+    fn note_resumption(&mut self, now: Time, id: JobId) {
         self.change(now, id, true);
     }
-    fn suspended(&mut self, now: Time, id: JobId) {
+    fn note_suspension(&mut self, now: Time, id: JobId) {
         self.change(now, id, false);
     }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.done += 1;
         self.change(ended.outcome.end, ended.id, false);
     }
@@ -158,13 +158,13 @@ fn random_site() -> impl Strategy<Value = (i32, Workload)> {
     (2..=4_i32, rows, steps).prop_map(|(pools, mut rows, steps)| {
         rows.sort_by_key(|row| row.0);
         let mut builder = ResourceTableBuilder::new();
-        let cad = builder.resource(Resource::new("license:cad", ResourceUnit::Count, 3)).expect("new");
-        let net = builder.resource(Resource::new("bandwidth", ResourceUnit::Count, 5)).expect("new");
+        let cad = builder.add_resource(Resource::new("license:cad", ResourceUnit::Count, 3)).expect("new");
+        let net = builder.add_resource(Resource::new("bandwidth", ResourceUnit::Count, 5)).expect("new");
         let (mut jobs, mut truth) = (Vec::new(), Vec::new());
         for (number, &(submit, partition, run, procs, licences, width)) in (1..).zip(&rows) {
             let mut job = Job::new(Time(submit), procs, Span(run + submit % 7));
             job.partition = (partition - 1) % pools + 1;
-            job.demand = builder.intern(Demand::of([(cad, licences), (net, width)])).expect("known");
+            job.demand = builder.intern_demand(Demand::from_totals([(cad, licences), (net, width)])).expect("known");
             jobs.push(job);
             truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
         }
@@ -190,12 +190,12 @@ proptest! {
     #[test]
     fn no_instant_exceeds_the_supply_of_the_site((pools, whole) in random_site()) {
         let division = self::pools(pools);
-        let policies = kinds().into_iter().map(|kind| kind.name.to_string());
+        let policies = policy_kinds().into_iter().map(|kind| kind.name.to_string());
         let variants = ["easy(pass=event)", "easy(reserve=2)", "easy++", "conservative(pass=event)"];
         for policy in policies.chain(variants.map(str::to_string)) {
             let spec: PolicySpec = policy.parse().expect("a policy");
             let mut watch = SupplyWatch { whole: &whole, held: vec![0; 2], done: 0 };
-            Experiment::new(&spec, &whole).divided(Some(&division)).run(&mut watch).expect("simulated");
+            Experiment::new(&spec, &whole).with_division(Some(&division)).run(&mut watch).expect("simulated");
             prop_assert_eq!(watch.done, whole.len(), "{}", policy);
         }
     }

@@ -2,18 +2,18 @@
 
 use drystone::engine::{Observer, Simulation, WorkloadReplay};
 use drystone::model::{EndedJob, Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
-use drystone::parts::predict::{Correction, Expired, Prediction, forecast};
+use drystone::parts::predict::{Correction, Expired, Prediction, parse_forecast};
 use drystone::policy::PolicySpec;
 
 fn job(estimate: i64) -> Job {
-    Job::new(Time(0), 1, Span(estimate)).by(3)
+    Job::new(Time(0), 1, Span(estimate)).with_user(3)
 }
 
 /// Returns the prediction for a job of this estimate after jobs of (estimate, run time).
 fn predicted(predictor: &str, history: &[(i64, i64)], estimate: i64) -> Prediction {
-    let mut p = forecast(predictor).unwrap_or_else(|e| panic!("{e}")).predictor;
+    let mut p = parse_forecast(predictor).unwrap_or_else(|e| panic!("{e}")).predictor;
     for (at, &(estimate, run)) in history.iter().enumerate() {
-        p.learn(JobId(at as u32), &job(estimate), Span(run), Time(at as i64));
+        p.learn_from_end(JobId(at as u32), &job(estimate), Span(run), Time(at as i64));
     }
     p.predict(JobId(history.len() as u32), &job(estimate), None)
 }
@@ -24,12 +24,12 @@ fn predicted(predictor: &str, history: &[(i64, i64)], estimate: i64) -> Predicti
 fn predictions_above_the_estimate() {
     let history = [(200, 100), (200, 100)];
     for (predictor, estimate, expected) in [
-        ("recent(2)", 101, Prediction::learned(Span(100))),
-        ("recent(2)", 100, Prediction::learned(Span(100))),
-        ("recent(2)", 99, Prediction::given(Span(99))),
-        ("recent(2,above=clip)", 99, Prediction::learned(Span(99))),
-        ("recent(2,above=clip)", 100, Prediction::learned(Span(100))),
-        ("recent(2,above=keep)", 99, Prediction::learned(Span(100))),
+        ("recent(2)", 101, Prediction::from_learned(Span(100))),
+        ("recent(2)", 100, Prediction::from_learned(Span(100))),
+        ("recent(2)", 99, Prediction::from_given(Span(99))),
+        ("recent(2,above=clip)", 99, Prediction::from_learned(Span(99))),
+        ("recent(2,above=clip)", 100, Prediction::from_learned(Span(100))),
+        ("recent(2,above=keep)", 99, Prediction::from_learned(Span(100))),
     ] {
         assert_eq!(predicted(predictor, &history, estimate), expected, "{predictor}, {estimate}");
     }
@@ -39,12 +39,12 @@ fn predictions_above_the_estimate() {
 #[test]
 fn fallbacks_by_hand() {
     let history = [(200, 100), (200, 40)];
-    assert_eq!(predicted("recent(3,fallback=relative)", &history, 1_000), Prediction::given(Span(350)));
-    assert_eq!(predicted("recent(3,fallback=estimate)", &history, 1_000), Prediction::given(Span(1_000)));
-    assert_eq!(predicted("recent(3,fallback=relative)", &[], 1_000), Prediction::given(Span(1_000)));
-    assert_eq!(predicted("recent(2,fallback=relative)", &history, 1_000), Prediction::learned(Span(70)));
+    assert_eq!(predicted("recent(3,fallback=relative)", &history, 1_000), Prediction::from_given(Span(350)));
+    assert_eq!(predicted("recent(3,fallback=estimate)", &history, 1_000), Prediction::from_given(Span(1_000)));
+    assert_eq!(predicted("recent(3,fallback=relative)", &[], 1_000), Prediction::from_given(Span(1_000)));
+    assert_eq!(predicted("recent(2,fallback=relative)", &history, 1_000), Prediction::from_learned(Span(70)));
     // An estimate of no time at all was right for a job that took none.
-    assert_eq!(predicted("recent(3,fallback=relative)", &[(0, 0)], 1_000), Prediction::given(Span(1_000)));
+    assert_eq!(predicted("recent(3,fallback=relative)", &[(0, 0)], 1_000), Prediction::from_given(Span(1_000)));
 }
 
 /// A predictor without choices gets none, however sensible they look.
@@ -58,7 +58,7 @@ fn some_predictors_take_nothing() {
         ("perfect(7)", false),
         ("perfect@tsafrir2007", false),
     ] {
-        assert_eq!(forecast(text).is_ok(), good, "{text}");
+        assert_eq!(parse_forecast(text).is_ok(), good, "{text}");
     }
 }
 
@@ -69,7 +69,7 @@ fn windows_of_quantiles() {
         ("quantile(0.5,size=2,least=3)", false),
         ("quantile(0.5,size=3,least=2)", true),
     ] {
-        assert_eq!(forecast(text).is_ok(), good, "{text}");
+        assert_eq!(parse_forecast(text).is_ok(), good, "{text}");
     }
 }
 
@@ -78,7 +78,7 @@ fn windows_of_quantiles() {
 fn steps_count_from_what_was_outlived() {
     let correct = |prediction, limit, corrections| {
         let expired = Expired { prediction: Span(prediction), limit: Span(limit), corrections, late: 0 };
-        Correction::Steps.correct(&expired).0
+        Correction::Steps.correct_prediction(&expired).0
     };
     // 100 s plus a minute, then plus five, up to the estimate.
     assert_eq!([correct(100, 2_000, 0), correct(160, 2_000, 1), correct(160, 300, 1)], [160, 400, 300]);
@@ -92,7 +92,7 @@ fn steps_count_from_what_was_outlived() {
 #[test]
 fn steps_count_from_a_prediction_that_was_made_anew() {
     let jobs = [(0, 10), (15, 6_000), (20, 6_500)];
-    let job = |&(submit, _): &(i64, i64)| Job::new(Time(submit), 1, Span(20_000)).by(1);
+    let job = |&(submit, _): &(i64, i64)| Job::new(Time(submit), 1, Span(20_000)).with_user(1);
     let truth = |(at, &(_, run)): (usize, &(i64, i64))| Truth {
         run: Span(run),
         number: at as i64 + 1,
@@ -107,7 +107,7 @@ fn steps_count_from_a_prediction_that_was_made_anew() {
     .expect("valid");
     let spec: PolicySpec = "easy(predict=recent(1,propagate=waiting),correct=steps)".parse().expect("known");
     let mut corrections = Corrections::default();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload))
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload))
         .run(&mut corrections)
         .expect("runs");
     assert_eq!(corrections.0, [0, 6, 3]);
@@ -117,7 +117,7 @@ fn steps_count_from_a_prediction_that_was_made_anew() {
 struct Corrections(Vec<u32>);
 
 impl Observer for Corrections {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.0.push(ended.outcome.corrections);
     }
 }

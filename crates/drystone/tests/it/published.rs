@@ -9,9 +9,9 @@ use drystone::model::Workload;
 /// Simulates with the trimming of Tsafrir et al. 2007.
 fn tsafrir(workload: &Workload, policy: &str) -> Report {
     let config = MetricsConfig { selection: JobSelection::Tsafrir, ..MetricsConfig::default() };
-    let mut collector = Collector::new(Scope::of(workload), config);
+    let mut collector = Collector::new(Scope::from_workload(workload), config);
     let policy = if policy.contains('@') { spec(policy) } else { spec(&format!("{policy}@tsafrir2007")) };
-    Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(workload))
+    Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(workload))
         .run(&mut collector)
         .expect("runs");
     collector.finish()
@@ -148,7 +148,7 @@ fn heel_and_toe() {
     check(&rows, 0.037, &[1, 0, 1], |w, policy| {
         let mut watcher = HeelAndToe::new(w, JobSelection::Tsafrir);
         let policy = spec(&format!("{policy}@tsafrir2007"));
-        Simulation::new(w.machine(), policy.scheduler(), WorkloadReplay::new(w)).run(&mut watcher).expect("runs");
+        Simulation::new(w.machine(), policy.build_scheduler(), WorkloadReplay::new(w)).run(&mut watcher).expect("runs");
         let stalls = watcher.finish();
         let mean = |s: drystone::metrics::Summary| s.mean.expect("stalled jobs");
         vec![stalls.rate.expect("jobs") * 100.0, mean(stalls.stall) / 60.0, mean(stalls.thieves)]

@@ -1,16 +1,16 @@
 //! Jobs of several sizes in workloads that are changed, simulated in parts, explained, and under
 //! slack-based backfilling.
 
-use drystone::engine::explain::{StoryStage, explain};
+use drystone::engine::explain::{StoryStage, explain_job};
 use drystone::engine::{Segment, Segments};
 use drystone::experiment::Experiment;
 use drystone::generate::reshape::Reshape;
-use drystone::generate::{Params, generate};
+use drystone::generate::{Params, generate_workload};
 use drystone::log::clean::Overrun;
 use drystone::log::power::{CapTable, give_power};
 use drystone::log::series::PowerSeries;
 use drystone::log::shapes::{give_shapes, read_shapes};
-use drystone::log::transform::{LoadFactor, piece, pieces, scale_load, shift};
+use drystone::log::transform::{LoadFactor, cut_piece, cut_pieces, scale_load, shift_workload};
 use drystone::metrics::MetricsConfig;
 use drystone::model::{
     Job, JobId, JobKind, LogStatus, Machine, PowerCap, Provenance, Setting, Span, Time, Truth, Workload,
@@ -58,13 +58,13 @@ fn jobs_keep_their_sizes_and_the_machine_its_power_when_times_move() {
         workload(8, &[(10, 8, 100), (50, 4, 50), (60, 2, 10)]),
         "job,kind,min,max,watts\n1,malleable,2,8,100\n3,moldable,1,2,5\n",
     );
-    let whole = give_power(whole, &CapTable::of("caps", caps), 0).expect("power");
+    let whole = give_power(whole, &CapTable::from_caps("caps", caps), 0).expect("power");
     let kinds = |workload: &Workload| -> Vec<Option<JobKind>> {
         let shapes = workload.shapes().expect("shapes");
-        (0..workload.len()).map(|place| shapes.shape(place).map(|(shape, _)| shape.kind)).collect()
+        (0..workload.len()).map(|place| shapes.shape_at(place).map(|(shape, _)| shape.kind)).collect()
     };
     let expected = [Some(JobKind::Malleable), None, Some(JobKind::Moldable)];
-    let shifted = shift(whole.clone()).expect("shifted");
+    let shifted = shift_workload(whole.clone()).expect("shifted");
     assert_eq!(kinds(&shifted), expected);
     let cap = shifted.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0];
     assert_eq!((cap.from, cap.announced), (Time(20), Time(10)));
@@ -72,8 +72,8 @@ fn jobs_keep_their_sizes_and_the_machine_its_power_when_times_move() {
     let scaled = scale_load(whole.clone(), "2".parse::<LoadFactor>().expect("a factor")).expect("scaled");
     assert_eq!(kinds(&scaled), expected);
     assert_eq!(scaled.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0].from, Time(30));
-    assert_eq!(kinds(&piece(&whole, 1..3, setting()).expect("a piece")), expected[1..]);
-    let some = pieces(&whole, &[0..1, 2..3], setting()).expect("pieces");
+    assert_eq!(kinds(&cut_piece(&whole, 1..3, setting()).expect("a piece")), expected[1..]);
+    let some = cut_pieces(&whole, &[0..1, 2..3], setting()).expect("pieces");
     assert_eq!(kinds(&some), [expected[0], expected[2]]);
 }
 
@@ -83,23 +83,23 @@ fn parts_that_are_simulated_apart_add_up() {
         workload(8, &[(0, 8, 100), (40, 4, 50), (1_000, 8, 100), (1_040, 4, 50)]),
         "job,kind,min,max,watts\n1,malleable,2,8,100\n3,malleable,2,8,100\n",
     );
-    let parts = [0..2, 2..4].map(|places| piece(&two, places, setting()).expect("a part"));
+    let parts = [0..2, 2..4].map(|places| cut_piece(&two, places, setting()).expect("a part"));
     let policy = policy("easy(resize=both)");
-    let series = PowerSeries::read("s", "time,carbon\n0,360\n").expect("a series");
-    let ran = Experiment::new(&policy, &two).in_parts(&parts).pricing(Some(&series)).run(&mut ());
+    let series = PowerSeries::parse_table("s", "time,carbon\n0,360\n").expect("a series");
+    let ran = Experiment::new(&policy, &two).in_parts(&parts).with_power_series(Some(&series)).run(&mut ());
     let sizes = ran.expect("simulated").expect("to its end").report.sizes.expect("sizes");
     // Twice case 07: 8 until 40, 4 until 90, 8 until 125; 80,000 J at 360 g are 8 g.
     assert_eq!((sizes.held, sizes.grows, sizes.shrinks), (2_000, 2, 2));
     assert!((sizes.utilisation - 1.0).abs() < 1e-12 && (sizes.slowdown_ref - 1.125).abs() < 1e-12);
-    assert_eq!(sizes.waits(true), Some((0.0, 50.0)));
-    assert_eq!(sizes.waits(false), Some((0.0, 125.0)));
+    assert_eq!(sizes.mean_waits(true), Some((0.0, 50.0)));
+    assert_eq!(sizes.mean_waits(false), Some((0.0, 125.0)));
     let power = sizes.power.expect("watts");
     assert_eq!((power.energy, power.peak), (160_000, 800));
     assert!((power.mean - 640.0).abs() < 1e-9 && (power.carbon.expect("known") - 16.0).abs() < 1e-9);
     assert!(sizes.timeline.is_none());
     // Nothing is measured where nothing asks for it, nor where no job has several sizes.
     let light = MetricsConfig { sizes: false, ..MetricsConfig::default() };
-    let ran = Experiment::new(&policy, &two).measuring(light).run(&mut ()).expect("simulated").expect("to its end");
+    let ran = Experiment::new(&policy, &two).with_metrics(light).run(&mut ()).expect("simulated").expect("to its end");
     assert!(ran.report.sizes.is_none());
     let plain = workload(8, &[(0, 8, 100)]);
     let ran = Experiment::new(&policy, &plain).run(&mut ()).expect("simulated").expect("to its end");
@@ -108,9 +108,13 @@ fn parts_that_are_simulated_apart_add_up() {
 
 #[test]
 fn a_series_that_begins_late_is_an_error() {
-    let series = PowerSeries::read("s.csv", "# prices\ntime,price\n50,3\n").expect("a series");
+    let series = PowerSeries::parse_table("s.csv", "# prices\ntime,price\n50,3\n").expect("a series");
     let policy = policy("easy");
-    let error = Experiment::new(&policy, &case_07()).pricing(Some(&series)).run(&mut ()).expect_err("late").to_string();
+    let error = Experiment::new(&policy, &case_07())
+        .with_power_series(Some(&series))
+        .run(&mut ())
+        .expect_err("late")
+        .to_string();
     assert_eq!(
         error,
         "s.csv, line 3: the series begins at 50, and the first job is submitted at 0; add a line for 0 or earlier"
@@ -122,7 +126,7 @@ fn a_story_tells_the_sizes_of_a_job() {
     let workload = case_07();
     let spec = policy("easy(resize=both)");
     let stage = StoryStage::default();
-    let story = explain(&workload, JobId(0), || spec.scheduler(), &stage, &[], &mut ()).expect("a story");
+    let story = explain_job(&workload, JobId(0), || spec.build_scheduler(), &stage, &[], &mut ()).expect("a story");
     let text = story.to_string();
     for part in [
         "40  shrinks from 8 to 4 processors, of a preferred 8",
@@ -181,7 +185,7 @@ fn slack_takes_as_many_processors_as_are_free() {
 fn slack_without_slack_is_conservative_backfilling_with_sizes() {
     for seed in 1..=12 {
         let params = Params { seed, load: Some(1.1), max_estimate: Span(14_400), ..Params::new(32, 150) };
-        let log = generate(&params).expect("generated");
+        let log = generate_workload(&params).expect("generated");
         let kind = JobKind::Moldable;
         let reshape = Reshape { kind, share: 0.7, seed, ..Reshape::default() };
         let log = reshape.apply(log, Overrun::RunOn).expect("shapes").0;

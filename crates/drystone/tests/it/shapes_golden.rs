@@ -21,7 +21,7 @@ type Sizes = BTreeMap<i64, Vec<[i64; 3]>>;
 fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> (Sizes, Segments) {
     let policy: PolicySpec = policy.parse().unwrap_or_else(|error| panic!("{policy}: {error}"));
     let mut segments = Segments::default();
-    let experiment = Experiment::new(&policy, workload).losing(outages);
+    let experiment = Experiment::new(&policy, workload).with_outages(outages);
     experiment.run(&mut segments).unwrap_or_else(|error| panic!("{policy}: {error}")).expect("nothing stops it");
     let mut sizes = Sizes::new();
     for segment in &segments.list {
@@ -34,7 +34,7 @@ fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> (Si
 
 fn read_log(path: &Path) -> Workload {
     let options = CleaningOptions::default();
-    drystone::log::load(path, &options).expect("a good log").workload
+    drystone::log::load_log(path, &options).expect("a good log").workload
 }
 
 fn shaped(workload: Workload, file: &str, text: &str) -> Workload {
@@ -75,7 +75,7 @@ fn outages_of(settings: &Value, workload: &Workload) -> Option<Outages> {
     let outage = |row: &Value| {
         let number = |at: usize| row[at].as_i64().expect("a number");
         let which = Which::Count(u32::try_from(number(2)).expect("processors"));
-        Outage::failure(which, Time(number(0)), Some(Time(number(1))))
+        Outage::new_failure(which, Time(number(0)), Some(Time(number(1))))
     };
     Some(Outages::new(workload.machine(), rows.iter().map(outage).collect()).expect("good outages"))
 }
@@ -106,7 +106,7 @@ fn cases_computed_by_hand_come_out_segment_by_segment() {
         }
         let settings = &case["settings"];
         if let Some(caps) = caps_of(settings) {
-            workload = give_power(workload, &CapTable::of("caps", caps), 0).expect("caps that can be");
+            workload = give_power(workload, &CapTable::from_caps("caps", caps), 0).expect("caps that can be");
         }
         let expected: Sizes = serde_json::from_value(case["expect"].clone()).expect("segments");
         let outages = outages_of(settings, &workload);
@@ -196,7 +196,7 @@ fn large_schedules_come_out_segment_by_segment() {
             let _ = writeln!(wrong, "{name}: held, grows, shrinks {figures:?}, not {expected:?}");
         }
         // Printed with four digits behind the point.
-        let report = SizeReport::of(&workload, &segments, None).expect("measured");
+        let report = SizeReport::from_segments(&workload, &segments, None).expect("measured");
         let shares = [report.slowdown_ref, report.utilisation, report.useful];
         let expected =
             ["slowdown_ref_mean", "utilisation", "useful"].map(|key| measures[name][key].as_f64().expect("a figure"));

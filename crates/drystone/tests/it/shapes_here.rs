@@ -20,7 +20,7 @@ fn workload(procs: u32, rows: &[(i64, u32, i64, i64)], begin: i64, here: &[(u32,
         Workload::new(Machine::new(procs), jobs, truth.collect(), Provenance::default()).expect("possible jobs");
     let here = here.iter().map(|&(job, since)| (JobId(job), Adopted::Running { since: Time(since), on: None }));
     let known = Circumstances { begin: Some(Time(begin)), here: here.collect(), ..Circumstances::default() };
-    workload.with(known).expect("possible circumstances")
+    workload.with_circumstances(known).expect("possible circumstances")
 }
 
 fn shaped(workload: Workload, table: &str, overrun: Overrun) -> Workload {
@@ -61,12 +61,12 @@ fn a_job_that_runs_already_has_the_size_of_the_log() {
     assert_eq!(rows(&case, "easy(resize=grow)"), [[1, 0, 50, 4], [1, 50, 75, 8], [2, 75, 85, 4]]);
     // So it is on processors that have names.
     let mut known = jobs.circumstances().cloned().expect("circumstances");
-    known.here.insert(JobId(0), Adopted::Running { since: Time(0), on: Some(ProcSet::range(2..6)) });
-    let named = jobs.clone().with(known.clone()).expect("four processors");
+    known.here.insert(JobId(0), Adopted::Running { since: Time(0), on: Some(ProcSet::from_range(2..6)) });
+    let named = jobs.clone().with_circumstances(known.clone()).expect("four processors");
     let named = shaped(named, table, Overrun::RunOn);
     assert_eq!(rows(&named, "easy"), stays);
     // Circumstances may also come last.
-    assert_eq!(rows(&case.with(known).expect("four processors"), "easy"), stays);
+    assert_eq!(rows(&case.with_circumstances(known).expect("four processors"), "easy"), stays);
     // Though it is none of its sizes, it is the one that it has.
     let table = "job,kind,sizes,pref\n1,malleable,2 8,8\n";
     assert_eq!(rows(&shaped(jobs, table, Overrun::RunOn), "easy"), stays);
@@ -77,7 +77,7 @@ fn a_suspended_job_goes_on_with_the_size_of_the_log() {
     let jobs = workload(8, &[(0, 4, 100, 100)], 50, &[]);
     let mut known = jobs.circumstances().cloned().expect("circumstances");
     known.here.insert(JobId(0), Adopted::Suspended { ran: Span(30), on: None });
-    let jobs = jobs.with(known).expect("it has run for 30 s");
+    let jobs = jobs.with_circumstances(known).expect("it has run for 30 s");
     let case = shaped(jobs, "job,kind,min,pref,max\n1,malleable,2,8,8\n", Overrun::RunOn);
     assert_eq!(rows(&case, "ss"), [[1, 50, 120, 4]]);
 }
@@ -120,13 +120,13 @@ fn sizes_beside_memory_are_refused() {
     let jobs = workload(8, &[(0, 4, 100, 100)], 0, &[]);
     let (machine, mut list, truth, provenance) = jobs.into_parts();
     let mut table = ResourceTableBuilder::new();
-    let memory = table.resource(Resource::new("mem", ResourceUnit::Kilobytes, 64)).expect("a resource");
-    list[0].demand = table.intern(Demand::of([(memory, 4)])).expect("a demand");
+    let memory = table.add_resource(Resource::new("mem", ResourceUnit::Kilobytes, 64)).expect("a resource");
+    list[0].demand = table.intern_demand(Demand::from_totals([(memory, 4)])).expect("a demand");
     let jobs = Workload::with_resources(machine, Some(table.finish()), list, truth, provenance).expect("possible");
     let case = shaped(jobs, "job,kind,min,max\n1,moldable,1,8\n", Overrun::RunOn);
     let spec: PolicySpec = "easy(shape=most)".parse().expect("a policy");
-    let scheduler: Scheduler = spec.scheduler();
-    assert_eq!(scheduler.fits(&case), Err(Unfit::Mixed));
+    let scheduler: Scheduler = spec.build_scheduler();
+    assert_eq!(scheduler.check_fit(&case), Err(Unfit::Mixed));
     let problem = Experiment::new(&spec, &case).run(&mut ()).expect_err("sizes and memory").to_string();
     assert!(problem.contains("--resources none") && problem.contains("several sizes"), "{problem}");
 }

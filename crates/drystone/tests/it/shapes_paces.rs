@@ -30,7 +30,7 @@ fn simulate(workload: &Workload, policy: &str) -> Segments {
     segments.list.sort_by_key(|one| (one.job, one.start));
     // Saved and restored after every instant it comes out the same.
     let mut restored = Segments::default();
-    let begin = || Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
+    let begin = || Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload));
     let mut one = begin();
     while one.step(&mut restored).unwrap_or_else(|error| panic!("{policy}: {error}")) {
         let bytes = one.save().expect("saved");
@@ -45,7 +45,8 @@ fn simulate(workload: &Workload, policy: &str) -> Segments {
 /// Job, start, end, processors, and watts of each processor, of each segment. `full` are the watts
 /// of the full paces.
 fn rows(workload: &Workload, policy: &str) -> Vec<[i64; 5]> {
-    let watts = |job: usize| workload.shapes().and_then(|shapes| shapes.shape(job)).map_or(0, |(shape, _)| shape.watts);
+    let watts =
+        |job: usize| workload.shapes().and_then(|shapes| shapes.shape_at(job)).map_or(0, |(shape, _)| shape.watts);
     let row = |one: &drystone::engine::Segment| {
         let watts = one.pace.map_or_else(|| watts(one.job.index()), |pace| pace.watts);
         [one.number, one.start.0, one.end.0, i64::from(one.procs), watts as i64]
@@ -91,13 +92,13 @@ fn a_slow_job_returns_to_its_full_pace() {
         text,
         "job_id,start,end,procs,processors,then,pace\n1,0,60,4,,ended,1\n2,0,60,4,,paced,0.5\n2,60,80,4,,ended,1\n"
     );
-    let report = SizeReport::of(&workload, &segments, None).expect("measured");
+    let report = SizeReport::from_segments(&workload, &segments, None).expect("measured");
     // 800 W for 60 s; 200 W for 60 s and 800 W for 20 s; 60 of 140 s of running time are slow.
     assert_eq!(report.power.expect("watts").energy, 48_000 + 12_000 + 16_000);
     assert_eq!(report.slowed, Some(60.0 / 140.0));
     assert_eq!(report.jobs[&2].energy, 28_000);
-    assert_eq!(report.jobs[&2].paces.expect("paces").cells(), "0.5,1,60");
-    assert_eq!(report.jobs[&1].paces.expect("paces").cells(), "1,1,0");
+    assert_eq!(report.jobs[&2].paces.expect("paces").render_cells(), "0.5,1,60");
+    assert_eq!(report.jobs[&1].paces.expect("paces").render_cells(), "1,1,0");
 }
 
 #[test]

@@ -78,12 +78,12 @@ fn a_job_that_shrinks_and_grows_keeps_the_work_that_its_limit_hides() {
 fn an_outage_kills_where_jobs_do_not_survive() {
     let table = "job,kind,min,max\n1,malleable,1,4\n";
     let jobs = || shaped(workload(4, &[(0, 4, 100, 100)]), table, Overrun::RunOn);
-    let outage = Outage::failure(Which::Count(2), Time(50), Some(Time(80)));
+    let outage = Outage::new_failure(Which::Count(2), Time(50), Some(Time(80)));
     let outages = Outages::new(Machine::new(4), vec![outage]).expect("good outages");
     let run = |workload: &Workload| {
         let spec: PolicySpec = "easy".parse().expect("a policy");
         let mut segments = Segments::default();
-        let ran = Experiment::new(&spec, workload).losing(Some(&outages)).run(&mut segments);
+        let ran = Experiment::new(&spec, workload).with_outages(Some(&outages)).run(&mut segments);
         ran.unwrap_or_else(|error| panic!("{error}")).expect("nothing stops it");
         segments.list.iter().map(|one| [one.start.0, one.end.0, i64::from(one.procs)]).collect::<Vec<_>>()
     };
@@ -95,7 +95,7 @@ fn an_outage_kills_where_jobs_do_not_survive() {
 
 #[test]
 fn jobs_wait_for_low_carbon() {
-    let series = PowerSeries::read("s", "time,carbon\n0,300\n50,100\n500,200\n").expect("a series");
+    let series = PowerSeries::parse_table("s", "time,carbon\n0,300\n50,100\n500,200\n").expect("a series");
     let jobs = workload(4, &[(0, 2, 100, 100), (60, 2, 600, 600)]);
     let with = |policy: &str| rows(&give_terms(jobs.clone(), &series), policy);
     // Job 1: 50 s of 300 and 50 of 100 are 200 in the mean, from 50 on it is 100. Job 2: 440 s of
@@ -107,8 +107,8 @@ fn jobs_wait_for_low_carbon() {
     // Without what it waits for the policy is refused, and the message says what to do.
     for (workload, policy) in [(jobs.clone(), "easy(hold=carbon)"), (give_terms(jobs, &series), "easy(hold=price)")] {
         let spec: PolicySpec = policy.parse().expect("a policy");
-        let scheduler: Scheduler = spec.scheduler();
-        let problem = scheduler.fits(&workload).expect_err("nothing to wait for").to_string();
+        let scheduler: Scheduler = spec.build_scheduler();
+        let problem = scheduler.check_fit(&workload).expect_err("nothing to wait for").to_string();
         assert!(problem.contains("--series"), "{problem}");
     }
 }
@@ -117,7 +117,7 @@ fn jobs_wait_for_low_carbon() {
 fn jobs_grow_at_low_carbon() {
     // Job 1 may grow from 10 on, when job 2 makes a pass. The day from 10 on is below 300 g from
     // 50 on, nearly all of it; the day from 50 on never is below 100.
-    let series = PowerSeries::read("s", "time,carbon\n0,300\n50,100\n").expect("a series");
+    let series = PowerSeries::parse_table("s", "time,carbon\n0,300\n50,100\n").expect("a series");
     let table = "job,kind,min,max\n1,malleable,2,8\n";
     let jobs = shaped(workload(8, &[(0, 4, 100, 100), (10, 1, 1, 1), (60, 1, 1, 1)]), table, Overrun::RunOn);
     let with = |policy: &str| rows(&give_terms(jobs.clone(), &series), policy);
@@ -168,7 +168,7 @@ fn above_the_cap_no_job_starts() {
     let caps = [(0, 400), (10, 300), (60, 400)];
     let cap = |(from, watts)| PowerCap { from: Time(from), watts, announced: Time(from) };
     let jobs = shaped(workload(8, &[(0, 4, 100, 100), (20, 2, 5, 5)]), "job,watts\n1,100\n", Overrun::RunOn);
-    let jobs = give_power(jobs, &CapTable::of("c", caps.map(cap).to_vec()), 0).expect("power");
+    let jobs = give_power(jobs, &CapTable::from_caps("c", caps.map(cap).to_vec()), 0).expect("power");
     assert_eq!(rows(&jobs, "easy"), [[1, 0, 100, 4], [2, 60, 65, 2]]);
 }
 
@@ -178,7 +178,7 @@ fn requests_and_lost_work_are_measured() {
     let jobs = workload(6, &[(0, 2, 100, 100), (0, 4, 80, 80)]);
     let jobs = shaped(jobs, "job,kind,min,max,asks\n1,evolving,2,4,0.5=4\n", Overrun::RunOn);
     let segments = simulate(&jobs, "easy");
-    let report = SizeReport::of(&jobs, &segments, None).expect("measured");
+    let report = SizeReport::from_segments(&jobs, &segments, None).expect("measured");
     let asks = report.asks.expect("it asks");
     assert_eq!((asks.number, asks.granted, asks.wait, report.work_lost), (1, 1.0, 30.0, 0));
     // A declared speedup that is the true one may be called so.
@@ -196,28 +196,31 @@ fn a_job_that_waits_again_asks_as_it_did_before() {
         let outages = Outages::new(Machine::new(4), vec![outage]).expect("good outages");
         let spec: PolicySpec = "easy".parse().expect("a policy");
         let mut segments = Segments::default();
-        let ran = Experiment::new(&spec, &jobs).losing(Some(&outages)).run(&mut segments);
+        let ran = Experiment::new(&spec, &jobs).with_outages(Some(&outages)).run(&mut segments);
         ran.unwrap_or_else(|error| panic!("{error}")).expect("nothing stops it");
         segments.list.iter().map(|one| [one.start.0, one.end.0, i64::from(one.procs)]).collect::<Vec<_>>()
     };
-    let outage = Outage::failure(Which::Count(2), Time(20), Some(Time(90)));
+    let outage = Outage::new_failure(Which::Count(2), Time(20), Some(Time(90)));
     // 60 s at 4 are 80 s at 3.
     assert_eq!(run(outage), [[0, 20, 4], [90, 150, 4], [150, 230, 3]]);
     // One that is lost asks for nothing any more.
-    let lost =
-        Outage { hit: drystone::model::OutageHit::Lose, ..Outage::failure(Which::Count(2), Time(20), Some(Time(90))) };
+    let lost = Outage {
+        hit: drystone::model::OutageHit::Lose,
+        ..Outage::new_failure(Which::Count(2), Time(20), Some(Time(90)))
+    };
     assert_eq!(run(lost), [[0, 20, 4]]);
 }
 
 #[test]
 fn processors_that_are_out_draw_nothing() {
     // Two of four processors are out until 50; each that is up draws 10 W.
-    let jobs = || give_power(workload(4, &[(0, 2, 100, 100)]), &CapTable::of("none", Vec::new()), 10).expect("power");
-    let outage = Outage::failure(Which::Count(2), Time(0), Some(Time(50)));
+    let jobs =
+        || give_power(workload(4, &[(0, 2, 100, 100)]), &CapTable::from_caps("none", Vec::new()), 10).expect("power");
+    let outage = Outage::new_failure(Which::Count(2), Time(0), Some(Time(50)));
     let outages = Outages::new(Machine::new(4), vec![outage]).expect("good outages");
     let spec: PolicySpec = "easy".parse().expect("a policy");
     let energy = |outages: Option<&Outages>| {
-        let result = Experiment::new(&spec, &jobs()).losing(outages).run(&mut ()).expect("simulated");
+        let result = Experiment::new(&spec, &jobs()).with_outages(outages).run(&mut ()).expect("simulated");
         let power = result.expect("nothing stops it").report.sizes.and_then(|sizes| sizes.power);
         let power = power.expect("power is counted");
         (power.energy, power.peak)
@@ -232,17 +235,17 @@ fn plans_know_what_processors_draw_that_come_back() {
     // 100 s. Two are known to come back at 50, so that it has to wait for the higher cap at 200.
     let caps = [(0, 100), (200, 200)].map(|(from, watts)| PowerCap { from: Time(from), watts, announced: Time::MIN });
     let jobs = shaped(workload(4, &[(0, 2, 100, 100)]), "job,watts\n1,35\n", Overrun::RunOn);
-    let jobs = give_power(jobs, &CapTable::of("c", caps.to_vec()), 10).expect("power");
+    let jobs = give_power(jobs, &CapTable::from_caps("c", caps.to_vec()), 10).expect("power");
     let run = |outage: Outage| {
         let outages = Outages::new(Machine::new(4), vec![outage]).expect("good outages");
         let spec: PolicySpec = "easy".parse().expect("a policy");
         let mut segments = Segments::default();
-        let ran = Experiment::new(&spec, &jobs).losing(Some(&outages)).run(&mut segments);
+        let ran = Experiment::new(&spec, &jobs).with_outages(Some(&outages)).run(&mut segments);
         ran.unwrap_or_else(|error| panic!("{error}")).expect("nothing stops it");
         segments.list[0].start.0
     };
-    let outage = |end| Outage::failure(Which::Count(2), Time(0), Some(Time(end)));
-    assert_eq!(run(outage(50).expected(Time(50))), 200);
+    let outage = |end| Outage::new_failure(Which::Count(2), Time(0), Some(Time(end)));
+    assert_eq!(run(outage(50).with_expected_end(Time(50))), 200);
     // They come back behind its end, or it is not known when.
-    assert_eq!((run(outage(150).expected(Time(150))), run(outage(50))), (0, 0));
+    assert_eq!((run(outage(150).with_expected_end(Time(150))), run(outage(50))), (0, 0));
 }

@@ -29,7 +29,7 @@ fn shaped(workload: Workload, table: &str) -> Workload {
 fn capped(workload: Workload, caps: &[(i64, u64)]) -> Workload {
     let cap = |&(from, watts): &(i64, u64)| PowerCap { from: Time(from), watts, announced: Time(from) };
     let caps = caps.iter().map(cap).collect();
-    give_power(workload, &CapTable::of("c", caps), 0).unwrap_or_else(|error| panic!("{error}"))
+    give_power(workload, &CapTable::from_caps("c", caps), 0).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn rows_of(list: &[Segment]) -> Vec<[i64; 4]> {
@@ -42,7 +42,7 @@ fn rows_of(list: &[Segment]) -> Vec<[i64; 4]> {
 fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> Segments {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|error| panic!("{policy}: {error}"));
     let mut segments = Segments::default();
-    let ran = Experiment::new(&spec, workload).losing(outages).run(&mut segments);
+    let ran = Experiment::new(&spec, workload).with_outages(outages).run(&mut segments);
     ran.unwrap_or_else(|error| panic!("{policy}: {error}")).expect("nothing stops it");
     segments
 }
@@ -53,7 +53,7 @@ fn rows(workload: &Workload, policy: &str) -> Vec<[i64; 4]> {
     let rows = rows_of(&simulate(workload, policy, None).list);
     let spec: PolicySpec = policy.parse().expect("a policy");
     let mut segments = Segments::default();
-    let begin = || Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
+    let begin = || Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload));
     let mut one = begin();
     while one.step(&mut segments).unwrap_or_else(|error| panic!("{policy}: {error}")) {
         let bytes = one.save().expect("saved");
@@ -75,7 +75,7 @@ fn the_last_to_have_started_is_suspended() {
     let jobs = capped(shaped(workload(8, &[(0, 4, 100), (10, 4, 100), (40, 2, 20)]), table), &caps);
     let expected = [[1, 0, 100, 4], [2, 10, 30, 4], [2, 90, 170, 4], [3, 40, 60, 2]];
     assert_eq!(rows(&jobs, SUSPEND), expected);
-    let report = SizeReport::of(&jobs, &simulate(&jobs, SUSPEND, None), None).expect("measured");
+    let report = SizeReport::from_segments(&jobs, &simulate(&jobs, SUSPEND, None), None).expect("measured");
     let power = report.power.expect("watts");
     // 400 W for 100 s, 200 W for 20 and 80 s.
     assert_eq!((power.energy, power.peak, power.above_cap, report.work_lost), (60_000, 600, 0, 0));
@@ -167,7 +167,8 @@ fn a_suspended_job_resumes_with_the_size_that_ends_first() {
     assert_eq!(rows(&case(200, &caps), yes), [[1, 0, 200, 4], [2, 0, 20, 4], [2, 50, 215, 2]]);
     assert_eq!(rows(&case(200, &caps), SUSPEND), [[1, 0, 200, 4], [2, 0, 20, 4], [2, 200, 280, 4]]);
     assert_eq!(rows(&case(120, &caps), yes), [[1, 0, 120, 4], [2, 0, 20, 4], [2, 120, 200, 4]]);
-    let report = SizeReport::of(&case(200, &caps), &simulate(&case(200, &caps), yes, None), None).expect("measured");
+    let report =
+        SizeReport::from_segments(&case(200, &caps), &simulate(&case(200, &caps), yes, None), None).expect("measured");
     assert_eq!((report.shrinks, report.reconfiguring), (1, 5));
     // 4 · 200, 4 · 20 and 2 · 165 processor-seconds, by both measures.
     let spec: PolicySpec = yes.parse().expect("a policy");
@@ -222,7 +223,8 @@ fn processors_are_given_back_after_the_cost() {
     assert_eq!(rows(&case(0, "release=after"), shrink), [[1, 0, 50, 8], [1, 50, 170, 4], [2, 50, 100, 4]]);
     // The change begins at the point 60, with 40 s left.
     assert_eq!(rows(&case(30, "release=after"), shrink), [[1, 0, 70, 8], [1, 70, 150, 4], [2, 70, 120, 4]]);
-    let report = SizeReport::of(&case(0, "release=after"), &simulate(&case(0, "release=after"), shrink, None), None);
+    let report =
+        SizeReport::from_segments(&case(0, "release=after"), &simulate(&case(0, "release=after"), shrink, None), None);
     let report = report.expect("measured");
     assert_eq!((report.shrinks, report.reconfiguring, report.held), (1, 10, 8 * 50 + 4 * 120 + 4 * 50));
 }
@@ -236,7 +238,7 @@ fn a_job_draws_power_until_it_has_given_processors_back() {
     let jobs = capped(give_rules(jobs, "release=after".parse().expect("a rule")), &[(0, 400), (40, 300)]);
     let shrink = "easy(drop=shrink)";
     assert_eq!(rows(&jobs, shrink), [[1, 0, 50, 4], [1, 50, 170, 2], [2, 0, 100, 4]]);
-    let report = SizeReport::of(&jobs, &simulate(&jobs, shrink, None), None).expect("measured");
+    let report = SizeReport::from_segments(&jobs, &simulate(&jobs, shrink, None), None).expect("measured");
     let power = report.power.expect("watts");
     assert_eq!((power.above_cap, power.joules_above_cap), (10, 1_000));
 }
@@ -257,7 +259,7 @@ fn an_outage_takes_processors_from_a_job_that_is_about_to_give_some() {
     let table = "job,kind,min,max,shrink_cost\n1,malleable,2,8,10\n";
     let jobs = shaped(workload(8, &[(0, 8, 100), (40, 4, 50)]), table);
     let jobs = give_rules(jobs, "release=after".parse().expect("a rule"));
-    let outage = Outage::failure(Which::Count(2), Time(45), Some(Time(1_000)));
+    let outage = Outage::new_failure(Which::Count(2), Time(45), Some(Time(1_000)));
     let outages = Outages::new(Machine::new(8), vec![outage]).expect("good outages");
     let rows = rows_of(&simulate(&jobs, "easy(resize=shrink)", Some(&outages)).list);
     assert_eq!(rows, [[1, 0, 45, 8], [1, 45, 55, 6], [1, 55, 302, 2], [2, 55, 105, 4]]);
@@ -270,7 +272,7 @@ fn a_job_that_is_suspended_at_the_beginning_resumes_when_there_is_power() {
     let jobs = workload(8, &[(0, 4, 100)]);
     let here = [(JobId(0), Adopted::Suspended { ran: Span(30), on: None })].into_iter().collect();
     let circumstances = Circumstances { begin: Some(Time(50)), here, ..Circumstances::default() };
-    let jobs = jobs.with(circumstances).expect("it has run for 30 s");
+    let jobs = jobs.with_circumstances(circumstances).expect("it has run for 30 s");
     let powered = capped(shaped(jobs.clone(), "job,watts\n1,10\n"), &[(0, 30), (80, 40)]);
     assert_eq!(rows_of(&simulate(&powered, SUSPEND, None).list), [[1, 80, 150, 4]]);
     let spec: PolicySpec = SUSPEND.parse().expect("a policy");
@@ -310,7 +312,7 @@ fn a_job_does_not_give_processors_that_are_out() {
     let table = "job,kind,min,max\n1,malleable,1,8\n";
     let jobs = shaped(workload(8, &[(0, 7, 60), (25, 4, 10)]), table);
     let expected = [[1, 0, 40, 7], [1, 40, 75, 4], [2, 40, 50, 4]];
-    let out = outages(Outage::window(Which::Count(8), Time(10), Time(20), Time(40)));
+    let out = outages(Outage::new_window(Which::Count(8), Time(10), Time(20), Time(40)));
     assert_eq!(rows_of(&simulate(&jobs, "easy(resize=shrink)", Some(&out)).list), expected);
 }
 
@@ -322,7 +324,7 @@ fn a_job_that_gives_processors_that_are_out_leaves_room_on_the_others_only() {
     let table = "job,kind,min,max,asks\n1,evolving,1,8,0.5=2\n";
     let jobs = shaped(workload(8, &[(0, 7, 60), (35, 2, 10), (36, 1, 10)]), table);
     let expected = [[1, 0, 30, 7], [1, 30, 135, 2], [2, 35, 45, 2], [3, 45, 55, 1]];
-    let out = outages(Outage::window(Which::Count(6), Time(10), Time(20), Time(90)));
+    let out = outages(Outage::new_window(Which::Count(6), Time(10), Time(20), Time(90)));
     assert_eq!(rows_of(&simulate(&jobs, "easy", Some(&out)).list), expected);
 }
 
@@ -334,6 +336,6 @@ fn a_job_that_is_to_grow_keeps_what_it_holds_for_that_when_processors_go() {
     let jobs = shaped(workload(8, &[(0, 4, 100), (0, 4, 10), (22, 2, 10)]), table);
     // 4 · 70 are left at 30, for 47 s on six.
     let expected = [[1, 0, 30, 4], [1, 30, 77, 6], [2, 0, 10, 4], [3, 77, 87, 2]];
-    let out = outages(Outage::window(Which::Count(2), Time(5), Time(20), Time(200)));
+    let out = outages(Outage::new_window(Which::Count(2), Time(5), Time(20), Time(200)));
     assert_eq!(rows_of(&simulate(&jobs, "easy(resize=grow)", Some(&out)).list), expected);
 }

@@ -17,11 +17,11 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn started(&mut self, now: Time, id: JobId, why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
         self.why.push((id.0, now.0, why));
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.outcomes.resize(self.outcomes.len().max(at + 1), None);
         self.outcomes[at] = Some(ended.outcome.clone());
@@ -32,7 +32,10 @@ fn run(w: &Workload, policy: &str, platform: &str, withdrawn: &[(Time, JobId)]) 
     let platform = Platform::from_toml(platform).expect("a platform");
     let mut seen = Seen::default();
     let source = WorkloadReplay::with_cancellations(w, withdrawn);
-    Simulation::new(w.machine(), spec(policy).scheduler(), source).on(&platform).run(&mut seen).expect("runs");
+    Simulation::new(w.machine(), spec(policy).build_scheduler(), source)
+        .with_platform(&platform)
+        .run(&mut seen)
+        .expect("runs");
     seen
 }
 
@@ -104,7 +107,7 @@ fn impossible_machines_are_refused() {
 #[test]
 fn policies_that_need_punctual_jobs_say_who_is_not() {
     let w = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 11), (2, 1, 5, 8), (3, 1, 1, 100)]);
-    let fits = |policy: &str| spec(policy).scheduler().fits(&w);
+    let fits = |policy: &str| spec(policy).build_scheduler().check_fit(&w);
     let unfit = Unfit::Outlived { outliving: 3, jobs: 4, first: 2, predicted: Span(10), run: Span(11) };
     assert_eq!(fits("easy@gaussier2015"), Err(unfit));
     // Twice their estimates only the last one outlives.
@@ -114,7 +117,7 @@ fn policies_that_need_punctual_jobs_say_who_is_not() {
         assert_eq!(fits(fitting), Ok(()), "{fitting}");
     }
     let punctual = workload(1, &[(0, 1, 10, 10), (1, 1, 10, 9)]);
-    assert_eq!(spec("easy@gaussier2015").scheduler().fits(&punctual), Ok(()));
+    assert_eq!(spec("easy@gaussier2015").build_scheduler().check_fit(&punctual), Ok(()));
 }
 
 /// A policy that changes the prediction of one job when it is first asked.
@@ -136,10 +139,10 @@ impl Policy for Foretells {
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         // Job 1 waits until job 0 has ended.
-        actions.start(JobId(self.done), StartReason::Head);
+        actions.start_job(JobId(self.done), StartReason::Head);
         if self.done == 1 {
             actions.push(Action::Repredict { job: JobId(self.job), prediction: Span(self.prediction) });
-            assert_eq!(view.now(), Time(10));
+            assert_eq!(view.current_time(), Time(10));
         }
     }
 }
@@ -190,9 +193,9 @@ impl Policy for Rash {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        match view.now().0 {
-            0 => self.come.drain(..).for_each(|id| actions.start(id, StartReason::Head)),
-            10 => actions.start(JobId(self.then), StartReason::Head),
+        match view.current_time().0 {
+            0 => self.come.drain(..).for_each(|id| actions.start_job(id, StartReason::Head)),
+            10 => actions.start_job(JobId(self.then), StartReason::Head),
             _ => {}
         }
     }
@@ -265,7 +268,8 @@ fn plans_follow_predictions_of_running_jobs() {
 #[test]
 fn priorities_are_not_ignored() {
     for policy in ["fcfs", "easy", "conservative", "multiqueue(own=fig4)", "ss", "is"] {
-        let given = spec(policy).scheduler().policy.prioritise(Priorities::from_text("every(5)").expect("a text"));
+        let given =
+            spec(policy).build_scheduler().policy.set_priorities(Priorities::from_text("every(5)").expect("a text"));
         assert!(given.is_err(), "{policy}");
     }
 }
@@ -289,16 +293,16 @@ impl Policy for Hopes {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        for job in view.running().iter() {
+        for job in view.running_jobs().iter() {
             actions.push(Action::Repredict { job: job.id, prediction: Span(1) });
         }
-        let mut free = view.free();
+        let mut free = view.free_processors();
         self.waiting.retain(|&id| {
             let procs = view.job(JobId(id)).procs;
             let fits = procs <= free;
             if fits {
                 free -= procs;
-                actions.start(JobId(id), StartReason::Head);
+                actions.start_job(JobId(id), StartReason::Head);
             }
             !fits
         });

@@ -107,8 +107,8 @@ fn kills_are_named_and_counted() {
     let w = workload(4, &[(0, 2, 100, 150), (0, 1, 100, 100), (0, 1, 50, 60)]);
     let of = |policy: &str| {
         let policy = policy.parse().expect("a policy");
-        let experiment =
-            Experiment::new(&policy, &w).measuring(MetricsConfig { keep_jobs: true, ..MetricsConfig::light() });
+        let experiment = Experiment::new(&policy, &w)
+            .with_metrics(MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() });
         let report = experiment.run(&mut ()).expect("sound").expect("not cancelled").report;
         (report.jobs.expect("rows").iter().map(|row| row.ended).collect::<Vec<_>>(), report.kills)
     };
@@ -125,18 +125,18 @@ fn kills_are_named_and_counted() {
 /// the next one.
 #[test]
 fn kills_are_waited_for() {
-    let mut s = Session::new(Machine::new(2), spec("slack(tick=kill,overdue=again)").scheduler());
+    let mut s = Session::new(Machine::new(2), spec("slack(tick=kill,overdue=again)").build_scheduler());
     let arrive = |s: &mut Session, now, estimate| {
-        s.arrive(Time(now), &Job::new(Time(now), 1, Span(estimate)), None).expect("possible")
+        s.note_arrival(Time(now), &Job::new(Time(now), 1, Span(estimate)), None).expect("possible")
     };
     let decide = |s: &mut Session, now| s.decide(Time(now)).expect("a sound policy").list().to_vec();
     let (a, b) = (arrive(&mut s, 0, 100), arrive(&mut s, 0, 110));
-    assert_eq!((decide(&mut s, 0).len(), s.deadline()), (2, Some(Time(100))));
-    assert!(s.expire(Time(100)));
-    assert_eq!((decide(&mut s, 100), s.deadline()), (vec![Action::Kill(a)], Some(Time(110))));
-    assert!(s.expire(Time(110)));
-    assert_eq!((decide(&mut s, 110), s.deadline()), (vec![], None));
-    s.end(Time(112), a);
+    assert_eq!((decide(&mut s, 0).len(), s.next_due_time()), (2, Some(Time(100))));
+    assert!(s.expire_due(Time(100)));
+    assert_eq!((decide(&mut s, 100), s.next_due_time()), (vec![Action::Kill(a)], Some(Time(110))));
+    assert!(s.expire_due(Time(110)));
+    assert_eq!((decide(&mut s, 110), s.next_due_time()), (vec![], None));
+    s.end_job(Time(112), a);
     assert_eq!(decide(&mut s, 112), [Action::Kill(b)]);
 }
 

@@ -13,28 +13,33 @@ use drystone::policy::{PolicySpec, Priorities};
 fn a_text_and_a_file_are_not_mixed() {
     let given = |text: &str| Priorities::from_text(text).expect(text);
     for text in ["all(up=1)", "every(5)", "user(3)", "group(2)", "queue(1,pp=0.5)"] {
-        let mut policy = spec(&format!("slack(priorities={text})")).scheduler().policy;
-        let error = policy.prioritise(given("every(7)")).expect_err(text).to_string();
+        let mut policy = spec(&format!("slack(priorities={text})")).build_scheduler().policy;
+        let error = policy.set_priorities(given("every(7)")).expect_err(text).to_string();
         assert!(error.contains("leave out one"), "{error}");
         // Nor are they given twice.
-        let mut policy = spec("slack").scheduler().policy;
-        policy.prioritise(given(text)).expect("the first time");
-        assert!(policy.prioritise(given("every(7)")).is_err(), "{text}, a second time");
+        let mut policy = spec("slack").build_scheduler().policy;
+        policy.set_priorities(given(text)).expect("the first time");
+        assert!(policy.set_priorities(given("every(7)")).is_err(), "{text}, a second time");
     }
     let toml = "[[group]]\nid = 3\nquota = { processor_hours = 10.5, days = 7 }\n";
-    let mut policy = spec("slack").scheduler().policy;
-    policy.prioritise(Priorities::from_toml(toml).expect("a quota")).expect("the first time");
-    assert!(policy.prioritise(given("every(7)")).is_err(), "a quota, then a text");
+    let mut policy = spec("slack").build_scheduler().policy;
+    policy.set_priorities(Priorities::from_toml(toml).expect("a quota")).expect("the first time");
+    assert!(policy.set_priorities(given("every(7)")).is_err(), "a quota, then a text");
 }
 
 /// A rule for a job's number needs to know which job has it.
 #[test]
 fn job_numbers_need_the_log() {
     let numbered = Priorities::from_toml("[[job]]\nnumber = 1\nup = 1.0\n").expect("a rule");
-    let error = spec("slack").scheduler().policy.prioritise(numbered.clone()).expect_err("no log").to_string();
+    let error =
+        spec("slack").build_scheduler().policy.set_priorities(numbered.clone()).expect_err("no log").to_string();
     assert!(error.contains("need the log"), "{error}");
     let w = workload(2, &[(0, 2, 10, 10)]);
-    spec("slack").scheduler().policy.prioritise(numbered.for_workload(&w).expect("job 1 is there")).expect("placed");
+    spec("slack")
+        .build_scheduler()
+        .policy
+        .set_priorities(numbered.for_workload(&w).expect("job 1 is there"))
+        .expect("placed");
 }
 
 /// Average waits are divided by.
@@ -52,14 +57,14 @@ fn an_average_wait_of_nothing_is_refused() {
 struct Told(Vec<(i64, u32, i64, i64)>);
 
 impl Observer for Told {
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         self.0.push((now.0, id.0, start.0, latest.0));
     }
 }
 
 fn told(w: &Workload, policy: &str, priorities: &str, withdrawn: &[(Time, JobId)]) -> Vec<(i64, u32, i64, i64)> {
-    let mut scheduler = spec(policy).scheduler();
-    scheduler.policy.prioritise(Priorities::from_toml(priorities).expect(priorities)).expect(policy);
+    let mut scheduler = spec(policy).build_scheduler();
+    scheduler.policy.set_priorities(Priorities::from_toml(priorities).expect(priorities)).expect(policy);
     let mut told = Told::default();
     let source = WorkloadReplay::with_cancellations(w, withdrawn);
     Simulation::new(w.machine(), scheduler, source).run(&mut told).expect("runs");

@@ -89,7 +89,7 @@ fn starts(
     struct Starts(Vec<Option<Time>>);
     impl Observer for Starts {
         const ENDS: bool = false;
-        fn started(&mut self, now: Time, id: JobId, _: drystone::policy::StartReason) {
+        fn note_start(&mut self, now: Time, id: JobId, _: drystone::policy::StartReason) {
             self.0[id.index()] = Some(now);
         }
     }
@@ -135,7 +135,7 @@ proptest! {
         let found: Vec<i64> = found.iter().map(|s| s.expect("every job starts").0).collect();
         let expected: Vec<i64> = expected.schedule.iter().map(|out| out.start).collect();
         prop_assert_eq!(found, expected, "{}", policy);
-        prop_assert_eq!(audit.kept().broken, 0);
+        prop_assert_eq!(audit.kept_promises().broken, 0);
     }
 
     /// No job starts after its bound where none outlives its estimate, whatever is withdrawn.
@@ -152,7 +152,7 @@ proptest! {
         let workload = workload(&raw);
         let cancelled = cancellations(&withdrawn, &workload);
         let (_, audit) = starts(policy, Some(priorities(&importance, &workload)), &workload, &cancelled);
-        prop_assert_eq!(audit.kept().broken, 0, "{}: {:?}", policy, audit.kept());
+        prop_assert_eq!(audit.kept_promises().broken, 0, "{}: {:?}", policy, audit.kept_promises());
     }
 
     /// Even a machine that kills or prices extensions keeps them, where jobs outlive their
@@ -168,7 +168,7 @@ proptest! {
         let workload = workload(&raw);
         let policy = format!("slack(awt=100,tick={tick},order={},notice={notice},priorities=every(3,up=0.5))", ORDERS[order].0);
         let (_, audit) = starts(&policy, None, &workload, &cancellations(&withdrawn, &workload));
-        prop_assert_eq!(audit.kept().broken, 0, "{}: {:?}", policy, audit.kept());
+        prop_assert_eq!(audit.kept_promises().broken, 0, "{}: {:?}", policy, audit.kept_promises());
     }
 
     /// Without slack it is conservative backfilling, start by start, whatever happens.
@@ -216,7 +216,7 @@ proptest! {
     ) {
         let workload = workload(&raw);
         let spec: PolicySpec = policy.parse().expect("a good policy");
-        let new = || Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
+        let new = || Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
         let mut seen = Schedule::default();
         let mut first = new();
         for _ in 0..stop {

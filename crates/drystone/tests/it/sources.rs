@@ -14,7 +14,7 @@ struct List {
 }
 
 impl EventSource for List {
-    fn peek(&self) -> Option<Time> {
+    fn peek_time(&self) -> Option<Time> {
         self.jobs.get(self.next).map(|(at, ..)| *at)
     }
 
@@ -43,7 +43,7 @@ fn job(submit: i64, procs: u32, estimate: i64, run: i64) -> (Time, Job, Truth) {
 
 fn simulate(policy: &str, jobs: Vec<(Time, Job, Truth)>, empty: bool) -> Result<(), SimulationError> {
     let source = List { jobs, next: 0, empty };
-    Simulation::new(Machine::new(4), spec(policy).scheduler(), source).run(&mut ())
+    Simulation::new(Machine::new(4), spec(policy).build_scheduler(), source).run(&mut ())
 }
 
 #[test]
@@ -87,11 +87,11 @@ struct Told {
 }
 
 impl Observer for Told {
-    fn cancelled(&mut self, _: Time, id: JobId) {
+    fn note_withdrawal(&mut self, _: Time, id: JobId) {
         self.cancelled.get_mut().push(id);
     }
 
-    fn ended(&mut self, e: &EndedJob<'_>) {
+    fn note_end(&mut self, e: &EndedJob<'_>) {
         let o = e.outcome;
         assert_eq!(o.ran, e.truth.run);
         self.ended.push((e.id.0, o.start.0, o.end.0, o.ran.0));
@@ -112,7 +112,7 @@ fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
     let cancellations = [(Time(90), JobId(0)), (Time(95), JobId(2)), (Time(99), JobId(7))];
     let (mut told, mut segments) = (Told::default(), Segments::default());
     let source = WorkloadReplay::with_cancellations(&w, &cancellations);
-    let mut simulation = Simulation::new(w.machine(), spec("ss(sf=2)").scheduler(), source);
+    let mut simulation = Simulation::new(w.machine(), spec("ss(sf=2)").build_scheduler(), source);
     simulation.run(&mut (&mut told, &mut segments)).expect("runs");
     assert_eq!(told.cancelled.take(), [JobId(2)]);
     assert_eq!(told.ended, [(0, 0, 90, 60), (1, 60, 120, 60)]);
@@ -126,7 +126,7 @@ fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
 fn a_job_that_is_withdrawn_while_it_runs_ends_as_cancelled() {
     struct Ends(Vec<(u32, How, i64)>);
     impl Observer for Ends {
-        fn ended(&mut self, ended: &EndedJob<'_>) {
+        fn note_end(&mut self, ended: &EndedJob<'_>) {
             self.0.push((ended.id.0, ended.outcome.how, ended.outcome.first_prediction.0));
         }
     }
@@ -137,7 +137,7 @@ fn a_job_that_is_withdrawn_while_it_runs_ends_as_cancelled() {
     let withdrawn = [(Time(10), JobId(0)), (Time(10), JobId(1))];
     let mut ends = Ends(Vec::new());
     let source = WorkloadReplay::with_cancellations(&workload, &withdrawn);
-    Simulation::new(Machine::new(4), spec("easy+").scheduler(), source).run(&mut ends).expect("a simulation");
+    Simulation::new(Machine::new(4), spec("easy+").build_scheduler(), source).run(&mut ends).expect("a simulation");
     ends.0.sort_by_key(|end| end.0);
     assert_eq!(ends.0, [(0, How::Cancelled, 100), (1, How::Cancelled, 100), (2, How::Completed, 100)]);
 }

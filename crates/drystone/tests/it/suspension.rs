@@ -9,7 +9,9 @@ use proptest::prelude::*;
 
 fn run(w: &Workload, policy: &str, platform: &Platform) -> Result<(Vec<JobOutcome>, Segments), SimulationError> {
     let mut watching = (Outcomes::default(), Segments::default());
-    Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(w)).on(platform).run(&mut watching)?;
+    Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(w))
+        .with_platform(platform)
+        .run(&mut watching)?;
     let outcomes = watching.0.0.into_iter().map(|o| o.expect("every job ends")).collect();
     Ok((outcomes, watching.1))
 }
@@ -71,7 +73,7 @@ fn who_is_withdrawn_is_not_suspended_instead() {
         let cancelled = [(Time(withdrawn), JobId(0))];
         let source = WorkloadReplay::with_cancellations(&w, &cancelled);
         let mut watching = Outcomes::default();
-        Simulation::new(w.machine(), spec("ss(sf=1)").scheduler(), source).run(&mut watching).expect("runs");
+        Simulation::new(w.machine(), spec("ss(sf=1)").build_scheduler(), source).run(&mut watching).expect("runs");
         let ended = |id: usize| watching.0.get(id).cloned().flatten().map(|o| (o.end.0, o.suspensions));
         // At 61 it is suspended already, and withdrawn without ever going on.
         assert_eq!((ended(0), ended(1)), (Some(first), Some((last, 0))), "withdrawn at {withdrawn}");
@@ -86,7 +88,7 @@ fn who_is_withdrawn_while_suspended_never_goes_on() {
     let cancelled = [(Time(15), JobId(0))];
     let mut watching = Outcomes::default();
     let source = WorkloadReplay::with_cancellations(&w, &cancelled);
-    let scheduler = spec("is(slice=10,every=1,resume=free)").scheduler();
+    let scheduler = spec("is(slice=10,every=1,resume=free)").build_scheduler();
     Simulation::new(w.machine(), scheduler, source).run(&mut watching).expect("runs");
     let ends: Vec<_> = watching.0.iter().map(|o| o.as_ref().map(|o| o.end.0)).collect();
     assert_eq!(ends, [Some(15), Some(1060), Some(70)]);
@@ -243,7 +245,7 @@ proptest! {
     fn stopping_and_resuming_changes_nothing(w in random_jobs(), at in 0usize..16) {
         prop_assume!(!POLICIES[at].contains("sf=1,"));
         let platform = Platform::from_toml("[suspension]\nlargest = 200\nrate = 100\nbusy = true").expect("a platform");
-        let new = || Simulation::new(w.machine(), spec(POLICIES[at]).scheduler(), WorkloadReplay::new(&w)).on(&platform);
+        let new = || Simulation::new(w.machine(), spec(POLICIES[at]).build_scheduler(), WorkloadReplay::new(&w)).with_platform(&platform);
         let (mut whole, mut pieces) = (Outcomes::default(), Outcomes::default());
         new().run(&mut whole).expect("runs");
         let mut simulation = new();
@@ -316,7 +318,7 @@ fn memory_is_drawn_by_job_and_seed() {
 fn overhead_of_writing_on_kth() {
     let options = CleaningOptions { take: Some(5_000), procs: Some(100), ..CleaningStudy::Kettimuthu2005.options() };
     let Some(file) = shared(&format!("traces/{KTH}.swf.gz")) else { return };
-    let kth = drystone::log::load(file, &options).expect("a good log").workload;
+    let kth = drystone::log::load_log(file, &options).expect("a good log").workload;
     let Some(rows) = golden("preempt/kth5000-ss2-overhead-write") else { return };
     let platform = Platform::from_toml("[suspension]").expect("the defaults are the paper's");
     let (found, _) = run(&kth, "ss", &platform).expect("runs");

@@ -12,7 +12,7 @@ use drystone::policy::StartReason;
 struct Reasons(Vec<(JobId, StartReason)>);
 
 impl Observer for Reasons {
-    fn started(&mut self, _: Time, id: JobId, why: StartReason) {
+    fn note_start(&mut self, _: Time, id: JobId, why: StartReason) {
         self.0.push((id, why));
         self.0.sort_unstable_by_key(|r| r.0);
     }
@@ -146,7 +146,7 @@ fn why_jobs_start() {
     let w = workload(4, &[(0, 3, 100, 100), (0, 4, 100, 100), (0, 1, 100, 100), (110, 4, 5, 5)]);
     for (policy, second) in [("ss", StartReason::Head), ("is(slice=60)", StartReason::Preempting)] {
         let mut reasons = Reasons::default();
-        Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(&w))
+        Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(&w))
             .run(&mut reasons)
             .expect("runs");
         let reasons: Vec<StartReason> = reasons.0.into_iter().map(|r| r.1).collect();

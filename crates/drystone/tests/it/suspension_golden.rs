@@ -17,7 +17,7 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.suspensions.resize(self.suspensions.len().max(at + 1), -1);
         self.suspensions[at] = i64::from(ended.outcome.suspensions);
@@ -26,7 +26,8 @@ impl Observer for Watch {
 
 fn watch(workload: &Workload, policy: &str) -> Watch {
     let mut watch = Watch::default();
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
+    let mut simulation =
+        Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut watch).unwrap_or_else(|e| panic!("{policy}: {e}"));
     watch
 }
@@ -42,7 +43,7 @@ fn check(workload: &Workload, policy: &str, name: &str) {
 fn first_jobs(change: impl Fn(CleaningOptions) -> CleaningOptions) -> Option<Workload> {
     let options = CleaningOptions { take: Some(5_000), procs: Some(100), ..CleaningStudy::Kettimuthu2005.options() };
     let file = common::shared(&format!("traces/{KTH}.swf.gz"))?;
-    Some(drystone::log::load(file, &change(options)).expect("a good log").workload)
+    Some(drystone::log::load_log(file, &change(options)).expect("a good log").workload)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use drystone::model::{EndedJob, Procs, Workload};
 
 fn first_jobs(name: &str, procs: Procs) -> Option<Workload> {
     let options = CleaningOptions { take: Some(5_000), procs: Some(procs), ..CleaningStudy::Kettimuthu2005.options() };
-    Some(drystone::log::load(shared(&format!("traces/{name}.swf.gz"))?, &options).expect("a good log").workload)
+    Some(drystone::log::load_log(shared(&format!("traces/{name}.swf.gz"))?, &options).expect("a good log").workload)
 }
 
 /// Sums over all jobs.
@@ -25,13 +25,13 @@ struct Sums {
 }
 
 impl Observer for Sums {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let (job, outcome) = (ended.job, ended.outcome);
         let class = |value: i64, borders: [i64; 3]| borders.iter().filter(|&&b| value > b).count();
         let at = 4 * class(outcome.ran.0, [600, 3_600, 28_800]) + class(i64::from(job.procs), [1, 8, 32]);
-        self.categories[at].0 += bounded_slowdown_kettimuthu(ended.wait(), outcome.ran);
+        self.categories[at].0 += bounded_slowdown_kettimuthu(ended.wait_time(), outcome.ran);
         self.categories[at].1 += 1.0;
-        self.turnaround += ended.response().as_f64();
+        self.turnaround += ended.response_time().as_f64();
         self.work += outcome.ran.as_f64() * f64::from(job.procs);
         self.last_end = self.last_end.max(outcome.end.0);
     }
@@ -40,7 +40,7 @@ impl Observer for Sums {
 /// Overall slowdown, slowdowns of the 16 categories, mean turnaround, utilisation.
 fn measure(w: &Workload, policy: &str) -> (f64, [f64; 16], f64, f64) {
     let mut sums = Sums::default();
-    Simulation::new(w.machine(), spec(policy).scheduler(), WorkloadReplay::new(w)).run(&mut sums).expect("runs");
+    Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(w)).run(&mut sums).expect("runs");
     let n = w.len() as f64;
     let overall = sums.categories.iter().map(|c| c.0).sum::<f64>() / n;
     let span = (sums.last_end - w.jobs()[0].submit.0) as f64;
@@ -65,7 +65,9 @@ fn shares_of_categories() {
     for (name, procs, sixteen, four) in tables {
         let Some(w) = first_jobs(name, procs) else { return };
         let mut sums = Sums::default();
-        Simulation::new(w.machine(), spec("greedy").scheduler(), WorkloadReplay::new(&w)).run(&mut sums).expect("runs");
+        Simulation::new(w.machine(), spec("greedy").build_scheduler(), WorkloadReplay::new(&w))
+            .run(&mut sums)
+            .expect("runs");
         let percent = |at: usize| sums.categories[at].1 / 50.0;
         for (at, printed) in sixteen.into_iter().enumerate() {
             assert_prints(percent(at), f64::from(printed), 0, &format!("{name}, category {at}"));

@@ -44,20 +44,20 @@ pub fn run(policy: &Easy, jobs: &[JobIn], machine: i64) -> NaiveRun {
     };
     while let Some(event) = world.events.pop_first() {
         world.now = event.0;
-        let mut counts = world.apply(event);
+        let mut counts = world.apply_event(event);
         if policy.pass == NaivePass::PerInstant {
             while world.events.first().is_some_and(|next| next.0 == world.now) {
                 if let Some(next) = world.events.pop_first() {
-                    counts |= world.apply(next);
+                    counts |= world.apply_event(next);
                 }
             }
         }
         if counts {
-            world.pass();
+            world.run_pass();
         }
     }
     for (j, record) in world.records.iter_mut().enumerate() {
-        record.predictions = world.predictions.made(j).to_vec();
+        record.predictions = world.predictions.prediction_history(j).to_vec();
     }
     NaiveRun { jobs: world.records, ended: world.ended }
 }
@@ -85,24 +85,24 @@ struct NaiveEasyWorld<'a> {
 
 impl NaiveEasyWorld<'_> {
     /// Applies one event; tells whether it calls for a pass.
-    fn apply(&mut self, (_, class, j): NaiveEvent) -> bool {
+    fn apply_event(&mut self, (_, class, j): NaiveEvent) -> bool {
         match class {
             NaiveEasyClass::Termination => {
                 self.free += self.jobs[j].procs;
                 self.running.retain(|&r| r != j);
                 self.records[j].end = self.now;
                 self.ended.push(j);
-                self.propagate(j);
+                self.propagate_end(j);
             }
             NaiveEasyClass::Arrival => {
-                self.records[j].from_history = self.predictions.arrive(j, self.now);
+                self.records[j].from_history = self.predictions.note_arrival(j, self.now);
                 self.queue.push(j);
             }
             NaiveEasyClass::Expiry => {
                 if !self.running.contains(&j) || self.predicted_end(j) != self.now {
                     return false; // ended, or stale
                 }
-                self.predictions.correct(j, self.now);
+                self.predictions.correct_prediction(j, self.now);
                 self.expect_expiry(j);
             }
         }
@@ -110,14 +110,14 @@ impl NaiveEasyWorld<'_> {
     }
 
     /// A job has terminated: its user's other predictions are made again.
-    fn propagate(&mut self, terminated: usize) {
-        let (queue, running, records) = (&self.queue, &self.running, &self.records);
-        let here = |j: usize| match j {
+    fn propagate_end(&mut self, terminated: usize) {
+        let (queue, running_jobs, records) = (&self.queue, &self.running, &self.records);
+        let presence = |j: usize| match j {
             _ if queue.contains(&j) => NaiveHere::Waiting,
-            _ if running.contains(&j) => NaiveHere::Running(records[j].start),
+            _ if running_jobs.contains(&j) => NaiveHere::Running(records[j].start),
             _ => NaiveHere::No,
         };
-        for j in self.predictions.terminate(terminated, self.now, here) {
+        for j in self.predictions.note_end(terminated, self.now, presence) {
             if self.running.contains(&j) {
                 self.expect_expiry(j);
             }
@@ -125,13 +125,13 @@ impl NaiveEasyWorld<'_> {
     }
 
     fn expect_expiry(&mut self, j: usize) {
-        if self.predictions.corrected() {
+        if self.predictions.is_corrected() {
             self.events.insert((self.predicted_end(j), NaiveEasyClass::Expiry, j));
         }
     }
 
     fn predicted_end(&self, j: usize) -> i64 {
-        self.records[j].start + self.predictions.of(j)
+        self.records[j].start + self.predictions.current_prediction(j)
     }
 
     /// Returns the end by the estimate, or the predicted end if the estimate has passed and the
@@ -142,7 +142,7 @@ impl NaiveEasyWorld<'_> {
     }
 
     /// Rule 17.
-    fn start(&mut self, j: usize) {
+    fn start_job(&mut self, j: usize) {
         self.queue.retain(|&q| q != j);
         self.free -= self.jobs[j].procs;
         assert!(self.free >= 0, "more processors used than there are");
@@ -153,25 +153,26 @@ impl NaiveEasyWorld<'_> {
     }
 
     /// The waiting jobs in some order as of now.
-    fn sorted(&self, order: NaiveEasyOrder) -> Vec<usize> {
-        let mut waiting: Vec<NaiveEasyWaiting> = self.queue.iter().map(|&j| self.waiting(j)).collect();
-        waiting.sort_by(|a, b| order.compare(a, b));
-        waiting.iter().map(|w| w.index).collect()
+    fn sort_waiting(&self, order: NaiveEasyOrder) -> Vec<usize> {
+        let mut waiting_jobs: Vec<NaiveEasyWaiting> = self.queue.iter().map(|&j| self.waiting_job(j)).collect();
+        waiting_jobs.sort_by(|a, b| order.compare_jobs(a, b));
+        waiting_jobs.iter().map(|w| w.index).collect()
     }
 
     /// The queue in its order, with those first that have waited too long.
-    fn line(&self) -> Vec<usize> {
+    fn queue_order(&self) -> Vec<usize> {
         let starves = |&j: &usize| self.policy.starve.is_some_and(|limit| self.now - self.jobs[j].submit > limit);
-        let (mut first, rest): (Vec<usize>, Vec<usize>) = self.sorted(self.policy.queue).into_iter().partition(starves);
+        let (mut first, rest): (Vec<usize>, Vec<usize>) =
+            self.sort_waiting(self.policy.queue).into_iter().partition(starves);
         first.sort_unstable();
         first.extend(rest);
         first
     }
 
-    fn waiting(&self, j: usize) -> NaiveEasyWaiting {
+    fn waiting_job(&self, j: usize) -> NaiveEasyWaiting {
         let job = &self.jobs[j];
-        let (prediction, wait) = (self.predictions.of(j), self.now - job.submit);
-        let known = NaiveKnown {
+        let (prediction, wait) = (self.predictions.current_prediction(j), self.now - job.submit);
+        let facts = NaiveKnown {
             run: prediction as f64,
             estimate: job.estimate as f64,
             procs: job.procs as f64,
@@ -181,13 +182,13 @@ impl NaiveEasyWorld<'_> {
             machine: self.machine as f64,
             load: self.load,
             waiting: self.waiting as f64,
-            usage: self.usages(job.user),
+            usage: self.usage_by_window(job.user),
         };
-        NaiveEasyWaiting { index: j, procs: job.procs, prediction, wait, known }
+        NaiveEasyWaiting { index: j, procs: job.procs, prediction, wait, known: facts }
     }
 
     /// A user's part of what was used within each window.
-    fn usages(&self, user: i64) -> Vec<(f64, f64)> {
+    fn usage_by_window(&self, user: i64) -> Vec<(f64, f64)> {
         let of = |used: &BTreeMap<i64, i64>| match used.values().sum::<i64>() {
             0 => 0.0,
             all => used.get(&user).copied().unwrap_or(0) as f64 / all as f64,
@@ -200,39 +201,39 @@ impl NaiveEasyWorld<'_> {
         let mut windows = Vec::new();
         for order in [self.policy.queue, self.policy.backfill] {
             if let NaiveEasyOrder::Formula(formula) = order {
-                NaiveExpr::windows(formula, &mut windows);
+                NaiveExpr::collect_windows(formula, &mut windows);
             }
         }
         self.used = windows.into_iter().map(|window| (window, self.used_within(window as i64))).collect();
     }
 
     fn used_within(&self, window: i64) -> BTreeMap<i64, i64> {
-        let mut used = BTreeMap::new();
-        let running = self.running.iter().map(|&j| (j, self.now));
-        for (j, end) in running.chain(self.ended.iter().map(|&j| (j, self.records[j].end))) {
+        let mut usage_by_user = BTreeMap::new();
+        let running_ends = self.running.iter().map(|&j| (j, self.now));
+        for (j, end) in running_ends.chain(self.ended.iter().map(|&j| (j, self.records[j].end))) {
             let seconds = end - self.records[j].start.max(self.now - window);
-            *used.entry(self.jobs[j].user).or_default() += seconds.max(0) * self.jobs[j].procs;
+            *usage_by_user.entry(self.jobs[j].user).or_default() += seconds.max(0) * self.jobs[j].procs;
         }
-        used
+        usage_by_user
     }
 
-    fn fits(&self, j: usize) -> bool {
+    fn fits_now(&self, j: usize) -> bool {
         self.jobs[j].procs <= self.free
     }
 
     /// Rules 13 to 16.
-    fn pass(&mut self) {
+    fn run_pass(&mut self) {
         self.load = (self.machine - self.free) as f64 / self.machine as f64;
         self.waiting = self.queue.len();
         self.sum_up_usage();
-        for j in self.line() {
-            if !self.fits(j) {
+        for j in self.queue_order() {
+            if !self.fits_now(j) {
                 break;
             }
             if self.now > self.jobs[j].submit {
                 self.records[j].first_reservation.get_or_insert(self.now); // rule 20
             }
-            self.start(j);
+            self.start_job(j);
         }
         if self.queue.is_empty() {
             return;
@@ -240,9 +241,9 @@ impl NaiveEasyWorld<'_> {
         match self.policy.reservations {
             Reservations::NoOvertaking => {}
             Reservations::First(0) => {
-                for j in self.sorted(self.policy.backfill) {
-                    if self.fits(j) {
-                        self.start(j);
+                for j in self.sort_waiting(self.policy.backfill) {
+                    if self.fits_now(j) {
+                        self.start_job(j);
                     }
                 }
             }
@@ -253,29 +254,33 @@ impl NaiveEasyWorld<'_> {
 
     /// Rules 15, 16, 20 and 21.
     fn backfill_behind_the_head(&mut self) {
-        let head = self.line()[0];
+        let head = self.queue_order()[0];
         let (shadow, mut extra) = self.shadow_and_extra(head, self.policy.plan_by_estimates);
-        let announced = match self.policy.announce_by_estimates {
+        let announced_start = match self.policy.announce_by_estimates {
             true => self.shadow_and_extra(head, true).0,
             false => shadow,
         };
-        self.records[head].first_reservation.get_or_insert(announced);
+        self.records[head].first_reservation.get_or_insert(announced_start);
         let mut earliest = self.earliest_by_real_ends(head);
         self.records[head].real_earliest.get_or_insert(earliest);
-        for j in self.sorted(self.policy.backfill) {
+        for j in self.sort_waiting(self.policy.backfill) {
             let procs = self.jobs[j].procs;
-            let span = if self.policy.plan_by_estimates { self.jobs[j].estimate } else { self.predictions.of(j) };
+            let span = if self.policy.plan_by_estimates {
+                self.jobs[j].estimate
+            } else {
+                self.predictions.current_prediction(j)
+            };
             let mut in_time = self.now + span <= shadow;
             if self.policy.guarded {
                 in_time &= self.now + self.jobs[j].estimate <= shadow;
             }
-            if j == head || !self.fits(j) || !(in_time || procs <= extra) {
+            if j == head || !self.fits_now(j) || !(in_time || procs <= extra) {
                 continue;
             }
             if !in_time {
                 extra -= procs;
             }
-            self.start(j);
+            self.start_job(j);
             let later = self.earliest_by_real_ends(head);
             if later > earliest {
                 self.records[head].thieves += 1;
@@ -331,42 +336,42 @@ impl NaiveEasyWorld<'_> {
 
     /// See [`Reservations::First`], k ≥ 2.
     fn backfill_behind_reservations(&mut self, k: usize) {
-        let used: i64 = self.running.iter().map(|&r| self.jobs[r].procs).sum();
-        let mut plan = NaiveProfile::new(self.now, self.free + used);
+        let usage: i64 = self.running.iter().map(|&r| self.jobs[r].procs).sum();
+        let mut plan = NaiveProfile::new(self.now, self.free + usage);
         for &r in &self.running {
-            plan.take(self.now, self.predicted_end(r), self.jobs[r].procs);
+            plan.take_processors(self.now, self.predicted_end(r), self.jobs[r].procs);
         }
-        let mut reserved = BTreeSet::new();
-        for j in self.line() {
-            if reserved.len() == k {
+        let mut reserved_jobs = BTreeSet::new();
+        for j in self.queue_order() {
+            if reserved_jobs.len() == k {
                 break;
             }
             if self.start_undisturbing(j, &mut plan) {
                 continue;
             }
             let (span, procs) = (self.planned_span(j), self.jobs[j].procs);
-            let at = plan.earliest(self.now, span, procs);
-            plan.take(at, at + span, procs);
+            let at = plan.earliest_start(self.now, span, procs);
+            plan.take_processors(at, at + span, procs);
             self.records[j].first_reservation.get_or_insert(at);
-            reserved.insert(j);
+            reserved_jobs.insert(j);
         }
-        for j in self.sorted(self.policy.backfill) {
-            if !reserved.contains(&j) {
+        for j in self.sort_waiting(self.policy.backfill) {
+            if !reserved_jobs.contains(&j) {
                 self.start_undisturbing(j, &mut plan);
             }
         }
     }
 
     fn planned_span(&self, j: usize) -> i64 {
-        self.predictions.of(j).max(1)
+        self.predictions.current_prediction(j).max(1)
     }
 
     fn start_undisturbing(&mut self, j: usize, plan: &mut NaiveProfile) -> bool {
         let (span, procs) = (self.planned_span(j), self.jobs[j].procs);
-        let possible = self.fits(j) && plan.fits(self.now, span, procs);
+        let possible = self.fits_now(j) && plan.fits_throughout(self.now, span, procs);
         if possible {
-            plan.take(self.now, self.now + span, procs);
-            self.start(j);
+            plan.take_processors(self.now, self.now + span, procs);
+            self.start_job(j);
         }
         possible
     }

@@ -21,7 +21,7 @@ pub use order::NaiveEasyOrder;
 use crate::{JobIn, JobOut};
 
 /// First come, first served: no job overtakes.
-pub fn fcfs(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
+pub fn run_fcfs(jobs: &[JobIn], machine: i64) -> Vec<JobOut> {
     let policy = Easy { reservations: Reservations::NoOvertaking, ..Easy::default() };
     run(&policy, jobs, machine).schedule()
 }
@@ -62,7 +62,7 @@ pub struct NaiveRecord {
 
 impl NaiveRecord {
     /// Returns the number of corrections of the prediction.
-    pub fn corrections(&self) -> usize {
+    pub fn correction_count(&self) -> usize {
         self.predictions.len() - 1
     }
 
@@ -70,7 +70,7 @@ impl NaiveRecord {
     ///
     /// # Panics
     /// Before the job has arrived.
-    pub fn prediction(&self) -> i64 {
+    pub fn current_prediction(&self) -> i64 {
         self.predictions[self.predictions.len() - 1].1
     }
 }

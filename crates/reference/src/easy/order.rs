@@ -41,13 +41,13 @@ impl NaiveEasyOrder {
     ];
 
     /// Compares two waiting jobs; the lesser comes first.
-    pub(super) fn compare(self, a: &NaiveEasyWaiting, b: &NaiveEasyWaiting) -> Ordering {
+    pub(super) fn compare_jobs(self, a: &NaiveEasyWaiting, b: &NaiveEasyWaiting) -> Ordering {
         let by_attribute = match self {
             NaiveEasyOrder::Fcfs => Ordering::Equal,
             NaiveEasyOrder::Shortest => a.prediction.cmp(&b.prediction),
             NaiveEasyOrder::Longest => b.prediction.cmp(&a.prediction),
-            NaiveEasyOrder::SmallestArea => a.area().cmp(&b.area()),
-            NaiveEasyOrder::LargestArea => b.area().cmp(&a.area()),
+            NaiveEasyOrder::SmallestArea => a.job_area().cmp(&b.job_area()),
+            NaiveEasyOrder::LargestArea => b.job_area().cmp(&a.job_area()),
             NaiveEasyOrder::Narrowest => a.procs.cmp(&b.procs),
             NaiveEasyOrder::Widest => b.procs.cmp(&a.procs),
             NaiveEasyOrder::LargestExpansion => {
@@ -57,7 +57,7 @@ impl NaiveEasyOrder {
                 xb.cmp(&xa)
             }
             NaiveEasyOrder::Formula(formula) => {
-                let (a, b) = (formula.rank(&a.known), formula.rank(&b.known));
+                let (a, b) = (formula.job_rank(&a.known), formula.job_rank(&b.known));
                 // NaN is behind everything else.
                 a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan()))
             }
@@ -78,7 +78,7 @@ pub(super) struct NaiveEasyWaiting {
 }
 
 impl NaiveEasyWaiting {
-    fn area(&self) -> i128 {
+    fn job_area(&self) -> i128 {
         i128::from(self.prediction) * i128::from(self.procs)
     }
 }

@@ -79,38 +79,38 @@ impl<'a> Predictions<'a> {
     }
 
     /// Returns whether an outlived prediction grows.
-    pub(crate) fn corrected(&self) -> bool {
+    pub(crate) fn is_corrected(&self) -> bool {
         self.forecast.correction.is_some()
     }
 
     /// The prediction in force.
-    pub(crate) fn of(&self, j: usize) -> i64 {
+    pub(crate) fn current_prediction(&self, j: usize) -> i64 {
         self.made[j][self.made[j].len() - 1].1
     }
 
     /// All of them, each with the time from which it held.
-    pub(crate) fn made(&self, j: usize) -> &[(i64, i64)] {
+    pub(crate) fn prediction_history(&self, j: usize) -> &[(i64, i64)] {
         &self.made[j]
     }
 
     /// A job arrives. Returns whether its prediction comes from the user's history.
-    pub(crate) fn arrive(&mut self, j: usize, now: i64) -> bool {
-        let (prediction, from_history) = self.history.predict(self.forecast.predictor, self.jobs, j);
+    pub(crate) fn note_arrival(&mut self, j: usize, now: i64) -> bool {
+        let (prediction, from_history) = self.history.predict_run(self.forecast.predictor, self.jobs, j);
         self.made[j].push((now, self.forecast.factor * prediction));
         from_history
     }
 
     /// A job has terminated: other predictions of the user are made again. None falls behind the
     /// time that a job has run already. Returns the jobs whose predictions have changed.
-    pub(crate) fn terminate(&mut self, terminated: usize, now: i64, here: impl Fn(usize) -> NaiveHere) -> Vec<usize> {
+    pub(crate) fn note_end(&mut self, terminated: usize, now: i64, here: impl Fn(usize) -> NaiveHere) -> Vec<usize> {
         self.history.insert(self.forecast.predictor, self.jobs, terminated, now);
         let propagation = match self.forecast.predictor {
             NaiveLearnerPredictor::Recent(recent) => recent.propagation,
             _ => NaivePropagation::No,
         };
-        let mut changed = Vec::new();
+        let mut changed_jobs = Vec::new();
         if propagation == NaivePropagation::No {
-            return changed;
+            return changed_jobs;
         }
         for j in (0..self.jobs.len()).filter(|&j| self.jobs[j].user == self.jobs[terminated].user) {
             let least = match here(j) {
@@ -120,22 +120,22 @@ impl<'a> Predictions<'a> {
                 }
                 NaiveHere::Running(_) | NaiveHere::No => continue,
             };
-            let foreseen = self.history.predict(self.forecast.predictor, self.jobs, j).0;
+            let foreseen = self.history.predict_run(self.forecast.predictor, self.jobs, j).0;
             let prediction = least.max(self.forecast.factor * foreseen);
-            if prediction != self.of(j) {
+            if prediction != self.current_prediction(j) {
                 self.made[j].push((now, prediction));
-                changed.push(j);
+                changed_jobs.push(j);
             }
         }
-        changed
+        changed_jobs
     }
 
     /// Rule 8: a job has outlived its prediction. Up to the limit, then one minute, then a quarter
     /// of an hour, doubling.
-    pub(crate) fn correct(&mut self, j: usize, now: i64) {
+    pub(crate) fn correct_prediction(&mut self, j: usize, now: i64) {
         let Some(growth) = self.forecast.correction else { return };
         let limit = self.forecast.factor * self.jobs[j].estimate;
-        let prediction = self.of(j);
+        let prediction = self.current_prediction(j);
         if self.corrections[j] == 0 {
             self.outlived[j] = prediction;
         }

@@ -59,19 +59,19 @@ struct NaiveTerm {
 
 impl NaiveLearnerModel {
     /// The prediction for an arriving job, and whether it is learned.
-    pub(super) fn predict(&mut self, jobs: &[JobIn], index: usize) -> (i64, bool) {
-        let features = self.features(jobs, index);
+    pub(super) fn predict_run(&mut self, jobs: &[JobIn], index: usize) -> (i64, bool) {
+        let features = self.job_features(jobs, index);
         let terms = with_products(&features);
         self.arrived.push((index, features));
         if self.terminated.is_empty() {
             return (jobs[index].estimate, false);
         }
-        let value = self.value(&terms).abs() as i64;
+        let value = self.model_value(&terms).abs() as i64;
         (value.max(1).min(jobs[index].estimate), true)
     }
 
     /// Job `index` has terminated.
-    pub(super) fn learn(&mut self, learned: &NaiveLearned, jobs: &[JobIn], index: usize, now: i64) {
+    pub(super) fn learn_run(&mut self, learned: &NaiveLearned, jobs: &[JobIn], index: usize, now: i64) {
         self.terminated.push((index, now));
         let Some((_, features)) = self.arrived.iter().find(|(i, _)| *i == index) else { return };
         let x = with_products(features);
@@ -86,7 +86,7 @@ impl NaiveLearnerModel {
             }
         }
         let run = jobs[index].run as f64;
-        let error = self.value(&x) - run;
+        let error = self.model_value(&x) - run;
         let mut slope = if error < 0.0 {
             if learned.under_squared { 2.0 * error } else { -1.0 }
         } else if error > 0.0 {
@@ -94,7 +94,7 @@ impl NaiveLearnerModel {
         } else {
             0.0
         };
-        slope *= learned.matters.weight(jobs[index].procs as f64, run);
+        slope *= learned.matters.job_weight(jobs[index].procs as f64, run);
         let pace = learned.rate * (self.terminated.len() as f64 / self.norm).sqrt();
         for (term, x) in self.terms.iter_mut().zip(&x) {
             let gradient = slope * x + learned.l2 * term.weight;
@@ -105,7 +105,7 @@ impl NaiveLearnerModel {
         }
     }
 
-    fn value(&self, x: &[f64]) -> f64 {
+    fn model_value(&self, x: &[f64]) -> f64 {
         let mut sum = -0.0;
         for (term, x) in self.terms.iter().zip(x) {
             sum += term.weight * x;
@@ -113,7 +113,7 @@ impl NaiveLearnerModel {
         sum
     }
 
-    fn features(&self, jobs: &[JobIn], index: usize) -> Vec<f64> {
+    fn job_features(&self, jobs: &[JobIn], index: usize) -> Vec<f64> {
         let job = &jobs[index];
         let past: Vec<(usize, i64)> = self.terminated.iter().filter(|t| jobs[t.0].user == job.user).copied().collect();
         let n = past.len();
@@ -132,11 +132,11 @@ impl NaiveLearnerModel {
             let sum: f64 = past.iter().map(|t| of(&jobs[t.0]) as f64).sum();
             if n == 0 { 0.0 } else { sum / n as f64 }
         };
-        let gone = |i: usize| self.terminated.iter().any(|t| t.0 == i);
-        let here: Vec<&JobIn> = self
+        let is_gone = |i: usize| self.terminated.iter().any(|t| t.0 == i);
+        let present_jobs: Vec<&JobIn> = self
             .arrived
             .iter()
-            .filter(|(i, _)| !gone(*i) && jobs[*i].user == job.user)
+            .filter(|(i, _)| !is_gone(*i) && jobs[*i].user == job.user)
             .map(|(i, _)| &jobs[*i])
             .collect();
         let angle = |period: i64| std::f64::consts::TAU * job.submit.rem_euclid(period) as f64 / period as f64;
@@ -153,8 +153,8 @@ impl NaiveLearnerModel {
             past.last().map_or(0.0, |t| (job.submit - t.1) as f64),
             procs,
             if n == 0 { 0.0 } else { procs / mean(|j| j.procs) },
-            here.len() as f64,
-            here.iter().map(|j| j.procs).sum::<i64>() as f64,
+            present_jobs.len() as f64,
+            present_jobs.iter().map(|j| j.procs).sum::<i64>() as f64,
             libm::cos(angle(86_400)),
             libm::sin(angle(86_400)),
             libm::cos(angle(604_800)),
@@ -176,7 +176,7 @@ fn with_products(features: &[f64]) -> Vec<f64> {
 }
 
 impl Matters {
-    fn weight(self, procs: f64, run: f64) -> f64 {
+    fn job_weight(self, procs: f64, run: f64) -> f64 {
         let (p, r) = (procs.max(1.0), run.max(1.0));
         let weight = match self {
             Matters::Even => 1.0,

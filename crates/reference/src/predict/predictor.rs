@@ -122,21 +122,26 @@ impl NaiveHistory {
     /// Job `index` has terminated.
     pub(super) fn insert(&mut self, predictor: NaiveLearnerPredictor, jobs: &[JobIn], index: usize, now: i64) {
         if let NaiveLearnerPredictor::Learned(learned) = predictor {
-            self.model.learn(&learned, jobs, index, now);
+            self.model.learn_run(&learned, jobs, index, now);
         }
         self.terminated.entry(jobs[index].user).or_default().push(index);
     }
 
     /// The prediction for an arriving job, not doubled, and whether it comes from the user's
     /// history.
-    pub(super) fn predict(&mut self, predictor: NaiveLearnerPredictor, jobs: &[JobIn], index: usize) -> (i64, bool) {
+    pub(super) fn predict_run(
+        &mut self,
+        predictor: NaiveLearnerPredictor,
+        jobs: &[JobIn],
+        index: usize,
+    ) -> (i64, bool) {
         let job = &jobs[index];
         let past = self.terminated.get(&job.user).map_or(&[][..], Vec::as_slice);
         match predictor {
             NaiveLearnerPredictor::Estimate => (job.estimate, false),
             NaiveLearnerPredictor::Actual => (job.run, false),
-            NaiveLearnerPredictor::Recent(recent) => recent.predict(jobs, past, job),
-            NaiveLearnerPredictor::Learned(_) => self.model.predict(jobs, index),
+            NaiveLearnerPredictor::Recent(recent) => recent.predict_run(jobs, past, job),
+            NaiveLearnerPredictor::Learned(_) => self.model.predict_run(jobs, index),
             NaiveLearnerPredictor::Quantile { percent, size, least } => {
                 let mut runs: Vec<i64> = past.iter().rev().take(size).map(|&i| jobs[i].run).collect();
                 if runs.len() < least {
@@ -153,21 +158,21 @@ impl NaiveHistory {
 }
 
 impl NaiveRecent {
-    fn predict(&self, jobs: &[JobIn], past: &[usize], job: &JobIn) -> (i64, bool) {
+    fn predict_run(&self, jobs: &[JobIn], past: &[usize], job: &JobIn) -> (i64, bool) {
         let mut newest_first = past.to_vec();
         if !self.by_termination {
             newest_first.sort_unstable();
         }
         newest_first.reverse();
         let similar = |i: &usize| jobs[*i].estimate == job.estimate;
-        let all = newest_first.into_iter();
+        let newest_jobs = newest_first.into_iter();
         let window: Vec<usize> = match self.window {
-            NaiveWindow::All => all.take(self.size).collect(),
-            NaiveWindow::Immediate => all.take(self.size).take_while(similar).collect(),
-            NaiveWindow::Extended => all.filter(similar).take(self.size).collect(),
+            NaiveWindow::All => newest_jobs.take(self.size).collect(),
+            NaiveWindow::Immediate => newest_jobs.take(self.size).take_while(similar).collect(),
+            NaiveWindow::Extended => newest_jobs.filter(similar).take(self.size).collect(),
         };
         if window.is_empty() || self.full && window.len() < self.size {
-            return (if self.relative { relative(jobs, past, job) } else { job.estimate }, false);
+            return (if self.relative { relative_prediction(jobs, past, job) } else { job.estimate }, false);
         }
         let mut runs: Vec<i64> = window.iter().map(|&i| jobs[i].run).collect();
         runs.sort_unstable();
@@ -188,12 +193,12 @@ impl NaiveRecent {
 }
 
 /// The estimate scaled by how much of their estimates the user's jobs have used.
-fn relative(jobs: &[JobIn], past: &[usize], job: &JobIn) -> i64 {
+fn relative_prediction(jobs: &[JobIn], past: &[usize], job: &JobIn) -> i64 {
     if past.is_empty() {
         return job.estimate;
     }
-    let used =
+    let used_share =
         |&i: &usize| if jobs[i].run < jobs[i].estimate { jobs[i].run as f64 / jobs[i].estimate as f64 } else { 1.0 };
-    let mean = past.iter().map(used).sum::<f64>() / past.len() as f64;
+    let mean = past.iter().map(used_share).sum::<f64>() / past.len() as f64;
     (job.estimate as f64 * mean).floor() as i64
 }

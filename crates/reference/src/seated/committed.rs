@@ -2,7 +2,7 @@
 
 use super::SeatedWorld;
 use crate::placed::{
-    NaiveFloor, NaivePlacedJob, NaivePlacedTaken, PlacedFill, PlacedSchedule, PlacedSeat, free_at, place,
+    NaiveFloor, NaivePlacedJob, NaivePlacedTaken, PlacedFill, PlacedSchedule, PlacedSeat, free_at, place_job,
 };
 
 /// Runs the policy; `shortest` says for the choice of heads, and for the others, whether the
@@ -26,37 +26,42 @@ pub fn run(shortest: (bool, bool), jobs: &[NaivePlacedJob], floor: &NaiveFloor, 
                 world.running.remove(first.expect("a job ends"));
             }
         }
-        look(&mut world, &mut head, shortest);
+        run_pass(&mut world, &mut head, shortest);
     }
 }
 
 /// Returns the nodes for a job now.
-fn fits(world: &SeatedWorld<'_>, j: usize) -> Option<PlacedSeat> {
-    let held = |taken: NaivePlacedTaken| NaivePlacedTaken { to: i64::MAX, ..taken };
-    let taken: Vec<NaivePlacedTaken> = world.taken().into_iter().map(held).collect();
-    place(&world.jobs[j], world.floor, &free_at(world.floor, &taken, &[], world.now), world.fill)
+fn find_seat(world: &SeatedWorld<'_>, j: usize) -> Option<PlacedSeat> {
+    let hold_seat = |taken: NaivePlacedTaken| NaivePlacedTaken { to: i64::MAX, ..taken };
+    let taken_seats: Vec<NaivePlacedTaken> = world.taken_seats().into_iter().map(hold_seat).collect();
+    place_job(&world.jobs[j], world.floor, &free_at(world.floor, &taken_seats, &[], world.now), world.fill)
 }
 
-fn sorted(world: &SeatedWorld<'_>, shortest: bool) -> Vec<usize> {
+fn sort_waiting(world: &SeatedWorld<'_>, shortest: bool) -> Vec<usize> {
     let mut list = world.waiting.clone();
     list.sort_by_key(|&j| (if shortest { world.jobs[j].estimate } else { 0 }, j));
     list
 }
 
-fn look(world: &mut SeatedWorld<'_>, head: &mut Option<(usize, i64)>, shortest: (bool, bool)) {
+fn run_pass(world: &mut SeatedWorld<'_>, head: &mut Option<(usize, i64)>, shortest: (bool, bool)) {
     loop {
         if head.is_none() {
-            let Some(&first) = sorted(world, shortest.0).first() else { return };
+            let Some(&first) = sort_waiting(world, shortest.0).first() else { return };
             // The first end by which it could be placed.
-            let until = match fits(world, first) {
+            let until = match find_seat(world, first) {
                 Some(_) => world.now,
                 None => {
-                    let taken = world.taken();
-                    let mut ends: Vec<i64> = taken.iter().map(|taken| taken.to).collect();
+                    let taken_seats = world.taken_seats();
+                    let mut ends: Vec<i64> = taken_seats.iter().map(|taken| taken.to).collect();
                     ends.sort_unstable();
                     let could = |end: &i64| {
-                        place(&world.jobs[first], world.floor, &free_at(world.floor, &taken, &[], *end), world.fill)
-                            .is_some()
+                        place_job(
+                            &world.jobs[first],
+                            world.floor,
+                            &free_at(world.floor, &taken_seats, &[], *end),
+                            world.fill,
+                        )
+                        .is_some()
                     };
                     ends.into_iter().find(could).expect("it fits when all have ended")
                 }
@@ -64,17 +69,17 @@ fn look(world: &mut SeatedWorld<'_>, head: &mut Option<(usize, i64)>, shortest: 
             *head = Some((first, until));
         }
         let Some((first, until)) = *head else { return };
-        if let Some(seat) = fits(world, first) {
-            world.start(first, seat);
+        if let Some(seat) = find_seat(world, first) {
+            world.start_job(first, seat);
             *head = None;
             continue;
         }
-        for j in sorted(world, shortest.1) {
+        for j in sort_waiting(world, shortest.1) {
             if j != first
                 && world.now + world.jobs[j].estimate < until
-                && let Some(seat) = fits(world, j)
+                && let Some(seat) = find_seat(world, j)
             {
-                world.start(j, seat);
+                world.start_job(j, seat);
             }
         }
         return;

@@ -25,7 +25,8 @@ pub mod slack;
 
 use crate::JobOut;
 use crate::placed::{
-    NEVER, NaiveFloor, NaivePlacedJob, NaivePlacedTaken, PlacedFill, PlacedSchedule, PlacedSeat, free_at, lesser, place,
+    NEVER, NaiveFloor, NaivePlacedJob, NaivePlacedTaken, PlacedFill, PlacedSchedule, PlacedSeat, free_at, lesser_floor,
+    place_job,
 };
 
 /// Jobs on nodes at a moment.
@@ -51,7 +52,7 @@ struct SeatedInstant {
 }
 
 /// Processors of a job.
-fn procs(job: &NaivePlacedJob) -> i64 {
+fn count_procs(job: &NaivePlacedJob) -> i64 {
     job.pieces.iter().map(|piece| piece[0]).sum()
 }
 
@@ -72,15 +73,15 @@ impl<'a> SeatedWorld<'a> {
     }
 
     /// Goes to the next arrival, end, or time of these; `None` where nothing happens any more.
-    fn advance(&mut self, planned: impl Iterator<Item = i64>) -> Option<SeatedInstant> {
+    fn advance_time(&mut self, planned: impl Iterator<Item = i64>) -> Option<SeatedInstant> {
         let ends = self.running.iter().map(|&j| self.out[j].end);
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let now = self.now;
         let next = ends.chain(planned.filter(|&at| at > now && at < NEVER)).chain(arrival).min()?;
         self.now = next;
-        let ended: Vec<usize> = self.running.iter().copied().filter(|&j| self.out[j].end == next).collect();
-        let early = ended.iter().any(|&j| self.predicted_end(j) > next);
-        self.running.retain(|j| !ended.contains(j));
+        let ended_jobs: Vec<usize> = self.running.iter().copied().filter(|&j| self.out[j].end == next).collect();
+        let early = ended_jobs.iter().any(|&j| self.predicted_end(j) > next);
+        self.running.retain(|j| !ended_jobs.contains(j));
         let mut fresh = Vec::new();
         while self.jobs.get(self.arrived).is_some_and(|job| job.submit == next) {
             fresh.push(self.arrived);
@@ -100,13 +101,13 @@ impl<'a> SeatedWorld<'a> {
     }
 
     /// Seats of running jobs until their predicted ends.
-    fn taken(&self) -> Vec<NaivePlacedTaken> {
+    fn taken_seats(&self) -> Vec<NaivePlacedTaken> {
         let of =
             |&j: &usize| NaivePlacedTaken { from: i64::MIN, to: self.predicted_end(j), seat: self.seats[j].clone() };
         self.running.iter().map(of).collect()
     }
 
-    fn start(&mut self, j: usize, seat: PlacedSeat) {
+    fn start_job(&mut self, j: usize, seat: PlacedSeat) {
         self.waiting.retain(|&w| w != j);
         self.running.push(j);
         self.out[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
@@ -114,22 +115,22 @@ impl<'a> SeatedWorld<'a> {
     }
 
     /// Amounts that are free during all of a time.
-    fn least(&self, from: i64, to: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
+    fn least_free(&self, from: i64, to: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
         let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < to);
         begins.fold(free_at(self.floor, taken, &[], from), |least, at| {
-            lesser(&least, &free_at(self.floor, taken, &[], at))
+            lesser_floor(&least, &free_at(self.floor, taken, &[], at))
         })
     }
 
     /// The place of a job at this very time, if it has one.
     fn place_at(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
         let to = from + self.jobs[j].estimate;
-        let seat = place(&self.jobs[j], self.floor, &self.least(from, to, taken), self.fill)?;
+        let seat = place_job(&self.jobs[j], self.floor, &self.least_free(from, to, taken), self.fill)?;
         Some(NaivePlacedTaken { from, to, seat })
     }
 
     /// The first place of a job from a time on.
-    fn earliest(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> NaivePlacedTaken {
+    fn earliest_place(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> NaivePlacedTaken {
         let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > from).chain([from]).collect();
         times.sort_unstable();
         let place = times.into_iter().find_map(|at| self.place_at(j, at, taken));
@@ -138,7 +139,7 @@ impl<'a> SeatedWorld<'a> {
 
     /// Returns whether a place is free beside these.
     fn is_free(&self, place: &NaivePlacedTaken, taken: &[NaivePlacedTaken]) -> bool {
-        let free = self.least(place.from, place.to, taken);
+        let free = self.least_free(place.from, place.to, taken);
         place.seat.iter().all(|(node, amounts)| free[*node].iter().zip(amounts).all(|(free, ask)| free >= ask))
     }
 
@@ -146,19 +147,19 @@ impl<'a> SeatedWorld<'a> {
     /// come later than it was planned, each by itself beside all others where they are.
     fn plan_again(&self, list: &[usize], plan: &mut [Option<NaivePlacedTaken>]) {
         let start = |plan: &[Option<NaivePlacedTaken>], j: usize| plan[j].as_ref().map_or(NEVER, |place| place.from);
-        let (old, mut taken) = (plan.to_vec(), self.taken());
+        let (old, mut taken_seats) = (plan.to_vec(), self.taken_seats());
         for &j in list {
-            let place = self.earliest(j, self.now, &taken);
-            taken.push(place.clone());
+            let place = self.earliest_place(j, self.now, &taken_seats);
+            taken_seats.push(place.clone());
             plan[j] = Some(place);
         }
         if list.iter().any(|&j| start(plan, j) > start(&old, j)) {
             // Jobs end early only: all places of the plan are free still.
             plan.clone_from_slice(&old);
             for &j in list {
-                let others = list.iter().filter(|&&other| other != j).filter_map(|&other| plan[other].clone());
-                let beside: Vec<NaivePlacedTaken> = self.taken().into_iter().chain(others).collect();
-                plan[j] = Some(self.earliest(j, self.now, &beside));
+                let other_places = list.iter().filter(|&&other| other != j).filter_map(|&other| plan[other].clone());
+                let beside: Vec<NaivePlacedTaken> = self.taken_seats().into_iter().chain(other_places).collect();
+                plan[j] = Some(self.earliest_place(j, self.now, &beside));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Selective suspension.
 
-use super::{SeatedWorld, procs};
-use crate::placed::{NaiveFloor, NaivePlacedJob, PlacedFill, PlacedSchedule, place};
+use super::{SeatedWorld, count_procs};
+use crate::placed::{NaiveFloor, NaivePlacedJob, PlacedFill, PlacedSchedule, place_job};
 use std::collections::BTreeSet;
 
 /// Times that a job may be as wide as the fresh one that suspends it.
@@ -32,11 +32,11 @@ pub fn run(factor: i64, jobs: &[NaivePlacedJob], floor: &NaiveFloor, fill: Place
     loop {
         let idle = !(s.world.waiting.is_empty() && s.suspended.is_empty());
         let tick = idle.then(|| 60 * (s.world.now.div_euclid(60) + 1));
-        if s.world.advance(tick.into_iter()).is_none() {
+        if s.world.advance_time(tick.into_iter()).is_none() {
             return s.world.finish();
         }
         if s.world.now.rem_euclid(60) == 0 {
-            s.preempt(factor);
+            s.preempt_jobs(factor);
         } else {
             for i in s.idle_in_order() {
                 s.start_plainly(i);
@@ -46,35 +46,35 @@ pub fn run(factor: i64, jobs: &[NaivePlacedJob], floor: &NaiveFloor, fill: Place
 }
 
 impl SuspensionState<'_> {
-    fn executed(&self, j: usize) -> i64 {
+    fn executed_time(&self, j: usize) -> i64 {
         let runs = self.world.running.contains(&j);
         self.ran[j] + if runs { self.world.now - self.since[j] } else { 0 }
     }
 
     /// (wait + prediction) / prediction.
-    fn priority(&self, j: usize) -> (i64, i64) {
+    fn job_priority(&self, j: usize) -> (i64, i64) {
         let job = &self.world.jobs[j];
-        (self.world.now - job.submit - self.executed(j) + job.estimate, job.estimate)
+        (self.world.now - job.submit - self.executed_time(j) + job.estimate, job.estimate)
     }
 
     fn idle_in_order(&self) -> Vec<usize> {
         let mut idle: Vec<usize> = self.world.waiting.iter().chain(&self.suspended).copied().collect();
         idle.sort_unstable();
         idle.sort_by(|&a, &b| {
-            let (a, b) = (self.priority(a), self.priority(b));
+            let (a, b) = (self.job_priority(a), self.job_priority(b));
             (b.0 * a.1).cmp(&(a.0 * b.1))
         });
         idle
     }
 
     /// The processors of a job now, if it has room when these have gone.
-    fn pick(&self, i: usize, victims: &[usize]) -> Option<BTreeSet<i64>> {
+    fn pick_processors(&self, i: usize, victims: &[usize]) -> Option<BTreeSet<i64>> {
         let world = &self.world;
         let stay = |j: &usize| world.running.contains(j) && !victims.contains(j);
         let mut free = world.floor.clone();
-        let mut used: BTreeSet<i64> = BTreeSet::new();
+        let mut used_procs: BTreeSet<i64> = BTreeSet::new();
         for j in (0..world.jobs.len()).filter(|j| stay(j)) {
-            used.extend(&self.sets[j]);
+            used_procs.extend(&self.sets[j]);
             for (node, amounts) in &world.seats[j] {
                 free[*node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
             }
@@ -84,28 +84,31 @@ impl SuspensionState<'_> {
         }
         if self.suspended.contains(&i) {
             let has_room = |(node, amounts): &(usize, Vec<i64>)| free[*node].iter().zip(amounts).all(|(f, a)| f >= a);
-            let is_free = self.sets[i].is_disjoint(&used) && world.seats[i].iter().all(has_room);
+            let is_free = self.sets[i].is_disjoint(&used_procs) && world.seats[i].iter().all(has_room);
             return is_free.then(|| self.sets[i].clone());
         }
         // Those that suspended jobs own are not for it.
-        let owned: BTreeSet<i64> = self.suspended.iter().flat_map(|&j| self.sets[j].clone()).collect();
-        let theirs: BTreeSet<i64> = victims.iter().flat_map(|&j| self.sets[j].clone()).collect();
+        let owned_procs: BTreeSet<i64> = self.suspended.iter().flat_map(|&j| self.sets[j].clone()).collect();
+        let victim_procs: BTreeSet<i64> = victims.iter().flat_map(|&j| self.sets[j].clone()).collect();
         let mut first = 0;
         let mut pools: Vec<Vec<i64>> = Vec::new();
         for (node, free) in world.floor.iter().zip(&mut free) {
             let own = first..first + node[0];
             first += node[0];
-            pools.push(own.filter(|p| !used.contains(p) && (!owned.contains(p) || theirs.contains(p))).collect());
+            pools.push(
+                own.filter(|p| !used_procs.contains(p) && (!owned_procs.contains(p) || victim_procs.contains(p)))
+                    .collect(),
+            );
             // Where a job has a node alone, no other is on the rest of its cores.
             free[0] = free[0].min(pools[pools.len() - 1].len() as i64);
         }
-        let seat = place(&world.jobs[i], world.floor, &free, world.fill)?;
-        let cores = self.cores(i, &seat);
+        let seat = place_job(&world.jobs[i], world.floor, &free, world.fill)?;
+        let cores = self.cores_by_node(i, &seat);
         Some(cores.into_iter().flat_map(|(node, count)| pools[node].iter().copied().take(count as usize)).collect())
     }
 
     /// Cores of a job by node: its pieces, as many as a seat has, in order.
-    fn cores(&self, i: usize, seat: &[(usize, Vec<i64>)]) -> Vec<(usize, i64)> {
+    fn cores_by_node(&self, i: usize, seat: &[(usize, Vec<i64>)]) -> Vec<(usize, i64)> {
         let job = &self.world.jobs[i];
         if !job.alone {
             return seat.iter().map(|(node, amounts)| (*node, amounts[0])).collect();
@@ -114,18 +117,18 @@ impl SuspensionState<'_> {
         let plain = NaivePlacedJob { alone: false, ..job.clone() };
         let mut free: NaiveFloor = vec![vec![0; self.world.floor[0].len()]; self.world.floor.len()];
         seat.iter().for_each(|(node, _)| free[*node] = self.world.floor[*node].clone());
-        let seat = place(&plain, self.world.floor, &free, self.world.fill).expect("it has these nodes");
+        let seat = place_job(&plain, self.world.floor, &free, self.world.fill).expect("it has these nodes");
         seat.into_iter().map(|(node, amounts)| (node, amounts[0])).collect()
     }
 
-    fn start(&mut self, i: usize, set: BTreeSet<i64>) {
+    fn start_job(&mut self, i: usize, set: BTreeSet<i64>) {
         let now = self.world.now;
         if self.suspended.contains(&i) {
             self.suspended.retain(|&j| j != i);
             self.world.running.push(i);
         } else {
             let seat = self.seat_of(i, &set);
-            self.world.start(i, seat);
+            self.world.start_job(i, seat);
         }
         self.sets[i] = set;
         self.since[i] = now;
@@ -150,45 +153,46 @@ impl SuspensionState<'_> {
     }
 
     fn start_plainly(&mut self, i: usize) -> bool {
-        let set = self.pick(i, &[]);
-        set.map(|set| self.start(i, set)).is_some()
+        let set = self.pick_processors(i, &[]);
+        set.map(|set| self.start_job(i, set)).is_some()
     }
 
-    fn suspend(&mut self, j: usize) {
-        self.ran[j] = self.executed(j);
+    fn suspend_job(&mut self, j: usize) {
+        self.ran[j] = self.executed_time(j);
         self.world.running.retain(|&other| other != j);
         self.suspended.push(j);
     }
 
-    fn preempt(&mut self, factor: i64) {
+    fn preempt_jobs(&mut self, factor: i64) {
         let now = self.world.now;
         for i in self.idle_in_order() {
             if self.start_plainly(i) {
                 continue;
             }
-            let mut running: Vec<usize> = self.world.running.iter().copied().filter(|&j| self.since[j] < now).collect();
-            running.sort_by(|&a, &b| {
-                let (pa, pb) = (self.priority(a), self.priority(b));
+            let mut running_jobs: Vec<usize> =
+                self.world.running.iter().copied().filter(|&j| self.since[j] < now).collect();
+            running_jobs.sort_by(|&a, &b| {
+                let (pa, pb) = (self.job_priority(a), self.job_priority(b));
                 (pa.0 * pb.1).cmp(&(pb.0 * pa.1)).then(self.since[a].cmp(&self.since[b])).then(a.cmp(&b))
             });
-            let tau = self.priority(i);
-            let allowed = |j: usize| {
-                let other = self.priority(j);
-                tau.0 * other.1 >= factor * other.0 * tau.1
+            let tau = self.job_priority(i);
+            let is_allowed = |j: usize| {
+                let other_priority = self.job_priority(j);
+                tau.0 * other_priority.1 >= factor * other_priority.0 * tau.1
             };
-            let pinned = self.suspended.contains(&i);
-            let on_own = |j: usize| pinned && !self.sets[j].is_disjoint(&self.sets[i]);
+            let is_pinned = self.suspended.contains(&i);
+            let on_own = |j: usize| is_pinned && !self.sets[j].is_disjoint(&self.sets[i]);
             let own: Vec<usize> = self.world.running.iter().copied().filter(|&j| on_own(j)).collect();
-            if !own.iter().all(|&j| running.contains(&j) && allowed(j)) {
+            if !own.iter().all(|&j| running_jobs.contains(&j) && is_allowed(j)) {
                 continue;
             }
-            let width = WIDTH * procs(&self.world.jobs[i]);
+            let width = WIDTH * count_procs(&self.world.jobs[i]);
             let eligible = |&j: &usize| {
-                allowed(j) && !own.contains(&j) && procs(&self.world.jobs[j]) <= width && self.may_meet(i, j)
+                is_allowed(j) && !own.contains(&j) && count_procs(&self.world.jobs[j]) <= width && self.may_meet(i, j)
             };
-            let mut victims: Vec<usize> = running.iter().copied().filter(eligible).collect();
-            victims.sort_by_key(|&j| std::cmp::Reverse(procs(&self.world.jobs[j])));
-            let suffices = |others: &[usize]| self.pick(i, &[&own[..], others].concat()).is_some();
+            let mut victims: Vec<usize> = running_jobs.iter().copied().filter(eligible).collect();
+            victims.sort_by_key(|&j| std::cmp::Reverse(count_procs(&self.world.jobs[j])));
+            let suffices = |others: &[usize]| self.pick_processors(i, &[&own[..], others].concat()).is_some();
             let Some(count) = (0..=victims.len()).find(|&count| suffices(&victims[..count])) else { continue };
             victims.truncate(count);
             for spared in (0..victims.len()).rev() {
@@ -198,10 +202,10 @@ impl SuspensionState<'_> {
                     victims = without;
                 }
             }
-            let all = [&own[..], &victims[..]].concat();
-            let set = self.pick(i, &all).expect("it has room then");
-            all.iter().for_each(|&j| self.suspend(j));
-            self.start(i, set);
+            let jobs_to_suspend = [&own[..], &victims[..]].concat();
+            let set = self.pick_processors(i, &jobs_to_suspend).expect("it has room then");
+            jobs_to_suspend.iter().for_each(|&j| self.suspend_job(j));
+            self.start_job(i, set);
         }
     }
 

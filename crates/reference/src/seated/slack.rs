@@ -1,8 +1,8 @@
 //! Slack-based backfilling.
 
-use super::{SeatedWorld, procs};
+use super::{SeatedWorld, count_procs};
 use crate::placed::{NaiveFloor, NaivePlacedJob, NaivePlacedTaken, PlacedFill, PlacedSchedule};
-use crate::talby::{Exponents, Heuristic, NaiveTalbyWaiting, cost};
+use crate::talby::{Exponents, Heuristic, NaiveTalbyWaiting, move_cost};
 
 /// Choices.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +36,10 @@ pub fn run(settings: &SeatedSlack, jobs: &[NaivePlacedJob], floor: &NaiveFloor, 
     let mut world = SeatedWorld::new(jobs, floor, fill);
     let mut plan = SeatedPlan { waiting: Vec::new(), places: vec![None; jobs.len()], compact: true };
     loop {
-        let planned: Vec<i64> = plan.waiting.iter().filter_map(|w| w.start).collect();
-        let Some(instant) = world.advance(planned.into_iter()) else { return world.finish() };
+        let planned_starts: Vec<i64> = plan.waiting.iter().filter_map(|w| w.start).collect();
+        let Some(instant) = world.advance_time(planned_starts.into_iter()) else { return world.finish() };
         if instant.early {
-            plan.compress(&world);
+            plan.compress_plan(&world);
         }
         for j in instant.fresh {
             plan.insert(settings, &world, j);
@@ -48,7 +48,7 @@ pub fn run(settings: &SeatedSlack, jobs: &[NaivePlacedJob], floor: &NaiveFloor, 
         for j in due {
             plan.waiting.retain(|w| w.job != j);
             let place = plan.places[j].take().expect("it is planned");
-            world.start(j, place.seat);
+            world.start_job(j, place.seat);
         }
     }
 }
@@ -61,7 +61,7 @@ impl SeatedPlan {
         list
     }
 
-    fn compress(&mut self, world: &SeatedWorld<'_>) {
+    fn compress_plan(&mut self, world: &SeatedWorld<'_>) {
         let list: Vec<usize> = self.in_order().iter().map(|w| w.job).collect();
         world.plan_again(&list, &mut self.places);
         for w in &mut self.waiting {
@@ -76,24 +76,24 @@ impl SeatedPlan {
     }
 
     /// Places of running jobs, and of these.
-    fn beside(&self, world: &SeatedWorld<'_>, waiting: &[NaiveTalbyWaiting]) -> Vec<NaivePlacedTaken> {
-        world.taken().into_iter().chain(waiting.iter().filter_map(|w| self.places[w.job].clone())).collect()
+    fn places_beside(&self, world: &SeatedWorld<'_>, waiting: &[NaiveTalbyWaiting]) -> Vec<NaivePlacedTaken> {
+        world.taken_seats().into_iter().chain(waiting.iter().filter_map(|w| self.places[w.job].clone())).collect()
     }
 
     fn insert(&mut self, settings: &SeatedSlack, world: &SeatedWorld<'_>, j: usize) {
         let weigh = |scheduler: f64| (0.0 + 0.0 + scheduler) / 3.0;
-        let first = world.earliest(j, world.now, &self.beside(world, &self.waiting));
+        let first = world.earliest_place(j, world.now, &self.places_beside(world, &self.waiting));
         let wait = first.from - world.now;
         let mut best = Rearrangement {
-            price: Exponents::default().of_waiting(procs(&world.jobs[j]), wait),
+            price: Exponents::default().of_waiting(count_procs(&world.jobs[j]), wait),
             start: first.from,
             moves: 0,
             places: vec![(j, first)],
             compact: self.compact || self.waiting.is_empty(),
         };
         if !self.compact || self.waiting.iter().any(|w| w.slack >= 1.0) {
-            for slot in self.slots(world) {
-                if let Some(other) = self.rearranged(settings, world, j, weigh(0.5), slot) {
+            for slot in self.find_slots(world) {
+                if let Some(other) = self.rearrange_plan(settings, world, j, weigh(0.5), slot) {
                     let fewer = other.moves < best.moves;
                     if other.price < best.price || (other.price == best.price && fewer) {
                         best = other;
@@ -116,16 +116,16 @@ impl SeatedPlan {
     }
 
     /// Times at which what is free may change.
-    fn slots(&self, world: &SeatedWorld<'_>) -> Vec<i64> {
-        let all = self.beside(world, &self.waiting);
-        let mut slots: Vec<i64> = all.iter().flat_map(|t| [t.from, t.to]).filter(|&at| at >= world.now).collect();
+    fn find_slots(&self, world: &SeatedWorld<'_>) -> Vec<i64> {
+        let places = self.places_beside(world, &self.waiting);
+        let mut slots: Vec<i64> = places.iter().flat_map(|t| [t.from, t.to]).filter(|&at| at >= world.now).collect();
         slots.push(world.now);
         slots.sort_unstable();
         slots.dedup();
         slots
     }
 
-    fn rearranged(
+    fn rearrange_plan(
         &self,
         settings: &SeatedSlack,
         world: &SeatedWorld<'_>,
@@ -133,39 +133,40 @@ impl SeatedPlan {
         priority: f64,
         slot: i64,
     ) -> Option<Rearrangement> {
-        let (fixed, displaced): (Vec<_>, Vec<_>) = self.in_order().into_iter().partition(|w| w.start < Some(slot));
-        if displaced.is_empty() {
+        let (fixed_jobs, displaced_jobs): (Vec<_>, Vec<_>) =
+            self.in_order().into_iter().partition(|w| w.start < Some(slot));
+        if displaced_jobs.is_empty() {
             return None;
         }
         let keeps = self.compact && settings.heuristic == Heuristic::StartTime;
-        if keeps && world.place_at(j, slot, &self.beside(world, &self.waiting)).is_some() {
+        if keeps && world.place_at(j, slot, &self.places_beside(world, &self.waiting)).is_some() {
             return None;
         }
-        let base = self.beside(world, &fixed);
+        let base = self.places_beside(world, &fixed_jobs);
         let own = world.place_at(j, slot, &base)?;
-        let mut taken = base.clone();
-        taken.push(own.clone());
-        let mut price = Exponents::default().of_waiting(procs(&world.jobs[j]), slot - world.now);
+        let mut taken_seats = base.clone();
+        taken_seats.push(own.clone());
+        let mut price = Exponents::default().of_waiting(count_procs(&world.jobs[j]), slot - world.now);
         let (mut places, mut moves, mut stay) = (vec![(j, own)], 0, true);
-        for w in self.put_back_order(settings, world, priority, displaced) {
+        for w in self.put_back_order(settings, world, priority, displaced_jobs) {
             let old = self.places[w.job].clone().expect("it is planned");
-            let new = if keeps && stay && world.is_free(&old, &taken) {
+            let new = if keeps && stay && world.is_free(&old, &taken_seats) {
                 old.clone()
             } else {
                 let from = if keeps && stay { old.from } else { world.now };
                 stay = false;
-                world.earliest(w.job, from, &taken)
+                world.earliest_place(w.job, from, &taken_seats)
             };
             let delay = new.from - old.from;
             if delay != 0 {
-                price += cost(&w, procs(&world.jobs[w.job]), delay, priority, &Exponents::default())?;
+                price += move_cost(&w, count_procs(&world.jobs[w.job]), delay, priority, &Exponents::default())?;
                 moves += 1;
             }
-            taken.push(new.clone());
+            taken_seats.push(new.clone());
             places.push((w.job, new));
         }
-        let first = world.earliest(j, world.now, &base).from == slot;
-        let compact = first && (self.compact || fixed.is_empty());
+        let first = world.earliest_place(j, world.now, &base).from == slot;
+        let compact = first && (self.compact || fixed_jobs.is_empty());
         Some(Rearrangement { price, start: slot, moves, places, compact })
     }
 
@@ -176,9 +177,9 @@ impl SeatedPlan {
         newcomer: f64,
         mut displaced: Vec<NaiveTalbyWaiting>,
     ) -> Vec<NaiveTalbyWaiting> {
-        let area = |w: &NaiveTalbyWaiting| world.jobs[w.job].estimate * procs(&world.jobs[w.job]);
+        let area = |w: &NaiveTalbyWaiting| world.jobs[w.job].estimate * count_procs(&world.jobs[w.job]);
         let second = |w: &NaiveTalbyWaiting| {
-            cost(w, procs(&world.jobs[w.job]), 1, newcomer, &Exponents::default()).unwrap_or(f64::INFINITY)
+            move_cost(w, count_procs(&world.jobs[w.job]), 1, newcomer, &Exponents::default()).unwrap_or(f64::INFINITY)
         };
         if settings.heuristic != Heuristic::StartTime {
             displaced.sort_by_key(|w| w.job);

@@ -1,7 +1,7 @@
 //! Running jobs where a cap on power has fallen below what they draw, by definition.
 
 use super::NaiveShapeWorld;
-use super::room::{NaiveSpan, earliest, fits};
+use super::room::{NaiveSpan, earliest_start, fits_beside};
 use super::running::{NaiveKind, NaiveSizedRun};
 
 impl NaiveShapeWorld<'_> {
@@ -16,7 +16,7 @@ impl NaiveShapeWorld<'_> {
             });
             let saves = |at: usize, pace: usize| {
                 let job = &self.run[at];
-                job.size * (job.watts() - job.job.watts_at(pace))
+                job.size * (job.watts_per_proc() - job.job.watts_at(pace))
             };
             let most =
                 able.max_by_key(|&at| (saves(at, self.run[at].job.paces.len()), std::cmp::Reverse(self.run[at].at)));
@@ -30,8 +30,9 @@ impl NaiveShapeWorld<'_> {
     /// Watts above the cap that no change of size under way will give back.
     fn over_cap(&self) -> i64 {
         let gives = self.run.iter().filter(|job| job.gives_since.is_some());
-        let going = gives.filter_map(|job| Some((job.size - job.pending?.0) * job.watts())).sum::<i64>();
-        self.draw() - self.cap(self.now) - going
+        let pending_watts =
+            gives.filter_map(|job| Some((job.size - job.pending?.0) * job.watts_per_proc())).sum::<i64>();
+        self.current_draw() - self.cap_at(self.now) - pending_watts
     }
 
     pub(super) fn set_pace(&mut self, at: usize, pace: usize) {
@@ -50,10 +51,10 @@ impl NaiveShapeWorld<'_> {
             if job.since >= now || job.resumed >= now || job.pending.is_some() {
                 continue;
             }
-            let others = [self.spans(Some(job.at)), reserved.to_vec()].concat();
+            let other_spans = [self.job_spans(Some(job.at)), reserved.to_vec()].concat();
             let pace = (0..job.pace).find(|&pace| {
                 let until = job.end_after_change(now, (job.size, pace));
-                until < job.known_end(now) && self.fits(&others, now, until, job.size, job.job.watts_at(pace))
+                until < job.known_end(now) && self.fits_span(&other_spans, now, until, job.size, job.job.watts_at(pace))
             });
             if let Some(pace) = pace {
                 self.set_pace(at, pace);
@@ -71,12 +72,12 @@ impl NaiveShapeWorld<'_> {
             }
             let able = (0..self.run.len()).filter(|&at| {
                 let job = &self.run[at];
-                job.is_movable(self.now) && job.size > job.job.sizes[0] && job.watts() > 0
+                job.is_movable(self.now) && job.size > job.job.sizes[0] && job.watts_per_proc() > 0
             });
             let most = able.min_by_key(|&at| (self.run[at].job.sizes[0] - self.run[at].size, self.run[at].at));
             let Some(at) = most else { return };
             let job = &self.run[at];
-            let less = (over + job.watts() - 1) / job.watts();
+            let less = (over + job.watts_per_proc() - 1) / job.watts_per_proc();
             let size = job.job.sizes.iter().rfind(|&&size| size <= job.size - less).copied();
             self.take_effect(at, size.unwrap_or(job.job.sizes[0]));
         }
@@ -86,18 +87,18 @@ impl NaiveShapeWorld<'_> {
     /// were suspended before run again where there is room for the rest of their runs.
     pub(super) fn suspend_above_cap(&mut self) {
         let now = self.now;
-        let mut paused: Vec<(NaiveSizedRun<'_>, bool)> =
+        let mut paused_jobs: Vec<(NaiveSizedRun<'_>, bool)> =
             std::mem::take(&mut self.parked).into_iter().map(|job| (job, false)).collect();
-        while self.draw() > self.cap(now) {
-            let able = (0..self.run.len()).filter(|&at| self.run[at].watts() > 0);
+        while self.current_draw() > self.cap_at(now) {
+            let able = (0..self.run.len()).filter(|&at| self.run[at].watts_per_proc() > 0);
             let Some(last) = able.max_by_key(|&at| (self.run[at].began, self.run[at].at)) else { break };
-            paused.push((self.run.remove(last), true));
+            paused_jobs.push((self.run.remove(last), true));
         }
-        paused.sort_by_key(|(job, _)| (job.began, job.at));
+        paused_jobs.sort_by_key(|(job, _)| (job.began, job.at));
         self.first_parked.clear();
-        for (mut job, runs) in paused {
-            let spans = [self.spans(None), self.first_parked.clone()].concat();
-            if runs && job.spans(now).into_iter().all(|span| fits(self, &spans, span)) {
+        for (mut job, runs) in paused_jobs {
+            let spans = [self.job_spans(None), self.first_parked.clone()].concat();
+            if runs && job.run_spans(now).into_iter().all(|span| fits_beside(self, &spans, span)) {
                 self.run.push(job);
                 continue;
             }
@@ -112,16 +113,16 @@ impl NaiveShapeWorld<'_> {
                 }
                 match size == job.size {
                     true => (job.pending, job.gives_since, job.resumed) = (None, None, now),
-                    false => job.resize(now, size),
+                    false => job.resize_to(now, size),
                 }
                 self.run.push(job);
                 continue;
             }
             if runs {
-                job.pause(now);
+                job.pause_run(now);
             }
             if let (true, Some((from, size, rest))) = (self.first_parked.is_empty(), best) {
-                self.first_parked.push(job.span(from, from + rest, size));
+                self.first_parked.push(job.run_span(from, from + rest, size));
             }
             self.parked.push(job);
         }
@@ -141,12 +142,12 @@ impl NaiveShapeWorld<'_> {
         let sizes = job.job.sizes.iter().copied().filter(|&size| size == job.size || moves && size <= cap);
         let plans = sizes.filter_map(|size| {
             let from = if runs { self.now } else { job.since };
-            if runs && job.release(from, size) > from {
+            if runs && job.release_time(from, size) > from {
                 // It would draw as much as before until it has shrunk.
                 return None;
             }
             let rest = job.end_after(from, size) - from;
-            Some((earliest(self, spans, self.now, rest, size, size * job.watts())?, size, rest))
+            Some((earliest_start(self, spans, self.now, rest, size, size * job.watts_per_proc())?, size, rest))
         });
         plans.min_by_key(|&(start, size, rest)| (start + rest, size != job.size, size))
     }

@@ -7,18 +7,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Place of a job between its smallest and largest sizes, as a fraction.
-fn fullness(job: &NaiveSizedRun<'_>, size: i64) -> (i64, i64) {
+fn job_fullness(job: &NaiveSizedRun<'_>, size: i64) -> (i64, i64) {
     let (min, max) = (job.job.sizes[0], *job.job.sizes.last().expect("a size"));
     (size - min, (max - min).max(1))
 }
 
-fn compare((a, b): (i64, i64), (c, d): (i64, i64)) -> std::cmp::Ordering {
+fn compare_fractions((a, b): (i64, i64), (c, d): (i64, i64)) -> std::cmp::Ordering {
     (a * d).cmp(&(c * b))
 }
 
 impl NaiveShapeWorld<'_> {
-    fn change(&mut self, at: usize, size: i64) {
-        match self.run[at].point(self.now) {
+    fn change_size(&mut self, at: usize, size: i64) {
+        match self.run[at].change_point(self.now) {
             point if point <= self.now => self.take_effect(at, size),
             point => self.run[at].pending = Some((size, point)),
         }
@@ -31,45 +31,48 @@ impl NaiveShapeWorld<'_> {
             _ => &[("pref", "pref"), ("min", "pref")],
         };
         let (now, job) = (self.now, &self.jobs[head]);
-        let coming: i64 = self.run.iter().filter_map(|one| Some((one.size - one.pending?.0).max(0))).sum();
+        let coming_procs: i64 = self.run.iter().filter_map(|one| Some((one.size - one.pending?.0).max(0))).sum();
         for &(want, keep) in rungs {
             let smallest = want == "min" && job.kind == NaiveKind::Malleable;
             let size = if smallest { job.sizes[0] } else { job.preferred };
             let cap = self.cap_of(head);
             let size = job.sizes.iter().rfind(|&&other| other <= size.min(cap)).copied().unwrap_or(size);
-            let need = size - (self.procs - self.run.iter().map(NaiveSizedRun::held).sum::<i64>()) - coming;
-            if need + coming <= 0 && self.fits(&self.spans(None), now, now + job.known[&size], size, job.watts) {
-                self.start(head, (size, 0));
+            let need = size - (self.procs - self.run.iter().map(NaiveSizedRun::held_procs).sum::<i64>()) - coming_procs;
+            if need + coming_procs <= 0
+                && self.fits_span(&self.job_spans(None), now, now + job.known[&size], size, job.watts)
+            {
+                self.start_job(head, (size, 0));
                 return true;
             }
-            let Some(pool) = (need > 0).then(|| self.givers(need, keep)).flatten() else { continue };
-            let release = |(&at, &size): (&usize, &i64)| self.run[at].release(self.run[at].point(now), size);
+            let Some(pool) = (need > 0).then(|| self.find_givers(need, keep)).flatten() else { continue };
+            let release =
+                |(&at, &size): (&usize, &i64)| self.run[at].release_time(self.run[at].change_point(now), size);
             let last = pool.iter().map(release).max().unwrap_or(now);
             let spans: Vec<NaiveSpan> = (0..self.run.len())
                 .flat_map(|at| match pool.get(&at) {
                     Some(&size) => {
-                        let one = &self.run[at];
-                        let until = one.end_after(one.point(now), size);
-                        vec![one.span(now, until, size)]
+                        let sized_run = &self.run[at];
+                        let until = sized_run.end_after(sized_run.change_point(now), size);
+                        vec![sized_run.run_span(now, until, size)]
                     }
-                    None => self.run[at].spans(now),
+                    None => self.run[at].run_spans(now),
                 })
                 .collect();
-            if !self.fits(&spans, last, last + job.known[&size], size, job.watts) {
+            if !self.fits_span(&spans, last, last + job.known[&size], size, job.watts) {
                 continue;
             }
             if last > now {
                 if self
-                    .plan(head, &self.spans(None), self.rules.shape == "start")
+                    .plan_job(head, &self.job_spans(None), self.rules.shape == "start")
                     .is_some_and(|(start, _)| start <= last)
                 {
                     continue;
                 }
                 self.chosen[head] = Some(size);
             }
-            pool.into_iter().for_each(|(at, size)| self.change(at, size));
+            pool.into_iter().for_each(|(at, size)| self.change_size(at, size));
             if last == now {
-                self.start(head, (size, 0));
+                self.start_job(head, (size, 0));
             }
             return last == now;
         }
@@ -77,7 +80,7 @@ impl NaiveShapeWorld<'_> {
     }
 
     /// Sizes of jobs that give so much in all, by their places.
-    fn givers(&self, mut need: i64, keep: &str) -> Option<BTreeMap<usize, i64>> {
+    fn find_givers(&self, mut need: i64, keep: &str) -> Option<BTreeMap<usize, i64>> {
         let keeps = |at: usize| {
             let job = self.run[at].job;
             if keep == "min" { job.sizes[0] } else { job.preferred }
@@ -93,26 +96,26 @@ impl NaiveShapeWorld<'_> {
             let id = |at: usize| self.run[at].at;
             let (at, size) = match self.rules.share {
                 "equal" => able.min_by(|&(a, one), &(b, other)| {
-                    let full = |at: usize, size| fullness(&self.run[at], size);
-                    compare(full(b, other), full(a, one)).then(id(a).cmp(&id(b)))
+                    let full = |at: usize, size| job_fullness(&self.run[at], size);
+                    compare_fractions(full(b, other), full(a, one)).then(id(a).cmp(&id(b)))
                 }),
                 "fpsma" => able.min_by_key(|&(at, _)| Reverse((self.run[at].began, id(at)))),
                 _ => able.min_by_key(|&(at, _)| (Reverse(self.run[at].size - keeps(at)), id(at))),
             }?;
             let sizes = self.run[at].job.sizes.iter().rev();
-            let left = match self.rules.share {
+            let smaller_size = match self.rules.share {
                 "equal" => sizes.clone().find(|&&other| other < size),
                 _ => sizes.clone().find(|&&other| floor(at) <= other && other <= size - need),
             };
-            let left = left.copied().unwrap_or_else(|| floor(at));
-            need -= size - left;
-            pool.insert(at, left);
+            let new_size = smaller_size.copied().unwrap_or_else(|| floor(at));
+            need -= size - new_size;
+            pool.insert(at, new_size);
         }
         pool.retain(|&at, size| *size < self.run[at].size);
         Some(pool)
     }
 
-    pub(super) fn grow(&mut self, reserved: &[NaiveSpan]) {
+    pub(super) fn grow_jobs(&mut self, reserved: &[NaiveSpan]) {
         let mut able: Vec<usize> = (0..self.run.len())
             .filter(|&at| self.run[at].is_movable(self.now) && self.run[at].since < self.now)
             .collect();
@@ -141,7 +144,7 @@ impl NaiveShapeWorld<'_> {
                 }
             }
         }
-        to.into_iter().for_each(|(at, size)| self.change(at, size));
+        to.into_iter().for_each(|(at, size)| self.change_size(at, size));
     }
 
     fn grow_by_steps(&self, mut open: Vec<usize>, to: &mut BTreeMap<usize, i64>, reserved: &[NaiveSpan]) {
@@ -149,8 +152,8 @@ impl NaiveShapeWorld<'_> {
             let size = |at: usize| to.get(&at).copied().unwrap_or(self.run[at].size);
             let able = open.iter().copied().filter(|&at| size(at) < *self.run[at].job.sizes.last().expect("a size"));
             let emptiest = able.min_by(|&a, &b| {
-                let full = |at: usize| fullness(&self.run[at], size(at));
-                compare(full(a), full(b)).then(self.run[a].at.cmp(&self.run[b].at))
+                let full = |at: usize| job_fullness(&self.run[at], size(at));
+                compare_fractions(full(a), full(b)).then(self.run[a].at.cmp(&self.run[b].at))
             });
             let Some(at) = emptiest else { return };
             let next = *self.run[at].job.sizes.iter().find(|&&other| other > size(at)).expect("a larger size");
@@ -165,20 +168,20 @@ impl NaiveShapeWorld<'_> {
     /// Returns whether a job ends earlier at a size and fits around all others.
     fn may_grow(&self, at: usize, size: i64, to: &BTreeMap<usize, i64>, reserved: &[NaiveSpan]) -> bool {
         let now = self.now;
-        let end = |at: usize, size| self.run[at].end_after(self.run[at].point(now), size);
+        let end = |at: usize, size| self.run[at].end_after(self.run[at].change_point(now), size);
         let mut spans = reserved.to_vec();
         for (other, one) in self.run.iter().enumerate().filter(|&(other, _)| other != at) {
             match to.get(&other) {
                 Some(&size) => {
                     let until = end(other, size);
-                    spans.push(one.span(now, until, size));
+                    spans.push(one.run_span(now, until, size));
                 }
-                None => spans.extend(one.spans(now)),
+                None => spans.extend(one.run_spans(now)),
             }
         }
         let until = end(at, size);
         size <= self.cap_of(self.run[at].at)
             && until < self.run[at].known_end(now)
-            && self.fits(&spans, now, until, size, self.run[at].watts())
+            && self.fits_span(&spans, now, until, size, self.run[at].watts_per_proc())
     }
 }

@@ -13,13 +13,13 @@ pub(crate) struct NaiveSpan {
 
 /// Returns whether there is room at one time.
 fn has_room(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], time: i64, procs: i64, watts: i64) -> bool {
-    let held = || spans.iter().filter(|span| span.from <= time && time < span.until);
-    let free = world.procs - held().map(|span| span.procs).sum::<i64>();
-    free >= procs && world.cap(time) - held().map(|span| span.watts).sum::<i64>() >= watts
+    let held_spans = || spans.iter().filter(|span| span.from <= time && time < span.until);
+    let free = world.procs - held_spans().map(|span| span.procs).sum::<i64>();
+    free >= procs && world.cap_at(time) - held_spans().map(|span| span.watts).sum::<i64>() >= watts
 }
 
 /// The times from one on at which something changes.
-fn turns(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], from: i64) -> Vec<i64> {
+fn change_times(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], from: i64) -> Vec<i64> {
     let mut times: Vec<i64> = spans.iter().flat_map(|span| [span.from, span.until]).collect();
     times.extend(world.rules.caps.iter().map(|cap| cap.0));
     times.retain(|&time| time > from);
@@ -30,14 +30,14 @@ fn turns(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], from: i64) -> Vec<i64
 }
 
 /// Returns whether a job fits beside what is held.
-pub(crate) fn fits(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], job: NaiveSpan) -> bool {
-    let times = turns(world, spans, job.from);
+pub(crate) fn fits_beside(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], job: NaiveSpan) -> bool {
+    let times = change_times(world, spans, job.from);
     let during = times.into_iter().filter(|&time| time == job.from || time < job.until);
     during.into_iter().all(|time| has_room(world, spans, time, job.procs, job.watts))
 }
 
 /// Returns the first time from one on at which a job fits for so long.
-pub(crate) fn earliest(
+pub(crate) fn earliest_start(
     world: &NaiveShapeWorld<'_>,
     spans: &[NaiveSpan],
     from: i64,
@@ -45,6 +45,6 @@ pub(crate) fn earliest(
     procs: i64,
     watts: i64,
 ) -> Option<i64> {
-    let times = turns(world, spans, from);
-    times.into_iter().find(|&from| fits(world, spans, NaiveSpan { from, until: from + run, procs, watts }))
+    let times = change_times(world, spans, from);
+    times.into_iter().find(|&from| fits_beside(world, spans, NaiveSpan { from, until: from + run, procs, watts }))
 }

@@ -52,7 +52,7 @@ impl NaiveSizedJob {
     }
 
     /// Run time of a table at a size and a pace.
-    fn seconds(&self, table: &BTreeMap<i64, i64>, (size, pace): (i64, usize)) -> i64 {
+    fn run_seconds(&self, table: &BTreeMap<i64, i64>, (size, pace): (i64, usize)) -> i64 {
         if pace == 0 {
             table[&size]
         } else {
@@ -62,7 +62,7 @@ impl NaiveSizedJob {
 
     /// Run time at a size and a pace as the scheduler knows it.
     pub(crate) fn known_at(&self, size: i64, pace: usize) -> i64 {
-        self.seconds(&self.known, (size, pace))
+        self.run_seconds(&self.known, (size, pace))
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct NaiveSizedRun<'a> {
     pub(crate) heard: usize,
 }
 
-fn scaled(seconds: i64, from: i64, to: i64) -> i64 {
+fn scale_seconds(seconds: i64, from: i64, to: i64) -> i64 {
     let product = i128::from(seconds) * i128::from(to);
     i64::try_from((product + i128::from(from) - 1) / i128::from(from)).expect("seconds")
 }
@@ -128,7 +128,7 @@ impl<'a> NaiveSizedRun<'a> {
             began: now,
             resumed: now,
             stall: 0,
-            left: (job.seconds(&job.run, (size, pace)), job.known_at(size, pace)),
+            left: (job.run_seconds(&job.run, (size, pace)), job.known_at(size, pace)),
             pending: None,
             gives_since: None,
             releases_late,
@@ -140,22 +140,22 @@ impl<'a> NaiveSizedRun<'a> {
 
     fn at_time(&self, now: i64) -> SizeMoment {
         let progress = (now - self.since - self.stall).max(0);
-        let left = (self.left.0 - progress, self.left.1 - progress);
+        let remaining_seconds = (self.left.0 - progress, self.left.1 - progress);
         SizeMoment {
             time: now,
             size: self.size,
             pace: self.pace,
             stall: (self.stall - (now - self.since)).max(0),
-            left,
+            left: remaining_seconds,
         }
     }
 
     /// Its state before this instant.
-    fn base(&self, now: i64) -> SizeMoment {
+    fn base_moment(&self, now: i64) -> SizeMoment {
         self.before.filter(|before| before.time == now).unwrap_or_else(|| self.at_time(now))
     }
 
-    fn cost(&self, from: i64, to: i64) -> i64 {
+    fn resize_cost(&self, from: i64, to: i64) -> i64 {
         match to.cmp(&from) {
             std::cmp::Ordering::Greater => self.job.costs.0,
             std::cmp::Ordering::Less => self.job.costs.1,
@@ -163,7 +163,7 @@ impl<'a> NaiveSizedRun<'a> {
         }
     }
 
-    pub(crate) fn end(&self) -> i64 {
+    pub(crate) fn run_end(&self) -> i64 {
         self.since + self.stall + self.left.0
     }
 
@@ -178,68 +178,70 @@ impl<'a> NaiveSizedRun<'a> {
 
     /// Known end if it has another size and pace from a time on.
     pub(crate) fn end_after_change(&self, time: i64, (size, pace): (i64, usize)) -> i64 {
-        let SizeMoment { size: from, pace: before, stall, left, .. } = self.base(time);
+        let SizeMoment { size: from, pace: before, stall, left, .. } = self.base_moment(time);
         let is_paid = self.gives_since.is_some() && self.pending == Some((size, time));
-        let cost = if is_paid { 0 } else { self.cost(from, size) };
-        time + stall + cost + scaled(left.1.max(1), self.job.known_at(from, before), self.job.known_at(size, pace))
+        let cost = if is_paid { 0 } else { self.resize_cost(from, size) };
+        time + stall
+            + cost
+            + scale_seconds(left.1.max(1), self.job.known_at(from, before), self.job.known_at(size, pace))
     }
 
-    pub(crate) fn resize(&mut self, now: i64, size: i64) {
-        let base = self.base(now);
+    pub(crate) fn resize_to(&mut self, now: i64, size: i64) {
+        let base = self.base_moment(now);
         let is_paid = self.gives_since.is_some_and(|since| since < now) && self.pending == Some((size, now));
-        self.stall = base.stall + if is_paid { 0 } else { self.cost(base.size, size) };
-        self.left = self.converted(base, (size, self.pace));
+        self.stall = base.stall + if is_paid { 0 } else { self.resize_cost(base.size, size) };
+        self.left = self.convert_remaining(base, (size, self.pace));
         (self.before, self.pending, self.gives_since) = (Some(base), None, None);
         (self.size, self.since) = (size, now);
     }
 
     /// True and known seconds that are left at another size and pace.
-    fn converted(&self, base: SizeMoment, to: (i64, usize)) -> (i64, i64) {
+    fn convert_remaining(&self, base: SizeMoment, to: (i64, usize)) -> (i64, i64) {
         let convert = |table: &BTreeMap<i64, i64>, left| {
-            scaled(left, self.job.seconds(table, (base.size, base.pace)), self.job.seconds(table, to))
+            scale_seconds(left, self.job.run_seconds(table, (base.size, base.pace)), self.job.run_seconds(table, to))
         };
         (convert(&self.job.run, base.left.0), convert(&self.job.known, base.left.1).max(1))
     }
 
     /// It has another pace from now on.
     pub(crate) fn set_pace(&mut self, now: i64, pace: usize) {
-        let base = self.base(now);
+        let base = self.base_moment(now);
         // A change of size at this instant has its cost already.
         if self.before.is_none_or(|before| before.time != now) {
             self.stall = base.stall;
         }
-        self.left = self.converted(base, (self.size, pace));
+        self.left = self.convert_remaining(base, (self.size, pace));
         self.before = Some(base);
         (self.pace, self.paced_at, self.since) = (pace, now, now);
     }
 
     /// Time at which it gives processors back, or has new ones, if it changes then.
-    pub(crate) fn release(&self, time: i64, size: i64) -> i64 {
-        let from = self.base(time).size;
+    pub(crate) fn release_time(&self, time: i64, size: i64) -> i64 {
+        let from = self.base_moment(time).size;
         if self.releases_late && size < from { time + self.job.costs.1 } else { time }
     }
 
     /// It stands still until it gives processors back.
     pub(crate) fn begin_to_give(&mut self, now: i64, size: i64) {
-        let base = self.base(now);
+        let base = self.base_moment(now);
         // It may have given some at this very instant.
         let slower = base.size.min(self.size);
-        self.left = self.converted(base, (slower, self.pace));
+        self.left = self.convert_remaining(base, (slower, self.pace));
         (self.size, self.since, self.stall) = (slower, now, base.stall + self.job.costs.1);
         self.before = Some(base);
         (self.pending, self.gives_since) = (Some((size, now + self.job.costs.1)), Some(now));
     }
 
-    pub(crate) fn point(&self, now: i64) -> i64 {
+    pub(crate) fn change_point(&self, now: i64) -> i64 {
         if self.job.every == 0 { now } else { now + (self.since - now).rem_euclid(self.job.every) }
     }
 
-    pub(crate) fn held(&self) -> i64 {
+    pub(crate) fn held_procs(&self) -> i64 {
         self.size.max(self.pending.map_or(0, |(size, _)| size))
     }
 
     /// Watts of each processor.
-    pub(crate) fn watts(&self) -> i64 {
+    pub(crate) fn watts_per_proc(&self) -> i64 {
         self.job.watts_at(self.pace)
     }
 
@@ -249,28 +251,28 @@ impl<'a> NaiveSizedRun<'a> {
 
     pub(crate) fn next_ask(&self) -> Option<i64> {
         let (percent, _) = self.job.asks.get(self.heard)?;
-        let whole = self.job.seconds(&self.job.run, (self.size, self.pace));
+        let whole = self.job.run_seconds(&self.job.run, (self.size, self.pace));
         let due = (percent * whole + 99) / 100;
         Some(self.since + self.stall + (due - (whole - self.left.0)).max(0))
     }
 
     /// It is suspended: `since` is then the time of that.
-    pub(crate) fn pause(&mut self, now: i64) {
+    pub(crate) fn pause_run(&mut self, now: i64) {
         let SizeMoment { stall, left, .. } = self.at_time(now);
         (self.since, self.stall, self.left) = (now, stall, left);
         (self.pending, self.gives_since, self.before) = (None, None, None);
     }
 
-    pub(crate) fn span(&self, from: i64, until: i64, procs: i64) -> NaiveSpan {
-        NaiveSpan { from, until, procs, watts: procs * self.watts() }
+    pub(crate) fn run_span(&self, from: i64, until: i64, procs: i64) -> NaiveSpan {
+        NaiveSpan { from, until, procs, watts: procs * self.watts_per_proc() }
     }
 
-    pub(crate) fn spans(&self, now: i64) -> Vec<NaiveSpan> {
-        let span = |from, until, procs| self.span(from, until, procs);
+    pub(crate) fn run_spans(&self, now: i64) -> Vec<NaiveSpan> {
+        let span = |from, until, procs| self.run_span(from, until, procs);
         match self.pending.filter(|pending| pending.1 > now) {
             Some((size, at)) => {
-                let release = if self.gives_since.is_some() { at } else { self.release(at, size) };
-                vec![span(now, release, self.held()), span(release, self.end_after(at, size), size)]
+                let release = if self.gives_since.is_some() { at } else { self.release_time(at, size) };
+                vec![span(now, release, self.held_procs()), span(release, self.end_after(at, size), size)]
             }
             None => vec![span(now, self.known_end(now), self.size)],
         }

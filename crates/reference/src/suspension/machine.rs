@@ -56,7 +56,7 @@ impl<'a> NaiveMachine<'a> {
             overhead,
             amounts,
             levels: amounts.totals.clone(),
-            free: Set::first(processors),
+            free: Set::first_processors(processors),
             doing: vec![Doing::Absent; n],
             fresh: BTreeSet::new(),
             running: BTreeSet::new(),
@@ -72,27 +72,27 @@ impl<'a> NaiveMachine<'a> {
         }
     }
 
-    pub(super) fn result(self) -> Suspended {
+    pub(super) fn into_result(self) -> Suspended {
         self.out
     }
 
     /// Running jobs, by index.
-    pub(super) fn running(&self) -> Vec<usize> {
+    pub(super) fn running_jobs(&self) -> Vec<usize> {
         self.running.iter().copied().collect()
     }
 
     /// Suspended jobs, by index.
-    pub(super) fn suspended(&self) -> Vec<usize> {
+    pub(super) fn suspended_jobs(&self) -> Vec<usize> {
         self.suspended.iter().copied().collect()
     }
 
     /// Jobs never started, by index.
-    pub(super) fn fresh(&self) -> Vec<usize> {
+    pub(super) fn fresh_jobs(&self) -> Vec<usize> {
         self.fresh.iter().copied().collect()
     }
 
     /// Jobs waiting or suspended, by index.
-    pub(super) fn idle(&self) -> Vec<usize> {
+    pub(super) fn idle_jobs(&self) -> Vec<usize> {
         self.fresh.union(&self.suspended).copied().collect()
     }
 
@@ -100,7 +100,7 @@ impl<'a> NaiveMachine<'a> {
         !(self.fresh.is_empty() && self.suspended.is_empty())
     }
 
-    pub(super) fn doing(&self, j: usize) -> Doing {
+    pub(super) fn job_state(&self, j: usize) -> Doing {
         self.doing[j]
     }
 
@@ -117,50 +117,50 @@ impl<'a> NaiveMachine<'a> {
     }
 
     /// g: seconds run so far.
-    pub(super) fn executed(&self, j: usize) -> i64 {
+    pub(super) fn executed_time(&self, j: usize) -> i64 {
         self.ran[j] + self.now - self.segment_start(j)
     }
 
     /// Rule S3, w: seconds not run since submission; stands still while the job runs.
-    pub(super) fn waited(&self, j: usize) -> i64 {
-        self.now - self.jobs[j].submit - self.executed(j)
+    pub(super) fn waited_time(&self, j: usize) -> i64 {
+        self.now - self.jobs[j].submit - self.executed_time(j)
     }
 
     /// Rule S3: tau = (w + e) / e as a fraction.
-    pub(super) fn priority(&self, j: usize) -> Fraction {
+    pub(super) fn job_priority(&self, j: usize) -> Fraction {
         let e = self.jobs[j].estimate;
-        Fraction { over: self.waited(j) + e, under: e }
+        Fraction { over: self.waited_time(j) + e, under: e }
     }
 
     /// Rule S12: ixf = (w + g) / g as a fraction.
-    pub(super) fn instantaneous(&self, j: usize) -> Fraction {
-        let g = self.executed(j);
-        Fraction { over: self.waited(j) + g, under: g }
+    pub(super) fn instantaneous_factor(&self, j: usize) -> Fraction {
+        let g = self.executed_time(j);
+        Fraction { over: self.waited_time(j) + g, under: g }
     }
 
-    pub(super) fn set(&self, j: usize) -> Set {
+    pub(super) fn job_set(&self, j: usize) -> Set {
         self.sets[j]
     }
 
     /// Running jobs on some of these processors.
     pub(super) fn running_on(&self, set: Set) -> Vec<usize> {
-        self.running.iter().copied().filter(|&r| self.sets[r].meets(set)).collect()
+        self.running.iter().copied().filter(|&r| self.sets[r].has_common(set)).collect()
     }
 
     /// F: processors on which no job runs.
-    pub(super) fn free(&self) -> Set {
+    pub(super) fn free_set(&self) -> Set {
         self.free
     }
 
     /// O: processors of those suspended jobs for which `counts` holds.
-    pub(super) fn owned(&self, counts: impl Fn(usize) -> bool) -> Set {
+    pub(super) fn owned_set(&self, counts: impl Fn(usize) -> bool) -> Set {
         let owners = self.suspended.iter().filter(|&&s| counts(s));
-        owners.fold(Set::default(), |owned, &s| owned.with(self.sets[s]))
+        owners.fold(Set::default(), |owned, &s| owned.union_with(self.sets[s]))
     }
 
     /// Amounts of each resource that an idle job lacks, given what others have given back: 0 where
     /// there is enough.
-    pub(super) fn lacks(&self, j: usize, given_back: &[i64]) -> Vec<i64> {
+    pub(super) fn lacking_amounts(&self, j: usize, given_back: &[i64]) -> Vec<i64> {
         let asks = self.amounts.asks[j].iter().zip(&self.amounts.stay);
         let takes = asks.map(|(&ask, &stays)| if stays && self.doing[j] == Doing::Suspended { 0 } else { ask });
         takes.zip(self.levels.iter().zip(given_back)).map(|(take, (free, more))| (take - free - more).max(0)).collect()
@@ -168,22 +168,24 @@ impl<'a> NaiveMachine<'a> {
 
     /// Amounts that a job gives back if these are suspended.
     pub(super) fn given_back(&self, jobs: &[usize]) -> Vec<i64> {
-        let each = self.amounts.stay.iter().enumerate();
-        each.map(|(r, &stays)| if stays { 0 } else { jobs.iter().map(|&j| self.amounts.asks[j][r]).sum() }).collect()
+        let resources = self.amounts.stay.iter().enumerate();
+        resources
+            .map(|(r, &stays)| if stays { 0 } else { jobs.iter().map(|&j| self.amounts.asks[j][r]).sum() })
+            .collect()
     }
 
     /// Returns whether everything that an idle job asks for is free, once these are suspended.
-    pub(super) fn serves(&self, j: usize, suspended: &[usize]) -> bool {
-        self.lacks(j, &self.given_back(suspended)).iter().all(|&lack| lack == 0)
+    pub(super) fn can_serve(&self, j: usize, suspended: &[usize]) -> bool {
+        self.lacking_amounts(j, &self.given_back(suspended)).iter().all(|&lack| lack == 0)
     }
 
     /// Returns whether a job lacks more of something without this running job giving it back.
-    pub(super) fn helps(&self, lacks: &[i64], running: usize) -> bool {
+    pub(super) fn can_help(&self, lacks: &[i64], running: usize) -> bool {
         lacks.iter().zip(self.given_back(&[running])).any(|(&lack, more)| lack > 0 && more > 0)
     }
 
     /// The job takes (−1) or gives back (+1) everything, or what does not stay.
-    fn change(&mut self, j: usize, all: bool, sign: i64) {
+    fn change_amounts(&mut self, j: usize, all: bool, sign: i64) {
         for (r, level) in self.levels.iter_mut().enumerate() {
             if all || !self.amounts.stay[r] {
                 *level += sign * self.amounts.asks[j][r];
@@ -197,41 +199,41 @@ impl<'a> NaiveMachine<'a> {
     }
 
     /// Takes completed jobs out, by index.
-    pub(super) fn complete(&mut self) -> Vec<usize> {
-        let is_done = |&r: &usize| self.executed(r) >= self.due[r];
-        let done: Vec<usize> = self.running.iter().copied().filter(is_done).collect();
-        for &j in &done {
+    pub(super) fn complete_jobs(&mut self) -> Vec<usize> {
+        let is_done = |&r: &usize| self.executed_time(r) >= self.due[r];
+        let completed_jobs: Vec<usize> = self.running.iter().copied().filter(is_done).collect();
+        for &j in &completed_jobs {
             self.end_segment(j);
-            self.change(j, true, 1);
+            self.change_amounts(j, true, 1);
             self.out.schedule[j].end = self.now;
             self.doing[j] = Doing::Absent;
         }
-        done
+        completed_jobs
     }
 
-    pub(super) fn arrive(&mut self, j: usize) {
+    pub(super) fn note_arrival(&mut self, j: usize) {
         self.doing[j] = Doing::Fresh;
         self.fresh.insert(j);
     }
 
-    pub(super) fn start(&mut self, j: usize, set: Set) {
+    pub(super) fn start_job(&mut self, j: usize, set: Set) {
         assert_eq!(set.len(), self.jobs[j].procs, "wrong number of processors");
-        assert_eq!(set.without(self.free), Set::default(), "two jobs on one processor");
-        self.change(j, self.doing[j] == Doing::Fresh, -1);
+        assert_eq!(set.difference_with(self.free), Set::default(), "two jobs on one processor");
+        self.change_amounts(j, self.doing[j] == Doing::Fresh, -1);
         if self.doing[j] == Doing::Fresh {
             self.out.schedule[j].start = self.now;
         }
         self.fresh.remove(&j);
         self.suspended.remove(&j);
         self.running.insert(j);
-        self.free = self.free.without(set);
+        self.free = self.free.difference_with(set);
         self.sets[j] = set;
         self.doing[j] = Doing::Running(self.now);
     }
 
-    pub(super) fn suspend(&mut self, j: usize) {
+    pub(super) fn suspend_job(&mut self, j: usize) {
         self.end_segment(j);
-        self.change(j, false, 1);
+        self.change_amounts(j, false, 1);
         self.doing[j] = Doing::Suspended;
         self.suspended.insert(j);
         self.due[j] += self.overhead.get(j).copied().unwrap_or(0);
@@ -242,8 +244,8 @@ impl<'a> NaiveMachine<'a> {
         let start = self.segment_start(j);
         self.ran[j] += self.now - start;
         self.running.remove(&j);
-        self.free = self.free.with(self.sets[j]);
-        let processors = Some(self.sets[j].numbers());
+        self.free = self.free.union_with(self.sets[j]);
+        let processors = Some(self.sets[j].list_numbers());
         self.out.segments.push(NaiveSegment { job: j, start, end: self.now, processors });
     }
 }
@@ -256,7 +258,7 @@ pub(super) struct Fraction {
 }
 
 impl Fraction {
-    pub(super) fn compare(self, other: Fraction) -> Ordering {
+    pub(super) fn compare_with(self, other: Fraction) -> Ordering {
         let wide = i128::from;
         (wide(self.over) * wide(other.under)).cmp(&(wide(other.over) * wide(self.under)))
     }

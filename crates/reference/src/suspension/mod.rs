@@ -50,7 +50,7 @@ pub struct NaiveSelective {
 
 impl NaiveSelective {
     /// The settled semantics with a factor of 2.
-    pub fn settled() -> NaiveSelective {
+    pub fn settled_rules() -> NaiveSelective {
         NaiveSelective {
             factor: (2, 1),
             limit: NaiveLimit::None,
@@ -71,7 +71,7 @@ pub enum NaiveLimit {
     None,
     /// The mean over the jobs of the category that have completed so far; none yet: no limit.
     Online,
-    /// Given means, by [`category`].
+    /// Given means, by [`job_category`].
     Given([f64; 16]),
 }
 
@@ -113,7 +113,7 @@ pub struct Suspended {
 }
 
 /// Rule S9: 4 classes of estimate × 4 of processors.
-pub fn category(job: &JobIn) -> usize {
+pub fn job_category(job: &JobIn) -> usize {
     let class = |value: i64, limits: [i64; 3]| limits.iter().filter(|&&limit| value > limit).count();
     4 * class(job.estimate, [600, 3_600, 28_800]) + class(job.procs, [1, 8, 32])
 }
@@ -140,8 +140,8 @@ pub struct NaiveAmounts {
 /// # Panics
 /// As [`run_counting`].
 pub fn run(policy: &NaivePolicy, jobs: &[JobIn], processors: i64, overhead: &[i64]) -> Suspended {
-    let none = NaiveAmounts { asks: vec![Vec::new(); jobs.len()], ..NaiveAmounts::default() };
-    run_counting(policy, jobs, processors, overhead, &none)
+    let no_amounts = NaiveAmounts { asks: vec![Vec::new(); jobs.len()], ..NaiveAmounts::default() };
+    run_counting(policy, jobs, processors, overhead, &no_amounts)
 }
 
 /// Runs a policy over jobs in order of arrival on a machine of this many processors. `overhead[j]`
@@ -168,27 +168,27 @@ pub fn run_counting(
     }
     let mut machine = NaiveMachine::new(jobs, processors, overhead, amounts);
     let mut slowdowns = [(0.0, 0.0); 16]; // (sum, count)
-    let mut arrived = 0;
+    let mut arrival_count = 0;
     // Rule S4.
     loop {
-        let arrival = jobs.get(arrived).map(|job| job.submit);
+        let arrival = jobs.get(arrival_count).map(|job| job.submit);
         let completion = machine.next_completion();
         let tick = machine.anyone_idle().then(|| 60 * (machine.now.div_euclid(60) + 1));
         let Some(now) = [arrival, completion, tick].into_iter().flatten().min() else { break };
         machine.now = now;
-        let completed = machine.complete();
-        for &j in &completed {
-            let (sum, count) = &mut slowdowns[category(&jobs[j])];
+        let completed_jobs = machine.complete_jobs();
+        for &j in &completed_jobs {
+            let (sum, count) = &mut slowdowns[job_category(&jobs[j])];
             *sum += match policy {
                 NaivePolicy::Selective(settings) if settings.limit_on_turnaround => (now - jobs[j].submit) as f64,
                 _ => bounded_slowdown(&jobs[j], now),
             };
             *count += 1.0;
         }
-        let mut anything = !completed.is_empty();
-        while arrived < jobs.len() && jobs[arrived].submit == now {
-            machine.arrive(arrived);
-            arrived += 1;
+        let mut anything = !completed_jobs.is_empty();
+        while arrival_count < jobs.len() && jobs[arrival_count].submit == now {
+            machine.note_arrival(arrival_count);
+            arrival_count += 1;
             anything = true;
         }
         if !machine.anyone_idle() {
@@ -196,24 +196,24 @@ pub fn run_counting(
         }
         match policy {
             NaivePolicy::Immediate { preempting_resumption } => {
-                immediate::serve(&mut machine, *preempting_resumption);
+                immediate::serve_jobs(&mut machine, *preempting_resumption);
             }
             NaivePolicy::Selective(settings) => {
-                let limits = settings.limits(&slowdowns);
+                let limits = settings.priority_limits(&slowdowns);
                 if now.rem_euclid(60) == 0 {
-                    selective::preempt(&mut machine, settings, &limits);
+                    selective::preempt_jobs(&mut machine, settings, &limits);
                 } else if anything && !settings.starts_at_ticks_only {
-                    selective::dispatch(&mut machine, settings);
+                    selective::dispatch_jobs(&mut machine, settings);
                 }
             }
         }
     }
-    machine.result()
+    machine.into_result()
 }
 
 impl NaiveSelective {
     /// The highest priority at which a job of each category may be suspended.
-    fn limits(&self, slowdowns: &[(f64, f64); 16]) -> [f64; 16] {
+    fn priority_limits(&self, slowdowns: &[(f64, f64); 16]) -> [f64; 16] {
         match self.limit {
             NaiveLimit::None => [f64::INFINITY; 16],
             NaiveLimit::Given(means) => means.map(|mean| 1.5 * mean),

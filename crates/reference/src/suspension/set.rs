@@ -8,7 +8,7 @@ impl Set {
     pub(super) const LIMIT: i64 = 512;
 
     /// Processors 0 to n − 1.
-    pub(super) fn first(n: i64) -> Set {
+    pub(super) fn first_processors(n: i64) -> Set {
         let mut set = Set::default();
         for p in 0..n as usize {
             set.0[p / 64] |= 1 << (p % 64);
@@ -16,20 +16,20 @@ impl Set {
         set
     }
 
-    fn combine(self, other: Set, word: impl Fn(u64, u64) -> u64) -> Set {
+    fn combine_words(self, other: Set, word: impl Fn(u64, u64) -> u64) -> Set {
         Set(std::array::from_fn(|i| word(self.0[i], other.0[i])))
     }
 
-    pub(super) fn with(self, other: Set) -> Set {
-        self.combine(other, |a, b| a | b)
+    pub(super) fn union_with(self, other: Set) -> Set {
+        self.combine_words(other, |a, b| a | b)
     }
 
-    pub(super) fn without(self, other: Set) -> Set {
-        self.combine(other, |a, b| a & !b)
+    pub(super) fn difference_with(self, other: Set) -> Set {
+        self.combine_words(other, |a, b| a & !b)
     }
 
-    pub(super) fn meets(self, other: Set) -> bool {
-        self.combine(other, |a, b| a & b) != Set::default()
+    pub(super) fn has_common(self, other: Set) -> bool {
+        self.combine_words(other, |a, b| a & b) != Set::default()
     }
 
     pub(super) fn len(self) -> i64 {
@@ -37,12 +37,12 @@ impl Set {
     }
 
     /// The processors in ascending order.
-    pub(super) fn numbers(self) -> Vec<u32> {
+    pub(super) fn list_numbers(self) -> Vec<u32> {
         (0..Set::LIMIT as u32).filter(|&p| self.0[p as usize / 64] >> (p % 64) & 1 == 1).collect()
     }
 
     /// The `n` lowest processors, if there are as many.
-    pub(super) fn lowest(self, n: i64) -> Option<Set> {
+    pub(super) fn lowest_processors(self, n: i64) -> Option<Set> {
         if self.len() < n {
             return None;
         }

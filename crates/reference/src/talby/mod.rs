@@ -26,7 +26,7 @@
 
 mod priority;
 
-pub use priority::{Exponents, Heuristic, NaiveImportance, NaivePriority, NaiveRemoval, NaiveTalbyWaiting, cost};
+pub use priority::{Exponents, Heuristic, NaiveImportance, NaivePriority, NaiveRemoval, NaiveTalbyWaiting, move_cost};
 
 use crate::predict::{NaiveForecast, NaiveHere, Predictions};
 use crate::profile::NaiveProfile;
@@ -105,7 +105,7 @@ pub fn run(scheduler: NaiveTalbyScheduler<'_>, notice: NaiveNotice, jobs: &[JobI
     for (i, job) in jobs.iter().enumerate() {
         assert!(job.estimate >= 1 && job.run <= job.estimate, "job {i} outlives its estimate");
     }
-    schedule(scheduler, notice, NaiveForecast::default(), jobs, machine)
+    run_schedule(scheduler, notice, NaiveForecast::default(), jobs, machine)
 }
 
 /// Runs conservative or priority scheduling with predictions, which jobs may outlive.
@@ -121,10 +121,10 @@ pub fn run_predicted(
     machine: i64,
 ) -> NaivePlanned {
     assert!(scheduler != NaiveTalbyScheduler::Easy, "EASY plans nothing");
-    schedule(scheduler, notice, forecast, jobs, machine)
+    run_schedule(scheduler, notice, forecast, jobs, machine)
 }
 
-fn schedule(
+fn run_schedule(
     scheduler: NaiveTalbyScheduler<'_>,
     notice: NaiveNotice,
     forecast: NaiveForecast,
@@ -153,7 +153,7 @@ fn schedule(
     };
     while let Some(instant) = world.next_instant() {
         world.now = instant;
-        while world.instant() {}
+        while world.step_instant() {}
     }
     let out = |(job, start): (&JobIn, &Option<i64>)| match *start {
         Some(start) => JobOut { start, end: start + job.run },
@@ -163,7 +163,7 @@ fn schedule(
         schedule: jobs.iter().zip(&world.starts).map(out).collect(),
         promised: world.promised,
         announced: world.announced,
-        predictions: (0..jobs.len()).map(|j| world.predictions.made(j).to_vec()).collect(),
+        predictions: (0..jobs.len()).map(|j| world.predictions.prediction_history(j).to_vec()).collect(),
     }
 }
 
@@ -206,49 +206,49 @@ impl NaiveTalbyWorld<'_> {
     /// and with late notice, while a job waits, the next end that the plan has.
     fn next_instant(&self) -> Option<i64> {
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
-        let planned = self.waiting.iter().filter_map(|w| w.start).min();
-        let happens = self.running.iter().filter_map(|r| self.happens(r)).min();
+        let planned_start = self.waiting.iter().filter_map(|w| w.start).min();
+        let happens = self.running.iter().filter_map(|r| self.next_event(r)).min();
         let looks = self.notice == NaiveNotice::Late && self.anyone_waits();
-        let known = self.running.iter().map(|r| r.until).min().filter(|_| looks);
-        [arrival, planned, happens, known].into_iter().flatten().min()
+        let known_end = self.running.iter().map(|r| r.until).min().filter(|_| looks);
+        [arrival, planned_start, happens, known_end].into_iter().flatten().min()
     }
 
     /// Returns the next event of a running job: its end, or the correction of its prediction.
-    fn happens(&self, r: &NaiveRunning) -> Option<i64> {
+    fn next_event(&self, r: &NaiveRunning) -> Option<i64> {
         let end = r.start + self.jobs[r.job].run;
-        let next = if self.predictions.corrected() { end.min(self.predicted_end(r)) } else { end };
+        let next = if self.predictions.is_corrected() { end.min(self.predicted_end(r)) } else { end };
         (!r.over).then_some(next)
     }
 
     fn predicted_end(&self, r: &NaiveRunning) -> i64 {
-        r.start + self.predictions.of(r.job)
+        r.start + self.predictions.current_prediction(r.job)
     }
 
     /// Returns the planned run time of a job.
-    fn span(&self, j: usize) -> i64 {
-        self.predictions.of(j).max(1)
+    fn planned_run(&self, j: usize) -> i64 {
+        self.predictions.current_prediction(j).max(1)
     }
 
     /// Rule 5. Tells whether the same instant has to be gone through once more.
-    fn instant(&mut self) -> bool {
+    fn step_instant(&mut self) -> bool {
         let (jobs, now) = (self.jobs, self.now);
-        let mut known = self.running.iter().any(|r| r.until <= now);
+        let mut is_end_due = self.running.iter().any(|r| r.until <= now);
         self.end_jobs();
         self.correct_predictions();
-        known |= self.running.iter().any(|r| r.until <= now);
+        is_end_due |= self.running.iter().any(|r| r.until <= now);
         let known_arrived = self.arrived;
         while self.arrived < jobs.len() && jobs[self.arrived].submit <= now {
-            self.predictions.arrive(self.arrived, now);
+            self.predictions.note_arrival(self.arrived, now);
             self.arrived += 1;
         }
         let due = |w: &NaiveTalbyWaiting| w.start.is_some_and(|start| start <= now);
-        let looks = self.notice == NaiveNotice::Immediate || known || self.waiting.iter().any(due);
+        let looks = self.notice == NaiveNotice::Immediate || is_end_due || self.waiting.iter().any(due);
         if self.arrived > known_arrived || self.anyone_waits() && looks {
-            self.pass(known_arrived..self.arrived);
+            self.run_pass(known_arrived..self.arrived);
         }
         // A job of no run time ends at the instant of its start, a prediction of no time is over
         // then.
-        self.running.iter().any(|r| self.happens(r).is_some_and(|at| at <= now))
+        self.running.iter().any(|r| self.next_event(r).is_some_and(|at| at <= now))
     }
 
     fn anyone_waits(&self) -> bool {
@@ -258,20 +258,20 @@ impl NaiveTalbyWorld<'_> {
     /// In order of arrival.
     fn end_jobs(&mut self) {
         let ends = |r: &&NaiveRunning| !r.over && r.start + self.jobs[r.job].run <= self.now;
-        let mut ended: Vec<usize> = self.running.iter().filter(ends).map(|r| r.job).collect();
-        ended.sort_unstable();
-        for j in ended {
+        let mut ended_jobs: Vec<usize> = self.running.iter().filter(ends).map(|r| r.job).collect();
+        ended_jobs.sort_unstable();
+        for j in ended_jobs {
             for r in self.running.iter_mut().filter(|r| r.job == j) {
                 r.over = true;
                 self.early |= r.until > self.now;
             }
-            let (waiting, beyond, running) = (&self.waiting, &self.beyond, &self.running);
-            let here = |j: usize| match running.iter().find(|r| r.job == j && !r.over) {
+            let (waiting_jobs, beyond, running_jobs) = (&self.waiting, &self.beyond, &self.running);
+            let presence = |j: usize| match running_jobs.iter().find(|r| r.job == j && !r.over) {
                 Some(r) => NaiveHere::Running(r.start),
-                None if waiting.iter().any(|w| w.job == j) || beyond.contains(&j) => NaiveHere::Waiting,
+                None if waiting_jobs.iter().any(|w| w.job == j) || beyond.contains(&j) => NaiveHere::Waiting,
                 None => NaiveHere::No,
             };
-            for renewed in self.predictions.terminate(j, self.now, here) {
+            for renewed in self.predictions.note_end(j, self.now, presence) {
                 self.changed = true;
                 self.plan_the_prediction(renewed);
             }
@@ -280,8 +280,8 @@ impl NaiveTalbyWorld<'_> {
 
     fn correct_predictions(&mut self) {
         for r in self.running.clone() {
-            if self.happens(&r).is_some_and(|at| at <= self.now) {
-                self.predictions.correct(r.job, self.now);
+            if self.next_event(&r).is_some_and(|at| at <= self.now) {
+                self.predictions.correct_prediction(r.job, self.now);
                 self.changed = true;
                 self.plan_the_prediction(r.job);
             }
@@ -290,14 +290,14 @@ impl NaiveTalbyWorld<'_> {
 
     /// The plan has a running job end when it is predicted to.
     fn plan_the_prediction(&mut self, j: usize) {
-        let span = self.span(j);
+        let span = self.planned_run(j);
         for r in self.running.iter_mut().filter(|r| r.job == j) {
             r.until = r.start + span;
         }
     }
 
     /// Looks at the plan: first what has changed, then these newcomers, then jobs that are due.
-    fn pass(&mut self, newcomers: std::ops::Range<usize>) {
+    fn run_pass(&mut self, newcomers: std::ops::Range<usize>) {
         let now = self.now;
         // a. Ends. One compression if at least one of them is early, or where predictions have
         // changed or were outlived.
@@ -309,9 +309,9 @@ impl NaiveTalbyWorld<'_> {
                 self.changed = true;
             }
         }
-        let (changed, early) = (std::mem::take(&mut self.changed), std::mem::take(&mut self.early));
-        if changed && self.scheduler != NaiveTalbyScheduler::Easy {
-            self.compress();
+        let (has_changed, early) = (std::mem::take(&mut self.changed), std::mem::take(&mut self.early));
+        if has_changed && self.scheduler != NaiveTalbyScheduler::Easy {
+            self.compress_plan();
         } else if early {
             self.remove();
         }
@@ -328,7 +328,7 @@ impl NaiveTalbyWorld<'_> {
         }
         for w in self.waiting.clone() {
             if w.start.is_some_and(|start| start <= now) {
-                self.begin(w.job);
+                self.begin_job(w.job);
             }
         }
     }
@@ -340,8 +340,8 @@ impl NaiveTalbyWorld<'_> {
                 self.easy_pass();
             }
             NaiveTalbyScheduler::Conservative => {
-                let start = self.earliest(&self.plan(), j); // rule 7
-                self.admit(NaiveTalbyWaiting::new(j, Some(start)));
+                let start = self.earliest_start(&self.build_plan(), j); // rule 7
+                self.admit_job(NaiveTalbyWaiting::new(j, Some(start)));
             }
             NaiveTalbyScheduler::Priority(priority) => self.insert_by_price(priority, j),
             NaiveTalbyScheduler::Horizon(_) => self.beyond.push(j),
@@ -351,32 +351,32 @@ impl NaiveTalbyWorld<'_> {
     /// Plans the jobs without a plan that the horizon reaches.
     fn look_beyond(&mut self, horizon: NaiveHorizon) {
         for j in std::mem::take(&mut self.beyond) {
-            let start = self.earliest(&self.plan(), j);
+            let start = self.earliest_start(&self.build_plan(), j);
             let later = self.waiting.iter().filter(|w| w.start > Some(self.now)).count();
-            let reached = match horizon {
+            let is_reached = match horizon {
                 NaiveHorizon::Jobs(most) => later < most,
                 NaiveHorizon::Seconds(seconds) => start <= self.now + seconds,
             };
-            match reached {
-                true => self.admit(NaiveTalbyWaiting::new(j, Some(start))),
+            match is_reached {
+                true => self.admit_job(NaiveTalbyWaiting::new(j, Some(start))),
                 false => self.beyond.push(j),
             }
         }
     }
 
     /// A newcomer has its first place in the plan, which makes the promise.
-    fn admit(&mut self, w: NaiveTalbyWaiting) {
-        self.promised[w.job] = w.latest();
+    fn admit_job(&mut self, w: NaiveTalbyWaiting) {
+        self.promised[w.job] = w.latest_start();
         self.waiting.push(w);
         if w.start > Some(self.now) {
-            self.announce(w.job);
+            self.announce_start(w.job);
         }
     }
 
-    fn announce(&mut self, j: usize) {
+    fn announce_start(&mut self, j: usize) {
         for w in self.waiting.iter().filter(|w| w.job == j) {
             let start = w.start.unwrap_or(self.now);
-            self.announced[j].push(NaiveAnnounced { at: self.now, start, latest: w.latest() });
+            self.announced[j].push(NaiveAnnounced { at: self.now, start, latest: w.latest_start() });
         }
     }
 
@@ -388,25 +388,25 @@ impl NaiveTalbyWorld<'_> {
                 self.remove_by_price(priority)
             }
             NaiveTalbyScheduler::Conservative | NaiveTalbyScheduler::Horizon(_) | NaiveTalbyScheduler::Priority(_) => {
-                self.compress()
+                self.compress_plan()
             }
         }
     }
 
     /// Rule 8: all waiting jobs out, then back one by one, in order of planned start. Rule 15: what
     /// that gains does not touch slacks.
-    fn compress(&mut self) {
+    fn compress_plan(&mut self) {
         let mut order = std::mem::take(&mut self.waiting);
         order.sort_by_key(|w| (w.start, w.job));
-        let mut plan = self.plan(); // of the running jobs
+        let mut plan = self.build_plan(); // of the running jobs
         for w in order {
-            let start = self.earliest(&plan, w.job);
-            plan.take(start, start + self.span(w.job), self.jobs[w.job].procs);
+            let start = self.earliest_start(&plan, w.job);
+            plan.take_processors(start, start + self.planned_run(w.job), self.jobs[w.job].procs);
             let delay = start - w.start.unwrap_or(start);
             let slack = if delay > 0 { (w.slack - delay as f64).max(0.0) } else { w.slack };
             self.waiting.push(NaiveTalbyWaiting { start: Some(start), slack, ..w });
             if delay != 0 {
-                self.announce(w.job);
+                self.announce_start(w.job);
             }
         }
         self.waiting.sort_by_key(|w| w.job);
@@ -414,49 +414,49 @@ impl NaiveTalbyWorld<'_> {
 
     /// Rule 6: the machine without the running jobs until their planned ends and without the
     /// reservations.
-    fn plan(&self) -> NaiveProfile {
+    fn build_plan(&self) -> NaiveProfile {
         let mut plan = NaiveProfile::new(self.now, self.machine);
         for r in &self.running {
-            plan.take(r.start, r.until, self.jobs[r.job].procs);
+            plan.take_processors(r.start, r.until, self.jobs[r.job].procs);
         }
         for w in &self.waiting {
             if let Some(start) = w.start {
-                plan.take(start, start + self.span(w.job), self.jobs[w.job].procs);
+                plan.take_processors(start, start + self.planned_run(w.job), self.jobs[w.job].procs);
             }
         }
         plan
     }
 
-    fn earliest(&self, plan: &NaiveProfile, j: usize) -> i64 {
-        plan.earliest(self.now, self.span(j), self.jobs[j].procs)
+    fn earliest_start(&self, plan: &NaiveProfile, j: usize) -> i64 {
+        plan.earliest_start(self.now, self.planned_run(j), self.jobs[j].procs)
     }
 
-    fn begin(&mut self, j: usize) {
+    fn begin_job(&mut self, j: usize) {
         self.waiting.retain(|w| w.job != j);
-        self.running.push(NaiveRunning { job: j, start: self.now, until: self.now + self.span(j), over: false });
+        self.running.push(NaiveRunning { job: j, start: self.now, until: self.now + self.planned_run(j), over: false });
         self.starts[j] = Some(self.now);
-        assert!(self.free() >= 0, "more processors used than there are");
+        assert!(self.free_processors() >= 0, "more processors used than there are");
     }
 
-    fn free(&self) -> i64 {
+    fn free_processors(&self) -> i64 {
         self.machine - self.running.iter().map(|r| self.jobs[r.job].procs).sum::<i64>()
     }
 
     /// Rule 9.
     fn easy_pass(&mut self) {
         while let Some(head) = self.waiting.first() {
-            if self.jobs[head.job].procs > self.free() {
+            if self.jobs[head.job].procs > self.free_processors() {
                 break;
             }
-            self.begin(head.job);
+            self.begin_job(head.job);
         }
         let Some(head) = self.waiting.first() else {
             return;
         };
         let need = self.jobs[head.job].procs;
         let free_at = |time: i64| {
-            let ended = self.running.iter().filter(|r| r.until <= time);
-            self.free() + ended.map(|r| self.jobs[r.job].procs).sum::<i64>()
+            let ended_runs = self.running.iter().filter(|r| r.until <= time);
+            self.free_processors() + ended_runs.map(|r| self.jobs[r.job].procs).sum::<i64>()
         };
         let Some(shadow) = self.running.iter().map(|r| r.until).filter(|&t| free_at(t) >= need).min() else {
             unreachable!("a job that fits the machine fits when all others have ended")
@@ -465,14 +465,14 @@ impl NaiveTalbyWorld<'_> {
         let behind: Vec<NaiveTalbyWaiting> = self.waiting[1..].to_vec();
         for w in behind {
             let job = &self.jobs[w.job];
-            if job.procs > self.free() {
+            if job.procs > self.free_processors() {
                 continue;
             }
             if self.now + job.estimate <= shadow {
-                self.begin(w.job);
+                self.begin_job(w.job);
             } else if job.procs <= extra {
                 extra -= job.procs;
-                self.begin(w.job);
+                self.begin_job(w.job);
             }
         }
     }

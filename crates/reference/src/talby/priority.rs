@@ -67,7 +67,7 @@ impl Default for Exponents {
 impl Exponents {
     /// The first term of a price: the newcomer's own wait, weighed as its utilisation.
     pub fn of_waiting(&self, procs: i64, wait: i64) -> f64 {
-        if wait == 0 { 0.0 } else { power(procs as f64, self.procs) * power(wait as f64, self.time) }
+        if wait == 0 { 0.0 } else { raise_power(procs as f64, self.procs) * raise_power(wait as f64, self.time) }
     }
 }
 
@@ -119,7 +119,7 @@ impl NaiveTalbyWaiting {
 
     /// The latest start. Starts are whole, so that a fraction of a second of slack is worth
     /// nothing.
-    pub(super) fn latest(&self) -> Option<i64> {
+    pub(super) fn latest_start(&self) -> Option<i64> {
         let slack = Some(self.slack).filter(|slack| slack.is_finite())?;
         Some(self.start? + slack.floor() as i64)
     }
@@ -127,7 +127,7 @@ impl NaiveTalbyWaiting {
 
 /// Rules 11c, 17 and 18: the price of moving a waiting job by `delay` seconds for the sake of one
 /// of priority `for_priority`. `None` if the move is impossible.
-pub fn cost(
+pub fn move_cost(
     moved: &NaiveTalbyWaiting,
     procs: i64,
     delay: i64,
@@ -147,12 +147,12 @@ pub fn cost(
     let fairness = if moved.first_slack == moved.slack { 1.0 } else { moved.first_slack / moved.slack };
     let Exponents { procs: u, time: t, priority: p, fairness: f } = *exponents;
     let sign = if delay < 0 { -1.0 } else { 1.0 };
-    let product = power(procs as f64, u) * (sign * power(delay.abs() as f64, t));
-    Some(product * power(ratio, p) * power(fairness, p * f))
+    let product = raise_power(procs as f64, u) * (sign * raise_power(delay.abs() as f64, t));
+    Some(product * raise_power(ratio, p) * raise_power(fairness, p * f))
 }
 
 /// An exponent of 1 leaves the number as it is, to the last bit.
-fn power(base: f64, exponent: f64) -> f64 {
+fn raise_power(base: f64, exponent: f64) -> f64 {
     if exponent == 1.0 { base } else { base.powf(exponent) }
 }
 
@@ -178,16 +178,16 @@ impl NaiveTalbyWorld<'_> {
         let job = &self.jobs[j];
         let NaiveImportance { user, political } = settings.importance.get(j).copied().unwrap_or_default();
         let weigh = |scheduler: f64| (user + political + scheduler) / 3.0;
-        let new = NaiveNewcomer { procs: job.procs, span: self.span(j), priority: weigh(0.5) };
+        let new = NaiveNewcomer { procs: job.procs, span: self.planned_run(j), priority: weigh(0.5) };
         // No job moves.
-        let start = self.earliest(&self.plan(), j);
+        let start = self.earliest_start(&self.build_plan(), j);
         let fallback = NaiveCandidate {
             start,
             moves: Vec::new(),
             price: settings.exponents.of_waiting(job.procs, start - self.now),
         };
-        let best = self.cheapest(settings, new, fallback);
-        self.apply(&best);
+        let best = self.cheapest_candidate(settings, new, fallback);
+        self.apply_candidate(&best);
         let wait = (best.start - self.now) as f64;
         let priority = weigh((wait / (2.0 * settings.average_wait)).min(1.0));
         let slack = if priority == f64::NEG_INFINITY {
@@ -195,22 +195,27 @@ impl NaiveTalbyWorld<'_> {
         } else {
             ((1.0 - priority) * settings.slack_factor) * settings.average_wait
         };
-        self.admit(NaiveTalbyWaiting { job: j, start: Some(best.start), priority, slack, first_slack: slack });
+        self.admit_job(NaiveTalbyWaiting { job: j, start: Some(best.start), priority, slack, first_slack: slack });
     }
 
     /// Rule 20.
     pub(super) fn remove_by_price(&mut self, settings: &NaivePriority) {
         let dummy = NaiveNewcomer { procs: 0, span: 0, priority: 1.0 };
-        let nothing = NaiveCandidate { start: self.now, moves: Vec::new(), price: 0.0 };
-        let best = self.cheapest(settings, dummy, nothing);
-        self.apply(&best);
+        let no_change = NaiveCandidate { start: self.now, moves: Vec::new(), price: 0.0 };
+        let best = self.cheapest_candidate(settings, dummy, no_change);
+        self.apply_candidate(&best);
     }
 
     /// Rules 11 and 12: the cheapest, then the one that moves fewest, then the earliest.
-    fn cheapest(&self, settings: &NaivePriority, new: NaiveNewcomer, fallback: NaiveCandidate) -> NaiveCandidate {
+    fn cheapest_candidate(
+        &self,
+        settings: &NaivePriority,
+        new: NaiveNewcomer,
+        fallback: NaiveCandidate,
+    ) -> NaiveCandidate {
         let mut best = fallback;
         for start in self.slot_starts() {
-            let Some(candidate) = self.rearranged(settings, new, start) else {
+            let Some(candidate) = self.rearrange_plan(settings, new, start) else {
                 continue;
             };
             let fewer = candidate.moves.len() < best.moves.len();
@@ -227,7 +232,7 @@ impl NaiveTalbyWorld<'_> {
         starts.extend(self.running.iter().map(|r| r.until));
         for w in &self.waiting {
             let start = w.start.unwrap_or(self.now);
-            starts.extend([start, start + self.span(w.job)]);
+            starts.extend([start, start + self.planned_run(w.job)]);
         }
         starts.retain(|&start| start >= self.now);
         starts.sort_unstable();
@@ -237,31 +242,32 @@ impl NaiveTalbyWorld<'_> {
 
     /// Rules 11a to 11d: what it takes to put the newcomer at `start`; `None` if that is
     /// impossible.
-    fn rearranged(&self, settings: &NaivePriority, new: NaiveNewcomer, start: i64) -> Option<NaiveCandidate> {
+    fn rearrange_plan(&self, settings: &NaivePriority, new: NaiveNewcomer, start: i64) -> Option<NaiveCandidate> {
         let is_fixed = |w: &NaiveTalbyWaiting| w.start.is_some_and(|s| s < start);
         let mut plan = NaiveProfile::new(self.now, self.machine);
         for r in &self.running {
-            plan.take(r.start, r.until, self.jobs[r.job].procs);
+            plan.take_processors(r.start, r.until, self.jobs[r.job].procs);
         }
         for w in self.waiting.iter().filter(|w| is_fixed(w)) {
             let begin = w.start.unwrap_or(self.now);
-            plan.take(begin, begin + self.span(w.job), self.jobs[w.job].procs);
+            plan.take_processors(begin, begin + self.planned_run(w.job), self.jobs[w.job].procs);
         }
-        if !plan.fits(start, new.span, new.procs) {
+        if !plan.fits_throughout(start, new.span, new.procs) {
             return None;
         }
-        plan.take(start, start + new.span, new.procs);
+        plan.take_processors(start, start + new.span, new.procs);
 
-        let mut displaced: Vec<NaiveTalbyWaiting> = self.waiting.iter().filter(|w| !is_fixed(w)).copied().collect();
-        self.sort(settings, new, &mut displaced);
+        let mut displaced_jobs: Vec<NaiveTalbyWaiting> =
+            self.waiting.iter().filter(|w| !is_fixed(w)).copied().collect();
+        self.sort_displaced(settings, new, &mut displaced_jobs);
         let mut price = settings.exponents.of_waiting(new.procs, start - self.now);
         let mut moves = Vec::new();
-        for w in displaced {
+        for w in displaced_jobs {
             let job = &self.jobs[w.job];
-            let begin = self.earliest(&plan, w.job);
-            plan.take(begin, begin + self.span(w.job), job.procs);
+            let begin = self.earliest_start(&plan, w.job);
+            plan.take_processors(begin, begin + self.planned_run(w.job), job.procs);
             let delay = begin - w.start.unwrap_or(self.now);
-            price += cost(&w, job.procs, delay, new.priority, &settings.exponents)?;
+            price += move_cost(&w, job.procs, delay, new.priority, &settings.exponents)?;
             if delay != 0 {
                 moves.push((w.job, begin));
             }
@@ -270,12 +276,12 @@ impl NaiveTalbyWorld<'_> {
     }
 
     /// Rule 16.
-    fn sort(&self, settings: &NaivePriority, new: NaiveNewcomer, displaced: &mut [NaiveTalbyWaiting]) {
+    fn sort_displaced(&self, settings: &NaivePriority, new: NaiveNewcomer, displaced: &mut [NaiveTalbyWaiting]) {
         displaced.sort_by_key(|w| w.job);
-        let area = |w: &NaiveTalbyWaiting| self.span(w.job) * self.jobs[w.job].procs;
+        let area = |w: &NaiveTalbyWaiting| self.planned_run(w.job) * self.jobs[w.job].procs;
         let second = |w: &NaiveTalbyWaiting| {
             let procs = self.jobs[w.job].procs;
-            cost(w, procs, 1, new.priority, &settings.exponents).unwrap_or(f64::INFINITY)
+            move_cost(w, procs, 1, new.priority, &settings.exponents).unwrap_or(f64::INFINITY)
         };
         match settings.heuristic {
             Heuristic::Arrival => {}
@@ -287,13 +293,13 @@ impl NaiveTalbyWorld<'_> {
     }
 
     /// Rule 13: slack shrinks by a delay and grows by a move up, even beyond what it was.
-    fn apply(&mut self, chosen: &NaiveCandidate) {
+    fn apply_candidate(&mut self, chosen: &NaiveCandidate) {
         for &(job, start) in &chosen.moves {
             for w in self.waiting.iter_mut().filter(|w| w.job == job) {
                 w.slack -= (start - w.start.unwrap_or(start)) as f64;
                 w.start = Some(start);
             }
-            self.announce(job);
+            self.announce_start(job);
         }
     }
 }

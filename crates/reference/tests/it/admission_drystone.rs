@@ -9,7 +9,7 @@ use drystone::model::{
     Truth, Workload,
 };
 use drystone::policy::{PolicySpec, StartReason};
-use drystone_reference::admission::{NaiveLimited, admissions, part_of};
+use drystone_reference::admission::{NaiveLimited, admission_times, part_of};
 use proptest::prelude::*;
 
 const PROCS: u32 = 12;
@@ -63,28 +63,28 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn arrived(&mut self, now: Time, id: JobId) {
+    fn note_arrival(&mut self, now: Time, id: JobId) {
         self.arrived[id.index()] = now.0;
     }
-    fn held(&mut self, _: Time, id: JobId) {
+    fn note_hold(&mut self, _: Time, id: JobId) {
         self.held[id.index()] = true;
     }
-    fn limited(&mut self, _: Time, id: JobId, limit: &JobLimit) {
+    fn note_limit(&mut self, _: Time, id: JobId, limit: &JobLimit) {
         assert!(self.held[id.index()] && limit.reason.starts_with("limit"));
     }
-    fn released(&mut self, now: Time, id: JobId) {
+    fn note_release(&mut self, now: Time, id: JobId) {
         self.released[id.index()] = Some(now.0);
     }
-    fn started(&mut self, now: Time, id: JobId, _: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.since[id.index()] = now.0;
     }
-    fn suspended(&mut self, now: Time, id: JobId) {
+    fn note_suspension(&mut self, now: Time, id: JobId) {
         self.runs.push((id.index(), self.since[id.index()], now.0));
     }
-    fn resumed(&mut self, now: Time, id: JobId) {
+    fn note_resumption(&mut self, now: Time, id: JobId) {
         self.since[id.index()] = now.0;
     }
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.runs.push((at, self.since[at], ended.outcome.end.0));
         self.gone[at] = Some(ended.outcome.end.0);
@@ -98,7 +98,7 @@ fn limited((limits, rows): &(Vec<u32>, Vec<Row>)) -> (Workload, Vec<Vec<(usize, 
     let mut known = Circumstances::default();
     for (at, &most) in limits.iter().enumerate() {
         let (reason, of, family) = (format!("limit{at}"), String::new(), String::new());
-        known.limits.add(JobLimit { reason, of, family, most: u64::from(most) });
+        known.limits.add_limit(JobLimit { reason, of, family, most: u64::from(most) });
     }
     let (mut jobs, mut truth, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for (number, ((submit, procs, estimate, run), shares)) in rows.into_iter().enumerate() {
@@ -117,13 +117,13 @@ fn limited((limits, rows): &(Vec<u32>, Vec<Row>)) -> (Workload, Vec<Vec<(usize, 
                 amount: amount as u64,
                 binds: true,
             };
-            let set = known.limits.intern(own.iter().map(claim).collect());
-            known.limits.bind(JobId(number as u32), set);
+            let set = known.limits.intern_claims(own.iter().map(claim).collect());
+            known.limits.bind_job(JobId(number as u32), set);
         }
         parts.push(own);
     }
     let workload = Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("possible");
-    (workload.with(known).expect("no job asks for more than a limit has"), parts)
+    (workload.with_circumstances(known).expect("no job asks for more than a limit has"), parts)
 }
 
 fn check(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
@@ -131,7 +131,7 @@ fn check(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
     let spec: PolicySpec = policy.parse().expect(policy);
     let outages = Outages::default();
     let mut watch = Watch::new(workload.len());
-    Simulation::new(workload.machine(), spec.scheduler(), Happenings::new(&workload, &outages, false))
+    Simulation::new(workload.machine(), spec.build_scheduler(), Happenings::new(&workload, &outages, false))
         .run(&mut watch)
         .unwrap_or_else(|e| panic!("{policy}: {e}: {world:?}"));
     judge(policy, world, &workload, &parts, &watch);
@@ -144,7 +144,7 @@ fn check_pools(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
     let (_, mut jobs, truth, provenance) = whole.into_parts();
     jobs.iter_mut().zip(0..).for_each(|(job, at)| job.partition = 1 + at % 2);
     let whole = Workload::new(Machine::new(2 * PROCS), jobs, truth, provenance).expect("possible");
-    let whole = whole.with(known).expect("possible");
+    let whole = whole.with_circumstances(known).expect("possible");
     let pool = |partition: i32| PoolShare {
         name: format!("pool{partition}"),
         procs: PROCS,
@@ -157,7 +157,7 @@ fn check_pools(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
     let division = PoolDivision::new(vec![pool(1), pool(2)]);
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut watch = Watch::new(whole.len());
-    let done = Experiment::new(&spec, &whole).divided(Some(&division)).run(&mut watch);
+    let done = Experiment::new(&spec, &whole).with_division(Some(&division)).run(&mut watch);
     done.unwrap_or_else(|e| panic!("{policy}: {e}: {world:?}"));
     judge(policy, world, &whole, &parts, &watch);
 }
@@ -173,7 +173,7 @@ fn judge(policy: &str, world: &(Vec<u32>, Vec<Row>), workload: &Workload, parts:
         .collect();
     // Pools are simulated one after the other within an instant.
     if workload.machine().procs == PROCS {
-        assert_eq!(ours, admissions(&limits, &jobs), "{policy}: {world:?}");
+        assert_eq!(ours, admission_times(&limits, &jobs), "{policy}: {world:?}");
     }
     for (limit, &most) in limits.iter().enumerate() {
         for &(_, at, _) in &watch.runs {

@@ -1,7 +1,8 @@
 //! The checker accepts good schedules and finds what is wrong with each deliberately spoilt one.
 
 use drystone_reference::checker::{
-    NaiveSegment, NaiveViolation, check, check_local_resumption, check_promises, check_resources, segments,
+    NaiveSegment, NaiveViolation, check_local_resumption, check_promises, check_resources, check_schedule,
+    list_segments,
 };
 use drystone_reference::easy::{self, Easy, NaiveEasyOrder, NaivePass, Reservations};
 use drystone_reference::talby::{self, NaiveNotice, NaivePriority, NaiveRemoval, NaiveTalbyScheduler};
@@ -29,7 +30,7 @@ fn good() -> (Vec<JobIn>, Vec<NaiveSegment>) {
 #[test]
 fn a_good_schedule_passes() {
     let (jobs, segments) = good();
-    assert_eq!(check(4, &jobs, &segments), Ok(()));
+    assert_eq!(check_schedule(4, &jobs, &segments), Ok(()));
     assert_eq!(check_local_resumption(&segments), Ok(()));
 }
 
@@ -37,7 +38,7 @@ fn a_good_schedule_passes() {
 fn expect(spoil: impl Fn(&mut Vec<NaiveSegment>), complaints: &[NaiveViolation]) {
     let (jobs, mut segments) = good();
     spoil(&mut segments);
-    assert_eq!(check(4, &jobs, &segments), Err(complaints.to_vec()));
+    assert_eq!(check_schedule(4, &jobs, &segments), Err(complaints.to_vec()));
 }
 
 #[test]
@@ -56,11 +57,11 @@ fn too_many_processors_in_use() {
 fn capacity_of_a_smaller_machine() {
     let jobs = [job(0, 2, 10), job(0, 2, 10)];
     let out = [JobOut { start: 0, end: 10 }, JobOut { start: 9, end: 19 }];
-    let found = check(3, &jobs, &segments(&out));
+    let found = check_schedule(3, &jobs, &list_segments(&out));
     assert_eq!(found, Err(vec![NaiveViolation::OverCapacity { at: 9, used: 4 }]));
     // Back to back is no overlap.
     let out = [JobOut { start: 0, end: 10 }, JobOut { start: 10, end: 20 }];
-    assert_eq!(check(3, &jobs, &segments(&out)), Ok(()));
+    assert_eq!(check_schedule(3, &jobs, &list_segments(&out)), Ok(()));
 }
 
 /// The first resource is back when it is asked for again; the second is overdrawn by two jobs of
@@ -69,19 +70,19 @@ fn capacity_of_a_smaller_machine() {
 fn a_resource_that_is_overdrawn() {
     let out = [JobOut { start: 5, end: 15 }, JobOut { start: 0, end: 5 }, JobOut { start: 8, end: 9 }];
     let asks = [vec![4, 1], vec![4, 2], vec![0, 2]];
-    let found = check_resources(&[4, 2], &asks, &segments(&out));
+    let found = check_resources(&[4, 2], &asks, &list_segments(&out));
     assert_eq!(found, Err(vec![NaiveViolation::OverResource { resource: 1, at: 8, used: 3 }]));
-    assert_eq!(check_resources(&[4, 3], &asks, &segments(&out)), Ok(()));
-    assert!(check_resources(&[3, 3], &asks, &segments(&out)).is_err());
+    assert_eq!(check_resources(&[4, 3], &asks, &list_segments(&out)), Ok(()));
+    assert!(check_resources(&[3, 3], &asks, &list_segments(&out)).is_err());
 }
 
 #[test]
 fn a_processor_with_two_jobs() {
     let jobs = [job(0, 1, 10), job(0, 1, 10)];
     let on = |job, start, processor| NaiveSegment { job, start, end: start + 10, processors: Some(vec![processor]) };
-    let found = check(2, &jobs, &[on(0, 0, 1), on(1, 5, 1)]);
+    let found = check_schedule(2, &jobs, &[on(0, 0, 1), on(1, 5, 1)]);
     assert_eq!(found, Err(vec![NaiveViolation::SharedProcessor { processor: 1, first: 0, second: 1 }]));
-    assert_eq!(check(2, &jobs, &[on(0, 0, 1), on(1, 5, 0)]), Ok(()));
+    assert_eq!(check_schedule(2, &jobs, &[on(0, 0, 1), on(1, 5, 0)]), Ok(()));
 }
 
 #[test]
@@ -116,8 +117,8 @@ fn too_little_too_much_or_twice() {
 fn a_job_running_beside_itself() {
     let jobs = [job(0, 1, 10)];
     let part = |start, end| NaiveSegment { job: 0, start, end, processors: None };
-    assert_eq!(check(4, &jobs, &[part(0, 6), part(5, 9)]), Err(vec![NaiveViolation::Overlap { job: 0 }]));
-    assert_eq!(check(4, &jobs, &[part(5, 4), part(6, 17)]), Err(vec![NaiveViolation::Backwards { job: 0 }]));
+    assert_eq!(check_schedule(4, &jobs, &[part(0, 6), part(5, 9)]), Err(vec![NaiveViolation::Overlap { job: 0 }]));
+    assert_eq!(check_schedule(4, &jobs, &[part(5, 4), part(6, 17)]), Err(vec![NaiveViolation::Backwards { job: 0 }]));
 }
 
 #[test]
@@ -154,7 +155,7 @@ proptest! {
         for notice in [NaiveNotice::Immediate, NaiveNotice::Late] {
             let planned = talby::run(NaiveTalbyScheduler::Conservative, notice, &jobs, MACHINE);
             prop_assert_eq!(check_promises(&planned.schedule, &planned.promised), Ok(()));
-            prop_assert_eq!(check(MACHINE, &jobs, &segments(&planned.schedule)), Ok(()));
+            prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&planned.schedule)), Ok(()));
         }
     }
 
@@ -164,7 +165,7 @@ proptest! {
             let settings = NaivePriority { slack_factor, average_wait: 10.0, removal, ..NaivePriority::default() };
             for notice in [NaiveNotice::Immediate, NaiveNotice::Late] {
                 let planned = talby::run(NaiveTalbyScheduler::Priority(&settings), notice, &jobs, MACHINE);
-                prop_assert_eq!(check(MACHINE, &jobs, &segments(&planned.schedule)), Ok(()));
+                prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&planned.schedule)), Ok(()));
                 prop_assert_eq!(check_promises(&planned.schedule, &planned.promised), Ok(()));
             }
         }
@@ -184,7 +185,7 @@ proptest! {
         for (pass, backfill) in [(NaivePass::PerInstant, NaiveEasyOrder::Fcfs), (NaivePass::PerEvent, NaiveEasyOrder::Shortest), (NaivePass::PerInstant, NaiveEasyOrder::LargestExpansion)] {
             let run = easy::run(&Easy { pass, backfill, ..Easy::default() }, &jobs, MACHINE);
             let promised: Vec<Option<i64>> = run.jobs.iter().map(|r| r.first_reservation).collect();
-            prop_assert_eq!(check(MACHINE, &jobs, &segments(&run.schedule())), Ok(()));
+            prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&run.schedule())), Ok(()));
             prop_assert_eq!(check_promises(&run.schedule(), &promised), Ok(()));
         }
     }
@@ -193,10 +194,10 @@ proptest! {
     fn every_order_and_number_of_reservations_is_sound(jobs in some_jobs(), k in 0_usize..5) {
         for order in NaiveEasyOrder::ALL {
             let policy = Easy { queue: order, backfill: order, reservations: Reservations::First(k), ..Easy::default() };
-            prop_assert_eq!(check(MACHINE, &jobs, &segments(&easy::run(&policy, &jobs, MACHINE).schedule())), Ok(()));
+            prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&easy::run(&policy, &jobs, MACHINE).schedule())), Ok(()));
         }
-        prop_assert_eq!(check(MACHINE, &jobs, &segments(&easy::fcfs(&jobs, MACHINE))), Ok(()));
-        prop_assert_eq!(check(MACHINE, &jobs, &segments(&easy::first_fit(&jobs, MACHINE))), Ok(()));
+        prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&easy::run_fcfs(&jobs, MACHINE))), Ok(()));
+        prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&easy::first_fit(&jobs, MACHINE))), Ok(()));
     }
 
     /// With exact run times nothing ends early: planning everything again at every pass changes no

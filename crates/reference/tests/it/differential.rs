@@ -17,7 +17,7 @@ use proptest::prelude::*;
 fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
         .run(&mut schedule)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let out = |s: &Option<(Time, Time)>| s.map(|(start, end)| JobOut { start: start.0, end: end.0 });
@@ -38,7 +38,7 @@ fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut])
 struct FirstAnnounced(Vec<Option<i64>>);
 
 impl Observer for FirstAnnounced {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.0 as usize;
         self.0.resize(self.0.len().max(at + 1), None);
         self.0[at] = ended.outcome.first_reservation.map(|time| time.0);
@@ -49,7 +49,7 @@ impl Observer for FirstAnnounced {
 fn assert_same_announced(policy: &str, w: &Workload, theirs: &[easy::NaiveRecord]) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut ours = FirstAnnounced(vec![None; theirs.len()]);
-    Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(w))
+    Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(w))
         .run(&mut ours)
         .unwrap_or_else(|e| panic!("{e}"));
     for (i, record) in theirs.iter().enumerate() {

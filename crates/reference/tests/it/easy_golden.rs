@@ -26,7 +26,7 @@ fn every_policy_of_the_paper_schedules_kth_as_the_golden_files_say() {
         return;
     };
     for name in tsafrir::NAMES {
-        let policy = tsafrir::policy(name).expect("a policy of every name");
+        let policy = tsafrir::find_policy(name).expect("a policy of every name");
         let run = easy::run(&policy, &jobs, 100);
         assert_golden(&format!("easy/KTH-SP2-1996-2.1-cln.{name}"), &numbers, &run.schedule());
     }
@@ -40,8 +40,8 @@ fn statistics_of_kth_are_those_that_others_computed() {
         return;
     };
     let statistics = |name: &str| {
-        let policy = tsafrir::policy(name).expect("a policy of this name");
-        statistics::statistics(&jobs, &easy::run(&policy, &jobs, 100))
+        let policy = tsafrir::find_policy(name).expect("a policy of this name");
+        statistics::compute_statistics(&jobs, &easy::run(&policy, &jobs, 100))
     };
     let close = |name: &str, found: f64, printed: f64, digits: i32| {
         let half = 0.500_001 * 10_f64.powi(-digits);
@@ -99,7 +99,7 @@ fn the_ways_out_of_delays_schedule_kth_as_their_definitions_say() {
         return;
     };
     let w = workload_of(&jobs, 100);
-    let [ordered, booked] = tsafrir::solutions().expect("policies of the paper");
+    let [ordered, booked] = tsafrir::list_solutions().expect("policies of the paper");
     for (text, definition) in [
         ("easy-sjbf+@tsafrir2007", ordered),
         ("easy++@tsafrir2007(announce=estimate)", booked),
@@ -135,7 +135,7 @@ fn workload_of(jobs: &[JobIn], procs: u32) -> Workload {
     let truth =
         |(i, job): (usize, &JobIn)| Truth { run: Span(job.run), number: i as i64, status: LogStatus::Completed };
     let truths = jobs.iter().enumerate().map(truth).collect();
-    let job = |j: &JobIn| Job::new(Time(j.submit), j.procs as u32, Span(j.estimate)).by(j.user as i32);
+    let job = |j: &JobIn| Job::new(Time(j.submit), j.procs as u32, Span(j.estimate)).with_user(j.user as i32);
     Workload::new(Machine::new(procs), jobs.iter().map(job).collect(), truths, Provenance::default()).expect("sound")
 }
 
@@ -143,14 +143,14 @@ fn workload_of(jobs: &[JobIn], procs: u32) -> Workload {
 fn seen(policy: &str, w: &Workload) -> Vec<(i64, i64, Option<i64>)> {
     struct Seen(Vec<(i64, i64, Option<i64>)>);
     impl Observer for Seen {
-        fn ended(&mut self, ended: &EndedJob<'_>) {
+        fn note_end(&mut self, ended: &EndedJob<'_>) {
             let outcome = ended.outcome;
             self.0[ended.id.index()] = (outcome.start.0, outcome.end.0, outcome.first_reservation.map(|time| time.0));
         }
     }
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut seen = Seen(vec![(0, 0, None); w.len()]);
-    Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(w))
+    Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(w))
         .run(&mut seen)
         .unwrap_or_else(|e| panic!("{e}"));
     seen.0

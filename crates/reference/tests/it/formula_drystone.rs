@@ -7,7 +7,7 @@ use drystone::model::Workload;
 use drystone::parts::formula::{Formula, Moment, NAMED, WaitingFacts};
 use drystone::policy::PolicySpec;
 use drystone_reference::easy::{self, Easy, NaiveEasyOrder, NaivePass, Reservations};
-use drystone_reference::formula::{NaiveExpr, NaiveKnown, published};
+use drystone_reference::formula::{NaiveExpr, NaiveKnown, published_rank};
 use drystone_reference::jobs_of;
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ fn formulas() -> impl Strategy<Value = NaiveExpr> {
 fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
         .run(&mut schedule)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     schedule.spans.iter().map(|span| span.expect("every job ends").0.0).collect()
@@ -93,7 +93,7 @@ proptest! {
         for named in NAMED {
             let formula: Formula = named.name.parse().expect("a name");
             let known = NaiveKnown { run, estimate, procs, submit, wait, ..NaiveKnown::default() };
-            let (ours, theirs) = (formula.value(&facts, &moment), published(named.name, &known));
+            let (ours, theirs) = (formula.compute_value(&facts, &moment), published_rank(named.name, &known));
             prop_assert!((ours - theirs).abs() <= 1e-12 * theirs.abs(), "{}: {ours}, {theirs}", named.name);
         }
     }

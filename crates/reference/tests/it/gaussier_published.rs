@@ -2,7 +2,9 @@
 
 use crate::common::{in_order, swf, text};
 use drystone_reference::JobIn;
-use drystone_reference::gaussier::{Corrector, NaiveGaussierPredictor, NaiveGaussierScheduler, run, summary};
+use drystone_reference::gaussier::{
+    Corrector, NaiveGaussierPredictor, NaiveGaussierScheduler, run, summarise_schedule,
+};
 
 fn jobs(log: &str, machine: i64) -> Option<Vec<JobIn>> {
     let lines = swf(log)?;
@@ -56,7 +58,7 @@ fn check(log: &str, machine: i64, name: &str) {
             "recursive_doubling" => Corrector::RecursiveDoubling,
             other => panic!("unknown corrector {other}"),
         };
-        let found = summary(&jobs, &run(scheduler, predictor, corrector, &jobs, machine));
+        let found = summarise_schedule(&jobs, &run(scheduler, predictor, corrector, &jobs, machine));
         let mut matches = true;
         let mut compare = |printed: &str, value: f64| {
             let expected: f64 = printed.parse().expect("a number");

@@ -73,7 +73,7 @@ fn wfp3() -> NaiveExpr {
 
 fn all() -> Vec<Golden> {
     let mut all = vec![
-        golden("fcfs", "fcfs", Overrun::RunOn, |jobs| easy::fcfs(jobs, PROCS)),
+        golden("fcfs", "fcfs", Overrun::RunOn, |jobs| easy::run_fcfs(jobs, PROCS)),
         golden("greedy", "greedy", Overrun::RunOn, |jobs| easy::first_fit(jobs, PROCS)),
         golden("easy", "easy(overdue=now)", Overrun::RunOn, |jobs| easy::run(&Easy::default(), jobs, PROCS).schedule()),
         golden("easy-wfp3", "easy(order=\"-(w/e)^3*n\",backfill=\"-(w/e)^3*n\",overdue=now)", Overrun::RunOn, |jobs| {
@@ -90,10 +90,15 @@ fn all() -> Vec<Golden> {
         golden("multiqueue", "multiqueue", Overrun::Exact, |jobs| {
             multiqueue::run(NaiveMultiQueue::default(), jobs, PROCS).schedule
         }),
-        golden("ss", "ss", Overrun::Exact, |jobs| suspended(&NaivePolicy::Selective(NaiveSelective::settled()), jobs)),
+        golden("ss", "ss", Overrun::Exact, |jobs| {
+            suspended(&NaivePolicy::Selective(NaiveSelective::settled_rules()), jobs)
+        }),
         golden("tss", "tss", Overrun::Exact, |jobs| {
             suspended(
-                &NaivePolicy::Selective(NaiveSelective { limit: NaiveLimit::Online, ..NaiveSelective::settled() }),
+                &NaivePolicy::Selective(NaiveSelective {
+                    limit: NaiveLimit::Online,
+                    ..NaiveSelective::settled_rules()
+                }),
                 jobs,
             )
         }),
@@ -103,7 +108,7 @@ fn all() -> Vec<Golden> {
     ];
     all.extend(section_4());
     for (name, policy) in TSAFRIR {
-        let definition = tsafrir::policy(name).expect("a policy of the paper");
+        let definition = tsafrir::find_policy(name).expect("a policy of the paper");
         all.push(golden(name, policy, Overrun::RunOn, move |jobs| easy::run(&definition, jobs, PROCS).schedule()));
     }
     all
@@ -113,7 +118,7 @@ fn all() -> Vec<Golden> {
 /// Feitelson 1999 with late notice, and with slack that grows as a job moves forward (section 4.1);
 /// a head that is chosen once (RLScheduler).
 fn section_4() -> Vec<Golden> {
-    let [ordered, booked] = tsafrir::solutions().expect("policies of the paper");
+    let [ordered, booked] = tsafrir::list_solutions().expect("policies of the paper");
     let as_is = |easy: Easy| Easy {
         pass: easy::NaivePass::PerInstant,
         extra: easy::NaiveExtra::All,
@@ -162,7 +167,7 @@ fn folder() -> PathBuf {
 
 fn workload(overrun: Overrun) -> Workload {
     let options = CleaningOptions { overrun, ..CleaningOptions::default() };
-    drystone::log::load(folder().join("generated.swf"), &options).expect("a log").workload
+    drystone::log::load_log(folder().join("generated.swf"), &options).expect("a log").workload
 }
 
 fn table(workload: &Workload, schedule: &[JobOut]) -> String {
@@ -204,7 +209,8 @@ fn the_product_makes_the_golden_schedules() {
         let workload = workload(golden.overrun);
         let spec: PolicySpec = golden.policy.parse().unwrap_or_else(|e| panic!("{e}"));
         let mut schedule = Schedule::default();
-        let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload));
+        let mut simulation =
+            Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
         simulation.run(&mut schedule).unwrap_or_else(|e| panic!("{}: {e}", golden.policy));
         let out = |span: &Option<(Time, Time)>| span.map(|(start, end)| JobOut { start: start.0, end: end.0 });
         let found: Vec<JobOut> = schedule.spans.iter().map(|span| out(span).expect("every job ends")).collect();

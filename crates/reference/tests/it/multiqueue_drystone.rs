@@ -33,7 +33,7 @@ fn estimated(raw: impl IntoIterator<Item = (i64, u32, i64, i64)>) -> Workload {
 struct Seen(Vec<(i64, Option<i64>)>);
 
 impl Observer for Seen {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.0.resize(self.0.len().max(at + 1), (i64::MIN, None));
         self.0[at] = (ended.outcome.start.0, ended.outcome.first_reservation.map(|t| t.0));
@@ -43,7 +43,7 @@ impl Observer for Seen {
 fn seen(policy: &str, workload: &Workload) -> Vec<(i64, Option<i64>)> {
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut seen = Seen::default();
-    let mut simulation = Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
+    let mut simulation = Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut seen).expect(policy);
     seen.0
 }

@@ -1,7 +1,7 @@
 //! Multiple queues against golden schedules, job by job.
 
 use crate::common::{assert_golden, exact_jobs};
-use drystone_reference::checker::{check, check_promises, segments};
+use drystone_reference::checker::{check_promises, check_schedule, list_segments};
 use drystone_reference::multiqueue::{Broken, NaiveDelay, NaiveMultiQueue, run};
 
 #[test]
@@ -19,7 +19,7 @@ fn kth() {
         ("mq-delay2500-hold", NaiveMultiQueue { delay: Some(NaiveDelay { hidden: true, ..adaptive }), ..none }),
     ] {
         let out = run(policy, &jobs, 100);
-        assert_eq!(check(100, &jobs, &segments(&out.schedule)), Ok(()), "{name}");
+        assert_eq!(check_schedule(100, &jobs, &list_segments(&out.schedule)), Ok(()), "{name}");
         // How many pivots start late, as the independent implementation counted them.
         let late = match policy.broken {
             None => 0,

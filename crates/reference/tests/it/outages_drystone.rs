@@ -71,7 +71,7 @@ fn possible(lost: &[Lost]) -> (Outages, Vec<OutageIn>) {
             _ => Some(Time(begin + 2 * length)),
         };
         let hit = OutageHit::ALL[usize::from(hit)];
-        let which = Which::Named(ProcSet::range(first..(first + count).min(PROCS)));
+        let which = Which::Named(ProcSet::from_range(first..(first + count).min(PROCS)));
         let announced = (notice > 0).then_some(Time(begin - notice));
         let end = Some(end);
         let next = Outage { which, begin: Time(begin), end, announced, expected, hit, may_cut: false };
@@ -81,9 +81,9 @@ fn possible(lost: &[Lost]) -> (Outages, Vec<OutageIn>) {
     }
     let outages = Outages::new(Machine::new(PROCS), kept).expect("tried");
     let naive = outages.list().iter().enumerate().map(|(at, o)| OutageIn {
-        first: i64::from(outages.on(at).ranges()[0].start),
+        first: i64::from(outages.processors_of(at).ranges()[0].start),
         procs: i64::from(o.procs()),
-        known: o.known().0,
+        known: o.known_time().0,
         begin: o.begin.0,
         end: o.end.map(|end| end.0),
         expected: o.expected.map(|end| end.0),
@@ -112,19 +112,19 @@ impl Seen {
 }
 
 impl Observer for Seen {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.put(ended, false);
         let outcome = ended.outcome;
         assert_eq!(outcome.ran, ended.truth.run);
-        assert_eq!(outcome.suspended(), Span::ZERO, "no job is suspended");
+        assert_eq!(outcome.suspended_time(), Span::ZERO, "no job is suspended");
     }
-    fn requeued(&mut self, _: Time, _: JobId, procs: Procs, lost: Span) {
+    fn note_requeue(&mut self, _: Time, _: JobId, procs: Procs, lost: Span) {
         self.waste.lost += i64::from(procs) * lost.0;
     }
-    fn checkpointed(&mut self, _: Time, _: JobId, procs: Procs, spent: Span) {
+    fn note_checkpoint(&mut self, _: Time, _: JobId, procs: Procs, spent: Span) {
         self.waste.checkpoints += i64::from(procs) * spent.0;
     }
-    fn lost(&mut self, ended: &EndedJob<'_>) {
+    fn note_loss(&mut self, ended: &EndedJob<'_>) {
         self.put(ended, true);
         self.waste.lost += i64::from(ended.job.procs) * ended.outcome.ran.0;
     }
@@ -147,7 +147,7 @@ fn seen(
         node: None,
     });
     let platform = Platform { checkpoints, ..Platform::default() };
-    Simulation::new(workload.machine(), spec.scheduler(), source).on(&platform).run(&mut seen)?;
+    Simulation::new(workload.machine(), spec.build_scheduler(), source).with_platform(&platform).run(&mut seen)?;
     seen.outcomes.resize(workload.len(), None);
     Ok(seen)
 }

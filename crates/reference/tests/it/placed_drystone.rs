@@ -7,7 +7,7 @@ use drystone::model::{
 };
 use drystone::policy::PolicySpec;
 use drystone_reference::JobOut;
-use drystone_reference::nodes::{NaiveNode, NaiveShare, Stay, overfull};
+use drystone_reference::nodes::{NaiveNode, NaiveShare, Stay, find_overfull};
 use drystone_reference::placed::{self, NaiveFloor, NaivePlacedJob, PlacedFill, PlacedRule, PlacedSeat};
 use proptest::prelude::*;
 
@@ -106,7 +106,7 @@ fn rows_on(
             now += gap;
             (now, estimate, if overruns { run } else { run.min(estimate) }, asks)
         };
-        let possible = |row: &Row| placed::place(&by_definition(row), &floor, &floor, PlacedFill::Pack).is_some();
+        let possible = |row: &Row| placed::place_job(&by_definition(row), &floor, &floor, PlacedFill::Pack).is_some();
         rows.into_iter().map(each).filter(possible).collect()
     })
 }
@@ -119,10 +119,10 @@ pub(super) fn by_definition((submit, estimate, run, asks): &Row) -> NaivePlacedJ
 pub(super) fn workload(rows: &[Row], floor: &NaiveFloor, fill: Option<NodeFill>) -> Result<Workload, WorkloadError> {
     let mut table = ResourceTableBuilder::new();
     let sum = |at: usize| floor.iter().map(|node| node[at] as u64).sum::<u64>();
-    table.resource(Resource::new("mem", ResourceUnit::Kilobytes, sum(1) * GB)).expect("new");
-    table.resource(Resource::new("gpu", ResourceUnit::Count, sum(2))).expect("new");
+    table.add_resource(Resource::new("mem", ResourceUnit::Kilobytes, sum(1) * GB)).expect("new");
+    table.add_resource(Resource::new("gpu", ResourceUnit::Count, sum(2))).expect("new");
     for (at, node) in floor.iter().enumerate() {
-        table.class(NodeClass {
+        table.add_class(NodeClass {
             nodes: vec![format!("n{at}")],
             cores: node[0] as u32,
             memory_kb: node[1] as u64 * GB,
@@ -130,14 +130,17 @@ pub(super) fn workload(rows: &[Row], floor: &NaiveFloor, fill: Option<NodeFill>)
             ..NodeClass::default()
         });
     }
-    fill.into_iter().for_each(|fill| table.fill(fill));
+    fill.into_iter().for_each(|fill| table.set_fill(fill));
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
     for (at, (submit, estimate, run, asks)) in rows.iter().enumerate() {
         let mut job = Job::new(Time(*submit), asks.procs, Span(*estimate));
         let total = |at: usize| asks.pieces.iter().map(|piece| piece[at] as u64).sum::<u64>();
-        let totals =
-            Demand::of([(drystone::model::ResourceId(0), total(1) * GB), (drystone::model::ResourceId(1), total(2))]);
-        job.demand = table.intern(Demand { shape: Some(asks.shape.clone()), ..totals }).expect("known resources");
+        let totals = Demand::from_totals([
+            (drystone::model::ResourceId(0), total(1) * GB),
+            (drystone::model::ResourceId(1), total(2)),
+        ]);
+        job.demand =
+            table.intern_demand(Demand { shape: Some(asks.shape.clone()), ..totals }).expect("known resources");
         jobs.push(job);
         truth.push(Truth { run: Span(*run), number: at as i64 + 1, status: LogStatus::Completed });
     }
@@ -149,7 +152,7 @@ pub(super) fn workload(rows: &[Row], floor: &NaiveFloor, fill: Option<NodeFill>)
 fn simulate(workload: &Workload, policy: &str, floor: &NaiveFloor) -> (Vec<JobOut>, Vec<Vec<(usize, i64)>>) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut segments = Segments::default();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
         .run(&mut segments)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     last_segments(&segments, workload.len(), floor)
@@ -208,7 +211,7 @@ pub(super) fn assert_no_node_is_overfull(
         Stay { job: at as u64, from: out[at].start, until: out[at].end, alone: asks.alone, shares }
     };
     let stays: Vec<Stay> = (0..rows.len()).map(stay).collect();
-    assert_eq!(overfull(&nodes, &stays), None);
+    assert_eq!(find_overfull(&nodes, &stays), None);
     for (at, row) in rows.iter().enumerate() {
         assert_eq!(cores[at].iter().map(|on| on.1).sum::<i64>(), i64::from(row.3.procs), "job {at}");
     }
@@ -305,7 +308,7 @@ proptest! {
     #[test]
     fn what_fits_is_what_fits_by_definition(asks in asks()) {
         let row = (0, 10, 10, asks);
-        let fits = placed::place(&by_definition(&row), &floor(), &floor(), PlacedFill::Pack).is_some();
+        let fits = placed::place_job(&by_definition(&row), &floor(), &floor(), PlacedFill::Pack).is_some();
         // Devices whose shares of the processors fit on no node are spread over nodes in another
         // way.
         let ours = workload(std::slice::from_ref(&row), &floor(), Some(NodeFill::Pack));
@@ -321,7 +324,7 @@ proptest! {
         for policy in ON_NODES {
             let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
             let mut schedule = drystone::engine::Schedule::default();
-            Simulation::new(counted.machine(), spec.scheduler(), WorkloadReplay::new(&counted))
+            Simulation::new(counted.machine(), spec.build_scheduler(), WorkloadReplay::new(&counted))
                 .run(&mut schedule)
                 .unwrap_or_else(|e| panic!("{policy}: {e}"));
             let count = |span: &Option<(Time, Time)>| span.map(|(start, end)| JobOut { start: start.0, end: end.0 });
@@ -429,7 +432,7 @@ fn fragments_are_seen() {
         let workload = workload(&rows, &floor, fill).expect("possible");
         let spec: PolicySpec = policy_of(policy);
         let mut schedule = drystone::engine::Schedule::default();
-        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(&workload))
+        Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload))
             .run(&mut schedule)
             .expect("sound");
         schedule.spans.iter().map(|span| span.expect("every job ends").0.0).collect()

@@ -26,7 +26,7 @@ fn lost() -> impl Strategy<Value = Vec<Lost>> {
 /// The processors of a node.
 fn processors(floor: &NaiveFloor, node: usize) -> ProcSet {
     let first: i64 = floor[..node].iter().map(|node| node[0]).sum();
-    ProcSet::range(first as u32..(first + floor[node][0]) as u32)
+    ProcSet::from_range(first as u32..(first + floor[node][0]) as u32)
 }
 
 fn machine(floor: &NaiveFloor) -> Machine {
@@ -59,8 +59,10 @@ fn possible(lost: &[Lost], floor: &NaiveFloor) -> (Outages, Vec<NaiveNodeOutage>
     }
     let outages = Outages::new(machine(floor), kept).expect("tried");
     let naive = outages.list().iter().enumerate().map(|(at, outage)| NaiveNodeOutage {
-        node: (0..floor.len()).find(|&node| processors(floor, node) == *outages.on(at)).expect("a whole node"),
-        known: outage.known().0,
+        node: (0..floor.len())
+            .find(|&node| processors(floor, node) == *outages.processors_of(at))
+            .expect("a whole node"),
+        known: outage.known_time().0,
         begin: outage.begin.0,
         end: outage.end.map_or(i64::MAX, |end| end.0),
         expected: outage.expected.map(|end| end.0),
@@ -76,12 +78,12 @@ fn possible(lost: &[Lost], floor: &NaiveFloor) -> (Outages, Vec<NaiveNodeOutage>
 
 /// Policies that place jobs where nodes go out; the others are refused there.
 fn among_outages() -> impl Iterator<Item = &'static str> {
-    ON_NODES.iter().copied().filter(|policy| policy_of(policy).scheduler().policy.places_among_outages())
+    ON_NODES.iter().copied().filter(|policy| policy_of(policy).build_scheduler().policy.places_among_outages())
 }
 
 fn among(workload: &Workload, policy: &str, outages: &Outages) -> Segments {
     let mut segments = Segments::default();
-    Simulation::new(workload.machine(), policy_of(policy).scheduler(), Happenings::new(workload, outages, false))
+    Simulation::new(workload.machine(), policy_of(policy).build_scheduler(), Happenings::new(workload, outages, false))
         .run(&mut segments)
         .unwrap_or_else(|e| panic!("{policy}: {e}\n{outages:?}"));
     segments
@@ -143,10 +145,12 @@ fn assert_sound(policy: &str, rows: &[Row], segments: &Segments, outages: &Outag
     assert_no_node_is_overfull(&attempts, &out, &cores, floor);
     for segment in &segments.list {
         let on = segment.on.as_ref().expect("its processors have names");
-        for (at, outage) in outages.list().iter().enumerate().filter(|(at, _)| !on.is_disjoint(outages.on(*at))) {
+        for (at, outage) in
+            outages.list().iter().enumerate().filter(|(at, _)| !on.is_disjoint(outages.processors_of(*at)))
+        {
             let end = outage.end.expect("each ends");
             let begins_there = outage.begin <= segment.start && segment.start < end;
-            assert!(!begins_there, "{policy}: {segment:?} begins while {:?} is out", outages.on(at));
+            assert!(!begins_there, "{policy}: {segment:?} begins while {:?} is out", outages.processors_of(at));
             let meets = segment.start < outage.begin && outage.begin < segment.end;
             assert!(!meets || outage.hit == OutageHit::Drain, "{policy}: {segment:?} outlives {outage:?}");
             if segment.end == outage.begin && segment.then != SegmentEnd::Ended {
@@ -158,7 +162,9 @@ fn assert_sound(policy: &str, rows: &[Row], segments: &Segments, outages: &Outag
         }
         if matches!(segment.then, SegmentEnd::Lost | SegmentEnd::Requeued) {
             let is_hit = |(at, outage): (usize, &Outage)| {
-                outage.begin == segment.end && outage.hit != OutageHit::Drain && !on.is_disjoint(outages.on(at))
+                outage.begin == segment.end
+                    && outage.hit != OutageHit::Drain
+                    && !on.is_disjoint(outages.processors_of(at))
             };
             assert!(outages.list().iter().enumerate().any(is_hit), "{policy}: {segment:?} is hit by nothing");
         }
@@ -232,7 +238,7 @@ proptest! {
         let (outages, _) = possible(&lost.iter().map(behind).collect::<Vec<_>>(), &floor);
         for policy in among_outages() {
             let mut plain = Segments::default();
-            Simulation::new(workload.machine(), policy_of(policy).scheduler(), WorkloadReplay::new(&workload))
+            Simulation::new(workload.machine(), policy_of(policy).build_scheduler(), WorkloadReplay::new(&workload))
                 .run(&mut plain)
                 .unwrap_or_else(|e| panic!("{policy}: {e}"));
             prop_assert_eq!(&among(&workload, policy, &outages), &plain, "{}", policy);
@@ -252,7 +258,7 @@ proptest! {
         for (first, count, end, expect) in lost {
             let expected = [None, Some(end), Some(1 + end / 2), Some(2 * end)][usize::from(expect)];
             let next = Outage {
-                which: Which::Named(ProcSet::range(first..(first + count).min(18))),
+                which: Which::Named(ProcSet::from_range(first..(first + count).min(18))),
                 begin: Time(0),
                 end: Some(Time(end + 5)),
                 announced: None,
@@ -290,11 +296,11 @@ proptest! {
         let counted = Workload::new(machine, jobs.clone(), truth.clone(), Provenance::default()).expect("sound");
         let mut table = drystone::model::ResourceTableBuilder::new();
         let nodes = (0..18).map(|at| format!("n{at}")).collect();
-        table.class(drystone::model::NodeClass { nodes, cores: 1, ..Default::default() });
-        table.fill(NodeFill::Pack);
+        table.add_class(drystone::model::NodeClass { nodes, cores: 1, ..Default::default() });
+        table.set_fill(NodeFill::Pack);
         let placed = Workload::with_resources(machine, Some(table.finish()), jobs, truth, Provenance::default());
         let outage = |(node, end): (u32, i64)| Outage {
-            which: Which::Named(ProcSet::range(node..node + 1)),
+            which: Which::Named(ProcSet::from_range(node..node + 1)),
             begin: Time(0),
             end: Some(Time(end)),
             announced: None,
@@ -324,7 +330,7 @@ fn last_segments_of_counts(segments: &Segments, jobs: usize) -> Vec<JobOut> {
 fn resumed(workload: &Workload, policy: &str, outages: &Outages, every: usize) -> Segments {
     let new = || {
         let source = Happenings::new(workload, outages, false);
-        Simulation::new(workload.machine(), policy_of(policy).scheduler(), source)
+        Simulation::new(workload.machine(), policy_of(policy).build_scheduler(), source)
     };
     let (mut simulation, mut segments) = (new(), Segments::default());
     let mut at = 0;
@@ -368,7 +374,7 @@ fn a_job_starts_on_a_node_as_others_become_overdue() {
     let floor = vec![vec![1, 1, 0]; 8];
     let workload = workload(&rows, &floor, Some(NodeFill::Pack)).expect("possible");
     let out = Outage {
-        which: Which::Named(ProcSet::range(6..8)),
+        which: Which::Named(ProcSet::from_range(6..8)),
         ..node_out(0, (100, Some(150)), Some(0), OutageHit::Drain)
     };
     let outages = Outages::new(machine(&floor), vec![out]).expect("sound");
@@ -424,7 +430,7 @@ fn two_nodes() -> NaiveFloor {
 
 fn node_out(node: u32, (begin, end): (i64, Option<i64>), announced: Option<i64>, hit: OutageHit) -> Outage {
     Outage {
-        which: Which::Named(ProcSet::range(4 * node..4 * node + 4)),
+        which: Which::Named(ProcSet::from_range(4 * node..4 * node + 4)),
         begin: Time(begin),
         end: end.map(Time),
         announced: announced.map(Time),

@@ -27,7 +27,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
         let (mut jobs, mut truth, mut now) = (Vec::new(), Vec::new(), 0);
         for (number, (gap, width, estimate, share, user)) in (1..).zip(drawn) {
             now += gap;
-            jobs.push(Job::new(Time(now), width.min(procs), Span(estimate)).by(user));
+            jobs.push(Job::new(Time(now), width.min(procs), Span(estimate)).with_user(user));
             let run = Span((estimate.max(1) as f64 * share) as i64);
             truth.push(Truth { run, number, status: LogStatus::Unknown });
         }
@@ -40,16 +40,16 @@ fn workloads() -> impl Strategy<Value = Workload> {
 struct Seen(Vec<(Option<JobOut>, Vec<NaiveAnnounced>)>);
 
 impl Observer for Seen {
-    fn arrived(&mut self, _: Time, _: JobId) {
+    fn note_arrival(&mut self, _: Time, _: JobId) {
         self.0.push((None, Vec::new()));
     }
 
-    fn reserved(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
+    fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         let latest = (latest < Time::MAX).then_some(latest.0);
         self.0[id.index()].1.push(NaiveAnnounced { at: now.0, start: start.0, latest });
     }
 
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         self.0[ended.id.index()].0 = Some(JobOut { start: ended.outcome.start.0, end: ended.outcome.end.0 });
     }
 }
@@ -64,7 +64,7 @@ fn compare(
 ) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut seen = Seen::default();
-    Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(w))
+    Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(w))
         .run(&mut seen)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let (jobs, procs) = (jobs_of(w), w.machine().procs);

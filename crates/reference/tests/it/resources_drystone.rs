@@ -34,13 +34,13 @@ pub(crate) fn jobs(overruns: bool) -> impl Strategy<Value = Vec<VectorJob>> {
 pub(crate) fn workload(jobs: &[VectorJob], machine: &[i64]) -> Workload {
     let mut table = ResourceTableBuilder::new();
     for (at, &total) in machine.iter().enumerate().skip(1) {
-        table.resource(Resource::new(format!("r{at}"), ResourceUnit::Count, total as u64)).expect("new");
+        table.add_resource(Resource::new(format!("r{at}"), ResourceUnit::Count, total as u64)).expect("new");
     }
     let (mut list, mut truth) = (Vec::new(), Vec::new());
     for (at, job) in jobs.iter().enumerate() {
         let mut own = Job::new(Time(job.submit), job.asks[0] as u32, Span(job.estimate));
         let totals = job.asks[1..].iter().enumerate().map(|(at, &amount)| (ResourceId(at as u16), amount as u64));
-        own.demand = table.intern(Demand::of(totals)).expect("known resources");
+        own.demand = table.intern_demand(Demand::from_totals(totals)).expect("known resources");
         list.push(own);
         truth.push(Truth { run: Span(job.run), number: at as i64 + 1, status: LogStatus::Completed });
     }
@@ -51,7 +51,7 @@ pub(crate) fn workload(jobs: &[VectorJob], machine: &[i64]) -> Workload {
 pub(crate) fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+    Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
         .run(&mut schedule)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let out = |s: &Option<(Time, Time)>| s.map(|(start, end)| JobOut { start: start.0, end: end.0 });
@@ -62,7 +62,7 @@ fn assert_same(policy: &str, rule: VectorRule, jobs: &[VectorJob]) {
     let ours = simulate(&workload(jobs, &MACHINE), policy);
     let theirs = vectors::run(rule, jobs, &MACHINE);
     let asks: Vec<Vec<i64>> = jobs.iter().map(|job| job.asks.clone()).collect();
-    assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::segments(&ours)), Ok(()), "{policy}");
+    assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::list_segments(&ours)), Ok(()), "{policy}");
     let different = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]);
     if let Some(i) = different.min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
         panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}", ours[i], theirs[i]);
@@ -225,7 +225,7 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
         let each = |(begin, length, procs, ahead): (i64, i64, u32, Option<i64>)| {
             let end = Some(Time(begin + length));
             let announced = ahead.map(|ahead| Time(begin - ahead));
-            Outage { announced, expected: end, ..Outage::drain(Which::Count(procs), Time(begin), end) }
+            Outage { announced, expected: end, ..Outage::new_drain(Which::Count(procs), Time(begin), end) }
         };
         list.into_iter().map(each).collect()
     })
@@ -235,7 +235,7 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
 pub(crate) fn simulate_losing(workload: &Workload, outages: &Outages, policy: &str) -> Vec<JobOut> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
-    Simulation::new(workload.machine(), spec.scheduler(), Happenings::new(workload, outages, false))
+    Simulation::new(workload.machine(), spec.build_scheduler(), Happenings::new(workload, outages, false))
         .run(&mut schedule)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let out = |s: &Option<(Time, Time)>| s.map(|(start, end)| JobOut { start: start.0, end: end.0 });
@@ -266,7 +266,7 @@ proptest! {
         let Ok(outages) = Outages::new(Machine::new(MACHINE[0] as u32), list) else { return Ok(()) };
         let ours = simulate_losing(&workload(&jobs, &MACHINE), &outages, policy);
         let asks: Vec<Vec<i64>> = jobs.iter().map(|job| job.asks.clone()).collect();
-        prop_assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::segments(&ours)), Ok(()), "{}", policy);
+        prop_assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::list_segments(&ours)), Ok(()), "{}", policy);
         let alone: Vec<VectorJob> =
             jobs.iter().map(|job| VectorJob { asks: vec![job.asks[0]], ..job.clone() }).collect();
         let scaled: Vec<VectorJob> = alone
@@ -350,14 +350,14 @@ fn a_licence_is_shared_across_partitions() {
 fn goals_weigh_waits_by_resources() {
     let starts = |objective: &str, gpus: u64| -> Vec<i64> {
         let mut table = ResourceTableBuilder::new();
-        table.resource(Resource::new("gpu", ResourceUnit::Count, 2)).expect("new");
-        table.resource(Resource::new("mem", ResourceUnit::Kilobytes, 100)).expect("new");
+        table.add_resource(Resource::new("gpu", ResourceUnit::Count, 2)).expect("new");
+        table.add_resource(Resource::new("mem", ResourceUnit::Kilobytes, 100)).expect("new");
         let rows = [(0, 4, [0, 0]), (1, 3, [0, 80]), (1, 3, [gpus, 10])];
         let (mut jobs, mut truth) = (Vec::new(), Vec::new());
         for (number, (submit, procs, asks)) in (1..).zip(rows) {
             let mut job = Job::new(Time(submit), procs, Span(100));
             let totals = asks.iter().enumerate().map(|(at, &amount)| (ResourceId(at as u16), amount));
-            job.demand = table.intern(Demand::of(totals)).expect("known resources");
+            job.demand = table.intern_demand(Demand::from_totals(totals)).expect("known resources");
             jobs.push(job);
             truth.push(Truth { run: Span(100), number, status: LogStatus::Completed });
         }
@@ -386,13 +386,14 @@ fn goals_weigh_waits_by_resources() {
 fn suspended_jobs_keep_their_memory_and_give_back_gpus() {
     let ends = |rows: &[(u32, u64, u64, i64)], policy: &str| -> Vec<(i64, i64)> {
         let mut table = ResourceTableBuilder::new();
-        table.resource(Resource::new("mem", ResourceUnit::Kilobytes, 8)).expect("new");
-        table.resource(Resource::new("gpu", ResourceUnit::Count, 1)).expect("new");
+        table.add_resource(Resource::new("mem", ResourceUnit::Kilobytes, 8)).expect("new");
+        table.add_resource(Resource::new("gpu", ResourceUnit::Count, 1)).expect("new");
         let (mut jobs, mut truth) = (Vec::new(), Vec::new());
         for (number, &(procs, memory, gpus, run)) in (1..).zip(rows) {
             let mut job = Job::new(Time(0), procs, Span(run));
-            job.demand =
-                table.intern(Demand::of([(ResourceId(0), memory), (ResourceId(1), gpus)])).expect("known resources");
+            job.demand = table
+                .intern_demand(Demand::from_totals([(ResourceId(0), memory), (ResourceId(1), gpus)]))
+                .expect("known resources");
             jobs.push(job);
             truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
         }

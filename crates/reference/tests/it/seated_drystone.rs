@@ -23,7 +23,7 @@ use proptest::prelude::*;
 fn segments_of(policy: &str, rows: &[Row], floor: &NaiveFloor, fill: Option<NodeFill>) -> Segments {
     let workload = workload(rows, floor, fill).expect("every job fits on the nodes");
     let mut segments = Segments::default();
-    Simulation::new(workload.machine(), policy_of(policy).scheduler(), WorkloadReplay::new(&workload))
+    Simulation::new(workload.machine(), policy_of(policy).build_scheduler(), WorkloadReplay::new(&workload))
         .run(&mut segments)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     segments
@@ -211,9 +211,9 @@ proptest! {
 /// only, and some jobs need licences. Rows come with the partition and the licences of each.
 fn partitioned(rows: &[(Row, u8, u64)], floor: &NaiveFloor, fill: NodeFill) -> Option<Workload> {
     let mut table = ResourceTableBuilder::new();
-    table.resource(Resource::new("license:x", ResourceUnit::Count, 3)).expect("new");
+    table.add_resource(Resource::new("license:x", ResourceUnit::Count, 3)).expect("new");
     for (at, node) in floor.iter().enumerate() {
-        table.class(NodeClass {
+        table.add_class(NodeClass {
             nodes: vec![format!("n{at}")],
             cores: node[0] as u32,
             memory_kb: (node[1] as u64) << 20,
@@ -221,7 +221,7 @@ fn partitioned(rows: &[(Row, u8, u64)], floor: &NaiveFloor, fill: NodeFill) -> O
             ..NodeClass::default()
         });
     }
-    table.fill(fill);
+    table.set_fill(fill);
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
     for ((submit, estimate, run, asks), partition, licences) in rows {
         let mut job = Job::new(Time(*submit), asks.procs, Span(*estimate));
@@ -231,8 +231,8 @@ fn partitioned(rows: &[(Row, u8, u64)], floor: &NaiveFloor, fill: NodeFill) -> O
             1 => vec!["n0".into(), "n1".into(), "n2".into()],
             _ => vec!["n2".into(), "n3".into()],
         };
-        let totals = Demand::of([(ResourceId(0), *licences)]);
-        job.demand = table.intern(Demand { shape: Some(shape), ..totals }).expect("known resources");
+        let totals = Demand::from_totals([(ResourceId(0), *licences)]);
+        job.demand = table.intern_demand(Demand { shape: Some(shape), ..totals }).expect("known resources");
         jobs.push(job);
         truth.push(Truth { run: Span(*run), number: jobs.len() as i64, status: LogStatus::Completed });
     }
@@ -258,7 +258,7 @@ proptest! {
         let Some(workload) = partitioned(&rows, &floor, fill) else { return Ok(()) };
         for policy in ON_NODES.iter().chain(SUSPENDING) {
             let mut segments = Segments::default();
-            Simulation::new(workload.machine(), policy_of(policy).scheduler(), WorkloadReplay::new(&workload))
+            Simulation::new(workload.machine(), policy_of(policy).build_scheduler(), WorkloadReplay::new(&workload))
                 .run(&mut segments)
                 .unwrap_or_else(|e| panic!("{policy}: {e}"));
             let mut had = vec![0; rows.len()];

@@ -9,7 +9,7 @@ use drystone::log::series::PowerSeries;
 use drystone::log::shapes::{give_rules, give_shapes, read_shapes};
 use drystone::model::{Job, LogStatus, Machine, PowerCap, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
-use drystone_reference::shapes::{NaiveKind, NaiveShapeRules, NaiveSizedJob, simulate};
+use drystone_reference::shapes::{NaiveKind, NaiveShapeRules, NaiveSizedJob, simulate_shapes};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -150,7 +150,8 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
         None => workload,
         Some((steps, _)) => {
             let rows: Vec<String> = steps.iter().map(|(time, value)| format!("{time},{value}\n")).collect();
-            let series = PowerSeries::read("drawn", &format!("time,carbon\n{}", rows.concat())).expect("a series");
+            let series =
+                PowerSeries::parse_table("drawn", &format!("time,carbon\n{}", rows.concat())).expect("a series");
             give_terms(workload, &series)
         }
     };
@@ -162,7 +163,8 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
         watts: watts.unsigned_abs(),
         announced: if rules.foresees { Time::MIN } else { Time(from) },
     };
-    give_power(workload, &CapTable::of("drawn", rules.caps.iter().map(cap).collect()), 0).expect("caps that can be")
+    give_power(workload, &CapTable::from_caps("drawn", rules.caps.iter().map(cap).collect()), 0)
+        .expect("caps that can be")
 }
 
 fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 4]>>, u64) {
@@ -173,7 +175,7 @@ fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 4]>>, u64) {
     let mut rows = vec![Vec::new(); workload.len()];
     for segment in &segments.list {
         let paces =
-            workload.shapes().and_then(|shapes| shapes.shape(segment.job.index())).map(|(shape, _)| &shape.paces);
+            workload.shapes().and_then(|shapes| shapes.shape_at(segment.job.index())).map(|(shape, _)| &shape.paces);
         let pace = segment.pace.map(|pace| paces.and_then(|paces| paces.iter().position(|one| *one == pace)));
         let pace = pace.map_or(0, |pace| pace.expect("one of its paces"));
         rows[segment.job.index()].push([segment.start.0, segment.end.0, i64::from(segment.procs), pace as i64]);
@@ -286,7 +288,7 @@ proptest! {
         let workload = product(machine, &jobs, &rules);
         let policy = words(&rules);
         let (rows, broken) = segments(&workload, &policy);
-        let expected: Vec<Vec<[i64; 4]>> = simulate(machine, &jobs, &rules).iter().map(|rows| joined(rows)).collect();
+        let expected: Vec<Vec<[i64; 4]>> = simulate_shapes(machine, &jobs, &rules).iter().map(|rows| joined(rows)).collect();
         prop_assert_eq!(&rows, &expected, "{}", policy);
         for (job, rows) in jobs.iter().zip(&rows) {
             // Sizes stay in the set; what may not change does not.
@@ -358,7 +360,7 @@ proptest! {
             NaiveSizedJob { asks: Vec::new(), ..job.naive(submit, machine) }
         }).collect();
         let workload = product(machine, &jobs, &rules);
-        let plain = workload.clone().shaped(None);
+        let plain = workload.clone().with_shapes(None);
         prop_assert_eq!(segments(&workload, policy).0, segments(&plain, policy).0, "{}", policy);
     }
 }

@@ -110,7 +110,7 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
         let each = |(begin, length, procs): (i64, i64, u32)| {
             let end = Some(Time(begin + length));
             let announced = Some(Time(-1_000));
-            Outage { announced, expected: end, ..Outage::drain(Which::Count(procs), Time(begin), end) }
+            Outage { announced, expected: end, ..Outage::new_drain(Which::Count(procs), Time(begin), end) }
         };
         list.into_iter().map(each).collect()
     })
@@ -119,9 +119,9 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
 /// As much of resource 1 as there are processors beside these outages, which do not overlap.
 fn as_supply(outages: &Outages, procs: i64) -> Vec<NaiveSupply> {
     let of = |outage: &Outage| {
-        let announcement = outage.known().0;
+        let announcement = outage.known_time().0;
         let step = |from: Time, amount| NaiveSupply { resource: 1, from: from.0, amount, known: announcement };
-        [step(outage.begin, procs - i64::from(outage.procs())), step(outage.until(), procs)]
+        [step(outage.begin, procs - i64::from(outage.procs())), step(outage.end_time(), procs)]
     };
     outages.list().iter().flat_map(of).collect()
 }
@@ -139,7 +139,7 @@ proptest! {
         let mut list = list;
         list.sort_by_key(|outage| outage.begin);
         for outage in list {
-            if apart.last().is_none_or(|last| last.until() < outage.begin) {
+            if apart.last().is_none_or(|last| last.end_time() < outage.begin) {
                 apart.push(outage);
             }
         }
@@ -197,7 +197,7 @@ proptest! {
         let w = supplied(workload(&exact, &MACHINE), &supply);
         let spec: PolicySpec = policy.parse().expect("a policy");
         let mut segments = Segments::default();
-        let ran = Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(&w)).run(&mut segments);
+        let ran = Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(&w)).run(&mut segments);
         prop_assert!(ran.is_ok(), "{}: {:?}", policy, ran);
         let amount_at = |r: usize, at: i64| {
             let steps = supply.iter().filter(|step| step.resource == r && step.from <= at);
@@ -226,7 +226,7 @@ proptest! {
         let policy = EVERY[policy];
         let w = supplied(workload(&jobs, &MACHINE), &supply);
         let spec: PolicySpec = policy.parse().expect("a policy");
-        let new = || Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(&w));
+        let new = || Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(&w));
         let (mut whole, mut first, mut second) = (Segments::default(), Segments::default(), Segments::default());
         new().run(&mut whole).expect("to its end");
         let mut simulation = new();

@@ -39,8 +39,8 @@ fn segments(w: &Workload, policy: &str, platform: &str) -> Vec<NaiveSegment> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let platform = Platform::from_toml(platform).expect("a platform");
     let mut segments = Segments::default();
-    Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(w))
-        .on(&platform)
+    Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(w))
+        .with_platform(&platform)
         .run(&mut segments)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let numbers = |s: &drystone::engine::Segment| {
@@ -70,12 +70,12 @@ fn counted(w: &Workload, asks: &[[i64; 3]]) -> (Workload, NaiveAmounts) {
     let mut table = ResourceTableBuilder::new();
     for (at, (&total, &stays)) in totals.iter().zip(&stay).enumerate() {
         let resource = Resource::new(format!("r{at}"), ResourceUnit::Count, total as u64);
-        table.resource(Resource { stays, ..resource }).expect("new");
+        table.add_resource(Resource { stays, ..resource }).expect("new");
     }
     let (machine, mut jobs, truth, provenance) = w.clone().into_parts();
     for (job, asks) in jobs.iter_mut().zip(asks) {
         let totals = asks.iter().enumerate().map(|(at, &amount)| (ResourceId(at as u16), amount as u64));
-        job.demand = table.intern(Demand::of(totals)).expect("known resources");
+        job.demand = table.intern_demand(Demand::from_totals(totals)).expect("known resources");
     }
     let asks = asks.iter().take(jobs.len()).map(|asks| asks.to_vec()).collect();
     let product = Workload::with_resources(machine, Some(table.finish()), jobs, truth, provenance).expect("possible");
@@ -148,7 +148,7 @@ proptest! {
         ][victims];
         let starts = if ticks { "ticks" } else { "events" };
         let policy = format!("{name}(sf={sf},place={place_name},rule={rule},starts={starts})");
-        let settings = NaiveSelective { factor, limit, place, victims, starts_at_ticks_only: ticks, ..NaiveSelective::settled() };
+        let settings = NaiveSelective { factor, limit, place, victims, starts_at_ticks_only: ticks, ..NaiveSelective::settled_rules() };
         let (w, amounts) = counted(&w, &asks);
         let mut theirs =
             suspension::run_counting(&NaivePolicy::Selective(settings), &jobs_of(&w), 16, &[], &amounts).segments;

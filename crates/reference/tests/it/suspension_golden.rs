@@ -3,10 +3,10 @@
 //! exact run times; averages that an independent implementation found for changed options hold too.
 
 use crate::common::{assert_golden, exact_jobs, golden, swf};
-use drystone_reference::checker::{check, check_local_resumption};
+use drystone_reference::checker::{check_local_resumption, check_schedule};
 use drystone_reference::easy::{self, Easy, NaiveEasyOrder, NaiveExtra};
 use drystone_reference::suspension::{
-    self, NaiveLimit, NaivePlace, NaivePolicy, NaiveSelective, NaiveVictims, Suspended, bounded_slowdown, category,
+    self, NaiveLimit, NaivePlace, NaivePolicy, NaiveSelective, NaiveVictims, Suspended, bounded_slowdown, job_category,
 };
 use drystone_reference::{JobIn, JobOut};
 
@@ -84,7 +84,7 @@ fn check_golden(name: &str, policy: &NaivePolicy, numbers: &[i64], jobs: &[JobIn
         JobIn { run: job.run + added, ..*job }
     };
     let due: Vec<JobIn> = jobs.iter().enumerate().map(with_overhead).collect();
-    assert_eq!(check(100, &due, &out.segments), Ok(()), "{name}");
+    assert_eq!(check_schedule(100, &due, &out.segments), Ok(()), "{name}");
     assert_eq!(check_local_resumption(&out.segments), Ok(()), "{name}");
     assert_golden(&format!("preempt/{name}"), numbers, &out.schedule);
     if let Some(golden) = golden(&format!("preempt/{name}")) {
@@ -96,7 +96,7 @@ fn check_golden(name: &str, policy: &NaivePolicy, numbers: &[i64], jobs: &[JobIn
 }
 
 fn selective(change: impl Fn(&mut NaiveSelective)) -> NaivePolicy {
-    let mut settings = NaiveSelective::settled();
+    let mut settings = NaiveSelective::settled_rules();
     change(&mut settings);
     NaivePolicy::Selective(settings)
 }
@@ -157,7 +157,7 @@ fn suspension_on_the_first_jobs_of_kth_and_its_variants() {
     // Limits from the means of a run without limits.
     let mut means = [(0.0, 0.0); 16];
     for (job, out) in jobs.iter().zip(&ss.schedule) {
-        let (sum, count) = &mut means[category(job)];
+        let (sum, count) = &mut means[job_category(job)];
         *sum += bounded_slowdown(job, out.end);
         *count += 1.0;
     }

@@ -197,7 +197,7 @@ fn the_worked_example_of_the_paper_has_the_printed_prices() {
             first_slack,
         };
         let (j1, j2) = (waiting(f[5], f[6], f[7]), waiting(f[8], f[9], f[10]));
-        let price = |w, procs| talby::cost(&w, procs, 2, f[13], &exponents).unwrap_or(f64::INFINITY);
+        let price = |w, procs| talby::move_cost(&w, procs, 2, f[13], &exponents).unwrap_or(f64::INFINITY);
         let found = [exponents.of_waiting(2, 2), price(j2, 1), price(j1, 2)];
         for (found, printed) in found.into_iter().zip(&f[14..17]) {
             assert!(found == *printed || (found - printed).abs() < 0.0051, "{line}: {found}");

@@ -2,7 +2,7 @@
 
 use drystone::generate::WorkloadModel;
 use drystone::inference::{MeanDifference, PeriodSum, positive_mean_interval};
-use drystone_reproduce::coverage::{CoverageStudy, coverage};
+use drystone_reproduce::coverage::{CoverageStudy, measure_coverage};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -42,19 +42,19 @@ fn intervals_hold_on_small_logs() {
         seed: 77_000,
         planners: false,
     };
-    let found = coverage(&study).expect("simulated");
-    assert_eq!(found.len(), 2 * 2 * study.comparisons().len());
+    let found = measure_coverage(&study).expect("simulated");
+    assert_eq!(found.len(), 2 * 2 * study.list_comparisons().len());
     for cell in &found {
         assert!(cell.intervals >= 36 && cell.holding >= fewest(cell.intervals, 0.93), "{cell:?}");
         // Not by being endless.
         assert!(cell.wider < 5.0, "{cell:?}");
-        if study.comparisons()[cell.comparison].null {
+        if study.list_comparisons()[cell.comparison].null {
             assert!(cell.logs - cell.decided >= fewest(cell.logs, 0.93), "{cell:?}");
         }
     }
     // The same study gives the same numbers.
     let few = CoverageStudy { logs: 3, ..study };
-    assert_eq!(coverage(&few).ok(), coverage(&few).ok());
+    assert_eq!(measure_coverage(&few).ok(), measure_coverage(&few).ok());
 }
 
 /// Standard normal numbers, by the sum of twelve uniform ones.
@@ -86,7 +86,7 @@ fn intervals_hold_on_series_that_depend_on_their_past() {
             let truth = (spread * spread / 2.0).exp();
             let holds = |(low, high): (f64, f64), truth: f64| low <= truth && truth <= high;
             means += usize::from(positive_mean_interval(&old, 0.95).is_some_and(|found| holds(found, truth)));
-            if let Some(found) = MeanDifference::between(old, new).interval(0.95) {
+            if let Some(found) = MeanDifference::compare_sums(old, new).change_interval(0.95) {
                 intervals += 1;
                 ratios += usize::from(holds(found, -0.2));
             }

@@ -1,7 +1,7 @@
 //! The published record on the real logs, which are found through `DRYSTONE_SHARED` (default:
 //! beside the checkout).
 
-use drystone_reproduce::{CellVerdict, Library, LogState, PaperStudy, TableResult, builtin, reproduce};
+use drystone_reproduce::{CellVerdict, Library, LogState, PaperStudy, TableResult, read_builtin, reproduce_study};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ fn library() -> Option<Library> {
 fn run(study: &PaperStudy, tables: &[String], library: &Library) -> Vec<TableResult> {
     let mut states = BTreeMap::new();
     let results =
-        reproduce(study, tables, library, 2, &mut states, &|_| (), &AtomicBool::new(false)).expect("simulates");
+        reproduce_study(study, tables, library, 2, &mut states, &|_| (), &AtomicBool::new(false)).expect("simulates");
     assert_eq!(results.left_out, []);
     for (file, state) in states {
         assert!(matches!(state, LogState::Found { .. }), "{file}: {state:?}");
@@ -29,14 +29,14 @@ fn run(study: &PaperStudy, tables: &[String], library: &Library) -> Vec<TableRes
 }
 
 fn count(results: &[TableResult], verdict: CellVerdict) -> usize {
-    results.iter().map(|table| table.count(verdict)).sum()
+    results.iter().map(|table| table.count_cells(verdict)).sum()
 }
 
 #[test]
 fn every_judged_cell_is_within_its_tolerance() {
     let Some(library) = library() else { return };
     let mut judged = 0;
-    for study in builtin().expect("good studies") {
+    for study in read_builtin().expect("good studies") {
         let results = run(&study, &[], &library);
         for table in &results {
             for row in &table.rows {
@@ -56,7 +56,7 @@ fn every_judged_cell_is_within_its_tolerance() {
 #[test]
 fn a_wrong_parameter_is_found_out() {
     let Some(library) = library() else { return };
-    let studies = builtin().expect("good studies");
+    let studies = read_builtin().expect("good studies");
     let mut study = studies.into_iter().find(|s| s.name == "tsafrir-2007").expect("comes with the program");
     let table = study.tables.iter_mut().find(|t| t.id == "2").expect("a table");
     table.rows.retain(|row| row.log == "SDSC" && row.label == "easy");

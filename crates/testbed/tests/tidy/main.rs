@@ -2,6 +2,7 @@
 //! no line is exempt.
 
 mod circles;
+mod code_names;
 mod files;
 mod lexer;
 mod map;

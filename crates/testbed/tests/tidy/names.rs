@@ -22,7 +22,7 @@ pub(crate) fn collisions(files: &[SourceFile]) -> Vec<String> {
     shared.map(|(name, places)| format!("{name}: {}", places.join(", "))).collect()
 }
 
-fn is_of_a_crate(path: &str) -> bool {
+pub(crate) fn is_of_a_crate(path: &str) -> bool {
     let mut parts = path.split('/');
     parts.next() == Some("crates")
         && parts.nth(1) == Some("src")

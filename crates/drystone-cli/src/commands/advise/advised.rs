@@ -82,11 +82,11 @@ pub(super) struct SiteBaseline {
     /// Difference of its goal between clock phases.
     pub(super) spread: f64,
     /// Figures with their names and values, over all periods and phases.
-    #[serde(serialize_with = "named")]
+    #[serde(serialize_with = "serialize_figures")]
     pub(super) figures: Vec<(String, GoalFigure, f64)>,
 }
 
-fn named<S: Serializer>(figures: &[(String, GoalFigure, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_figures<S: Serializer>(figures: &[(String, GoalFigure, f64)], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct NamedAdvice<'a> {
         figure: &'a str,

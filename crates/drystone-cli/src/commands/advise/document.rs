@@ -2,7 +2,10 @@
 
 use super::advised::Advised;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
-use crate::output::number::{TimeColumn, TimeUnit, bound, change, count, duration, fixed, in_unit, percent, plural};
+use crate::output::number::{
+    TimeColumn, TimeUnit, format_bound, format_change, format_count, format_duration, format_fixed, format_percent,
+    format_plural, in_unit,
+};
 use drystone::inference::{NoEstimate, says_nothing};
 use drystone::metrics::MetricUnit;
 use drystone_advise::{AdviceReason, AdvisedWay, Figured, GoalFigure, Tried, UnseenTest};
@@ -22,64 +25,66 @@ const PAYERS: usize = 8;
 pub(super) const LISTED: usize = 12;
 
 /// Everything, with so many of the candidates.
-pub(super) fn document(advised: &Advised, listed: usize) -> Document {
+pub(super) fn render_document(advised: &Advised, listed: usize) -> Document {
     let mut document = Document::default();
-    document.heading(advised.workload.line());
-    document.facts(facts(advised));
+    document.add_heading(advised.workload.format_line());
+    document.add_facts(advice_facts(advised));
     let advice = &advised.advice;
     if advised.settings_tried {
-        document.heading("Settings of Slurm");
-        answer(&mut document, advised, (&advice.settings, &advised.pays.settings), SiteWay::Settings);
+        document.add_heading("Settings of Slurm");
+        append_answer(&mut document, advised, (&advice.settings, &advised.pays.settings), SiteWay::Settings);
     }
     if advised.live_tried {
-        document.heading("Another policy, with `drystone live`");
-        answer(&mut document, advised, (&advice.live, &advised.pays.live), SiteWay::Live);
+        document.add_heading("Another policy, with `drystone live`");
+        append_answer(&mut document, advised, (&advice.live, &advised.pays.live), SiteWay::Live);
     }
     if advised.limits_tried {
-        document.heading("Limits of partitions and QOS");
-        answer(&mut document, advised, (&advice.limits, &advised.pays.limits), SiteWay::Limits);
+        document.add_heading("Limits of partitions and QOS");
+        append_answer(&mut document, advised, (&advice.limits, &advised.pays.limits), SiteWay::Limits);
     }
     if !advice.tried.is_empty() {
-        document.heading("Candidates over all periods, best first");
-        document.table(tried(advised, listed));
+        document.add_heading("Candidates over all periods, best first");
+        document.add_table(trial_table(advised, listed));
     }
     if let [first, .., last] = advice.front.as_slice() {
-        document.heading(format!("The trade-off, from the best goal ({first}) to the shortest longest wait ({last})"));
-        document.table(front(advised));
+        document
+            .add_heading(format!("The trade-off, from the best goal ({first}) to the shortest longest wait ({last})"));
+        document.add_table(front_table(advised));
     }
-    notes(advised).into_iter().for_each(|note| document.text(note));
-    let hidden = advice.tried.len().saturating_sub(listed.saturating_add(3));
-    if hidden > 0 {
-        document.text(format!(
+    advice_notes(advised).into_iter().for_each(|note| document.add_text(note));
+    let hidden_count = advice.tried.len().saturating_sub(listed.saturating_add(3));
+    if hidden_count > 0 {
+        document.add_text(format!(
             "{} more were tried; --format csv lists them. `goal` is the change of the goal.",
-            fixed(hidden as f64, 0)
+            format_fixed(hidden_count as f64, 0)
         ));
     }
     document
 }
 
 /// The trade-off between the goal and the longest wait.
-fn front(advised: &Advised) -> DocumentTable {
+fn front_table(advised: &Advised) -> DocumentTable {
     let figures = &advised.baseline.figures;
     let place = |id: &str| figures.iter().position(|(name, ..)| name == id);
     let mut table = DocumentTable::new(["what", "goal", "mean wait", "longest wait"]);
     for name in &advised.advice.front {
         let Some(one) = advised.advice.tried.iter().find(|one| one.name == *name) else { continue };
-        let value =
-            |id: &str| place(id).and_then(|at| one.values.get(at)).map_or("-".to_string(), |&value| duration(value));
-        let what = if one.live { format!("live: {name}") } else { name.clone() };
-        table.row(vec![what.into(), change(one.change).into(), value("avgW").into(), value("maxW").into()]);
+        let value = |id: &str| {
+            place(id).and_then(|at| one.values.get(at)).map_or("-".to_string(), |&value| format_duration(value))
+        };
+        let label = if one.live { format!("live: {name}") } else { name.clone() };
+        table.add_row(vec![label.into(), format_change(one.change).into(), value("avgW").into(), value("maxW").into()]);
     }
     table
 }
 
-fn facts(advised: &Advised) -> Vec<(String, String)> {
+fn advice_facts(advised: &Advised) -> Vec<(String, String)> {
     let advice = &advised.advice;
     let guards = if advised.guards.is_empty() { "none".to_string() } else { advised.guards.join(", ") };
     let beyond = advised.excess_beyond.map_or(String::new(), |seconds| {
-        format!(" (Tw: waits beyond {}, which 98% of the jobs do not wait now)", duration(seconds))
+        format!(" (Tw: waits beyond {}, which 98% of the jobs do not wait now)", format_duration(seconds))
     });
-    let periods = plural(advice.periods as u64, advised.period.name());
+    let periods = format_plural(advice.periods as u64, advised.period.name());
     let edges = if advised.edges_left_out { ", without the first and the last" } else { "" };
     let conf = advised.slurm.clone().unwrap_or_else(|| "none; Slurm's defaults".to_string());
     let facts = [
@@ -88,7 +93,7 @@ fn facts(advised: &Advised) -> Vec<(String, String)> {
         ("goal", format!("{}{beyond}", advised.goal)),
         ("guards", guards),
         ("slurm.conf", conf),
-        ("passes", passes(advised)),
+        ("passes", describe_passes(advised)),
         (
             "judged by",
             format!(
@@ -96,28 +101,35 @@ fn facts(advised: &Advised) -> Vec<(String, String)> {
                 advice.settings.judged.of, advice.phases, advised.seed
             ),
         ),
-        ("clock phases alone", format!("change the goal by up to {}", percent(Some(advice.spread), 1))),
-        ("simulations", count(advice.simulations as u64)),
+        ("clock phases alone", format!("change the goal by up to {}", format_percent(Some(advice.spread), 1))),
+        ("simulations", format_count(advice.simulations as u64)),
     ];
-    let part = advised.recent.iter().map(|part| ("part", part.sentence()));
+    let part = advised.recent.iter().map(|part| ("part", part.format_sentence()));
     part.chain(facts).map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 /// Returns the duration of passes, in words.
-fn passes(advised: &Advised) -> String {
+fn describe_passes(advised: &Advised) -> String {
     let cost = format!("{} µs for each job tested ({})", advised.cost.micros, advised.cost.source);
     match advised.instantaneous {
         false => cost,
-        true => format!("{cost}; at most {} jobs wait, so that does not matter here", count(advised.most_waiting)),
+        true => {
+            format!("{cost}; at most {} jobs wait, so that does not matter here", format_count(advised.most_waiting))
+        }
     }
 }
 
-fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&AdvisedWay, &[ClassChange]), way: SiteWay) {
-    for (at, sentence) in verdict(advised, answer, way).into_iter().enumerate() {
-        document.text(sentence);
+fn append_answer(
+    document: &mut Document,
+    advised: &Advised,
+    (answer, pays): (&AdvisedWay, &[ClassChange]),
+    way: SiteWay,
+) {
+    for (at, sentence) in way_verdict(advised, answer, way).into_iter().enumerate() {
+        document.add_text(sentence);
         // What to write stands right behind what to do.
         if at == 0 && answer.is_recommended() && way == SiteWay::Settings {
-            document.facts(answer.edits.iter().map(line).collect());
+            document.add_facts(answer.edits.iter().map(edit_line).collect());
         }
     }
     if answer.best.is_some() {
@@ -129,27 +141,29 @@ fn answer(document: &mut Document, advised: &Advised, (answer, pays): (&AdvisedW
                 Some((low, _)) if low > 0.0 => Tone::Bad,
                 _ => Tone::Plain,
             };
-            table.row(vec![
+            table.add_row(vec![
                 format!("{} ({})", figure.name, figure.figure).into(),
                 show(figure.before).into(),
                 show(figure.after).into(),
-                TableValue::toned(change(figure.change), tone),
-                certainty(figure).into(),
+                TableValue::toned_text(format_change(figure.change), tone),
+                describe_certainty(figure).into(),
             ]);
         }
-        document.table(table);
+        document.add_table(table);
     }
     if !pays.is_empty() {
-        document.table(classes(pays, PAYERS));
+        document.add_table(class_table(pays, PAYERS));
     }
 }
 
 /// Classes of jobs that gain or pay, with their waits.
-pub(super) fn classes(pays: &[ClassChange], most: usize) -> DocumentTable {
-    let shown: Vec<&ClassChange> = pays.iter().filter(|class| class.change.sign() != 0).take(most).collect();
-    let longest = shown.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
-    let unit = TimeUnit::of(longest);
-    let column = TimeColumn::in_unit(unit, &shown.iter().map(|class| class.change.difference).collect::<Vec<_>>());
+pub(super) fn class_table(pays: &[ClassChange], most: usize) -> DocumentTable {
+    let shown_classes: Vec<&ClassChange> =
+        pays.iter().filter(|class| class.change.change_sign() != 0).take(most).collect();
+    let longest = shown_classes.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
+    let unit = TimeUnit::for_seconds(longest);
+    let column =
+        TimeColumn::in_unit(unit, &shown_classes.iter().map(|class| class.change.difference).collect::<Vec<_>>());
     let mut table = DocumentTable::new([
         "who gains and who pays".to_string(),
         "of work".to_string(),
@@ -157,19 +171,19 @@ pub(super) fn classes(pays: &[ClassChange], most: usize) -> DocumentTable {
         "difference".to_string(),
         "node-h waited".to_string(),
     ]);
-    for class in shown {
-        let tone = if class.change.sign() > 0 { Tone::Bad } else { Tone::Good };
+    for class in shown_classes {
+        let tone = if class.change.change_sign() > 0 { Tone::Bad } else { Tone::Good };
         let name = match class.by.as_str() {
             "partition" | "account" => format!("{} {}", class.by, class.class),
             _ => class.class.clone(),
         };
-        let hours = fixed(class.change.node_hours, 0);
+        let hours = format_fixed(class.change.node_hours, 0);
         let hours = if class.change.node_hours > 0.0 { format!("+{hours}") } else { hours };
-        table.row(vec![
+        table.add_row(vec![
             name.into(),
-            percent(Some(class.work), 0).into(),
-            unit.text(Some(class.change.before)).into(),
-            TableValue::toned(column.signed(class.change.difference), tone),
+            format_percent(Some(class.work), 0).into(),
+            unit.format_seconds(Some(class.change.before)).into(),
+            TableValue::toned_text(column.format_difference(class.change.difference), tone),
             hours.into(),
         ]);
     }
@@ -177,20 +191,20 @@ pub(super) fn classes(pays: &[ClassChange], most: usize) -> DocumentTable {
 }
 
 /// Returns the position of a line, and the line.
-pub(super) fn line(edit: &drystone_advise::ConfEdit) -> (String, String) {
+pub(super) fn edit_line(edit: &drystone_advise::ConfEdit) -> (String, String) {
     let place = edit.replaces.as_ref().map_or("add".to_string(), |place| format!("in place of {place}"));
     (place, edit.line.clone())
 }
 
-fn interval((low, high): (f64, f64)) -> String {
-    format!("{} to {}%", bound(low), bound(high))
+fn format_interval((low, high): (f64, f64)) -> String {
+    format!("{} to {}%", format_bound(low), format_bound(high))
 }
 
 /// The interval of a figure, or the reason for none.
-fn certainty(figure: &Figured) -> String {
+fn describe_certainty(figure: &Figured) -> String {
     match (figure.interval, figure.no_interval) {
         (Some(ends), _) if says_nothing(ends) => "nothing can be said".to_string(),
-        (Some(ends), _) => interval(ends),
+        (Some(ends), _) => format_interval(ends),
         (None, Some(NoEstimate::OneBlock)) => "one block holds all".to_string(),
         (None, Some(NoEstimate::TooFew)) => "too few weeks".to_string(),
         (None, Some(NoEstimate::NoRatio)) => "0 before".to_string(),
@@ -199,22 +213,22 @@ fn certainty(figure: &Figured) -> String {
 }
 
 /// Describes what choices are worth on blocks of periods that they were not made on.
-pub(super) fn unseen(answer: &AdvisedWay, period: &str) -> Option<String> {
+pub(super) fn describe_unseen(answer: &AdvisedWay, period: &str) -> Option<String> {
     let UnseenTest { change: relative, interval: ends, signs, .. } = &answer.unseen;
     let ends = match ends {
         Some(ends) if says_nothing(*ends) => String::new(),
-        Some(ends) => format!(" ({})", interval(*ends)),
+        Some(ends) => format!(" ({})", format_interval(*ends)),
         None => String::new(),
     };
-    let better = format!("better in {} of {} {period}s", signs.shorter, signs.weeks());
-    Some(format!("judged on {period}s that it was not chosen by: {}{ends}, {better}", change((*relative)?)))
+    let better = format!("better in {} of {} {period}s", signs.shorter, signs.week_count());
+    Some(format!("judged on {period}s that it was not chosen by: {}{ends}, {better}", format_change((*relative)?)))
 }
 
 /// Describes the further periods that would tell a change of 10 %.
 pub(super) fn more_periods(answer: &AdvisedWay, period: &str) -> String {
     match answer.unseen.more_periods {
         Some(more) if more > 0 => {
-            let more = plural(more as u64, &format!("more {period}"));
+            let more = format_plural(more as u64, &format!("more {period}"));
             format!("; about {more} like these would tell a change of 10%")
         }
         _ => String::new(),
@@ -231,154 +245,169 @@ fn describe_action(way: SiteWay, name: &str) -> String {
 }
 
 /// Returns the advice, its reason, and its certainty.
-fn verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> {
-    let judged = &answer.judged;
+fn way_verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> {
+    let judgement = &answer.judged;
     let period = advised.period.name();
-    let mut all = Vec::new();
+    let mut sentences = Vec::new();
     let name = answer.best.as_ref().map_or(String::new(), |best| best.name.clone());
     let best = answer.best.as_ref().map_or(String::new(), |best| {
-        let interval =
-            answer.interval.filter(|i| !says_nothing(*i)).map_or(String::new(), |i| format!(" ({})", interval(i)));
-        format!("Best over all {period}s: {name}, {}{interval}.", change(best.change))
+        let interval = answer
+            .interval
+            .filter(|i| !says_nothing(*i))
+            .map_or(String::new(), |i| format!(" ({})", format_interval(i)));
+        format!("Best over all {period}s: {name}, {}{interval}.", format_change(best.change))
     });
     let leave = if way == SiteWay::Live { "Keep Slurm's own scheduler." } else { "Leave it as it is." };
-    let sure = format!("better on unseen {period}s in {} of {} judgements", judged.better, judged.of);
-    let got = judged.got.map_or(String::new(), change);
-    let spread = percent(Some(advised.advice.spread), 1);
+    let sure = format!("better on unseen {period}s in {} of {} judgements", judgement.better, judgement.of);
+    let actual_change = judgement.got.map_or(String::new(), format_change);
+    let spread = format_percent(Some(advised.advice.spread), 1);
     match answer.reason {
         AdviceReason::Recommended => {
-            let what = describe_action(way, &name);
-            let between = judged.between.map_or(String::new(), |b| format!(", mostly {}", interval(b)));
-            all.push(format!("{what}: the goal changes by {got} on {period}s that were not used to choose{between}."));
-            let unseen = unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalised(&text)));
-            all.push(format!("Certainty: {sure}.{unseen} {best}"));
+            let action = describe_action(way, &name);
+            let between = judgement.between.map_or(String::new(), |b| format!(", mostly {}", format_interval(b)));
+            sentences.push(format!(
+                "{action}: the goal changes by {actual_change} on {period}s that were not used to choose{between}."
+            ));
+            let unseen =
+                describe_unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalise_text(&text)));
+            sentences.push(format!("Certainty: {sure}.{unseen} {best}"));
             let contradicts = |text: &String| {
                 format!(
                     "Beware: {text}. The simulation finds that it pays all the same; a job that needs such a plan may wait longer."
                 )
             };
-            all.extend(answer.contradictions.iter().map(contradicts));
+            sentences.extend(answer.contradictions.iter().map(contradicts));
         }
         AdviceReason::NothingBetter => {
             let of = match way {
                 SiteWay::Live => "Nothing".to_string(),
                 _ => format!("Of the candidates tried in all {} clock phases none", advised.advice.phases),
             };
-            all.push(format!(
+            sentences.push(format!(
                 "{leave} {of} that keeps the guards improves on the present by more than the {spread} that Slurm's timing alone causes."
             ));
         }
         AdviceReason::NotHeld => {
-            all.push(format!(
-                "{leave} What was chosen on some {period}s did not hold on the others: {sure}, {got} on average. {best}"
+            sentences.push(format!(
+                "{leave} What was chosen on some {period}s did not hold on the others: {sure}, {actual_change} on average. {best}"
             ));
         }
         AdviceReason::WithinSpread => {
-            all.push(format!(
-                "{leave} What was chosen on some {period}s is worth {got} on the others, no more than the {spread} that Slurm's timing alone causes. {best}"
+            sentences.push(format!(
+                "{leave} What was chosen on some {period}s is worth {actual_change} on the others, no more than the {spread} that Slurm's timing alone causes. {best}"
             ));
         }
         AdviceReason::Unclear => {
-            let unseen = unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalised(&text)));
-            all.push(format!(
+            let unseen =
+                describe_unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalise_text(&text)));
+            sentences.push(format!(
                 "{} cannot tell{}.{unseen} {best} It was {sure}.",
-                plural(advised.advice.periods as u64, period),
+                format_plural(advised.advice.periods as u64, period),
                 more_periods(answer, period)
             ));
         }
         AdviceReason::TooFewPeriods => {
-            all.push(format!(
+            sentences.push(format!(
                 "Nothing can be recommended: the log has {}, and to choose on some and judge on others takes four weeks at least. {best}",
-                plural(advised.advice.periods as u64, period)
+                format_plural(advised.advice.periods as u64, period)
             ));
         }
         AdviceReason::Unfinished => {
-            all.push(format!("Nothing is recommended yet: it was stopped before this was judged. {best}"));
+            sentences.push(format!("Nothing is recommended yet: it was stopped before this was judged. {best}"));
         }
         AdviceReason::Unnoticed => {
-            all.push(format!("{leave} The best changes the goal by less than a user notices. {best} It was {sure}."));
+            sentences
+                .push(format!("{leave} The best changes the goal by less than a user notices. {best} It was {sure}."));
         }
         AdviceReason::InsideReplayError => {
-            all.push(format!(
+            sentences.push(format!(
                 "{leave} The best changes the goal by less than the simulation's error against the site's records. \
                  {best} It was {sure}."
             ));
         }
     }
-    all.extend(payers(answer));
-    if judged.pairs.len() > 1 && judged.promised.is_some() {
-        let promised = judged.promised.map_or(String::new(), change);
-        let guards = match advised.guards.is_empty() {
-            true => String::new(),
-            false => format!(" The guards held there in {} of {}.", judged.kept, judged.pairs.len()),
-        };
-        let left = match judged.left {
-            0 => String::new(),
-            left => format!(" In {left} of {} nothing was chosen.", judged.of),
-        };
-        all.push(format!(
-            "Promise and what came of it: choices promised {promised} on the {period}s they were made on; in {} of {} they were worth at \
-             least half of that on the others.{guards}{left}",
-            judged.half,
-            judged.pairs.len()
-        ));
-    }
+    sentences.extend(describe_payers(answer));
+    sentences.extend(describe_promises(advised, answer, period));
     let chosen: Vec<String> =
-        judged.chosen.iter().take(3).map(|(name, times)| format!("{name} {times} times")).collect();
-    if judged.of > 0 && !chosen.is_empty() && answer.best.is_some() {
-        all.push(format!("Chosen most often: {}.", chosen.join("; ")));
+        judgement.chosen.iter().take(3).map(|(name, times)| format!("{name} {times} times")).collect();
+    if judgement.of > 0 && !chosen.is_empty() && answer.best.is_some() {
+        sentences.push(format!("Chosen most often: {}.", chosen.join("; ")));
     }
-    all
+    sentences
+}
+
+/// Compares the changes that choices promised with those that they had on other periods; `None`
+/// where one choice or none was judged.
+fn describe_promises(advised: &Advised, answer: &AdvisedWay, period: &str) -> Option<String> {
+    let judgement = &answer.judged;
+    if judgement.pairs.len() <= 1 || judgement.promised.is_none() {
+        return None;
+    }
+    let promised_change = judgement.promised.map_or(String::new(), format_change);
+    let guards = match advised.guards.is_empty() {
+        true => String::new(),
+        false => format!(" The guards held there in {} of {}.", judgement.kept, judgement.pairs.len()),
+    };
+    let unchosen_note = match judgement.left {
+        0 => String::new(),
+        left => format!(" In {left} of {} nothing was chosen.", judgement.of),
+    };
+    Some(format!(
+        "Promise and what came of it: choices promised {promised_change} on the {period}s they were made on; in {} of {} they were worth at \
+         least half of that on the others.{guards}{unchosen_note}",
+        judgement.half,
+        judgement.pairs.len()
+    ))
 }
 
 /// Returns the classes of jobs that pay for the best suggestion: their wait becomes clearly longer.
-pub(super) fn payers(answer: &AdvisedWay) -> Option<String> {
+pub(super) fn describe_payers(answer: &AdvisedWay) -> Option<String> {
     let pays = |f: &&drystone_advise::Figured| {
         f.name.contains(" wait of jobs of ")
             && f.after - f.before >= 60.0
             && f.interval.is_some_and(|(low, _)| low > 0.0)
     };
     let text = |f: &drystone_advise::Figured| {
-        let (after, before) = (duration(f.after), duration(f.before));
-        format!("{} {after} instead of {before} ({})", f.name, change(f.change))
+        let (after, before) = (format_duration(f.after), format_duration(f.before));
+        format!("{} {after} instead of {before} ({})", f.name, format_change(f.change))
     };
-    let named: Vec<String> = answer.figures.iter().filter(pays).map(text).collect();
-    (!named.is_empty()).then(|| {
-        format!("Longer waits: {}. A guard can bound that, such as --guard 'avgW(>64)<+10%'.", named.join("; "))
+    let payer_texts: Vec<String> = answer.figures.iter().filter(pays).map(text).collect();
+    (!payer_texts.is_empty()).then(|| {
+        format!("Longer waits: {}. A guard can bound that, such as --guard 'avgW(>64)<+10%'.", payer_texts.join("; "))
     })
 }
 
-fn tried(advised: &Advised, listed: usize) -> DocumentTable {
+fn trial_table(advised: &Advised, listed: usize) -> DocumentTable {
     let figures = &advised.baseline.figures;
     let mut columns = vec!["what".to_string(), "goal".to_string()];
-    let mut shown: Vec<usize> = Vec::new();
+    let mut shown_figures: Vec<usize> = Vec::new();
     for (at, (name, of, _)) in figures.iter().enumerate() {
-        let unasked =
+        let is_unasked =
             matches!(of, GoalFigure::Widths { .. }) && !advised.guards.iter().any(|guard| guard.starts_with(name));
-        if !columns.contains(name) && !unasked {
+        if !columns.contains(name) && !is_unasked {
             columns.push(name.clone());
-            shown.push(at);
+            shown_figures.push(at);
         }
     }
     columns.extend(["guards".to_string(), "phases".to_string()]);
     let mut table = DocumentTable::new(columns);
-    let all = &advised.advice.tried;
-    let baseline = all.iter().position(|tried| tried.name == "as it is");
-    let list = (0..all.len()).filter(|&at| at < listed || Some(at) == baseline || at + 2 >= all.len());
+    let trials = &advised.advice.tried;
+    let baseline = trials.iter().position(|tried| tried.name == "as it is");
+    let list = (0..trials.len()).filter(|&at| at < listed || Some(at) == baseline || at + 2 >= trials.len());
     for at in list {
-        let one: &Tried = &all[at];
-        let mut row: Vec<TableValue> = vec![one.name.as_str().into(), change(one.change).into()];
-        row.extend(shown.iter().map(|&at| in_unit(Some(one.values[at]), figures[at].1.unit()).into()));
-        row.push(if one.keeps { "kept".into() } else { TableValue::toned("broken", Tone::Bad) });
+        let trial: &Tried = &trials[at];
+        let mut row: Vec<TableValue> = vec![trial.name.as_str().into(), format_change(trial.change).into()];
+        row.extend(shown_figures.iter().map(|&at| in_unit(Some(trial.values[at]), figures[at].1.unit()).into()));
+        row.push(if trial.keeps { "kept".into() } else { TableValue::toned_text("broken", Tone::Bad) });
         // A live policy has no clock of Slurm.
-        row.push(if one.live { "-".into() } else { count(one.phases as u64).into() });
-        table.row(row);
+        row.push(if trial.live { "-".into() } else { format_count(trial.phases as u64).into() });
+        table.add_row(row);
     }
     table
 }
 
 /// Returns the assumptions of the advice.
-pub(super) fn notes(advised: &Advised) -> Vec<String> {
+pub(super) fn advice_notes(advised: &Advised) -> Vec<String> {
     let mut notes = Vec::new();
     if advised.stopped {
         notes.push("It was stopped before all candidates were tried: a better one may be missing.".to_string());
@@ -397,7 +426,7 @@ pub(super) fn notes(advised: &Advised) -> Vec<String> {
         );
     }
     if let Some(replay) = &advised.replay {
-        notes.push(replay.sentence());
+        notes.push(replay.format_sentence());
     }
     if advised.live_tried && advised.counts_processors {
         notes.push(
@@ -415,28 +444,31 @@ pub(super) fn notes(advised: &Advised) -> Vec<String> {
 }
 
 /// The verdicts as sentences, for pages.
-pub(super) fn sentences(advised: &Advised) -> Vec<String> {
+pub(super) fn verdict_sentences(advised: &Advised) -> Vec<String> {
     let mut all = Vec::new();
     if advised.settings_tried {
-        all.extend(prefixed("Settings of Slurm: ", verdict(advised, &advised.advice.settings, SiteWay::Settings)));
+        all.extend(prefix_sentences(
+            "Settings of Slurm: ",
+            way_verdict(advised, &advised.advice.settings, SiteWay::Settings),
+        ));
     }
     if advised.live_tried {
-        all.extend(prefixed("With drystone live: ", verdict(advised, &advised.advice.live, SiteWay::Live)));
+        all.extend(prefix_sentences("With drystone live: ", way_verdict(advised, &advised.advice.live, SiteWay::Live)));
     }
     if advised.limits_tried {
-        all.extend(prefixed("Limits: ", verdict(advised, &advised.advice.limits, SiteWay::Limits)));
+        all.extend(prefix_sentences("Limits: ", way_verdict(advised, &advised.advice.limits, SiteWay::Limits)));
     }
-    all.extend(notes(advised));
+    all.extend(advice_notes(advised));
     all
 }
 
 /// The text with a capital letter.
-fn capitalised(text: &str) -> String {
+fn capitalise_text(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
 }
 
-fn prefixed(prefix: &str, sentences: Vec<String>) -> Vec<String> {
+fn prefix_sentences(prefix: &str, sentences: Vec<String>) -> Vec<String> {
     let first = |(at, sentence): (usize, String)| if at == 0 { format!("{prefix}{sentence}") } else { sentence };
     sentences.into_iter().enumerate().map(first).collect()
 }

@@ -32,7 +32,7 @@ use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{
     Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, GoalFigure, KnobChange, LivePolicy, PassCost,
-    PeriodFigures, SiteKnobs, Thresholds, options,
+    PeriodFigures, SiteKnobs, Thresholds, list_options,
 };
 use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::SlurmConf;
@@ -44,74 +44,80 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Waits are excessive beyond what so large a share of the jobs wait now.
 const EXCESSIVE: f64 = 0.98;
 
-pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
+pub(crate) fn run_advise(args: &AdviseArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
-    let log = args.source.required("advise")?;
-    let read = [Some(log), args.slurm.as_deref(), args.sdiag.as_deref(), args.accounts.as_deref()];
-    file::distinct(&read, &[("--report", args.output.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
+    let log = args.source.require_path("advise")?;
+    let input_paths = [Some(log), args.slurm.as_deref(), args.sdiag.as_deref(), args.accounts.as_deref()];
+    file::check_distinct(
+        &input_paths,
+        &[("--report", args.output.report.as_deref()), ("--audit", args.log.audit.as_deref())],
+    )?;
     if args.check {
-        return check::check(args, log);
+        return check::check_conf(args, log);
     }
-    let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
+    let report = args.output.report.as_deref().map(ReportFile::create_file).transpose()?;
     let cost = pass_cost(args)?;
     let RecentInput { args, mut input, part } = read_recent(args)?;
     let args = &args;
-    part.iter().for_each(|part| message::note(&part.sentence()));
-    let site = site(args, &input, cost)?;
+    part.iter().for_each(|part| message::print_note(&part.format_sentence()));
+    let site = site_knobs(args, &input, cost)?;
     // What needs no simulation is said at once.
     let waits = check::waits_of(&input, args.source.path().unwrap_or(Path::new("")))?;
     for remark in check::remarks_of_site(&input, &site, waits.as_ref()).iter().filter(|remark| remark.change) {
-        message::note(&format!("{}: {} (--check)", remark.setting, remark.text));
+        message::print_note(&format!("{}: {} (--check)", remark.setting, remark.text));
     }
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage_error(format_args!("--within: {e}")))?;
     }
-    let Some((advised, interrupted)) = advised((args, part), &mut input, site, stop)? else {
+    let Some((advised, interrupted)) = compute_advice((args, part), &mut input, site, stop)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
-        message::note(&format!("{why} before the site as it is was simulated"));
-        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
+        message::print_note(&format!("{why} before the site as it is was simulated"));
+        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::exit_code() });
     };
     if let Some(file) = report.and_then(|file| file.unless_lost(interrupted)) {
-        file.write(&advised)?.publish()?;
+        file.write_result(&advised)?.publish()?;
     }
-    output::print(&advised, args.output.format)?;
-    Ok(if interrupted { interrupt::code() } else { DONE })
+    output::print_result(&advised, args.output.format)?;
+    Ok(if interrupted { interrupt::exit_code() } else { DONE })
 }
 
 /// Advice for programs; `None` on cancellation. `given` is the log where it is in memory.
-pub(crate) fn found(
+pub(crate) fn find_advice(
     args: &AdviseArgs,
     given: Option<&WorkloadInput>,
     stop: &AtomicBool,
 ) -> Result<Option<impl Printable + use<>>, CommandFailure> {
     if args.within.is_some() {
-        return Err(CommandFailure::usage("--within is for the command line: a program stops when it is interrupted"));
+        return Err(CommandFailure::usage_error(
+            "--within is for the command line: a program stops when it is interrupted",
+        ));
     }
     let cost = pass_cost(args)?;
     let RecentInput { args, mut input, part } = match given {
         Some(input) => RecentInput { args: args.clone(), input: input.clone(), part: None },
         None => read_recent(args)?,
     };
-    let site = site(&args, &input, cost)?;
-    let advised = advised((&args, part), &mut input, site, stop)?;
-    Ok(advised.filter(|_| !stop.load(Ordering::Relaxed)).map(|(advised, _)| advised))
+    let site = site_knobs(&args, &input, cost)?;
+    let outcome = compute_advice((&args, part), &mut input, site, stop)?;
+    Ok(outcome.filter(|_| !stop.load(Ordering::Relaxed)).map(|(advised, _)| advised))
 }
 
 /// Returns the duration of passes.
 fn pass_cost(args: &AdviseArgs) -> Result<PassCost, CommandFailure> {
-    let Some(path) = &args.sdiag else { return Ok(PassCost::usual()) };
-    let wrong = |problem: &dyn std::fmt::Display| CommandFailure::usage(format_args!("{}: {problem}", path.display()));
+    let Some(path) = &args.sdiag else { return Ok(PassCost::for_unknown_site()) };
+    let wrong =
+        |problem: &dyn std::fmt::Display| CommandFailure::usage_error(format_args!("{}: {problem}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     PassCost::of_sdiag(&text).map_err(|error| wrong(&error))
 }
 
-fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<SiteKnobs, CommandFailure> {
+fn site_knobs(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<SiteKnobs, CommandFailure> {
     let own = input.site.as_ref().and_then(|site| site.slurm_conf());
     let path = args.slurm.clone().or(own);
     path.iter().for_each(|path| crate::site::remarks_of(path, false));
     let conf = path.map(|path| -> Result<(String, SlurmConf), CommandFailure> {
-        let conf = SlurmConf::read(&path).map_err(CommandFailure::usage)?;
+        let conf = SlurmConf::read_file(&path).map_err(CommandFailure::usage_error)?;
         Ok((path_text(&path)?, conf))
     });
     let conf = conf.transpose()?;
@@ -135,7 +141,7 @@ fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<Site
 
 /// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the
 /// site as it is was known by then.
-fn advised(
+fn compute_advice(
     (args, recent): (&AdviseArgs, Option<RecentPart>),
     input: &mut WorkloadInput,
     mut site: SiteKnobs,
@@ -145,20 +151,20 @@ fn advised(
         Some(warm_up) => JobSelection::Window { warm_up, cool_down: Span(0) },
         None => input.site.as_ref().map_or(JobSelection::All, |site| site.selection),
     };
-    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
+    let mut experiment = input::untrimmed_experiment(args.log.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
-    let outages = input.outages(&args.real, &mut experiment)?;
-    let periods = periods(input, selection, args.cut.slice.is_some());
-    let (changes, live) = tried(args, &site);
-    let changer = Changer::of(args, input, &outages)?;
+    let outages = input.find_outages(&args.real, &mut experiment)?;
+    let periods = choose_periods(input, selection, args.cut.slice.is_some());
+    let (changes, live) = candidates_to_try(args, &site);
+    let changer = Changer::from_args(args, input, &outages)?;
     let guards = changer.looked_up(&args.guard)?;
     let waits = check::waits_of(input, args.source.path().unwrap_or(Path::new("")))?;
     let remarks = check::remarks_of_site(input, &site, waits.as_ref());
     let first = AdviceStudy::new(&site, (&args.goal, &guards), (Vec::new(), Vec::new()), args.phases);
     let figures = first.figures.clone();
     drop(first);
-    let base: PolicySpec = site.policy(&[], 0).parse()?;
-    input.fits([&base])?;
+    let base: PolicySpec = site.policy_text(&[], 0).parse()?;
+    input.check_fit([&base])?;
     let ground = AdviseInputs {
         outages: &outages,
         selection,
@@ -167,46 +173,50 @@ fn advised(
         feedback: args.real.feedback,
         stop,
     };
-    let Some(first) = simulate::first(&ground, input, &base)? else { return Ok(None) };
-    message::note(&first.sentence());
-    let thresholds = Thresholds { excess: Span(first.percentile(EXCESSIVE).unwrap_or(0.0).ceil() as i64) };
-    let replay =
-        input.site.as_ref().filter(|site| !site.plain).and_then(|site| JobReplay::of(site, base.text(), &first.rows));
+    let Some(first) = simulate::simulate_first(&ground, input, &base)? else { return Ok(None) };
+    message::print_note(&first.format_sentence());
+    let thresholds = Thresholds { excess: Span(first.wait_percentile(EXCESSIVE).unwrap_or(0.0).ceil() as i64) };
+    let replay = input
+        .site
+        .as_ref()
+        .filter(|site| !site.plain)
+        .and_then(|site| JobReplay::from_rows(site, base.text(), &first.rows));
     site.instantaneous = !site.passes_matter(first.most_waiting);
     let site = &site;
-    let (live, left_out) = affordable(live, input, first.waiting)?;
+    let (live, left_out) = affordable_policies(live, input, first.waiting)?;
     let mut study = AdviceStudy::new(site, (&args.goal, &guards), (changes, live), args.phases);
-    let threads = args.threads.map_or_else(crate::site::threads, usize::from);
+    let threads = args.threads.map_or_else(crate::site::thread_count, usize::from);
     if args.only.is_none() || args.only == Some(Only::Limits) {
-        study.limits = changer.candidates();
+        study.limits = changer.list_candidates();
     }
-    let as_it_is = study.policy(&AdviceStudy::baseline(), 0);
+    let as_it_is = study.candidate_policy(&AdviceStudy::baseline_candidate(), 0);
     if as_it_is == base.text() {
-        let ended = first.ended.iter().map(|(job, wait, ran)| (job, *wait, *ran));
-        study.add_result(as_it_is, PeriodFigures::of_jobs(&figures, thresholds, &periods, ended));
+        let ended_jobs = first.ended.iter().map(|(job, wait, ran)| (job, *wait, *ran));
+        study.add_result(as_it_is, PeriodFigures::of_jobs(&figures, thresholds, &periods, ended_jobs));
     }
     let mut bench = CliBench { ground, input, thresholds, threads, changer: &changer };
     let plan = AdviceSettings {
         splits: args.splits.into(),
         seed: args.seed,
         knobs: args.knobs.into(),
-        weekly: periods.length() == PeriodLength::Week,
+        weekly: periods.period_length() == PeriodLength::Week,
     };
-    let found = drystone_advise::advise(&mut study, &mut bench, plan)?;
-    let stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
-    let Some(mut advice) = found else { return Ok(None) };
+    let outcome = drystone_advise::give_advice(&mut study, &mut bench, plan)?;
+    let is_stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
+    let Some(mut advice) = outcome else { return Ok(None) };
     for answer in [&mut advice.settings, &mut advice.live, &mut advice.limits] {
-        restrain(answer, &study, replay.as_ref());
+        restrain_answer(answer, &study, replay.as_ref());
         restrain_unnoticed(answer, &study);
     }
-    let held = HeldWaits::measure(input, (&outages, args.real.feedback), stop)?;
-    let pays = if stopped { PayingClasses::default() } else { pays(&changer, input, &study, &advice, &ground)? };
-    let baseline = baseline(&study, &advice);
-    let advised = Advised {
+    let held_waits = HeldWaits::measure_waits(input, (&outages, args.real.feedback), stop)?;
+    let pays =
+        if is_stopped { PayingClasses::default() } else { paying_classes(&changer, input, &study, &advice, &ground)? };
+    let baseline = site_baseline(&study, &advice);
+    let result = Advised {
         whole: args.output.details,
         schema: "drystone/advise/1",
         drystone: VERSION,
-        workload: input.meta(),
+        workload: input.workload_meta(),
         experiment,
         goal: args.goal.to_string(),
         guards: args.guard.iter().map(ToString::to_string).collect(),
@@ -215,7 +225,7 @@ fn advised(
         cost: site.cost.clone(),
         instantaneous: site.instantaneous,
         most_waiting: first.most_waiting,
-        period: periods.length(),
+        period: periods.period_length(),
         edges_left_out: periods.leaves_out_edges(),
         seed: args.seed,
         splits: args.splits,
@@ -223,27 +233,30 @@ fn advised(
         live_tried: args.only.is_none_or(|only| only == Only::Live),
         limits_tried: args.only.is_none_or(|only| only == Only::Limits),
         pays,
-        counts_processors: site
-            .conf
-            .as_ref()
-            .map_or(args.cpus > 1, |(_, conf)| conf.nodes.iter().any(|node| node.cpus > 1)),
+        counts_processors: counts_processors(site, args),
         not_tried: left_out,
-        held,
+        held: held_waits,
         waits,
         to_look_at: remarks.iter().filter(|remark| remark.change).map(|remark| remark.setting).collect(),
         path: args.source.path().map_or_else(|| "SITE".to_string(), |path| path.display().to_string()),
         replay,
         baseline,
-        stopped,
+        stopped: is_stopped,
         recent,
         advice,
     };
-    Ok(Some((advised, stopped && !interrupt::time_is_up())))
+    Ok(Some((result, is_stopped && !interrupt::time_is_up())))
+}
+
+/// True if a node of the site has several processors.
+fn counts_processors(site: &SiteKnobs, args: &AdviseArgs) -> bool {
+    let conf = site.conf.as_ref();
+    conf.map_or(args.cpus > 1, |(_, conf)| conf.nodes.iter().any(|node| node.cpus > 1))
 }
 
 /// Returns the changes and live policies to try.
-fn tried(args: &AdviseArgs, site: &SiteKnobs) -> (Vec<KnobChange>, Vec<LivePolicy>) {
-    let (changes, live) = options(site, &args.goal);
+fn candidates_to_try(args: &AdviseArgs, site: &SiteKnobs) -> (Vec<KnobChange>, Vec<LivePolicy>) {
+    let (changes, live) = list_options(site, &args.goal);
     match args.only {
         Some(Only::Settings) => (changes, Vec::new()),
         Some(Only::Live) => (Vec::new(), live),
@@ -254,27 +267,27 @@ fn tried(args: &AdviseArgs, site: &SiteKnobs) -> (Vec<KnobChange>, Vec<LivePolic
 
 /// Live policies without those that would take long on this log, by name, or cannot be simulated on
 /// it.
-fn affordable(
+fn affordable_policies(
     live: Vec<LivePolicy>,
     input: &WorkloadInput,
     waiting: f64,
 ) -> Result<(Vec<LivePolicy>, Vec<String>), CommandFailure> {
-    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    let (mut kept_policies, mut left_out) = (Vec::new(), Vec::new());
     for one in live {
         let spec: PolicySpec = one.policy.parse()?;
-        if takes_long(&spec, input.workload.len(), waiting) || input.fits([&spec]).is_err() {
+        if takes_long(&spec, input.workload.len(), waiting) || input.check_fit([&spec]).is_err() {
             left_out.push(one.policy);
         } else {
-            kept.push(one);
+            kept_policies.push(one);
         }
     }
-    Ok((kept, left_out))
+    Ok((kept_policies, left_out))
 }
 
 /// The periods of the jobs that count. A slice begins with an empty machine, and ends with one that
 /// becomes empty.
-fn periods(input: &WorkloadInput, selection: JobSelection, sliced: bool) -> Periods {
-    let (first, last) = input.workload.submits().unwrap_or_default();
+fn choose_periods(input: &WorkloadInput, selection: JobSelection, sliced: bool) -> Periods {
+    let (first, last) = input.workload.submit_range().unwrap_or_default();
     let begin = input.workload.circumstances().and_then(|known| known.begin);
     let first = begin.map_or(first, |begin| begin.max(first));
     let (from, until, cut) = match selection {
@@ -282,7 +295,7 @@ fn periods(input: &WorkloadInput, selection: JobSelection, sliced: bool) -> Peri
         JobSelection::Window { warm_up, cool_down } => (first + warm_up, Time(last.0 - cool_down.0), true),
         JobSelection::All | JobSelection::Tsafrir | JobSelection::Completed => (first, last, false),
     };
-    Periods::of((from, until.max(from)), sliced || (!cut && begin.is_none()))
+    Periods::from_submits((from, until.max(from)), sliced || (!cut && begin.is_none()))
 }
 
 /// Times that differ by fewer seconds are no difference that a user notices.
@@ -295,7 +308,7 @@ fn restrain_unnoticed(answer: &mut AdvisedWay, study: &AdviceStudy<'_>) {
     if !answer.is_recommended() {
         return;
     }
-    let noticed = |figure: &GoalFigure| {
+    let is_noticed = |figure: &GoalFigure| {
         let name = figure.to_string();
         let Some(found) = answer.figures.iter().find(|known| known.figure == name) else { return true };
         let by = (found.after - found.before).abs();
@@ -304,14 +317,14 @@ fn restrain_unnoticed(answer: &mut AdvisedWay, study: &AdviceStudy<'_>) {
             _ => by >= NOTICEABLE_PART * found.before.abs(),
         }
     };
-    if !study.goal.figures().iter().any(noticed) {
+    if !study.goal.figures().iter().any(is_noticed) {
         answer.reason = AdviceReason::Unnoticed;
     }
 }
 
 /// Takes back what is recommended for less than the replay of the site is wrong: by every figure of
 /// the goal of which that is known, else by the mean wait.
-fn restrain(answer: &mut AdvisedWay, study: &AdviceStudy<'_>, replay: Option<&JobReplay>) {
+fn restrain_answer(answer: &mut AdvisedWay, study: &AdviceStudy<'_>, replay: Option<&JobReplay>) {
     let (Some(replay), true) = (replay, answer.is_recommended()) else { return };
     let error = |figure: &GoalFigure| match figure {
         GoalFigure::Goal(drystone::policy::goal::GoalMeasure::Wait) => Some(replay.wait.error),
@@ -325,49 +338,52 @@ fn restrain(answer: &mut AdvisedWay, study: &AdviceStudy<'_>, replay: Option<&Jo
     };
     let inside = |figure: &GoalFigure, error: f64| {
         let name = figure.to_string();
-        let found = answer.figures.iter().find(|known| known.figure == name);
-        found.is_some_and(|found| (found.after - found.before).abs() <= error)
+        let figure_change = answer.figures.iter().find(|known| known.figure == name);
+        figure_change.is_some_and(|found| (found.after - found.before).abs() <= error)
     };
-    let known: Vec<bool> =
+    let within_error: Vec<bool> =
         study.goal.figures().iter().filter_map(|figure| Some(inside(figure, error(figure)?))).collect();
     let mean_wait = GoalFigure::Goal(drystone::policy::goal::GoalMeasure::Wait);
-    let all_inside =
-        if known.is_empty() { inside(&mean_wait, replay.wait.error) } else { known.iter().all(|&one| one) };
+    let all_inside = if within_error.is_empty() {
+        inside(&mean_wait, replay.wait.error)
+    } else {
+        within_error.iter().all(|&one| one)
+    };
     if all_inside {
         answer.reason = AdviceReason::InsideReplayError;
     }
 }
 
 /// The classes of jobs that gain from what is recommended, and those that pay for it.
-fn pays(
+fn paying_classes(
     changer: &Changer,
     input: &WorkloadInput,
     study: &AdviceStudy<'_>,
     advice: &Advice,
     ground: &AdviseInputs<'_>,
 ) -> Result<PayingClasses, CommandFailure> {
-    let none = ChangeList::default();
-    let now = study.policy(&AdviceStudy::baseline(), 0);
+    let no_change = ChangeList::default();
+    let now = study.candidate_policy(&AdviceStudy::baseline_candidate(), 0);
     let of = |answer: &AdvisedWay| -> Result<Vec<ClassChange>, CommandFailure> {
         let Some(best) = answer.best.as_ref().filter(|_| answer.is_recommended()) else { return Ok(Vec::new()) };
         match best.policy.split_once('\n') {
             Some((policy, change)) => {
-                let list: ChangeList = change.parse().map_err(CommandFailure::because)?;
-                changer.payers(input, ((&now, &none), (policy, &list)), ground)
+                let list: ChangeList = change.parse().map_err(CommandFailure::caused_by)?;
+                changer.paying_classes(input, ((&now, &no_change), (policy, &list)), ground)
             }
-            None => changer.payers(input, ((&now, &none), (&best.policy, &none)), ground),
+            None => changer.paying_classes(input, ((&now, &no_change), (&best.policy, &no_change)), ground),
         }
     };
     Ok(PayingClasses { settings: of(&advice.settings)?, live: of(&advice.live)?, limits: of(&advice.limits)? })
 }
 
 /// The site as it is, in numbers.
-fn baseline(study: &AdviceStudy<'_>, advice: &Advice) -> SiteBaseline {
-    let candidate = AdviceStudy::baseline();
-    let values = study.values(&candidate, &study.filled()).unwrap_or_default();
+fn site_baseline(study: &AdviceStudy<'_>, advice: &Advice) -> SiteBaseline {
+    let candidate = AdviceStudy::baseline_candidate();
+    let values = study.candidate_values(&candidate, &study.filled_periods()).unwrap_or_default();
     let names = study.figures.iter().map(ToString::to_string);
     SiteBaseline {
-        policy: study.policy(&candidate, 0),
+        policy: study.candidate_policy(&candidate, 0),
         spread: advice.spread,
         figures: names
             .zip(study.figures.iter().copied())

@@ -2,10 +2,10 @@
 //! lines of eighty columns.
 
 use super::advised::Advised;
-use super::document::{classes, line, more_periods, notes, payers};
+use super::document::{advice_notes, class_table, describe_payers, edit_line, more_periods};
 use crate::commands::waits::causes::cause_words;
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::number::{change, in_unit, percent};
+use crate::output::number::{format_change, format_percent, in_unit};
 use crate::output::reports::COLUMNS;
 use drystone::metrics::MetricUnit;
 use drystone_advise::{AdviceReason, AdvisedWay};
@@ -29,11 +29,12 @@ struct AskedWay<'a> {
 }
 
 /// Returns the longest form that fits.
-pub(super) fn overview(advised: &Advised) -> Document {
+pub(super) fn render_overview(advised: &Advised) -> Document {
     let sizes = [(FIGURES, CLASSES, 3), (FIGURES, 3, 2), (4, CLASSES, 2), (4, 3, 1), (4, 2, 1), (4, 0, 1), (4, 0, 0)];
-    let fits = |document: &Document| document.lines(Some(COLUMNS)) <= LINES;
-    let mut made = sizes.into_iter().map(|(figures, classes, cautions)| of(advised, figures, classes, cautions));
-    made.find(fits).unwrap_or_else(|| of(advised, 2, 0, 0))
+    let fits = |document: &Document| document.count_lines(Some(COLUMNS)) <= LINES;
+    let mut documents =
+        sizes.into_iter().map(|(figures, classes, cautions)| render_sized(advised, figures, classes, cautions));
+    documents.find(fits).unwrap_or_else(|| render_sized(advised, 2, 0, 0))
 }
 
 /// Least share of all waiting at which a limit is named.
@@ -48,49 +49,54 @@ fn recorded_limits(waits: &SiteWaits, site: &str) -> Option<String> {
     let is_limit = |cause: &&WaitCause| matches!(cause.kind, WaitCauseKind::QosLimit | WaitCauseKind::AssocLimit);
     let causes = waits.causes.iter().filter(is_limit).filter(|cause| cause.share >= WORTH_NAMING).take(NAMED);
     let parts: Vec<String> =
-        causes.map(|cause| format!("{} {}", percent(Some(cause.share), 0), cause_words(cause))).collect();
+        causes.map(|cause| format!("{} {}", format_percent(Some(cause.share), 0), cause_words(cause))).collect();
     (waits.has_reasons && !parts.is_empty()).then(|| {
         let limits = parts.join("; ");
         format!("{limits}, which no policy changes: `drystone waits {site}` names a command for each")
     })
 }
 
-fn asked(advised: &Advised) -> Vec<AskedWay<'_>> {
+fn asked_ways(advised: &Advised) -> Vec<AskedWay<'_>> {
     let (advice, pays) = (&advised.advice, &advised.pays);
-    let all = [
+    let ways = [
         (advised.settings_tried, "Settings", ("set ", "leave slurm.conf as it is"), &advice.settings, &pays.settings),
         (advised.limits_tried, "Limits", ("change ", "leave them as they are"), &advice.limits, &pays.limits),
         (advised.live_tried, "Live policy", ("run ", "keep Slurm's own scheduler"), &advice.live, &pays.live),
     ];
-    let tried = all.into_iter().filter(|(tried, ..)| *tried);
-    tried.map(|(_, name, words, answer, pays)| AskedWay { name, words, answer, pays }).collect()
+    let tried_ways = ways.into_iter().filter(|(tried, ..)| *tried);
+    tried_ways.map(|(_, name, words, answer, pays)| AskedWay { name, words, answer, pays }).collect()
 }
 
-fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Document {
+fn render_sized(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Document {
     let mut document = Document::default();
-    document.heading(format!("Advice for {}", advised.workload.line()));
-    let asked = asked(advised);
+    document.add_heading(format!("Advice for {}", advised.workload.format_line()));
+    let ways = asked_ways(advised);
     let mut facts: Vec<(String, String)> = Vec::new();
-    facts.extend(advised.recent.iter().map(|part| ("Part".to_string(), part.sentence())));
-    facts.extend(advised.workload.setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
-    let recorded = advised.waits.as_ref().and_then(|waits| recorded_limits(waits, &advised.path));
-    let held = recorded.or_else(|| advised.held.as_ref().and_then(|held| held.sentence(&advised.path)));
-    facts.extend(held.map(|held| ("Waiting".to_string(), held)));
+    facts.extend(advised.recent.iter().map(|part| ("Part".to_string(), part.format_sentence())));
+    facts.extend(advised.workload.find_setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
+    let recorded_note = advised.waits.as_ref().and_then(|waits| recorded_limits(waits, &advised.path));
+    let held_note =
+        recorded_note.or_else(|| advised.held.as_ref().and_then(|held| held.format_sentence(&advised.path)));
+    facts.extend(held_note.map(|held| ("Waiting".to_string(), held)));
     if !advised.to_look_at.is_empty() {
         let text = format!("look at {}: drystone advise {} --check", advised.to_look_at.join(", "), advised.path);
         facts.push(("Check".to_string(), text));
     }
-    for one in &asked {
-        facts.push((one.name.to_string(), verdict(advised, one)));
+    for one in &ways {
+        facts.push((one.name.to_string(), describe_verdict(advised, one)));
         if one.answer.is_recommended() {
             if one.name == "Settings" {
                 facts.extend(
-                    one.answer.edits.iter().map(line).map(|(place, text)| (String::new(), format!("{text} ({place})"))),
+                    one.answer
+                        .edits
+                        .iter()
+                        .map(edit_line)
+                        .map(|(place, text)| (String::new(), format!("{text} ({place})"))),
                 );
             }
             let beware = one.answer.contradictions.iter();
             facts.extend(beware.map(|text| ("Beware".to_string(), text.clone())));
-            facts.extend(payers(one.answer).map(|text| ("Price".to_string(), text)));
+            facts.extend(describe_payers(one.answer).map(|text| ("Price".to_string(), text)));
         }
     }
     let guards = match advised.guards.is_empty() {
@@ -98,31 +104,32 @@ fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Docume
         false => format!("guards {}", advised.guards.join(", ")),
     };
     facts.push(("Goal".to_string(), format!("{}; {guards}", advised.goal)));
-    let notes = notes(advised);
+    let notes = advice_notes(advised);
     let caution =
         |(at, text): (usize, &String)| (if at == 0 { "Caution".to_string() } else { String::new() }, text.clone());
     facts.extend(notes.iter().take(cautions).enumerate().map(caution));
-    document.facts(facts);
-    if let Some(table) = effects(&asked, figures) {
-        document.table(table);
-        document.text(names(&asked));
+    document.add_facts(facts);
+    if let Some(table) = effects_table(&ways, figures) {
+        document.add_table(table);
+        document.add_text(best_names(&ways));
     }
-    if let Some(one) = asked.iter().find(|one| one.answer.is_recommended() && !one.pays.is_empty())
+    if let Some(one) = ways.iter().find(|one| one.answer.is_recommended() && !one.pays.is_empty())
         && most > 0
     {
-        document.table(classes(one.pays, most));
+        document.add_table(class_table(one.pays, most));
     }
-    document.text("More: --details (judgements, candidates, trade-off)   --report out.html (page)");
+    document.add_text("More: --details (judgements, candidates, trade-off)   --report out.html (page)");
     document
 }
 
 /// Names the best of each way.
-fn names(asked: &[AskedWay<'_>]) -> String {
-    let named = asked.iter().filter_map(|one| Some(format!("{}: {}", heading(one), one.answer.best.as_ref()?.name)));
+fn best_names(asked: &[AskedWay<'_>]) -> String {
+    let named =
+        asked.iter().filter_map(|one| Some(format!("{}: {}", way_heading(one), one.answer.best.as_ref()?.name)));
     named.collect::<Vec<_>>().join("\n")
 }
 
-fn heading(asked: &AskedWay<'_>) -> &'static str {
+fn way_heading(asked: &AskedWay<'_>) -> &'static str {
     match asked.name {
         "Settings" => "best settings",
         "Limits" => "best limits",
@@ -131,48 +138,50 @@ fn heading(asked: &AskedWay<'_>) -> &'static str {
 }
 
 /// The figures now and with the best of each way.
-fn effects(asked: &[AskedWay<'_>], most: usize) -> Option<DocumentTable> {
+fn effects_table(asked: &[AskedWay<'_>], most: usize) -> Option<DocumentTable> {
     let with: Vec<&AskedWay<'_>> = asked.iter().filter(|one| one.answer.best.is_some()).collect();
     let first = with.first()?;
     let mut table =
-        DocumentTable::new(["over all periods", "now"].into_iter().chain(with.iter().map(|one| heading(one))));
+        DocumentTable::new(["over all periods", "now"].into_iter().chain(with.iter().map(|one| way_heading(one))));
     for figure in first.answer.figures.iter().take(most) {
         let show = |value: f64| in_unit(Some(value), figure.unit.unwrap_or(MetricUnit::Ratio));
         let mut row: Vec<TableValue> = vec![figure.name.as_str().into(), show(figure.before).into()];
         for one in &with {
-            let other = one.answer.figures.iter().find(|other| other.figure == figure.figure);
-            row.push(other.map_or("-".to_string(), |f| after(&show(f.before), show(f.after), f.change)).into());
+            let other_figure = one.answer.figures.iter().find(|other| other.figure == figure.figure);
+            row.push(
+                other_figure.map_or("-".to_string(), |f| format_after(&show(f.before), show(f.after), f.change)).into(),
+            );
         }
-        table.row(row);
+        table.add_row(row);
     }
     Some(table)
 }
 
 /// A value with its change, where it differs as it is printed.
-fn after(before: &str, after: String, relative: f64) -> String {
-    if before == after { after } else { format!("{after} ({})", change(relative)) }
+fn format_after(before: &str, after: String, relative: f64) -> String {
+    if before == after { after } else { format!("{after} ({})", format_change(relative)) }
 }
 
 /// Returns the advice with its reason in one sentence.
-fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
+fn describe_verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
     let AskedWay { words: (begin, leave), answer, .. } = asked;
-    let judged = &answer.judged;
+    let judgement = &answer.judged;
     let period = advised.period.name();
     let name = answer.best.as_ref().map_or("", |best| best.name.as_str());
-    let got = judged.got.map_or("-".to_string(), change);
-    let spread = percent(Some(advised.advice.spread), 1);
+    let actual_change = judgement.got.map_or("-".to_string(), format_change);
+    let spread = format_percent(Some(advised.advice.spread), 1);
     let beyond = match advised.advice.spread {
         spread if spread < 0.0005 => String::new(),
         _ => format!(" by more than the {spread} that Slurm's timing alone causes"),
     };
     match answer.reason {
         AdviceReason::Recommended => format!(
-            "{begin}{name}: the goal changes by {got} on {period}s not used to choose; better in {} of {} judgements, and in {} of {} \
+            "{begin}{name}: the goal changes by {actual_change} on {period}s not used to choose; better in {} of {} judgements, and in {} of {} \
              {period}s",
-            judged.better,
-            judged.of,
+            judgement.better,
+            judgement.of,
             answer.unseen.signs.shorter,
-            answer.unseen.signs.weeks()
+            answer.unseen.signs.week_count()
         ),
         AdviceReason::NothingBetter if advised.stopped => {
             format!("{leave}: nothing tried so far is better, and it was stopped before all was tried")
@@ -182,15 +191,15 @@ fn verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
         }
         AdviceReason::NotHeld => format!(
             "{leave}: settings chosen on some {period}s won on the others in only {} of {} trials",
-            judged.better, judged.of
+            judgement.better, judgement.of
         ),
         AdviceReason::WithinSpread => {
             format!(
-                "{leave}: choices are worth {got} on unseen {period}s, no more than the {spread} that Slurm's timing alone causes"
+                "{leave}: choices are worth {actual_change} on unseen {period}s, no more than the {spread} that Slurm's timing alone causes"
             )
         }
         AdviceReason::Unclear => format!(
-            "{} {period}s cannot tell: {name} changes the goal by {got} on {period}s not used to choose{}",
+            "{} {period}s cannot tell: {name} changes the goal by {actual_change} on {period}s not used to choose{}",
             advised.advice.periods,
             more_periods(answer, period)
         ),

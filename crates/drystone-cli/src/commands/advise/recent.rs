@@ -4,7 +4,7 @@ use crate::args::AdviseArgs;
 use crate::exit::CommandFailure;
 use crate::input::WorkloadInput;
 use drystone::model::{Span, Time};
-use drystone_report::number::count;
+use drystone_report::number::format_count;
 use serde::Serialize;
 
 /// Largest number of jobs of a log that is simulated whole.
@@ -27,8 +27,8 @@ pub(super) struct RecentPart {
 
 impl RecentPart {
     /// The part in words, with the option that takes all.
-    pub(super) fn sentence(&self) -> String {
-        let (jobs, of) = (count(self.jobs as u64), count(self.of as u64));
+    pub(super) fn format_sentence(&self) -> String {
+        let (jobs, of) = (format_count(self.jobs as u64), format_count(self.of as u64));
         format!("the last {jobs} of {of} jobs are simulated (--slice {}); --slice .. takes all", self.slice)
     }
 }
@@ -44,12 +44,13 @@ pub(super) struct RecentInput {
 /// Reads a log, and cuts one of very many jobs as `--slice` would, unless the user names a part.
 /// The part depends on the submissions alone, never on the result of a simulation.
 pub(super) fn read_recent(args: &AdviseArgs) -> Result<RecentInput, CommandFailure> {
-    let read =
-        |args: &AdviseArgs| WorkloadInput::whole(args.source.path(), (&args.log, &args.cut, &args.real), args.seed);
-    let (mut args, mut input) = (args.clone(), read(args)?);
+    let read_input = |args: &AdviseArgs| {
+        WorkloadInput::read_whole(args.source.path(), (&args.log, &args.cut, &args.real), args.seed)
+    };
+    let (mut args, mut input) = (args.clone(), read_input(args)?);
     let is_cut = args.cut.slice.is_some() || args.cut.month.is_some() || args.cut.windows.is_some();
     let submits: Vec<Time> = input.workload.jobs().iter().map(|job| job.submit).collect();
-    let is_whole = !is_cut && !args.log.moves() && args.real.warm_start.is_none();
+    let is_whole = !is_cut && !args.log.moves_arrivals() && args.real.warm_start.is_none();
     let Some(from) = find_recent_begin(&submits).filter(|_| is_whole) else {
         return Ok(RecentInput { args, input, part: None });
     };
@@ -58,8 +59,8 @@ pub(super) fn read_recent(args: &AdviseArgs) -> Result<RecentInput, CommandFailu
     let first = submits.partition_point(|&submit| submit < from);
     input = match input.site {
         // A site also refers to jobs by their places in the records, which the cut changes.
-        Some(_) => read(&args)?,
-        None => input.piece(first..submits.len(), "slice", &slice)?,
+        Some(_) => read_input(&args)?,
+        None => input.cut_piece(first..submits.len(), "slice", &slice)?,
     };
     let part = RecentPart { jobs: input.workload.len(), of: submits.len(), slice };
     Ok(RecentInput { args, input, part: Some(part) })

@@ -3,10 +3,10 @@
 
 use super::bench::CompareInputs;
 use crate::output::message;
-use crate::output::number::duration;
+use crate::output::number::format_duration;
 use crate::parallel;
 use drystone::engine::{Levels, Observer, Simulation, WorkloadReplay};
-use drystone::experiment::scheduler;
+use drystone::experiment::build_scheduler;
 use drystone::model::{EndedJob, Time, Workload};
 use drystone::policy::PolicySpec;
 use std::sync::atomic::Ordering;
@@ -28,44 +28,56 @@ struct QueueCounter {
 }
 
 impl Observer for QueueCounter {
-    fn ended(&mut self, _: &EndedJob<'_>) {
+    fn note_end(&mut self, _: &EndedJob<'_>) {
         self.ends += 1;
     }
 
-    fn settled(&mut self, _: Time, levels: Levels) {
+    fn note_settlement(&mut self, _: Time, levels: Levels) {
         self.instants += 1;
-        self.waiting += levels.queued();
+        self.waiting += levels.queued_jobs();
     }
 }
 
 /// About how many seconds each policy will take on one thread. `waiting` is how many jobs wait on
 /// average under the baseline: a trial begins on an empty machine, and what plans every waiting job
 /// becomes slower as they become more.
-pub(super) fn estimates(bench: &CompareInputs<'_>, parts: &[Workload], specs: &[PolicySpec], waiting: f64) -> Vec<f64> {
+pub(super) fn estimate_costs(
+    bench: &CompareInputs<'_>,
+    parts: &[Workload],
+    specs: &[PolicySpec],
+    waiting: f64,
+) -> Vec<f64> {
     let jobs: usize = parts.iter().map(Workload::len).sum();
-    let one = |_: usize, spec: &PolicySpec| trial(bench, parts, spec, jobs, waiting).unwrap_or(0.0);
-    parallel::map(specs.iter().collect(), bench.threads(), one)
+    let estimate_spec = |_: usize, spec: &PolicySpec| run_trial(bench, parts, spec, jobs, waiting).unwrap_or(0.0);
+    parallel::map(specs.iter().collect(), bench.thread_count(), estimate_spec)
 }
 
 #[expect(clippy::disallowed_methods, reason = "durations of trials")]
-fn trial(bench: &CompareInputs<'_>, parts: &[Workload], spec: &PolicySpec, jobs: usize, waiting: f64) -> Option<f64> {
+fn run_trial(
+    bench: &CompareInputs<'_>,
+    parts: &[Workload],
+    spec: &PolicySpec,
+    jobs: usize,
+    waiting: f64,
+) -> Option<f64> {
     let part = parts.iter().max_by_key(|part| part.len())?;
-    let priorities = bench.priorities.filter(|p| crate::input::takes(spec, p, part).is_ok());
-    let scheduler = scheduler(spec, priorities, part).ok()?;
-    let mut simulation = Simulation::new(part.machine(), scheduler, WorkloadReplay::new(part)).on(&bench.platform);
-    let (mut seen, since, mut steps) = (QueueCounter::default(), Instant::now(), 0_u32);
+    let priorities = bench.priorities.filter(|p| crate::input::check_priorities(spec, p, part).is_ok());
+    let scheduler = build_scheduler(spec, priorities, part).ok()?;
+    let mut simulation =
+        Simulation::new(part.machine(), scheduler, WorkloadReplay::new(part)).with_platform(&bench.platform);
+    let (mut queue_counter, since, mut steps) = (QueueCounter::default(), Instant::now(), 0_u32);
     // A broken contract is reported by the simulation itself.
-    while simulation.step(&mut seen).ok()? {
+    while simulation.step(&mut queue_counter).ok()? {
         steps = steps.wrapping_add(1);
         if steps.is_multiple_of(STRIDE) && (since.elapsed() > TRIAL || bench.stop.load(Ordering::Relaxed)) {
             break;
         }
     }
-    let took = since.elapsed().as_secs_f64() * jobs as f64 / seen.ends.max(1) as f64;
-    let met = seen.waiting as f64 / seen.instants.max(1) as f64;
+    let took = since.elapsed().as_secs_f64() * jobs as f64 / queue_counter.ends.max(1) as f64;
+    let mean_queue = queue_counter.waiting as f64 / queue_counter.instants.max(1) as f64;
     let deeper = match spec.kind().name {
         "fcfs" | "easy" | "greedy" => 1.0,
-        _ => ((1.0 + waiting) / (1.0 + met)).max(1.0),
+        _ => ((1.0 + waiting) / (1.0 + mean_queue)).max(1.0),
     };
     Some(took * deeper)
 }
@@ -78,20 +90,20 @@ pub(super) fn cheapest_first(estimates: &[f64]) -> Vec<usize> {
 }
 
 /// Says how long it will take, where that is long.
-pub(super) fn announce(specs: &[PolicySpec], estimates: &[f64], threads: usize) {
-    let all: f64 = estimates.iter().sum();
+pub(super) fn announce_duration(specs: &[PolicySpec], estimates: &[f64], threads: usize) {
+    let total_seconds: f64 = estimates.iter().sum();
     let longest = estimates.iter().fold(0.0_f64, |longest, &one| longest.max(one));
-    let wall = longest.max(all / threads.clamp(1, specs.len().max(1)) as f64);
+    let wall = longest.max(total_seconds / threads.clamp(1, specs.len().max(1)) as f64);
     if wall < WORTH_SAYING {
         return;
     }
     let order = cheapest_first(estimates);
-    let slow = order.iter().rev().filter(|&&at| estimates[at] > all / 20.0).take(4);
-    let slow: Vec<String> = slow.map(|&at| format!("{} {}", specs[at], duration(estimates[at]))).collect();
-    message::note(&format!(
+    let slow = order.iter().rev().filter(|&&at| estimates[at] > total_seconds / 20.0).take(4);
+    let slow: Vec<String> = slow.map(|&at| format!("{} {}", specs[at], format_duration(estimates[at]))).collect();
+    message::print_note(&format!(
         "a short trial predicts about {}, most of it {}; the cheapest policies come first, Ctrl-C ends the others \
          and keeps the finished ones, --within TIME does so automatically",
-        duration(wall),
+        format_duration(wall),
         slow.join(", ")
     ));
 }

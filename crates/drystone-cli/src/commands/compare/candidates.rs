@@ -2,7 +2,7 @@
 
 use crate::exit::CommandFailure;
 use crate::meta::PolicyMeta;
-use crate::output::number::count;
+use crate::output::number::format_count;
 use drystone::policy::{self, PolicySpec};
 
 /// Policies that a site can run, from the plainest to the most ambitious: none knows run times, and
@@ -13,7 +13,7 @@ const CANDIDATES: [&str; 8] = ["easy", "fcfs", "easy-sjbf", "easy+", "easy++", "
 const LONG: f64 = 30.0;
 
 /// The policies that are tried unasked.
-pub(super) fn candidates() -> Result<Vec<PolicySpec>, CommandFailure> {
+pub(super) fn default_candidates() -> Result<Vec<PolicySpec>, CommandFailure> {
     Ok(CANDIDATES.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
 }
 
@@ -23,34 +23,35 @@ pub(super) fn is_candidate(spec: &PolicySpec) -> bool {
 }
 
 /// Every family of policies and every short name.
-pub(super) fn everything() -> Result<Vec<PolicySpec>, CommandFailure> {
-    Ok(policy::names().into_iter().map(str::parse).collect::<Result<_, _>>()?)
+pub(super) fn every_policy() -> Result<Vec<PolicySpec>, CommandFailure> {
+    Ok(policy::policy_names().into_iter().map(str::parse).collect::<Result<_, _>>()?)
 }
 
 /// Returns whether a policy would take long on this many jobs with this many waiting on average. It
 /// depends on the workload alone, never on the machine, so that the same command tries the same
 /// policies everywhere.
 pub(crate) fn takes_long(spec: &PolicySpec, jobs: usize, waiting: f64) -> bool {
-    cost(spec, jobs, waiting) > LONG
+    estimate_cost(spec, jobs, waiting) > LONG
 }
 
 /// About how many seconds a policy takes on a usual processor. Policies that plan every waiting job
 /// look at all of them again and again; others look at few of them.
-pub(super) fn cost(spec: &PolicySpec, jobs: usize, waiting: f64) -> f64 {
-    let waiting = bound(&PolicyMeta::of(spec)).map_or(waiting, |(_, most)| waiting.min(most as f64));
+pub(super) fn estimate_cost(spec: &PolicySpec, jobs: usize, waiting: f64) -> f64 {
+    let considered_jobs =
+        queue_bound(&PolicyMeta::from_spec(spec)).map_or(waiting, |(_, most)| waiting.min(most as f64));
     // Microseconds per job, and per job and job that waits beside it.
-    let (each, beside) = match spec.kind().name {
+    let (cost_each, beside) = match spec.kind().name {
         "conservative" => (1.0, 0.12),
         "slack" => (10.0, 7.0),
         "goal" => (200.0, 5.0),
         "ss" | "tss" | "is" => (50.0, 1.0),
         _ => (2.0, 0.0),
     };
-    jobs as f64 * (each + beside * waiting) * 1e-6
+    jobs as f64 * (cost_each + beside * considered_jobs) * 1e-6
 }
 
 /// The parameter by which a policy looks at the first of many waiting jobs only, and at how many.
-pub(super) fn bound(policy: &PolicyMeta) -> Option<(&'static str, u64)> {
+pub(super) fn queue_bound(policy: &PolicyMeta) -> Option<(&'static str, u64)> {
     let name = match policy.kind.as_str() {
         "conservative" | "slack" => "horizon",
         "goal" => "depth",
@@ -61,17 +62,17 @@ pub(super) fn bound(policy: &PolicyMeta) -> Option<(&'static str, u64)> {
 }
 
 /// Says that a policy looked at the first of the waiting jobs only, where more waited.
-pub(crate) fn bounded(policy: &PolicyMeta, waited: u64) -> Option<String> {
-    let (name, most) = bound(policy).filter(|(_, most)| waited > *most)?;
+pub(crate) fn describe_bound(policy: &PolicyMeta, waited: u64) -> Option<String> {
+    let (name, most) = queue_bound(policy).filter(|(_, most)| waited > *most)?;
     let text = &policy.text;
-    let all = match text.strip_suffix(')') {
+    let unbounded_text = match text.strip_suffix(')') {
         Some(head) => format!("{head},{name}=all)"),
         None => format!("{text}({name}=all)"),
     };
     Some(format!(
-        "{text} looked at the first {} waiting jobs only, and up to {} waited: {all} looks at all of them, however long that takes.",
-        count(most),
-        count(waited)
+        "{text} looked at the first {} waiting jobs only, and up to {} waited: {unbounded_text} looks at all of them, however long that takes.",
+        format_count(most),
+        format_count(waited)
     ))
 }
 
@@ -81,17 +82,18 @@ mod tests {
 
     #[test]
     fn every_candidate_can_be_run_by_a_site() {
-        let all = candidates().unwrap_or_default();
+        let all = default_candidates().unwrap_or_default();
         assert_eq!(all.len(), CANDIDATES.len());
         for spec in all {
-            let meta = PolicyMeta::of(&spec);
+            let meta = PolicyMeta::from_spec(&spec);
             assert!(!meta.clairvoyant && !meta.preemptive, "{spec}");
         }
     }
 
     #[test]
     fn a_bound_is_told_where_it_counts() {
-        let told = |text: &str, waited| bounded(&PolicyMeta::of(&text.parse().expect("a policy")), waited);
+        let told =
+            |text: &str, waited| describe_bound(&PolicyMeta::from_spec(&text.parse().expect("a policy")), waited);
         assert_eq!(told("slack", 100), None);
         assert!(
             told("slack", 101).is_some_and(|t| t.contains("slack(horizon=all) looks at all")),

@@ -1,7 +1,7 @@
 //! Policies that a site can choose, and those of them that are shown separately.
 
-use crate::output::number::{change, duration, percent};
-use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict, payers};
+use crate::output::number::{format_change, format_duration, format_percent};
+use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict, find_payers};
 use drystone_report::PolicyResult;
 
 /// Factor of the baseline's longest wait from which a wait counts as many times longer.
@@ -18,9 +18,9 @@ const NOTICEABLE: f64 = 30.0;
 
 /// Returns whether the mean wait differs from the baseline's by more than a few seconds.
 pub(super) fn is_noticeable(policy: &ComparedPolicy) -> bool {
-    let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
-    let both = wait.and_then(|c| c.baseline.zip(c.value));
-    both.is_none_or(|(old, new)| (new - old).abs() >= NOTICEABLE)
+    let wait = find_change(&policy.changes, Metric::Mean(Measure::Wait));
+    let mean_values = wait.and_then(|c| c.baseline.zip(c.value));
+    mean_values.is_none_or(|(old, new)| (new - old).abs() >= NOTICEABLE)
 }
 
 /// The means that decide.
@@ -37,14 +37,18 @@ pub(super) struct RoleChoices<'a> {
 impl<'a> RoleChoices<'a> {
     /// Policies that know run times are no choices. Nor are those that suspend jobs, unless they
     /// were `asked` for by name.
-    pub(super) fn of(comparison: &'a Comparison, results: &[PolicyResult], asked: bool) -> RoleChoices<'a> {
+    pub(super) fn from_comparison(
+        comparison: &'a Comparison,
+        results: &[PolicyResult],
+        asked: bool,
+    ) -> RoleChoices<'a> {
         let choice = |name: &str| {
-            let found = results.iter().find(|r| r.policy.text == name);
-            found.is_some_and(|r| !r.policy.clairvoyant && (asked || !r.policy.preemptive))
+            let policy_result = results.iter().find(|r| r.policy.text == name);
+            policy_result.is_some_and(|r| !r.policy.clairvoyant && (asked || !r.policy.preemptive))
         };
         let mut choices = RoleChoices { sound: Vec::new(), apart: Vec::new() };
         for policy in comparison.policies.iter().filter(|p| choice(&p.name)) {
-            let starves = starvation(&comparison.baseline, &policy.name, results).map(|s| s.price());
+            let starves = find_starvation(&comparison.baseline, &policy.name, results).map(|s| s.format_price());
             let price = starves.or_else(|| hidden_price(policy));
             match price.or_else(|| most_of_the_work(comparison, results, &policy.name)) {
                 Some(price) => choices.apart.push((policy, price)),
@@ -55,7 +59,7 @@ impl<'a> RoleChoices<'a> {
     }
 
     /// Returns whether a policy is one of them.
-    pub(super) fn weighs(&self, name: &str) -> bool {
+    pub(super) fn has_policy(&self, name: &str) -> bool {
         self.sound.iter().chain(self.apart.iter().map(|(policy, _)| policy)).any(|policy| policy.name == name)
     }
 
@@ -67,20 +71,21 @@ impl<'a> RoleChoices<'a> {
     /// The best sound choice that is clearly better by both means; where none is, that is clearly
     /// better by one and no higher by the other. The best has the lowest mean bounded slowdown,
     /// where one is better by that, else the lowest mean wait. Not one that `turns` refuses.
-    pub(super) fn recommended(&self, turns: impl Fn(&str) -> bool) -> Option<&'a ComparedPolicy> {
+    pub(super) fn recommended_policy(&self, turns: impl Fn(&str) -> bool) -> Option<&'a ComparedPolicy> {
         let sound = |policy: &&&ComparedPolicy| is_noticeable(policy) && !turns(&policy.name);
-        let of = |policy: &ComparedPolicy, measure| find(&policy.changes, Metric::Mean(measure)).cloned();
-        let both = |policy: &ComparedPolicy| MEANS.map(|measure| of(policy, measure));
+        let of = |policy: &ComparedPolicy, measure| find_change(&policy.changes, Metric::Mean(measure)).cloned();
+        let mean_changes = |policy: &ComparedPolicy| MEANS.map(|measure| of(policy, measure));
         let better =
             |change: &Option<MetricChange>| change.as_ref().is_some_and(|c| c.verdict == MetricVerdict::Better);
-        let by_both = |policy: &&&ComparedPolicy| both(policy).iter().all(better);
+        let by_both = |policy: &&&ComparedPolicy| mean_changes(policy).iter().all(better);
         let by_one = |policy: &&&ComparedPolicy| {
             let lower =
                 |change: &Option<MetricChange>| change.as_ref().is_none_or(|c| c.relative.is_some_and(|r| r <= 0.0));
-            both(policy).iter().any(better) && both(policy).iter().all(lower)
+            mean_changes(policy).iter().any(better) && mean_changes(policy).iter().all(lower)
         };
         let best = |measure, suits: &dyn Fn(&&&ComparedPolicy) -> bool| {
-            lowest(self.sound.iter().filter(|policy| sound(policy) && suits(policy)), measure).map(|(policy, _)| policy)
+            find_lowest(self.sound.iter().filter(|policy| sound(policy) && suits(policy)), measure)
+                .map(|(policy, _)| policy)
         };
         best(Measure::BoundedSlowdown, &by_both)
             .or_else(|| best(Measure::BoundedSlowdown, &by_one))
@@ -89,42 +94,42 @@ impl<'a> RoleChoices<'a> {
 
     /// Returns the policy that a verdict names as clearly better by a mean, and its change.
     pub(super) fn clearly_best(&self, measure: Measure) -> Option<(&'a str, f64)> {
-        lowest(self.sound.iter(), measure).map(|(policy, relative)| (policy.name.as_str(), relative))
+        find_lowest(self.sound.iter(), measure).map(|(policy, relative)| (policy.name.as_str(), relative))
     }
 
     /// Describes the gain and the cost of the policies shown separately, where they gain anything.
-    pub(super) fn sentence(&self, named: usize) -> Option<String> {
+    pub(super) fn format_sentence(&self, named: usize) -> Option<String> {
         let gain = |policy: &ComparedPolicy| {
             [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
-                let change_of = find(&policy.changes, Metric::Mean(measure))?;
+                let change_of = find_change(&policy.changes, Metric::Mean(measure))?;
                 let relative = change_of.relative.filter(|_| change_of.verdict == MetricVerdict::Better)?;
-                Some(format!("mean {} {}", measure.name(), change(relative)))
+                Some(format!("mean {} {}", measure.name(), format_change(relative)))
             })
         };
-        let told: Vec<String> = self
+        let gains: Vec<String> = self
             .apart
             .iter()
             .filter_map(|(policy, price)| Some(format!("{} ({}, but {price})", policy.name, gain(policy)?)))
             .collect();
-        if told.is_empty() {
+        if gains.is_empty() {
             return None;
         }
-        let more = match told.len().saturating_sub(named) {
+        let more = match gains.len().saturating_sub(named) {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        let told: Vec<String> = told.into_iter().take(named).collect();
-        Some(format!("Not recommended despite a lower mean: {}{more}.", told.join(", ")))
+        let gains: Vec<String> = gains.into_iter().take(named).collect();
+        Some(format!("Not recommended despite a lower mean: {}{more}.", gains.join(", ")))
     }
 }
 
 /// The lowest of those that are clearly better by a mean.
-fn lowest<'a: 'b, 'b>(
+fn find_lowest<'a: 'b, 'b>(
     policies: impl Iterator<Item = &'b &'a ComparedPolicy>,
     measure: Measure,
 ) -> Option<(&'a ComparedPolicy, f64)> {
     let better = policies.filter_map(|policy| {
-        let change = find(&policy.changes, Metric::Mean(measure))?;
+        let change = find_change(&policy.changes, Metric::Mean(measure))?;
         Some((*policy, change.relative.filter(|_| change.verdict == MetricVerdict::Better)?))
     });
     better.min_by(|a, b| a.1.total_cmp(&b.1))
@@ -134,16 +139,18 @@ fn lowest<'a: 'b, 'b>(
 /// no higher by the other mean. The first of [`MEANS`] by which it is clearly better recommends it.
 pub(super) fn keeps_the_gain(own: &[MetricChange], recommended: &[MetricChange]) -> bool {
     let is_better = |changes: &[MetricChange], measure| {
-        find(changes, Metric::Mean(measure)).is_some_and(|change| change.verdict == MetricVerdict::Better)
+        find_change(changes, Metric::Mean(measure)).is_some_and(|change| change.verdict == MetricVerdict::Better)
     };
     let is_higher = |measure| {
-        find(own, Metric::Mean(measure)).and_then(|change| change.relative).is_some_and(|relative| relative > 0.0)
+        find_change(own, Metric::Mean(measure))
+            .and_then(|change| change.relative)
+            .is_some_and(|relative| relative > 0.0)
     };
     let gain = MEANS.into_iter().find(|&measure| is_better(recommended, measure));
     gain.is_some_and(|measure| is_better(own, measure)) && !MEANS.into_iter().any(is_higher)
 }
 
-pub(super) fn find(changes: &[MetricChange], metric: Metric) -> Option<&MetricChange> {
+pub(super) fn find_change(changes: &[MetricChange], metric: Metric) -> Option<&MetricChange> {
     changes.iter().find(|c| c.metric == metric)
 }
 
@@ -158,18 +165,18 @@ pub(super) struct StarvationEffect {
 }
 
 impl StarvationEffect {
-    fn price(&self) -> String {
-        format!("starves: longest wait {} on {} of jobs", duration(self.longest), duration(self.span))
+    fn format_price(&self) -> String {
+        format!("starves: longest wait {} on {} of jobs", format_duration(self.longest), format_duration(self.span))
     }
 
     /// Describes the starvation in a sentence.
-    pub(super) fn sentence(&self, policy: &str, base: &str) -> String {
-        let [old, new] = self.utilisation.map(|share| percent(share, 1));
+    pub(super) fn format_sentence(&self, policy: &str, base: &str) -> String {
+        let [old, new] = self.utilisation.map(|share| format_percent(share, 1));
         format!(
             "{policy} starves jobs: the longest wait is {}, and all jobs are done in {} under {base}; it uses {new} of the machine until \
              its last job ends, {base} {old}. It is no choice for this load.",
-            duration(self.longest),
-            duration(self.span)
+            format_duration(self.longest),
+            format_duration(self.span)
         )
     }
 }
@@ -180,7 +187,7 @@ const LONG: f64 = 86_400.0;
 /// Returns what a policy does that starves: it lets some job wait for a day at least, for more than
 /// half of the time in which all jobs are done under the baseline, and three times as long as the
 /// baseline does.
-pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> Option<StarvationEffect> {
+pub(super) fn find_starvation(base: &str, policy: &str, results: &[PolicyResult]) -> Option<StarvationEffect> {
     let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
     let (old, new) = (of(base)?, of(policy)?);
     let (before, longest) = (old.measures.wait.max?, new.measures.wait.max?);
@@ -196,29 +203,33 @@ pub(super) fn starvation(base: &str, policy: &str, results: &[PolicyResult]) -> 
 /// of the work: its mean is lower because of many small jobs.
 fn most_of_the_work(comparison: &Comparison, results: &[PolicyResult], policy: &str) -> Option<String> {
     let of = |name: &str| results.iter().find(|r| r.policy.text == name).map(|r| &r.report);
-    let all = payers(of(&comparison.baseline)?, of(policy)?, comparison.options.confidence);
-    let payer = all.into_iter().find(|payer| payer.by_mean && payer.work > MOST_OF_THE_WORK)?;
-    let (old, new) = (duration(payer.mean.0), duration(payer.mean.1));
-    Some(format!("jobs of {}, {} of the work, wait {new} instead of {old}", payer.class, percent(Some(payer.work), 0)))
+    let paying_classes = find_payers(of(&comparison.baseline)?, of(policy)?, comparison.options.confidence);
+    let payer = paying_classes.into_iter().find(|payer| payer.by_mean && payer.work > MOST_OF_THE_WORK)?;
+    let (old, new) = (format_duration(payer.mean.0), format_duration(payer.mean.1));
+    Some(format!(
+        "jobs of {}, {} of the work, wait {new} instead of {old}",
+        payer.class,
+        format_percent(Some(payer.work), 0)
+    ))
 }
 
 /// Returns the reason why a policy does not lead a list: its mean wait is clearly worse, or its
 /// longest wait many times the baseline's.
 fn hidden_price(policy: &ComparedPolicy) -> Option<String> {
-    let wait = find(&policy.changes, Metric::Mean(Measure::Wait));
-    let longest = find(&policy.changes, Metric::Max(Measure::Wait));
+    let wait = find_change(&policy.changes, Metric::Mean(Measure::Wait));
+    let longest = find_change(&policy.changes, Metric::Max(Measure::Wait));
     let mut prices = Vec::new();
     if let Some(worse) = wait.filter(|c| c.verdict == MetricVerdict::Worse)
         && let Some(relative) = worse.relative
     {
-        prices.push(format!("mean wait {}", change(relative)));
+        prices.push(format!("mean wait {}", format_change(relative)));
     }
     if let Some(longest) = longest
         && longest.baseline.is_some_and(|wait| wait >= SHORT)
         && let (Some(value), Some(relative)) = (longest.value, longest.relative)
         && relative > MANY_TIMES - 1.0
     {
-        prices.push(format!("longest wait {}, {:.0} times the baseline's", duration(value), 1.0 + relative));
+        prices.push(format!("longest wait {}, {:.0} times the baseline's", format_duration(value), 1.0 + relative));
     }
     (!prices.is_empty()).then(|| prices.join(", "))
 }
@@ -245,7 +256,7 @@ mod tests {
 
     fn recommended(policies: &[&ComparedPolicy]) -> Option<String> {
         let choices = RoleChoices { sound: policies.to_vec(), apart: Vec::new() };
-        choices.recommended(|_| false).map(|policy| policy.name.clone())
+        choices.recommended_policy(|_| false).map(|policy| policy.name.clone())
     }
 
     /// A policy that is better by both means goes before one that is better by one, however much;

@@ -4,7 +4,7 @@ use super::result::CompareResult;
 use super::simulate::FinishedPolicies;
 use crate::output::columns::study_slowdown;
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::number::{NONE, count, fixed_or, hours, minutes, percent};
+use crate::output::number::{NONE, fixed_or, format_count, format_hours, format_minutes, format_percent};
 use drystone::metrics::measures::slowdown_ratio;
 use drystone::metrics::{Categorised, Measure, SlowdownRatios, Summary};
 
@@ -21,7 +21,7 @@ const USUAL: [OfCategory; 2] = [
 ];
 
 /// Measures of a table by category: with the slowdown of the published study that is followed.
-fn usual(result: &CompareResult) -> [OfCategory; 2] {
+fn default_measures(result: &CompareResult) -> [OfCategory; 2] {
     match study_slowdown(result.study()).1 {
         Measure::Slowdown => [USUAL[0], (Measure::Slowdown, "mean slowdown", |s| s.mean, 1.0)],
         Measure::BoundedSlowdownChiang => {
@@ -41,14 +41,18 @@ const MORE: [OfCategory; 4] = [
 const AT_LOADS: [OfCategory; 2] = [USUAL[1], MORE[0]];
 
 /// Returns the ratios of slowdowns against the baseline.
-pub(super) fn ratios(done: &FinishedPolicies, baseline: &str, batch: usize) -> Vec<(String, SlowdownRatios)> {
+pub(super) fn ratios_to_baseline(
+    done: &FinishedPolicies,
+    baseline: &str,
+    batch: usize,
+) -> Vec<(String, SlowdownRatios)> {
     let runs = done.specs.iter().zip(&done.watched);
     let rows: Vec<_> = runs.map(|(spec, watched)| (spec.text(), watched.measured.report.jobs.as_deref())).collect();
     let Some(base) = rows.iter().find(|(name, _)| *name == baseline).and_then(|(_, jobs)| *jobs) else {
         return Vec::new();
     };
-    let others = rows.iter().filter(|(name, _)| *name != baseline);
-    let ratios = others.filter_map(|(name, jobs)| {
+    let other_rows = rows.iter().filter(|(name, _)| *name != baseline);
+    let ratios = other_rows.filter_map(|(name, jobs)| {
         let ratios = drystone::metrics::slowdown_ratios(base, (*jobs)?, batch).ok()?;
         Some(((*name).to_string(), ratios))
     });
@@ -61,25 +65,25 @@ pub(super) fn slowdown_ratios(result: &CompareResult, document: &mut Document) {
         return;
     }
     plain_ratios(result, document);
-    document.heading(format!("Ratio of bounded slowdowns against {}: above 0 is better", result.baseline));
+    document.add_heading(format!("Ratio of bounded slowdowns against {}: above 0 is better", result.baseline));
     let mut table =
         DocumentTable::new(["policy", "overall", "up to 100 s", "up to 1,000 s", "up to 10,000 s", "longer"]);
     for (name, ratios) in &result.ratios {
-        let mut row: Vec<TableValue> = vec![marked(result, name).into(), fixed_or(ratios.bounded, 3).into()];
+        let mut row: Vec<TableValue> = vec![displayed_name(result, name).into(), fixed_or(ratios.bounded, 3).into()];
         row.extend(ratios.bounded_classes.iter().map(|&ratio| TableValue::from(fixed_or(ratio, 3))));
-        table.row(row);
+        table.add_row(row);
     }
-    document.table(table);
+    document.add_table(table);
 }
 
 /// Name of a policy as other tables have it.
-fn marked(result: &CompareResult, policy: &str) -> String {
-    let found = result.results.iter().find(|one| one.policy.text == policy).map(|one| one.name());
-    found.unwrap_or_else(|| policy.to_string())
+fn displayed_name(result: &CompareResult, policy: &str) -> String {
+    let policy_name = result.results.iter().find(|one| one.policy.text == policy).map(|one| one.table_label());
+    policy_name.unwrap_or_else(|| policy.to_string())
 }
 
 fn plain_ratios(result: &CompareResult, document: &mut Document) {
-    document.heading(format!("Ratio of slowdowns against {}: above 0 is better", result.baseline));
+    document.add_heading(format!("Ratio of slowdowns against {}: above 0 is better", result.baseline));
     let mut table = DocumentTable::new([
         "policy",
         "overall",
@@ -90,15 +94,15 @@ fn plain_ratios(result: &CompareResult, document: &mut Document) {
         "worse batches",
     ]);
     for (name, ratios) in &result.ratios {
-        let mut row: Vec<TableValue> = vec![marked(result, name).into(), fixed_or(ratios.overall, 3).into()];
+        let mut row: Vec<TableValue> = vec![displayed_name(result, name).into(), fixed_or(ratios.overall, 3).into()];
         row.extend(ratios.classes.iter().map(|&ratio| TableValue::from(fixed_or(ratio, 3))));
         let worse = ratios.batches.iter().flatten().filter(|&&ratio| ratio < 0.0).count();
         let batches = ratios.batches.len();
         row.push(if batches == 0 { NONE.into() } else { format!("{worse} of {batches}").into() });
-        table.row(row);
+        table.add_row(row);
     }
-    document.table(table);
-    document.text(format!(
+    document.add_table(table);
+    document.add_text(format!(
         "R = (s1 - s2) / min(s1, s2), of mean slowdowns 1 + wait / run time under {} and under the policy. A batch has \
          {} submissions.",
         result.baseline,
@@ -107,14 +111,14 @@ fn plain_ratios(result: &CompareResult, document: &mut Document) {
 }
 
 /// Starts later than first reserved.
-pub(super) fn delays(result: &CompareResult, document: &mut Document) {
+pub(super) fn append_delays(result: &CompareResult, document: &mut Document) {
     let of = |one: &drystone_report::PolicyResult| {
         one.report.predictability.as_ref().is_some_and(|p| p.reservation_rate.is_some())
     };
     if !result.results.iter().any(of) {
         return;
     }
-    document.heading("Delays beyond the first reservation");
+    document.add_heading("Delays beyond the first reservation");
     let mut table = DocumentTable::new([
         "policy",
         "jobs with a reservation",
@@ -130,40 +134,41 @@ pub(super) fn delays(result: &CompareResult, document: &mut Document) {
     ]);
     for one in &result.results {
         let Some(p) = &one.report.predictability else { continue };
-        table.row(vec![
-            one.name().into(),
-            percent(p.reservation_rate, 1).into(),
-            minutes(p.difference.mean).into(),
-            minutes(p.difference.deviation).into(),
-            minutes(p.reservation_rate.zip(p.difference.mean).map(|(rate, mean)| rate * mean)).into(),
-            hours(p.reserved_estimate.mean).into(),
+        table.add_row(vec![
+            one.table_label().into(),
+            format_percent(p.reservation_rate, 1).into(),
+            format_minutes(p.difference.mean).into(),
+            format_minutes(p.difference.deviation).into(),
+            format_minutes(p.reservation_rate.zip(p.difference.mean).map(|(rate, mean)| rate * mean)).into(),
+            format_hours(p.reserved_estimate.mean).into(),
             fixed_or(p.reserved_procs.mean, 1).into(),
-            percent(p.delay_rate, 2).into(),
-            minutes(p.delay.mean).into(),
-            minutes(p.delay.median).into(),
-            minutes(p.delay.deviation).into(),
+            format_percent(p.delay_rate, 2).into(),
+            format_minutes(p.delay.mean).into(),
+            format_minutes(p.delay.median).into(),
+            format_minutes(p.delay.deviation).into(),
         ]);
     }
-    document.table(table);
+    document.add_table(table);
 }
 
 /// One table per scheme and measure: categories down, policies across.
-pub(super) fn categories(result: &CompareResult, document: &mut Document) {
+pub(super) fn append_categories(result: &CompareResult, document: &mut Document) {
     let Some(first) = result.results.first() else { return };
     for (at, categorised) in first.report.categories.iter().enumerate() {
-        let all: Vec<&Categorised> = result.results.iter().filter_map(|r| r.report.categories.get(at)).collect();
+        let category_results: Vec<&Categorised> =
+            result.results.iter().filter_map(|r| r.report.categories.get(at)).collect();
         let more = if result.whole { &MORE[..] } else { &[] };
-        for measure in usual(result).iter().chain(more) {
-            document.heading(format!("By {}: {}", categorised.scheme.name(), measure.1));
+        for measure in default_measures(result).iter().chain(more) {
+            document.add_heading(format!("By {}: {}", categorised.scheme.name(), measure.1));
             let names = result.results.iter().map(|r| r.policy.text.as_str());
             let mut table = DocumentTable::new(["category", "jobs"].into_iter().chain(names));
-            for row in category_rows(&all, *measure) {
-                table.row(row);
+            for row in category_rows(&category_results, *measure) {
+                table.add_row(row);
             }
-            document.table(table);
+            document.add_table(table);
         }
         if result.whole {
-            category_ratios(result, &all, document);
+            category_ratios(result, &category_results, document);
         }
     }
 }
@@ -172,21 +177,22 @@ pub(super) fn categories(result: &CompareResult, document: &mut Document) {
 fn category_ratios(result: &CompareResult, all: &[&Categorised], document: &mut Document) {
     let at = result.results.iter().position(|one| one.policy.text == result.baseline);
     let Some(base) = at.and_then(|at| all.get(at)).filter(|_| all.len() > 1) else { return };
-    document.heading(format!("By {}: ratio of slowdowns against {}", base.scheme.name(), result.baseline));
-    let others = || result.results.iter().zip(all).filter(|(one, _)| one.policy.text != result.baseline);
+    document.add_heading(format!("By {}: ratio of slowdowns against {}", base.scheme.name(), result.baseline));
+    let other_results = || result.results.iter().zip(all).filter(|(one, _)| one.policy.text != result.baseline);
     let mut table =
-        DocumentTable::new(["category", "jobs"].into_iter().chain(others().map(|(one, _)| &*one.policy.text)));
+        DocumentTable::new(["category", "jobs"].into_iter().chain(other_results().map(|(one, _)| &*one.policy.text)));
     let mean = |of: &Categorised, key: i64| of.get(key).and_then(|c| c.measures.get(Measure::Slowdown).mean);
     for category in &base.categories {
         let single = mean(base, category.key);
-        let mut row: Vec<TableValue> = vec![category.name.as_str().into(), count(category.measures.wait.count).into()];
-        row.extend(others().map(|(_, of)| {
+        let mut row: Vec<TableValue> =
+            vec![category.name.as_str().into(), format_count(category.measures.wait.count).into()];
+        row.extend(other_results().map(|(_, of)| {
             let ratio = single.zip(mean(of, category.key)).and_then(|(single, other)| slowdown_ratio(single, other));
             TableValue::from(fixed_or(ratio, 3))
         }));
-        table.row(row);
+        table.add_row(row);
     }
-    document.table(table);
+    document.add_table(table);
 }
 
 /// One table per scheme and measure: loads and categories down, policies across.
@@ -196,17 +202,18 @@ pub(super) fn at_loads(result: &CompareResult, document: &mut Document) {
     let Some(first) = result.loads.first() else { return };
     for (at, categorised) in first.categories.iter().enumerate() {
         for measure in AT_LOADS {
-            document.heading(format!("At other loads, by {}: {}", categorised.scheme.name(), measure.1));
+            document.add_heading(format!("At other loads, by {}: {}", categorised.scheme.name(), measure.1));
             let names = result.results.iter().map(|r| r.policy.text.as_str());
-            let mut table = DocumentTable::new(["factor", "category", "jobs"].into_iter().chain(names)).texts(&[1]);
+            let mut table =
+                DocumentTable::new(["factor", "category", "jobs"].into_iter().chain(names)).with_text_columns(&[1]);
             for factor in &factors {
                 let points = result.loads.iter().filter(|point| point.factor == *factor);
-                let all: Vec<&Categorised> = points.filter_map(|point| point.categories.get(at)).collect();
-                for row in category_rows(&all, measure) {
-                    table.row([vec![factor.to_string().into()], row].concat());
+                let category_results: Vec<&Categorised> = points.filter_map(|point| point.categories.get(at)).collect();
+                for row in category_rows(&category_results, measure) {
+                    table.add_row([vec![factor.to_string().into()], row].concat());
                 }
             }
-            document.table(table);
+            document.add_table(table);
         }
     }
 }
@@ -225,7 +232,7 @@ fn category_rows(all: &[&Categorised], (measure, _, value, scale): OfCategory) -
             let value = c.get(key).and_then(|c| value(c.measures.get(measure)));
             TableValue::from(fixed_or(value.map(|v| v / scale), digits))
         };
-        [vec![name.into(), count(jobs).into()], all.iter().map(of).collect()].concat()
+        [vec![name.into(), format_count(jobs).into()], all.iter().map(of).collect()].concat()
     };
     categories.into_iter().map(row).collect()
 }

@@ -45,17 +45,20 @@ pub(super) fn load_points(
             });
         };
         if factor.as_f64() == 1.0 {
-            specs.iter().zip(known).for_each(|(spec, report)| add(spec, workload.load(), report));
+            specs.iter().zip(known).for_each(|(spec, report)| add(spec, workload.offered_load(), report));
             continue;
         }
-        let scaled = scale_load(workload.clone(), factor).map_err(CommandFailure::usage)?;
-        let parts = WorkloadParts::of_jobs(&scaled, false, &bench.input.windows)?;
-        let (outages, platform) = outages_at(&bench, &scaled, factor)?;
+        let scaled_workload = scale_load(workload.clone(), factor).map_err(CommandFailure::usage_error)?;
+        let parts = WorkloadParts::of_jobs(&scaled_workload, false, &bench.input.windows)?;
+        let (outages, platform) = outages_at(&bench, &scaled_workload, factor)?;
         let bench = CompareInputs { outages: &outages, platform, ..bench };
-        let simulated = bench.simulate_all(&scaled, parts.as_slice(), specs, &[], None)?;
-        let simulated: Option<Vec<WatchedPolicy>> = simulated.into_iter().collect();
-        match simulated {
-            Some(all) => specs.iter().zip(&all).for_each(|(spec, s)| add(spec, scaled.load(), &s.measured.report)),
+        let results = bench.simulate_all(&scaled_workload, parts.as_slice(), specs, &[], None)?;
+        let results: Option<Vec<WatchedPolicy>> = results.into_iter().collect();
+        match results {
+            Some(all) => specs
+                .iter()
+                .zip(&all)
+                .for_each(|(spec, s)| add(spec, scaled_workload.offered_load(), &s.measured.report)),
             None => left_out.push(factor),
         }
     }
@@ -69,11 +72,11 @@ fn outages_at(
     scaled: &Workload,
     factor: LoadFactor,
 ) -> Result<(Outages, Platform), CommandFailure> {
-    let mut recorded = bench.recorded_outages.list().to_vec();
-    scale_outages(&mut recorded, factor);
-    let outages = Outages::new(scaled.machine(), recorded)
-        .map_err(|error| CommandFailure::usage(format_args!("--outages at the load factor {factor}: {error}")))?;
+    let mut recorded_outages = bench.recorded_outages.list().to_vec();
+    scale_outages(&mut recorded_outages, factor);
+    let outages = Outages::new(scaled.machine(), recorded_outages)
+        .map_err(|error| CommandFailure::usage_error(format_args!("--outages at the load factor {factor}: {error}")))?;
     let mut files = PolicyFiles { platform: bench.platform, outages, ..PolicyFiles::default() };
-    files.fail(&bench.args.common.failure, scaled, &mut ExperimentMeta::default())?;
+    files.add_failures(&bench.args.common.failure, scaled, &mut ExperimentMeta::default())?;
     Ok((files.outages, files.platform))
 }

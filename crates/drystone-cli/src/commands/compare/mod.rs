@@ -24,7 +24,7 @@ mod words;
 
 use self::bench::CompareInputs;
 use self::loads::Loads;
-pub(crate) use self::policies::asked;
+pub(crate) use self::policies::policies_to_compare;
 use self::readings::{Readings, SimulatedPolicies};
 use self::recorded::RecordedWaits;
 use self::replay::JobReplay;
@@ -33,21 +33,19 @@ use self::simulate::{FinishedPolicies, WatchedPolicy};
 use self::summary::SheetParts;
 use crate::args::{CompareArgs, SimulationArgs};
 use crate::commands::headroom::bracket::Bracket;
-use crate::commands::headroom::result::remark;
+use crate::commands::headroom::result::bracket_remark;
 use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
 use crate::input::{self, PolicyFiles, WorkloadInput, WorkloadParts};
 use crate::interrupt;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
 use crate::output::document::Document;
 use crate::output::flat::FlatRows;
-use crate::output::number::count;
+use crate::output::number::format_count;
 use crate::output::report;
 use crate::output::{self, Printable, ReportFile, file, message, plots};
 use crate::wait_conditions::HeldWaits;
 use drystone::log::transform::LoadFactor;
-use drystone::metrics::{
-    Comparison, IntervalOptions, JobSelection, Measure, Metric, Report, compare as compare_reports,
-};
+use drystone::metrics::{Comparison, IntervalOptions, JobSelection, Measure, Metric, Report, compare_reports};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_headroom::DelayMeasure;
@@ -56,29 +54,29 @@ use drystone_report::{PolicyResult, PoolResult, Results};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) fn compare(args: &CompareArgs) -> CommandOutcome {
+pub(crate) fn run_compare(args: &CompareArgs) -> CommandOutcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
-    check(args)?;
+    check_options(args)?;
     // What cannot be written is said before the work is done.
-    let report_file = common.report.as_deref().map(ReportFile::open).transpose()?;
-    let _folder = common.plots.as_deref().map(plots::prepare).transpose()?;
-    let specs = policies::asked(args)?;
+    let report_file = common.report.as_deref().map(ReportFile::create_file).transpose()?;
+    let _folder = common.plots.as_deref().map(plots::prepare_folder).transpose()?;
+    let specs = policies::policies_to_compare(args)?;
     crate::site::tell_remarks(&specs);
-    let mut input = WorkloadInput::simulated(common, true, !args.loads.is_empty())?;
+    let mut input = WorkloadInput::read_for_simulation(common, true, !args.loads.is_empty())?;
     check_shapes(args, &input)?;
-    let specs = policies::able(args, specs, &input.workload)?;
-    input.site.iter_mut().for_each(|site| site.localise(&specs));
-    let as_logged = input.site.is_none() && !common.log.moves() && common.real.warm_start.is_none();
-    let recorded = input.records.as_deref().filter(|_| as_logged).and_then(RecordedWaits::of);
-    input.fits(&specs)?;
-    let mut experiment = input.experiment(common);
-    let parts = WorkloadParts::of(&input, common.each_month)?;
+    let specs = policies::keep_able(args, specs, &input.workload)?;
+    input.site.iter_mut().for_each(|site| site.localise_policies(&specs));
+    let as_logged = input.site.is_none() && !common.log.moves_arrivals() && common.real.warm_start.is_none();
+    let recorded_waits = input.records.as_deref().filter(|_| as_logged).and_then(RecordedWaits::from_records);
+    input.check_fit(&specs)?;
+    let mut experiment = input.experiment_meta(common);
+    let parts = WorkloadParts::from_input(&input, common.each_month)?;
     let files = read_files(common, &specs, &input, &mut experiment)?;
     let page = report_file.as_ref().is_some_and(ReportFile::is_page);
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage_error(format_args!("--within: {e}")))?;
     }
     let bench = CompareInputs {
         args,
@@ -94,21 +92,22 @@ pub(crate) fn compare(args: &CompareArgs) -> CommandOutcome {
             || page,
         keep: args.headroom.is_some() || common.details,
     };
-    let question = CompareQuestion { input: &input, parts: parts.as_slice(), specs, recorded, experiment };
+    let question =
+        CompareQuestion { input: &input, parts: parts.as_slice(), specs, recorded: recorded_waits, experiment };
     // What is left to do is soon done, and a second interrupt ends it at once.
-    let Some(answer) = answer(&bench, question, interrupt::stop_at_once)? else {
+    let Some(answer) = build_answer(&bench, question, interrupt::stop_at_once)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
-        message::note(&format!("{why} before the baseline was done"));
-        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
+        message::print_note(&format!("{why} before the baseline was done"));
+        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::exit_code() });
     };
     let CompareAnswer { mut result, interrupted, lacks_parts } = answer;
     result.example = common.source.path().is_none();
-    write(common, &result, report_file, lacks_parts)?;
-    output::print(&result, common.format)?;
-    let kept = promises_are_kept(common, &result);
+    write_files(common, &result, report_file, lacks_parts)?;
+    output::print_result(&result, common.format)?;
+    let has_kept_promises = promises_are_kept(common, &result);
     Ok(match interrupted {
-        true => interrupt::code(),
-        false if !kept => FINDING,
+        true => interrupt::exit_code(),
+        false if !has_kept_promises => FINDING,
         false => DONE,
     })
 }
@@ -132,69 +131,69 @@ struct CompareAnswer {
 
 /// Simulates and judges; `None` if even the baseline was cancelled. `stopped` returns, once all is
 /// simulated, whether a stop was requested.
-fn answer(
+fn build_answer(
     bench: &CompareInputs<'_>,
     question: CompareQuestion<'_>,
     stopped: impl Fn() -> bool,
 ) -> Result<Option<CompareAnswer>, CommandFailure> {
     let CompareQuestion { input, parts, specs, recorded, experiment } = question;
     let args = bench.args;
-    let Some(mut done) = bench.simulate(&input.workload, parts, specs)? else { return Ok(None) };
-    let baseline = policies::baseline(args, &done.specs)?;
+    let Some(mut done) = bench.simulate_policies(&input.workload, parts, specs)? else { return Ok(None) };
+    let baseline = policies::baseline_text(args, &done.specs)?;
     let (left_out, too_long) = (std::mem::take(&mut done.left_out), std::mem::take(&mut done.too_long));
-    if !bench.asked() {
+    if !bench.has_named_policies() {
         done.merge_equals(&baseline);
     }
     let specs = done.specs.clone();
-    let headroom = headroom::headroom(bench, &done, &baseline)?;
-    let replay = replay(input, &done, &baseline);
-    let held = HeldWaits::measure(input, (bench.outages, args.common.real.feedback), bench.stop)?;
+    let headroom = headroom::find_bracket(bench, &done, &baseline)?;
+    let replay = replay_distance(input, &done, &baseline);
+    let held_waits = HeldWaits::measure_waits(input, (bench.outages, args.common.real.feedback), bench.stop)?;
     let path = args.common.source.path().map_or_else(|| "SITE".to_string(), |path| path.display().to_string());
-    let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::of(&w.measured)).collect();
-    let ratios = classes::ratios(&done, &baseline, args.batch as usize);
-    let results = results(bench, done, &baseline, &timings);
+    let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::from_experiment(&w.measured)).collect();
+    let ratios = classes::ratios_to_baseline(&done, &baseline, args.batch as usize);
+    let results = policy_results(bench, done, &baseline, &timings);
     results.first().into_iter().for_each(|first| report::warn_if_none_counts(&first.report));
-    let mut comparison = compared(args, &results, &baseline)?;
-    replay.iter().for_each(|replay| replay.restrain(&mut comparison));
+    let mut comparison = compare_results(args, &results, &baseline)?;
+    replay.iter().for_each(|replay| replay.restrain_claims(&mut comparison));
     let reports: Vec<&Report> = results.iter().map(|r| &r.report).collect();
     let Loads { points: loads, left_out: loads_left_out } =
         loads::load_points(bench, &input.workload, &specs, &reports)?;
-    let simulated =
+    let simulated_policies =
         SimulatedPolicies { input, specs: &specs, comparison: &comparison, results: &results, replay: replay.as_ref() };
-    let readings = readings::readings(bench, simulated)?;
+    let readings = readings::simulate_readings(bench, simulated_policies)?;
     // What is left takes no time worth an orderly stop.
-    let stopped = stopped();
-    let interrupted = stopped && !interrupt::time_is_up();
-    let lacks_parts = interrupted && !(left_out.is_empty() && loads_left_out.is_empty());
-    let workload = input.meta();
-    let told = VerdictParts {
-        foreseen: estimates::foreseen(&workload),
-        modelled: estimates::modelled(&workload),
-        asked: bench.asked(),
+    let is_stopped = stopped();
+    let is_interrupted = is_stopped && !interrupt::time_is_up();
+    let lacks_parts = is_interrupted && !(left_out.is_empty() && loads_left_out.is_empty());
+    let workload = input.workload_meta();
+    let verdict_parts = VerdictParts {
+        foreseen: estimates::foresight_reason(&workload),
+        modelled: estimates::describe_model(&workload),
+        asked: bench.has_named_policies(),
         suspension_is_free: experiment.platform.is_none(),
         readings: readings.as_ref(),
         recorded,
-        held: held.as_ref().and_then(|held| held.sentence(&path)),
+        held: held_waits.as_ref().and_then(|held| held.format_sentence(&path)),
         replay: replay.as_ref(),
         headroom: headroom.as_ref(),
         too_long: &too_long,
-        left_out: stopped.then_some((left_out.as_slice(), loads_left_out.as_slice())),
+        left_out: is_stopped.then_some((left_out.as_slice(), loads_left_out.as_slice())),
     };
-    let verdict = told.sentences(&comparison, &results);
-    let nothing = told.nothing(&comparison, &results);
+    let verdict = verdict_parts.verdict_sentences(&comparison, &results);
+    let undecidable_reason = verdict_parts.undecidable_reason(&comparison, &results);
     let sheet = SheetParts {
         workload: &workload,
         experiment: &experiment,
         comparison: &comparison,
         results: &results,
         readings: readings.as_ref(),
-        nothing: nothing.as_deref(),
-        open: told.open(&comparison, &results),
-        asked: bench.asked(),
-        machine: input.site.as_ref().map(crate::site::SiteInput::assumed),
+        nothing: undecidable_reason.as_deref(),
+        open: verdict_parts.open_questions(&comparison, &results),
+        asked: bench.has_named_policies(),
+        machine: input.site.as_ref().map(crate::site::SiteInput::describe_assumptions),
     };
-    let summary = sheet.summary();
-    told.say_what_is_missing();
+    let summary = sheet.build_summary();
+    verdict_parts.say_what_is_missing();
     let result = CompareResult {
         schema: "drystone/compare/1",
         drystone: VERSION,
@@ -202,13 +201,13 @@ fn answer(
         experiment,
         baseline,
         verdict,
-        asked: bench.asked(),
+        asked: bench.has_named_policies(),
         whole: args.common.details,
         example: false,
         summary,
         readings,
         recorded,
-        held,
+        held: held_waits,
         path,
         replay,
         headroom,
@@ -218,7 +217,7 @@ fn answer(
         loads,
         ratios,
     };
-    Ok(Some(CompareAnswer { result, interrupted, lacks_parts }))
+    Ok(Some(CompareAnswer { result, interrupted: is_interrupted, lacks_parts }))
 }
 
 /// A comparison with everything that is written of it.
@@ -228,38 +227,38 @@ pub(crate) struct JudgedComparison {
 
 impl JudgedComparison {
     pub(crate) fn results(&self) -> Result<Results, CommandFailure> {
-        self.result.results()
+        self.result.plot_results()
     }
 
     /// The text that the command prints.
-    pub(crate) fn text(&self) -> String {
-        output::reports::text(&self.result)
+    pub(crate) fn render_text(&self) -> String {
+        output::reports::render_text(&self.result)
     }
 
     /// Writes the result, as its ending says.
     pub(crate) fn write_report(&self, path: &Path) -> Result<(), CommandFailure> {
-        file::publish(vec![ReportFile::open(path)?.write(&self.result)?])
+        file::publish_all(vec![ReportFile::create_file(path)?.write_result(&self.result)?])
     }
 }
 
 /// Compares for a program that has workload and policies in memory. `None` where it was stopped
 /// before all was simulated.
-pub(crate) fn judged(
+pub(crate) fn judge_comparison(
     args: &CompareArgs,
     input: &WorkloadInput,
     stop: &AtomicBool,
 ) -> Result<Option<JudgedComparison>, CommandFailure> {
-    check(args)?;
+    check_options(args)?;
     let common = &args.common;
-    let specs = policies::asked(args)?;
-    let as_logged = input.site.is_none() && !common.log.moves() && common.real.warm_start.is_none();
+    let specs = policies::policies_to_compare(args)?;
+    let as_logged = input.site.is_none() && !common.log.moves_arrivals() && common.real.warm_start.is_none();
     let records = input.records.as_deref().filter(|_| as_logged);
     check_shapes(args, input)?;
-    let specs = policies::able(args, specs, &input.workload)?;
-    input.fits(&specs)?;
-    let mut experiment = input.experiment(common);
+    let specs = policies::keep_able(args, specs, &input.workload)?;
+    input.check_fit(&specs)?;
+    let mut experiment = input.experiment_meta(common);
     let files = read_files(common, &specs, input, &mut experiment)?;
-    let parts = WorkloadParts::of(input, common.each_month)?;
+    let parts = WorkloadParts::from_input(input, common.each_month)?;
     let bench = CompareInputs {
         args,
         priorities: files.priorities.as_ref(),
@@ -272,46 +271,46 @@ pub(crate) fn judged(
         detailed: common.details,
         keep: args.headroom.is_some() || common.details,
     };
-    let recorded = records.and_then(RecordedWaits::of);
-    let question = CompareQuestion { input, parts: parts.as_slice(), specs, recorded, experiment };
-    let stopped = || stop.load(Ordering::Relaxed);
-    let whole = answer(&bench, question, stopped)?.filter(|answer| !answer.interrupted);
+    let recorded_waits = records.and_then(RecordedWaits::from_records);
+    let question = CompareQuestion { input, parts: parts.as_slice(), specs, recorded: recorded_waits, experiment };
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    let whole = build_answer(&bench, question, is_stopped)?.filter(|answer| !answer.interrupted);
     Ok(whole.map(|answer| JudgedComparison { result: answer.result }))
 }
 
 /// Refuses options that contradict each other, before anything is read or made.
-fn check(args: &CompareArgs) -> Result<(), CommandFailure> {
+fn check_options(args: &CompareArgs) -> Result<(), CommandFailure> {
     let common = &args.common;
-    if let JobSelection::Submitted { .. } = input::selection(common)
+    if let JobSelection::Submitted { .. } = input::choose_selection(common)
         && !args.loads.is_empty()
     {
         let problem =
             "--trim submitted(FROM,UNTIL) does not go with --loads: in the same seconds other jobs arrive at each load";
-        return Err(CommandFailure::usage(problem));
+        return Err(CommandFailure::usage_error(problem));
     }
-    if common.protocol().1.around.is_some() && !args.loads.is_empty() {
+    if common.study_protocol().1.around.is_some() && !args.loads.is_empty() {
         let problem = "--around does not go with --loads: in the same seconds other jobs arrive at each load; \
             run `compare` once for each --load-to";
-        return Err(CommandFailure::usage(problem));
+        return Err(CommandFailure::usage_error(problem));
     }
     if common.real.warm_start.is_some() && !args.loads.is_empty() {
         let problem = "--warm-start does not go with --loads: the running and waiting jobs are recorded at the load \
             of the log";
-        return Err(CommandFailure::usage(problem));
+        return Err(CommandFailure::usage_error(problem));
     }
     if args.headroom.is_some() && common.failure.checkpoints.is_some() {
         let problem = "--headroom does not go with --checkpoints: its floor and its search know jobs that run without a break, \
             and no work that is done again";
-        return Err(CommandFailure::usage(problem));
+        return Err(CommandFailure::usage_error(problem));
     }
-    let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
-    file::distinct(&input::read_by(common), &written)
+    let output_paths = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
+    file::check_distinct(&input::read_by(common), &output_paths)
 }
 
 /// Refuses what is defined for jobs of one size each.
 fn check_shapes(args: &CompareArgs, input: &WorkloadInput) -> Result<(), CommandFailure> {
     match args.headroom.is_some() && input.workload.shapes().is_some() {
-        true => Err(CommandFailure::usage(
+        true => Err(CommandFailure::usage_error(
             "--headroom does not go with --shapes, --power and --idle: its floor holds for one size per job and unlimited power",
         )),
         false => Ok(()),
@@ -328,55 +327,55 @@ fn read_files(
     let workload = &input.workload;
     let mut files = PolicyFiles::default();
     if let Some(file) = &common.priorities {
-        let (read, meta) = input::priorities(file, workload)?;
-        policies::say_who_takes(specs, &read, workload)?;
-        (files.priorities, experiment.priorities) = (Some(read), Some(meta));
+        let (priorities, meta) = input::read_priorities(file, workload)?;
+        policies::say_who_takes(specs, &priorities, workload)?;
+        (files.priorities, experiment.priorities) = (Some(priorities), Some(meta));
     }
     if let Some(file) = &common.platform {
-        let (platform, meta) = input::platform(file)?;
+        let (platform, meta) = input::read_platform(file)?;
         (files.platform, experiment.platform) = (platform, Some(meta));
     }
-    files.outages = input.outages(&common.real, experiment)?;
+    files.outages = input.find_outages(&common.real, experiment)?;
     files.recorded_outages = files.outages.clone();
-    files.fail(&common.failure, workload, experiment)?;
+    files.add_failures(&common.failure, workload, experiment)?;
     common.real.heard_by(specs, &files.outages, workload)?;
     Ok(files)
 }
 
 /// Returns the distance of the baseline from the site's records.
-fn replay(input: &WorkloadInput, done: &FinishedPolicies, baseline: &str) -> Option<JobReplay> {
+fn replay_distance(input: &WorkloadInput, done: &FinishedPolicies, baseline: &str) -> Option<JobReplay> {
     let site = input.site.as_ref().filter(|site| !site.plain)?;
     let at = done.specs.iter().position(|spec| spec.text() == baseline)?;
-    JobReplay::of(site, baseline, done.watched[at].measured.report.jobs.as_deref()?)
+    JobReplay::from_rows(site, baseline, done.watched[at].measured.report.jobs.as_deref()?)
 }
 
 /// The result of every policy that was simulated to its end.
-fn results(
+fn policy_results(
     bench: &CompareInputs<'_>,
     mut done: FinishedPolicies,
     baseline: &str,
     timings: &[Timing],
 ) -> Vec<PolicyResult> {
-    let mut details = bench.details(&mut done, baseline).into_iter();
+    let mut details = bench.plot_details(&mut done, baseline).into_iter();
     let mut equals = std::mem::take(&mut done.equals).into_iter();
-    let timed = bench.args.common.timing;
-    let one =
+    let is_timed = bench.args.common.timing;
+    let to_result =
         |((spec, WatchedPolicy { measured, .. }), timing): ((&PolicySpec, WatchedPolicy), &Timing)| PolicyResult {
-            policy: PolicyMeta::of(spec),
+            policy: PolicyMeta::from_spec(spec),
             equals: equals.next().unwrap_or_default(),
             promises: measured.promises,
             report: measured.report.without_jobs(),
             pools: measured.pools.into_iter().map(PoolResult::from).collect(),
             details: details.next(),
-            timing: timed.then_some(*timing),
+            timing: is_timed.then_some(*timing),
         };
-    done.specs.iter().zip(done.watched).zip(timings).map(one).collect()
+    done.specs.iter().zip(done.watched).zip(timings).map(to_result).collect()
 }
 
-fn compared(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Result<Comparison, CommandFailure> {
+fn compare_results(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Result<Comparison, CommandFailure> {
     let options = IntervalOptions { confidence: args.confidence };
     let reports: Vec<(&str, &Report)> = results.iter().map(|r| (r.policy.text.as_str(), &r.report)).collect();
-    Ok(compare_reports(&reports, baseline, &Metric::compared(), options)?)
+    Ok(compare_reports(&reports, baseline, &Metric::compared_metrics(), options)?)
 }
 
 /// Parts of a verdict besides the figures.
@@ -400,61 +399,65 @@ struct VerdictParts<'a> {
 
 impl VerdictParts<'_> {
     /// The verdict: first whether there is anything to decide, last what is missing.
-    fn sentences(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
+    fn verdict_sentences(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
         let mut all: Vec<String> = self.held.iter().map(|held| format!("{held}.")).collect();
-        all.extend(self.nothing(comparison, results));
+        all.extend(self.undecidable_reason(comparison, results));
         all.extend(self.modelled.clone());
-        all.extend(self.unlike(comparison, results));
-        all.extend(self.replay.map(JobReplay::sentence));
-        all.extend(verdict::verdict(comparison, results, self.asked, verdict::WHOLE));
-        for policy in self.leading(comparison, results) {
+        all.extend(self.describe_distance(comparison, results));
+        all.extend(self.replay.map(JobReplay::format_sentence));
+        all.extend(verdict::verdict_sentences(comparison, results, self.asked, verdict::WHOLE));
+        for policy in self.leading_policies(comparison, results) {
             all.extend(verdict::who_pays(comparison, results, policy, verdict::WHOLE));
         }
-        if let Some(chosen) = self.chosen(comparison, results) {
-            all.push(format!("{} is available as {}.", chosen.policy.text, words::how(&chosen.policy)));
+        if let Some(chosen) = self.recommended_policy(comparison, results) {
+            all.push(format!(
+                "{} is available as {}.",
+                chosen.policy.text,
+                words::describe_availability(&chosen.policy)
+            ));
         }
-        all.extend(self.readings.into_iter().flat_map(Readings::sentences));
-        all.extend(verdict::suspension(results, self.suspension_is_free, self.asked));
-        all.extend(bounded(results));
-        all.extend(self.headroom.and_then(|bracket| remark(bracket, DelayMeasure::Wait, &comparison.baseline)));
+        all.extend(self.readings.into_iter().flat_map(Readings::format_sentences));
+        all.extend(verdict::describe_suspension(results, self.suspension_is_free, self.asked));
+        all.extend(bounded_policies(results));
+        all.extend(self.headroom.and_then(|bracket| bracket_remark(bracket, DelayMeasure::Wait, &comparison.baseline)));
         all.extend(verdict::not_tried(self.too_long));
         all.extend(self.left_out());
         all
     }
 
-    fn nothing(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
+    fn undecidable_reason(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
         let baseline = results.iter().find(|r| r.policy.text == comparison.baseline)?;
-        let nothing = recorded::nothing_to_decide(&comparison.baseline, &baseline.report);
-        self.foreseen.clone().or(nothing).filter(|_| results.len() > 1)
+        let undecided_reason = recorded::nothing_to_decide(&comparison.baseline, &baseline.report);
+        self.foreseen.clone().or(undecided_reason).filter(|_| results.len() > 1)
     }
 
     /// Policies that lead by a mean, whether they are recommended or not.
-    fn leading<'a>(&self, comparison: &'a Comparison, results: &[PolicyResult]) -> Vec<&'a str> {
-        let choices = choices::RoleChoices::of(comparison, results, self.asked);
+    fn leading_policies<'a>(&self, comparison: &'a Comparison, results: &[PolicyResult]) -> Vec<&'a str> {
+        let choices = choices::RoleChoices::from_comparison(comparison, results, self.asked);
         let by = [Measure::BoundedSlowdown, Measure::Wait].map(|measure| choices.clearly_best(measure));
         let mut names: Vec<&str> = Vec::new();
         for name in by.into_iter().flatten().map(|(policy, _)| policy) {
-            let known = comparison.policies.iter().map(|p| p.name.as_str()).find(|known| *known == name);
-            names.extend(known.filter(|known| !names.contains(known)));
+            let leader_name = comparison.policies.iter().map(|p| p.name.as_str()).find(|known| *known == name);
+            names.extend(leader_name.filter(|known| !names.contains(known)));
         }
         names
     }
 
     /// Returns the recommended policy.
-    fn chosen<'a>(&self, comparison: &Comparison, results: &'a [PolicyResult]) -> Option<&'a PolicyResult> {
-        if self.nothing(comparison, results).is_some() {
+    fn recommended_policy<'a>(&self, comparison: &Comparison, results: &'a [PolicyResult]) -> Option<&'a PolicyResult> {
+        if self.undecidable_reason(comparison, results).is_some() {
             return None;
         }
-        let turns = |policy: &str| self.readings.is_some_and(|readings| readings.turns(policy));
-        let choices = choices::RoleChoices::of(comparison, results, self.asked);
-        let policy = choices.recommended(turns)?;
+        let turns = |policy: &str| self.readings.is_some_and(|readings| readings.has_reversal(policy));
+        let choices = choices::RoleChoices::from_comparison(comparison, results, self.asked);
+        let policy = choices.recommended_policy(turns)?;
         results.iter().find(|r| r.policy.text == policy.name)
     }
 
     /// Describes the distance of the simulated baseline from the log.
-    fn unlike(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
+    fn describe_distance(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
         let baseline = results.iter().find(|r| r.policy.text == comparison.baseline)?;
-        self.recorded?.warning(&comparison.baseline, &baseline.report)
+        self.recorded?.distance_warning(&comparison.baseline, &baseline.report)
     }
 
     fn left_out(&self) -> Option<String> {
@@ -462,15 +465,16 @@ impl VerdictParts<'_> {
     }
 
     fn say_what_is_missing(&self) {
-        self.left_out().into_iter().for_each(|told| message::note(&told));
+        self.left_out().into_iter().for_each(|told| message::print_note(&told));
     }
 
     /// Returns the questions that the comparison leaves open.
-    fn open(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
-        let mut open: Vec<String> = self.modelled.iter().cloned().chain(self.unlike(comparison, results)).collect();
-        open.extend(self.replay.map(JobReplay::sentence));
-        open.extend(self.readings.into_iter().flat_map(Readings::sentences));
-        open.extend(bounded(results));
+    fn open_questions(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
+        let mut open: Vec<String> =
+            self.modelled.iter().cloned().chain(self.describe_distance(comparison, results)).collect();
+        open.extend(self.replay.map(JobReplay::format_sentence));
+        open.extend(self.readings.into_iter().flat_map(Readings::format_sentences));
+        open.extend(bounded_policies(results));
         open.extend(verdict::not_tried(self.too_long));
         open.extend(self.left_out());
         open
@@ -478,13 +482,13 @@ impl VerdictParts<'_> {
 }
 
 /// Names the policies that looked at the first waiting jobs only.
-fn bounded(results: &[PolicyResult]) -> Vec<String> {
-    let waited = |r: &PolicyResult| r.report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
-    results.iter().filter_map(|r| candidates::bounded(&r.policy, waited(r))).collect()
+fn bounded_policies(results: &[PolicyResult]) -> Vec<String> {
+    let longest_queue = |r: &PolicyResult| r.report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
+    results.iter().filter_map(|r| candidates::describe_bound(&r.policy, longest_queue(r))).collect()
 }
 
 /// Writes the files that were asked for. What lacks parts replaces none that may be whole.
-fn write(
+fn write_files(
     common: &SimulationArgs,
     result: &CompareResult,
     report_file: Option<ReportFile>,
@@ -492,46 +496,46 @@ fn write(
 ) -> Result<(), CommandFailure> {
     let mut files = Vec::new();
     if let Some(file) = report_file.and_then(|file| file.unless_lost(lacks_parts)) {
-        files.push(file.write(result)?);
+        files.push(file.write_result(result)?);
     }
     if let Some(directory) = &common.plots
         && !(lacks_parts && plots::would_be_lost(directory))
     {
-        files.extend(plots::write(directory, &result.results()?)?);
+        files.extend(plots::write_plots(directory, &result.plot_results()?)?);
     }
-    file::publish(files)
+    file::publish_all(files)
 }
 
 /// Returns whether every promise was kept, where that is required. Says which policies broke how
 /// many.
 fn promises_are_kept(common: &SimulationArgs, result: &CompareResult) -> bool {
-    let broken: Vec<String> = result
+    let broken_policies: Vec<String> = result
         .results
         .iter()
         .filter(|r| r.promises.broken > 0)
-        .map(|r| format!("{} by {}", count(r.promises.broken), r.policy.text))
+        .map(|r| format!("{} by {}", format_count(r.promises.broken), r.policy.text))
         .collect();
-    let kept = !common.require_promises || broken.is_empty();
-    if !kept {
-        message::error(&format!("broken promises: {}", broken.join(", ")));
+    let is_kept = !common.require_promises || broken_policies.is_empty();
+    if !is_kept {
+        message::print_error(&format!("broken promises: {}", broken_policies.join(", ")));
     }
-    kept
+    is_kept
 }
 
 impl Printable for CompareResult {
-    fn document(&self) -> Document {
-        document::document(self)
+    fn render_document(&self) -> Document {
+        document::render_document(self)
     }
 
-    fn overview(&self) -> Option<Document> {
-        (!self.whole).then(|| overview::overview(self))
+    fn render_overview(&self) -> Option<Document> {
+        (!self.whole).then(|| overview::render_overview(self))
     }
 
-    fn rows(&self) -> FlatRows {
-        rows::rows(self)
+    fn render_rows(&self) -> FlatRows {
+        rows::render_rows(self)
     }
 
-    fn results(&self) -> Result<Results, CommandFailure> {
+    fn plot_results(&self) -> Result<Results, CommandFailure> {
         Ok(Results {
             drystone: self.drystone.to_string(),
             workload: self.workload.clone(),
@@ -542,7 +546,7 @@ impl Printable for CompareResult {
             comparison: self.comparison.clone(),
             policies: self.results.clone(),
             loads: self.loads.clone(),
-            data: serde_json::to_value(self).map_err(CommandFailure::usage)?,
+            data: serde_json::to_value(self).map_err(CommandFailure::usage_error)?,
         })
     }
 }

@@ -4,12 +4,12 @@ use super::bench::CompareInputs;
 use super::candidates;
 use super::choices::{self, RoleChoices};
 use super::replay::JobReplay;
-use super::simulate::waiting;
-use super::treatment::{Treatment, outlive};
+use super::simulate::mean_waiting_jobs;
+use super::treatment::{Treatment, count_overrunning};
 use crate::exit::CommandFailure;
 use crate::input::{WorkloadInput, WorkloadParts};
-use crate::output::number::{change, count, percent};
-use drystone::metrics::{Comparison, Measure, Metric, MetricVerdict, Report, compare};
+use crate::output::number::{format_change, format_count, format_percent};
+use drystone::metrics::{Comparison, Measure, Metric, MetricVerdict, Report, compare_reports};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_report::PolicyResult;
@@ -66,8 +66,8 @@ pub(super) struct Lead {
 }
 
 impl Lead {
-    fn text(&self) -> String {
-        let part = |(name, relative): &(String, f64)| format!("{name} ({})", change(*relative));
+    fn render_text(&self) -> String {
+        let part = |(name, relative): &(String, f64)| format!("{name} ({})", format_change(*relative));
         format!("the best by mean {} is {}, not {}", self.measure, part(&self.there), part(&self.here))
     }
 }
@@ -85,14 +85,14 @@ pub(super) struct ChangedVerdict {
 
 impl ChangedVerdict {
     /// Returns whether better becomes worse, or worse better.
-    pub(super) fn turns(&self) -> bool {
+    pub(super) fn is_reversed(&self) -> bool {
         matches!(
             (self.here.0, self.there.0),
             (MetricVerdict::Better, MetricVerdict::Worse) | (MetricVerdict::Worse, MetricVerdict::Better)
         )
     }
 
-    fn text(&self) -> String {
+    fn render_text(&self) -> String {
         let part = |(verdict, relative): (MetricVerdict, Option<f64>)| {
             let word = match verdict {
                 MetricVerdict::Better => "better",
@@ -102,7 +102,7 @@ impl ChangedVerdict {
                 MetricVerdict::InsideReplayError => "inside the replay's error",
                 _ => "unclear",
             };
-            relative.map_or_else(|| word.to_string(), |relative| format!("{word} ({})", change(relative)))
+            relative.map_or_else(|| word.to_string(), |relative| format!("{word} ({})", format_change(relative)))
         };
         format!("{} is {} by mean {}, not {}", self.policy, part(self.there), self.measure, part(self.here))
     }
@@ -120,59 +120,60 @@ pub(super) struct SimulatedPolicies<'a> {
 
 /// Simulates the choices again with other treatments of jobs that outlive their estimates. `None`
 /// where no job does.
-pub(super) fn readings(
+pub(super) fn simulate_readings(
     bench: &CompareInputs<'_>,
     simulated: SimulatedPolicies<'_>,
 ) -> Result<Option<Readings>, CommandFailure> {
     let SimulatedPolicies { input, specs, comparison, results, replay } = simulated;
     let workload = &input.workload;
-    let options = bench.args.common.log.options();
+    let options = bench.args.common.log.cleaning_options();
     // Run times of jobs of several sizes follow the treatment at every size, when they are read.
     if workload.shapes().is_some() {
         return Ok(None);
     }
-    let Some(treatment) = Treatment::asked(options.overrun) else { return Ok(None) };
-    let logged = treatment.undone(workload, input.records.as_deref().unwrap_or_default(), &options)?;
-    let jobs = outlive(&logged);
+    let Some(treatment) = Treatment::from_overrun(options.overrun) else { return Ok(None) };
+    let logged_workload =
+        treatment.restore_workload(workload, input.records.as_deref().unwrap_or_default(), &options)?;
+    let jobs = count_overrunning(&logged_workload);
     if jobs == 0 || comparison.policies.is_empty() {
         return Ok(None);
     }
-    let choices = RoleChoices::of(comparison, results, bench.asked());
-    let wanted = |spec: &&PolicySpec| spec.text() == comparison.baseline || choices.weighs(spec.text());
+    let choices = RoleChoices::from_comparison(comparison, results, bench.has_named_policies());
+    let is_wanted = |spec: &&PolicySpec| spec.text() == comparison.baseline || choices.has_policy(spec.text());
     let baseline = results.iter().find(|r| r.policy.text == comparison.baseline);
-    let waiting = baseline.map_or(0.0, |r| waiting(workload, &r.report));
-    let quick = |spec: &&PolicySpec| !candidates::takes_long(spec, workload.len(), waiting);
-    let tried: Vec<PolicySpec> = specs.iter().filter(wanted).filter(quick).cloned().collect();
-    let untried = |spec: &&PolicySpec| !tried.iter().any(|other| other.text() == spec.text());
+    let mean_queue = baseline.map_or(0.0, |r| mean_waiting_jobs(workload, &r.report));
+    let quick = |spec: &&PolicySpec| !candidates::takes_long(spec, workload.len(), mean_queue);
+    let tried_specs: Vec<PolicySpec> = specs.iter().filter(is_wanted).filter(quick).cloned().collect();
+    let is_untried = |spec: &&PolicySpec| !tried_specs.iter().any(|other| other.text() == spec.text());
     let mut found = Readings {
         treatment,
         jobs,
         share: jobs as f64 / workload.len() as f64,
         others: Vec::new(),
-        untried: specs.iter().filter(wanted).filter(untried).map(|spec| spec.text().to_string()).collect(),
+        untried: specs.iter().filter(is_wanted).filter(is_untried).map(|spec| spec.text().to_string()).collect(),
     };
-    if tried.len() < 2 || !tried.iter().any(|spec| spec.text() == comparison.baseline) {
+    if tried_specs.len() < 2 || !tried_specs.iter().any(|spec| spec.text() == comparison.baseline) {
         return Ok(Some(found));
     }
-    for other in treatment.others() {
-        let treated = other.of(&logged)?;
+    for other in treatment.other_treatments() {
+        let treated_workload = other.treat_workload(&logged_workload)?;
         // A policy may have no answer to jobs that run on: then there is nothing to compare there.
-        if tried.iter().any(|spec| spec.scheduler().fits(&treated).is_err()) {
+        if tried_specs.iter().any(|spec| spec.build_scheduler().check_fit(&treated_workload).is_err()) {
             continue;
         }
-        let Some(there) = compared(bench, &treated, &tried, (comparison, replay))? else {
-            found.untried = tried.iter().map(|spec| spec.text().to_string()).collect();
+        let Some(there) = compare_on(bench, &treated_workload, &tried_specs, (comparison, replay))? else {
+            found.untried = tried_specs.iter().map(|spec| spec.text().to_string()).collect();
             found.others.clear();
             break;
         };
-        let choices_there = RoleChoices::of(&there, results, bench.asked());
+        let choices_there = RoleChoices::from_comparison(&there, results, bench.has_named_policies());
         found.others.push(TreatmentReading {
             overrun: other.name(),
             treatment: other,
-            recommended: choices_there.recommended(|_| false).map(|policy| policy.name.clone()),
-            leads: leads(&choices, &choices_there),
-            changed: changed(comparison, &there),
-            lost: lost(comparison, &there),
+            recommended: choices_there.recommended_policy(|_| false).map(|policy| policy.name.clone()),
+            leads: find_leads(&choices, &choices_there),
+            changed: changed_verdicts(comparison, &there),
+            lost: lost_policies(comparison, &there),
         });
     }
     Ok(Some(found))
@@ -180,7 +181,7 @@ pub(super) fn readings(
 
 /// The comparison of some policies on another workload; `None` where it was not simulated to the
 /// end.
-fn compared(
+fn compare_on(
     bench: &CompareInputs<'_>,
     workload: &Workload,
     specs: &[PolicySpec],
@@ -188,32 +189,32 @@ fn compared(
 ) -> Result<Option<Comparison>, CommandFailure> {
     let parts = WorkloadParts::of_jobs(workload, bench.args.common.each_month, &bench.input.windows)?;
     let bench = CompareInputs { detailed: false, ..*bench };
-    let simulated: Option<Vec<_>> =
+    let policies: Option<Vec<_>> =
         bench.simulate_all(workload, parts.as_slice(), specs, &[], None)?.into_iter().collect();
-    let Some(simulated) = simulated else { return Ok(None) };
+    let Some(simulated) = policies else { return Ok(None) };
     let reports: Vec<(&str, &Report)> =
         specs.iter().map(PolicySpec::text).zip(simulated.iter().map(|s| &s.measured.report)).collect();
-    let mut other = compare(&reports, &comparison.baseline, &WEIGHED, comparison.options)?;
-    replay.into_iter().for_each(|replay| replay.restrain(&mut other));
-    Ok(Some(other))
+    let mut other_comparison = compare_reports(&reports, &comparison.baseline, &WEIGHED, comparison.options)?;
+    replay.into_iter().for_each(|replay| replay.restrain_claims(&mut other_comparison));
+    Ok(Some(other_comparison))
 }
 
 /// Returns the measures by which another policy is clearly the best.
-fn leads(here: &RoleChoices<'_>, there: &RoleChoices<'_>) -> Vec<Lead> {
+fn find_leads(here: &RoleChoices<'_>, there: &RoleChoices<'_>) -> Vec<Lead> {
     let of = |measure: Measure| {
-        let (here, there) = (here.clearly_best(measure)?, there.clearly_best(measure)?);
+        let (own_best, other_best) = (here.clearly_best(measure)?, there.clearly_best(measure)?);
         let text = |(name, relative): (&str, f64)| (name.to_string(), relative);
-        let other = here.0 != there.0;
-        other.then(|| Lead { measure: measure.name(), here: text(here), there: text(there) })
+        let is_other = own_best.0 != other_best.0;
+        is_other.then(|| Lead { measure: measure.name(), here: text(own_best), there: text(other_best) })
     };
     JUDGED.into_iter().filter_map(of).collect()
 }
 
 /// Returns the policies that are clearly better by a mean here, and by none of these means there.
-fn lost(here: &Comparison, there: &Comparison) -> Vec<String> {
+fn lost_policies(here: &Comparison, there: &Comparison) -> Vec<String> {
     let better = |comparison: &Comparison, policy: &str, measure| {
-        let found = comparison.policies.iter().find(|p| p.name == policy);
-        let change = found.and_then(|policy| choices::find(&policy.changes, Metric::Mean(measure)));
+        let counterpart = comparison.policies.iter().find(|p| p.name == policy);
+        let change = counterpart.and_then(|policy| choices::find_change(&policy.changes, Metric::Mean(measure)));
         change.is_some_and(|change| change.verdict == MetricVerdict::Better)
     };
     let loses = |policy: &str| {
@@ -225,77 +226,81 @@ fn lost(here: &Comparison, there: &Comparison) -> Vec<String> {
 }
 
 /// Returns the verdicts that differ.
-fn changed(here: &Comparison, there: &Comparison) -> Vec<ChangedVerdict> {
-    let mut all = Vec::new();
+fn changed_verdicts(here: &Comparison, there: &Comparison) -> Vec<ChangedVerdict> {
+    let mut verdicts = Vec::new();
     for policy in &there.policies {
         let Some(ours) = here.policies.iter().find(|p| p.name == policy.name) else { continue };
         for measure in JUDGED {
             let find = |changes: &[drystone::metrics::MetricChange]| {
-                let change = choices::find(changes, Metric::Mean(measure))?;
+                let change = choices::find_change(changes, Metric::Mean(measure))?;
                 Some((change.verdict, change.relative))
             };
             let (Some(here), Some(there)) = (find(&ours.changes), find(&policy.changes)) else { continue };
             let clear = |verdict| matches!(verdict, MetricVerdict::Better | MetricVerdict::Worse);
             if here.0 != there.0 && (clear(here.0) || clear(there.0)) {
-                all.push(ChangedVerdict { policy: policy.name.clone(), measure: measure.name(), here, there });
+                verdicts.push(ChangedVerdict { policy: policy.name.clone(), measure: measure.name(), here, there });
             }
         }
     }
     // Those that turn round first.
-    all.sort_by_key(|changed| !changed.turns());
-    all
+    verdicts.sort_by_key(|changed| !changed.is_reversed());
+    verdicts
 }
 
 impl Readings {
     /// Describes the assumption about jobs that outlive their estimates.
-    pub(super) fn assumed(&self) -> String {
+    pub(super) fn describe_assumption(&self) -> String {
         match self.treatment {
             Treatment::RunOn => format!(
                 "{} of the jobs ({}) run past their time limit: they run on, and the scheduler postpones their ends when the limit has passed.",
-                percent(Some(self.share), 1),
-                count(self.jobs)
+                format_percent(Some(self.share), 1),
+                format_count(self.jobs)
             ),
-            other => other.assumed(self.jobs, self.share),
+            other => other.describe_assumption(self.jobs, self.share),
         }
     }
 
     /// Returns whether some treatment reverses a verdict on this policy.
-    pub(super) fn turns(&self, policy: &str) -> bool {
-        self.others.iter().flat_map(|other| &other.changed).any(|changed| changed.policy == policy && changed.turns())
+    pub(super) fn has_reversal(&self, policy: &str) -> bool {
+        self.others
+            .iter()
+            .flat_map(|other| &other.changed)
+            .any(|changed| changed.policy == policy && changed.is_reversed())
     }
 
     /// Returns the treatments under which a policy is no longer clearly better by any mean by which
     /// it is better here.
-    pub(super) fn loses(&self, policy: &str) -> Vec<&'static str> {
+    pub(super) fn losing_treatments(&self, policy: &str) -> Vec<&'static str> {
         let loses = |reading: &&TreatmentReading| reading.lost.iter().any(|name| name == policy);
         self.others.iter().filter(loses).map(|reading| reading.treatment.where_used()).collect()
     }
 
     /// Returns the recommendations under other treatments, where they differ from this policy.
     pub(super) fn recommended_instead(&self, here: &str) -> Vec<String> {
-        let other = |reading: &TreatmentReading| {
-            let there = reading.recommended.as_deref().unwrap_or("none of them");
-            (there != here).then(|| format!("{}, it is {there}.", reading.treatment.when()))
+        let describe_other = |reading: &TreatmentReading| {
+            let other_choice = reading.recommended.as_deref().unwrap_or("none of them");
+            (other_choice != here).then(|| format!("{}, it is {other_choice}.", reading.treatment.sentence_beginning()))
         };
-        self.others.iter().filter_map(other).collect()
+        self.others.iter().filter_map(describe_other).collect()
     }
 
     /// Describes the sensitivity in sentences.
-    pub(super) fn sentences(&self) -> Vec<String> {
-        let mut text = self.treatment.assumed(self.jobs, self.share);
-        if !self.others.is_empty() && self.others.iter().all(TreatmentReading::agrees) {
-            let when: Vec<String> = self.others.iter().map(|other| lower_first(other.treatment.when())).collect();
+    pub(super) fn format_sentences(&self) -> Vec<String> {
+        let mut text = self.treatment.describe_assumption(self.jobs, self.share);
+        if !self.others.is_empty() && self.others.iter().all(TreatmentReading::has_same_verdict) {
+            let when: Vec<String> =
+                self.others.iter().map(|other| lower_first(other.treatment.sentence_beginning())).collect();
             let when = when.join(", or ");
             text.push_str(&format!(" {}, no verdict changes.", upper_first(&when)));
         } else {
             for reading in &self.others {
                 text.push(' ');
-                text.push_str(&reading.sentence());
+                text.push_str(&reading.format_sentence());
             }
         }
         if !self.untried.is_empty() {
-            let untried = self.untried.join(", ");
-            text.push_str(&format!(" Another treatment of them was not tried for {untried}."));
+            let untried_names = self.untried.join(", ");
+            text.push_str(&format!(" Another treatment of them was not tried for {untried_names}."));
         }
         vec![text]
     }
@@ -303,23 +308,23 @@ impl Readings {
 
 impl TreatmentReading {
     /// Returns whether it changes no word of the verdict.
-    fn agrees(&self) -> bool {
+    fn has_same_verdict(&self) -> bool {
         self.changed.is_empty() && self.leads.is_empty()
     }
 
-    fn sentence(&self) -> String {
-        let when = self.treatment.when();
-        if self.agrees() {
+    fn format_sentence(&self) -> String {
+        let when = self.treatment.sentence_beginning();
+        if self.has_same_verdict() {
             return format!("{when}, no verdict changes.");
         }
-        let mut named: Vec<String> = self.leads.iter().map(Lead::text).collect();
-        named.extend(self.changed.iter().take(NAMED).map(ChangedVerdict::text));
+        let mut lead_texts: Vec<String> = self.leads.iter().map(Lead::render_text).collect();
+        lead_texts.extend(self.changed.iter().take(NAMED).map(ChangedVerdict::render_text));
         let more = match self.changed.len().saturating_sub(NAMED) {
             0 => String::new(),
             1 => "; and one more verdict changes".to_string(),
             n => format!("; and {n} more verdicts change"),
         };
-        format!("{when}, {}{more}.", named.join("; "))
+        format!("{when}, {}{more}.", lead_texts.join("; "))
     }
 }
 
@@ -373,10 +378,10 @@ mod tests {
         TreatmentReading {
             overrun: "kill",
             treatment: Treatment::Kill,
-            recommended: choices(there).recommended(|_| false).map(|policy| policy.name.clone()),
-            leads: leads(&choices(here), &choices(there)),
-            changed: changed(here, there),
-            lost: lost(here, there),
+            recommended: choices(there).recommended_policy(|_| false).map(|policy| policy.name.clone()),
+            leads: find_leads(&choices(here), &choices(there)),
+            changed: changed_verdicts(here, there),
+            lost: lost_policies(here, there),
         }
     }
 
@@ -399,18 +404,18 @@ mod tests {
         use MetricVerdict::{Better, Same, Unclear, Worse};
         let here = comparison(&[("a", Better, -0.2), ("b", Better, -0.1), ("c", Unclear, 0.0), ("d", Same, 0.0)]);
         let there = comparison(&[("a", Unclear, -0.1), ("b", Worse, 0.3), ("c", Same, 0.0), ("d", Same, 0.0)]);
-        let found = changed(&here, &there);
-        let names: Vec<(&str, bool)> = found.iter().map(|c| (c.policy.as_str(), c.turns())).collect();
+        let found = changed_verdicts(&here, &there);
+        let names: Vec<(&str, bool)> = found.iter().map(|c| (c.policy.as_str(), c.is_reversed())).collect();
         assert_eq!(names, [("b", true), ("a", false)]);
         let told = readings(vec![reading(&here, &there)]);
-        assert!(told.turns("b") && !told.turns("a"));
-        assert_eq!(told.loses("a"), ["where jobs that run past their limits are killed"]);
-        assert!(told.loses("c").is_empty() && told.loses("d").is_empty());
-        let text = told.sentences().concat();
+        assert!(told.has_reversal("b") && !told.has_reversal("a"));
+        assert_eq!(told.losing_treatments("a"), ["where jobs that run past their limits are killed"]);
+        assert!(told.losing_treatments("c").is_empty() && told.losing_treatments("d").is_empty());
+        let text = told.format_sentences().concat();
         assert!(text.contains("12 jobs (50.0%) ran past their time limit. If they are killed at the limit, b is worse (+30.0%) by mean wait, not better (-10.0%); a is"), "{text}");
         assert_eq!(told.recommended_instead("a"), ["If they are killed at the limit, it is none of them."]);
         let agreed = readings(vec![reading(&here, &here)]);
-        assert!(agreed.sentences().concat().contains("If they are killed at the limit, no verdict changes."));
+        assert!(agreed.format_sentences().concat().contains("If they are killed at the limit, no verdict changes."));
         assert!(agreed.recommended_instead("a").is_empty());
     }
 
@@ -421,7 +426,7 @@ mod tests {
         let here = comparison(&[("a", Better, -0.2), ("b", Better, -0.1)]);
         let there = comparison(&[("a", Better, -0.2), ("b", Better, -0.4)]);
         let told = readings(vec![reading(&here, &there)]);
-        let text = told.sentences().concat();
+        let text = told.format_sentences().concat();
         assert!(
             text.ends_with("If they are killed at the limit, the best by mean wait is b (-40.0%), not a (-20.0%)."),
             "{text}"

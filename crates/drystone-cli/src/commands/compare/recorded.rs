@@ -1,7 +1,7 @@
 //! Checks that a log can distinguish policies, and that the simulated machine resembles the one
 //! that wrote it.
 
-use crate::output::number::{TimeUnit, duration, plural};
+use crate::output::number::{TimeUnit, format_duration, format_plural};
 use drystone::log::swf::SwfRecord;
 use drystone::metrics::Report;
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub(super) struct RecordedWaits {
 
 impl RecordedWaits {
     /// `None` where the log says too little: fewer than nine of ten waits.
-    pub(super) fn of(records: &[SwfRecord]) -> Option<RecordedWaits> {
+    pub(super) fn from_records(records: &[SwfRecord]) -> Option<RecordedWaits> {
         let waits = || records.iter().map(|record| record.wait.as_f64()).filter(|&wait| wait >= 0.0);
         let jobs = waits().count();
         let enough = jobs > 0 && jobs as f64 >= KNOWN * records.len() as f64;
@@ -34,26 +34,26 @@ impl RecordedWaits {
     }
 
     /// Both waits, for the settings of a result.
-    pub(super) fn fact(&self, baseline: &str, report: &Report) -> String {
-        let simulated = report.measures.wait.mean.map_or_else(|| "none".to_string(), duration);
+    pub(super) fn format_fact(&self, baseline: &str, report: &Report) -> String {
+        let simulated_wait = report.measures.wait.mean.map_or_else(|| "none".to_string(), format_duration);
         format!(
-            "{} on average over {}; simulated {baseline}: {simulated}",
-            duration(self.wait_mean),
-            plural(self.jobs, "job")
+            "{} on average over {}; simulated {baseline}: {simulated_wait}",
+            format_duration(self.wait_mean),
+            format_plural(self.jobs, "job")
         )
     }
 
     /// Returns the warning if the two are far apart.
-    pub(super) fn warning(&self, baseline: &str, report: &Report) -> Option<String> {
-        let simulated = report.measures.wait.mean?;
-        let (less, more) = (simulated.min(self.wait_mean), simulated.max(self.wait_mean));
-        let in_unit = TimeUnit::of(more);
+    pub(super) fn distance_warning(&self, baseline: &str, report: &Report) -> Option<String> {
+        let simulated_wait = report.measures.wait.mean?;
+        let (less, more) = (simulated_wait.min(self.wait_mean), simulated_wait.max(self.wait_mean));
+        let in_unit = TimeUnit::for_seconds(more);
         (more > FAR * less && more - less > SMALL).then(|| {
             format!(
                 "{baseline} does not reproduce this log: recorded mean wait {} {unit}, simulated {} {unit}. Check with your own \
                  accounting (drystone fidelity).",
-                in_unit.text(Some(self.wait_mean)),
-                in_unit.text(Some(simulated)),
+                in_unit.format_seconds(Some(self.wait_mean)),
+                in_unit.format_seconds(Some(simulated_wait)),
                 unit = in_unit.name()
             )
         })
@@ -81,10 +81,13 @@ mod tests {
     #[test]
     fn waits_count_where_nearly_all_are_known() {
         assert_eq!(SwfDecimal::UNKNOWN.as_f64(), -1.0);
-        assert_eq!(RecordedWaits::of(&[]), None);
-        assert_eq!(RecordedWaits::of(&records(&[-1, -1, 30])), None);
-        assert_eq!(RecordedWaits::of(&records(&[0, 30, 60])), Some(RecordedWaits { jobs: 3, wait_mean: 30.0 }));
+        assert_eq!(RecordedWaits::from_records(&[]), None);
+        assert_eq!(RecordedWaits::from_records(&records(&[-1, -1, 30])), None);
+        assert_eq!(
+            RecordedWaits::from_records(&records(&[0, 30, 60])),
+            Some(RecordedWaits { jobs: 3, wait_mean: 30.0 })
+        );
         let mostly = [&[-1][..], &[100; 9]].concat();
-        assert_eq!(RecordedWaits::of(&records(&mostly)), Some(RecordedWaits { jobs: 9, wait_mean: 100.0 }));
+        assert_eq!(RecordedWaits::from_records(&records(&mostly)), Some(RecordedWaits { jobs: 9, wait_mean: 100.0 }));
     }
 }

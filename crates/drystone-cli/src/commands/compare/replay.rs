@@ -1,7 +1,7 @@
 //! Distance of the simulated baseline from a site's records. No policy is called better or worse by
 //! less.
 
-use crate::output::number::{duration, fixed, percent, plural};
+use crate::output::number::{format_duration, format_fixed, format_percent, format_plural};
 use crate::site::SiteInput;
 use drystone::metrics::{Comparison, JobRow, Measure, Metric, MetricVerdict};
 use serde::Serialize;
@@ -43,38 +43,39 @@ impl Miss {
         self.simulated += simulated;
     }
 
-    fn over(self, jobs: f64) -> Miss {
-        let (recorded, simulated) = (self.recorded / jobs, self.simulated / jobs);
-        Miss { recorded, simulated, error: (recorded - simulated).abs() }
+    fn mean_over(self, jobs: f64) -> Miss {
+        let (mean_recorded, mean_simulated) = (self.recorded / jobs, self.simulated / jobs);
+        Miss { recorded: mean_recorded, simulated: mean_simulated, error: (mean_recorded - mean_simulated).abs() }
     }
 }
 
 impl JobReplay {
     /// Of the rows of the baseline; `None` where too few starts are recorded.
-    pub(crate) fn of(site: &SiteInput, policy: &str, rows: &[JobRow]) -> Option<JobReplay> {
+    pub(crate) fn from_rows(site: &SiteInput, policy: &str, rows: &[JobRow]) -> Option<JobReplay> {
         let (mut wait, mut response, mut slowdown) = (Miss::default(), Miss::default(), Miss::default());
         let (mut jobs, mut near) = (0_u64, 0_u64);
         for row in rows.iter().filter(|row| row.counted) {
             let Some(recorded) = site.recorded_wait(row.id.index()) else { continue };
-            let (recorded, simulated, run) = (recorded as f64, (row.start - row.submit).as_f64(), row.ran.as_f64());
-            let bounded = |wait: f64| ((wait + run) / run.max(BOUND)).max(1.0);
-            wait.add(recorded, simulated);
-            response.add(recorded + run, simulated + run);
-            slowdown.add(bounded(recorded), bounded(simulated));
+            let (recorded_wait, simulated_wait, run) =
+                (recorded as f64, (row.start - row.submit).as_f64(), row.ran.as_f64());
+            let bounded_slowdown = |wait: f64| ((wait + run) / run.max(BOUND)).max(1.0);
+            wait.add(recorded_wait, simulated_wait);
+            response.add(recorded_wait + run, simulated_wait + run);
+            slowdown.add(bounded_slowdown(recorded_wait), bounded_slowdown(simulated_wait));
             jobs += 1;
-            near += u64::from((recorded - simulated).abs() <= 60.0);
+            near += u64::from((recorded_wait - simulated_wait).abs() <= 60.0);
         }
         if jobs < LEAST {
             return None;
         }
-        let all = jobs as f64;
+        let job_count = jobs as f64;
         Some(JobReplay {
             policy: policy.to_string(),
             jobs,
-            within_minute: near as f64 / all,
-            wait: wait.over(all),
-            response: response.over(all),
-            bounded_slowdown: slowdown.over(all),
+            within_minute: near as f64 / job_count,
+            wait: wait.mean_over(job_count),
+            response: response.mean_over(job_count),
+            bounded_slowdown: slowdown.mean_over(job_count),
         })
     }
 
@@ -88,32 +89,32 @@ impl JobReplay {
     }
 
     /// Takes back what a comparison claims by less than the replay is wrong.
-    pub(crate) fn restrain(&self, comparison: &mut Comparison) {
+    pub(crate) fn restrain_claims(&self, comparison: &mut Comparison) {
         for change in comparison.policies.iter_mut().flat_map(|policy| &mut policy.changes) {
             let Metric::Mean(measure) = change.metric else { continue };
             let (Some(miss), Some(value), Some(baseline)) = (self.of_measure(measure), change.value, change.baseline)
             else {
                 continue;
             };
-            let claimed = matches!(change.verdict, MetricVerdict::Better | MetricVerdict::Worse);
-            if claimed && (value - baseline).abs() <= miss.error {
+            let is_claimed = matches!(change.verdict, MetricVerdict::Better | MetricVerdict::Worse);
+            if is_claimed && (value - baseline).abs() <= miss.error {
                 change.verdict = MetricVerdict::InsideReplayError;
             }
         }
     }
 
-    pub(crate) fn sentence(&self) -> String {
+    pub(crate) fn format_sentence(&self) -> String {
         let JobReplay { policy, wait, bounded_slowdown, .. } = self;
         format!(
             "Replay error: of {}, {} start under {policy} within a minute of their recorded start; mean wait {} against {} \
              recorded, mean bounded slowdown {} against {}. Differences between policies that are smaller than this error are not judged; \
              `drystone fidelity` says more.",
-            plural(self.jobs, "job"),
-            percent(Some(self.within_minute), 1),
-            duration(wait.simulated),
-            duration(wait.recorded),
-            fixed(bounded_slowdown.simulated, 2),
-            fixed(bounded_slowdown.recorded, 2),
+            format_plural(self.jobs, "job"),
+            format_percent(Some(self.within_minute), 1),
+            format_duration(wait.simulated),
+            format_duration(wait.recorded),
+            format_fixed(bounded_slowdown.simulated, 2),
+            format_fixed(bounded_slowdown.recorded, 2),
         )
     }
 }
@@ -124,7 +125,7 @@ mod tests {
     use drystone::metrics::{ChangeEvidence, ComparedPolicy, IntervalOptions, MetricChange};
 
     fn miss(recorded: f64, simulated: f64) -> Miss {
-        Miss { recorded, simulated, ..Miss::default() }.over(1.0)
+        Miss { recorded, simulated, ..Miss::default() }.mean_over(1.0)
     }
 
     #[test]
@@ -160,7 +161,7 @@ mod tests {
             options: IntervalOptions::default(),
             policies,
         };
-        replay.restrain(&mut comparison);
+        replay.restrain_claims(&mut comparison);
         let verdicts: Vec<MetricVerdict> = comparison.policies[0].changes.iter().map(|c| c.verdict).collect();
         use MetricVerdict::{Better, InsideReplayError, Unclear};
         assert_eq!(verdicts, [InsideReplayError, Better, InsideReplayError, Unclear]);

@@ -1,12 +1,12 @@
 //! The result of a comparison, as it is written.
 
-use super::choices::{RoleChoices, find};
+use super::choices::{RoleChoices, find_change};
 use super::readings::Readings;
 use super::recorded::RecordedWaits;
 use super::replay::JobReplay;
 use crate::commands::headroom::bracket::Bracket;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use crate::output::number::count;
+use crate::output::number::format_count;
 use crate::output::report;
 use crate::wait_conditions::HeldWaits;
 use drystone::metrics::{Comparison, Measure, Metric, MetricChange, MetricVerdict, SlowdownRatios};
@@ -90,28 +90,28 @@ impl CompareResult {
 
     /// Describes what jobs wait for beside the machine.
     pub(super) fn held_back(&self) -> Option<String> {
-        self.held.as_ref()?.sentence(&self.path)
+        self.held.as_ref()?.format_sentence(&self.path)
     }
 
-    pub(super) fn one(&self, policy: &str) -> Option<&PolicyResult> {
+    pub(super) fn find_policy(&self, policy: &str) -> Option<&PolicyResult> {
         self.results.iter().find(|one| one.policy.text == policy)
     }
 
     /// The changes of a policy; `None` for the baseline.
-    pub(super) fn changes(&self, policy: &str) -> Option<&[MetricChange]> {
+    pub(super) fn policy_changes(&self, policy: &str) -> Option<&[MetricChange]> {
         self.comparison.policies.iter().find(|c| c.name == policy).map(|c| c.changes.as_slice())
     }
 
     /// The part of the table of figures in which a policy is shown.
-    pub(super) fn standing(&self, one: &PolicyResult) -> FigureSection {
+    pub(super) fn figure_section(&self, one: &PolicyResult) -> FigureSection {
         let name = one.policy.text.as_str();
         if name == self.baseline {
             return FigureSection::Choice;
         }
-        let choices = RoleChoices::of(&self.comparison, &self.results, self.asked);
-        let wait = self.changes(name).and_then(|changes| find(changes, Metric::Mean(Measure::Wait)));
+        let choices = RoleChoices::from_comparison(&self.comparison, &self.results, self.asked);
+        let wait = self.policy_changes(name).and_then(|changes| find_change(changes, Metric::Mean(Measure::Wait)));
         match () {
-            () if one.policy.clairvoyant || !choices.weighs(name) => FigureSection::Reference,
+            () if one.policy.clairvoyant || !choices.has_policy(name) => FigureSection::Reference,
             () if !choices.is_apart(name) => FigureSection::Choice,
             () if wait.is_some_and(|change| change.verdict == MetricVerdict::Worse) => FigureSection::Worse,
             () => FigureSection::LongestWait,
@@ -120,20 +120,20 @@ impl CompareResult {
 
     /// Describes the number of jobs that count. Which jobs are trimmed may depend on the policy:
     /// then each is measured over jobs of its own.
-    pub(super) fn counted(&self) -> Option<String> {
+    pub(super) fn describe_counted_jobs(&self) -> Option<String> {
         let first = &self.results.first()?.report;
         let same = self.results.iter().all(|r| r.report.trimmed == first.trimmed);
-        let kept = || self.results.iter().map(|r| r.report.trimmed.kept);
-        Some(match (same, kept().min(), kept().max()) {
+        let kept_counts = || self.results.iter().map(|r| r.report.trimmed.kept);
+        Some(match (same, kept_counts().min(), kept_counts().max()) {
             (false, Some(least), Some(most)) => {
-                let seen = count(first.trimmed.seen);
+                let seen_count = format_count(first.trimmed.seen);
                 format!(
-                    "{} to {} of {seen}, under each policy those that its schedule leaves",
-                    count(least),
-                    count(most)
+                    "{} to {} of {seen_count}, under each policy those that its schedule leaves",
+                    format_count(least),
+                    format_count(most)
                 )
             }
-            _ => report::counted(first),
+            _ => report::describe_counted_jobs(first),
         })
     }
 }

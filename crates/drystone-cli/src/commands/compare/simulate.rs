@@ -4,8 +4,8 @@ use super::bench::CompareInputs;
 use super::{calibrate, candidates, policies};
 use crate::exit::CommandFailure;
 use crate::input;
-use crate::measuring::{config, details};
-use crate::output::number::{NONE, change, duration, fixed};
+use crate::measuring::{metrics_config, plot_details};
+use crate::output::number::{NONE, format_change, format_duration, format_fixed};
 use crate::output::{excess, message};
 use crate::parallel;
 use crate::progress::WorkProgress;
@@ -40,8 +40,8 @@ pub(super) struct FinishedPolicies {
 }
 
 impl FinishedPolicies {
-    fn of(specs: Vec<PolicySpec>, watched: Vec<Option<WatchedPolicy>>) -> FinishedPolicies {
-        let mut done = FinishedPolicies {
+    fn from_watched(specs: Vec<PolicySpec>, watched: Vec<Option<WatchedPolicy>>) -> FinishedPolicies {
+        let mut finished_policies = FinishedPolicies {
             specs: Vec::new(),
             watched: Vec::new(),
             left_out: Vec::new(),
@@ -51,34 +51,34 @@ impl FinishedPolicies {
         for (spec, watched) in specs.into_iter().zip(watched) {
             match watched {
                 Some(watched) => {
-                    done.specs.push(spec);
-                    done.watched.push(watched);
+                    finished_policies.specs.push(spec);
+                    finished_policies.watched.push(watched);
                 }
-                None => done.left_out.push(spec.text().to_string()),
+                None => finished_policies.left_out.push(spec.text().to_string()),
             }
         }
-        done
+        finished_policies
     }
 
     /// Leaves one of each group of policies that make the same schedule, the first; the baseline
     /// stays by itself.
     pub(super) fn merge_equals(&mut self, baseline: &str) {
-        let (mut specs, mut watched): (Vec<PolicySpec>, Vec<WatchedPolicy>) = (Vec::new(), Vec::new());
+        let (mut specs, mut distinct_watched): (Vec<PolicySpec>, Vec<WatchedPolicy>) = (Vec::new(), Vec::new());
         let mut equals: Vec<Vec<String>> = Vec::new();
         for (spec, one) in std::mem::take(&mut self.specs).into_iter().zip(std::mem::take(&mut self.watched)) {
-            let other = |(kept, other): (&PolicySpec, &WatchedPolicy)| {
+            let is_same_schedule = |(kept, other): (&PolicySpec, &WatchedPolicy)| {
                 kept.text() != baseline && spec.text() != baseline && same_schedule(&other.measured, &one.measured)
             };
-            match specs.iter().zip(&watched).position(other) {
+            match specs.iter().zip(&distinct_watched).position(is_same_schedule) {
                 Some(at) => equals[at].push(spec.text().to_string()),
                 None => {
                     specs.push(spec);
-                    watched.push(one);
+                    distinct_watched.push(one);
                     equals.push(Vec::new());
                 }
             }
         }
-        (self.specs, self.watched, self.equals) = (specs, watched, equals);
+        (self.specs, self.watched, self.equals) = (specs, distinct_watched, equals);
     }
 }
 
@@ -91,46 +91,49 @@ fn same_schedule(a: &ExperimentResult, b: &ExperimentResult) -> bool {
 
 impl CompareInputs<'_> {
     /// Returns whether the policies were named by the user.
-    pub(super) fn asked(&self) -> bool {
+    pub(super) fn has_named_policies(&self) -> bool {
         !self.args.policy.is_empty()
     }
 
     /// Simulates the baseline and then the others, the cheapest first, as far as there is time;
     /// `None` if even the baseline was cancelled.
-    pub(super) fn simulate(
+    pub(super) fn simulate_policies(
         &self,
         whole: &Workload,
         parts: &[Workload],
         specs: Vec<PolicySpec>,
     ) -> Result<Option<FinishedPolicies>, CommandFailure> {
-        let Some(excessive) = self.excessive(whole, parts, &specs)? else { return Ok(None) };
-        let baseline = policies::baseline(self.args, &specs)?;
+        let Some(excessive) = self.excessive_thresholds(whole, parts, &specs)? else { return Ok(None) };
+        let baseline = policies::baseline_text(self.args, &specs)?;
         let Some(first) = specs.iter().position(|spec| spec.text() == baseline) else { return Ok(None) };
-        let mut told = PolicyReporter::new(&specs);
+        let mut reporter = PolicyReporter::new(&specs);
         let alone = std::slice::from_ref(&specs[first]);
         // A site's jobs are held against what was recorded of them.
         let keep = CompareInputs { keep: self.keep || self.input.site.is_some(), ..*self };
-        let Some(base) = keep.simulate_all(whole, parts, alone, &excessive, Some(&told))?.pop().flatten() else {
+        let Some(base) = keep.simulate_all(whole, parts, alone, &excessive, Some(&reporter))?.pop().flatten() else {
             return Ok(None);
         };
-        told.against(&baseline, &base.measured.report);
-        let waiting = waiting(whole, &base.measured.report);
-        let unasked = !self.asked() && !self.args.all;
-        let long = |at: &usize| unasked && candidates::takes_long(&specs[*at], whole.len(), waiting);
-        let (too_long, others): (Vec<usize>, Vec<usize>) = (0..specs.len()).filter(|&at| at != first).partition(long);
+        reporter.set_baseline(&baseline, &base.measured.report);
+        let mean_queue = mean_waiting_jobs(whole, &base.measured.report);
+        let is_unasked = !self.has_named_policies() && !self.args.all;
+        let long = |at: &usize| is_unasked && candidates::takes_long(&specs[*at], whole.len(), mean_queue);
+        let (too_long, other_places): (Vec<usize>, Vec<usize>) =
+            (0..specs.len()).filter(|&at| at != first).partition(long);
         let names = too_long.iter().map(|&at| specs[at].text().to_string()).collect();
-        let (places, inexpensive) = self.in_order(whole, parts, &specs, &others, (&base.measured, waiting));
-        let mut found: Vec<Option<WatchedPolicy>> = specs.iter().map(|_| None).collect();
-        found[first] = Some(base);
-        let others = CompareInputs { spares: !self.asked(), ..*self };
+        let (places, inexpensive) = self.in_order(whole, parts, &specs, &other_places, (&base.measured, mean_queue));
+        let mut watched_policies: Vec<Option<WatchedPolicy>> = specs.iter().map(|_| None).collect();
+        watched_policies[first] = Some(base);
+        let other_places = CompareInputs { spares: !self.has_named_policies(), ..*self };
         for (at, watched) in
-            places.iter().zip(others.simulate_all(whole, parts, &inexpensive, &excessive, Some(&told))?)
+            places.iter().zip(other_places.simulate_all(whole, parts, &inexpensive, &excessive, Some(&reporter))?)
         {
-            found[*at] = watched;
+            watched_policies[*at] = watched;
         }
-        let tried = specs.into_iter().zip(found).enumerate().filter(|(at, _)| !too_long.contains(at));
-        let (specs, found): (Vec<PolicySpec>, Vec<Option<WatchedPolicy>>) = tried.map(|(_, both)| both).unzip();
-        Ok(Some(FinishedPolicies { too_long: names, ..FinishedPolicies::of(specs, found) }))
+        let tried_policies =
+            specs.into_iter().zip(watched_policies).enumerate().filter(|(at, _)| !too_long.contains(at));
+        let (specs, watched_policies): (Vec<PolicySpec>, Vec<Option<WatchedPolicy>>) =
+            tried_policies.map(|(_, both)| both).unzip();
+        Ok(Some(FinishedPolicies { too_long: names, ..FinishedPolicies::from_watched(specs, watched_policies) }))
     }
 
     /// These policies, the cheapest first: by a short trial where the baseline says that it takes a
@@ -143,22 +146,23 @@ impl CompareInputs<'_> {
         places: &[usize],
         (baseline, waiting): (&ExperimentResult, f64),
     ) -> (Vec<usize>, Vec<PolicySpec>) {
-        let all: Vec<PolicySpec> = places.iter().map(|&at| specs[at].clone()).collect();
+        let ordered_specs: Vec<PolicySpec> = places.iter().map(|&at| specs[at].clone()).collect();
         let estimates = if baseline.took < WORTH_A_TRIAL {
-            all.iter().map(|spec| candidates::cost(spec, whole.len(), waiting)).collect()
+            ordered_specs.iter().map(|spec| candidates::estimate_cost(spec, whole.len(), waiting)).collect()
         } else {
-            let estimates = calibrate::estimates(self, parts, &all, waiting);
-            calibrate::announce(&all, &estimates, self.threads());
+            let estimates = calibrate::estimate_costs(self, parts, &ordered_specs, waiting);
+            calibrate::announce_duration(&ordered_specs, &estimates, self.thread_count());
             estimates
         };
         // What a site can run comes before what only shows bounds, unless it takes long: what is
         // stopped early has what matters.
         let early =
             |spec: &PolicySpec| candidates::is_candidate(spec) && !candidates::takes_long(spec, whole.len(), waiting);
-        let (mut order, rest): (Vec<usize>, Vec<usize>) =
-            calibrate::cheapest_first(&estimates).into_iter().partition(|&i| self.asked() || early(&all[i]));
+        let (mut order, rest): (Vec<usize>, Vec<usize>) = calibrate::cheapest_first(&estimates)
+            .into_iter()
+            .partition(|&i| self.has_named_policies() || early(&ordered_specs[i]));
         order.extend(rest);
-        (order.iter().map(|&i| places[i]).collect(), order.iter().map(|&i| all[i].clone()).collect())
+        (order.iter().map(|&i| places[i]).collect(), order.iter().map(|&i| ordered_specs[i].clone()).collect())
     }
 
     /// Simulates every policy, several at a time. The distribution over threads does not show in
@@ -174,51 +178,51 @@ impl CompareInputs<'_> {
         let common = &self.args.common;
         let progress = WorkProgress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
         let at_work = PoliciesAtWork { names: Mutex::default(), progress: &progress };
-        let one = |_: usize, spec: &PolicySpec| {
-            at_work.change(|names| names.push(spec.text().to_string()));
+        let simulate_spec = |_: usize, spec: &PolicySpec| {
+            at_work.update_names(|names| names.push(spec.text().to_string()));
             let mut watcher = self.detailed.then(|| Watcher::new(whole.machine().procs));
-            let here = self.input.policy(spec)?;
-            let measured = Experiment::new(&here, whole)
+            let local_policy = self.input.localised_policy(spec)?;
+            let measurement = Experiment::new(&local_policy, whole)
                 .in_parts(parts)
-                .on(self.platform)
-                .losing(Some(self.outages))
-                .divided(self.input.division())
+                .on_platform(self.platform)
+                .with_outages(Some(self.outages))
+                .with_division(self.input.pool_division())
                 .feeding_back(self.args.common.real.feedback)
-                .with(self.priorities.filter(|p| input::takes(spec, p, whole).is_ok()))
-                .grading(self.priorities)
-                .pricing(self.input.series.as_deref())
-                .measuring(MetricsConfig {
+                .with_priorities(self.priorities.filter(|p| input::check_priorities(spec, p, whole).is_ok()))
+                .with_grades(self.priorities)
+                .with_power_series(self.input.series.as_deref())
+                .with_metrics(MetricsConfig {
                     classes: true,
-                    ..config(common, self.input.selection(common), excessive, self.keep, self.detailed)
+                    ..metrics_config(common, self.input.job_selection(common), excessive, self.keep, self.detailed)
                 })
-                .until(self.stop)
-                .telling(&|jobs| progress.add(jobs))
+                .with_stop(self.stop)
+                .with_progress(&|jobs| progress.add_done(jobs))
                 .run(&mut watcher);
-            at_work.change(|names| names.retain(|name| name != spec.text()));
+            at_work.update_names(|names| names.retain(|name| name != spec.text()));
             // Months that are simulated apart overlap in time.
             let watcher = watcher.filter(|_| parts.len() == 1);
             if let Err(ExperimentError::Simulation(SimulationError::TooLittlePower { number, needs, left, .. })) =
-                &measured
+                &measurement
                 && self.spares
             {
-                message::note(&format!(
+                message::print_note(&format!(
                     "left out, since under it a job would wait for ever for power (job {number} for {needs} W of {left} W): {}",
                     spec.text()
                 ));
                 return Ok(None);
             }
-            let measured = measured.map_err(|e| CommandFailure::experiment(spec.text(), e))?;
-            if let (Some(told), Some(measured)) = (told, &measured) {
-                progress.tell(&told.line(spec.text(), &measured.report));
+            let measurement = measurement.map_err(|e| CommandFailure::experiment_error(spec.text(), e))?;
+            if let (Some(told), Some(measured)) = (told, &measurement) {
+                progress.print_notice(&told.format_line(spec.text(), &measured.report));
             }
-            Ok(measured.map(|measured| WatchedPolicy { measured, watcher }))
+            Ok(measurement.map(|measured| WatchedPolicy { measured, watcher }))
         };
-        parallel::map(specs.iter().collect(), self.threads(), one).into_iter().collect()
+        parallel::map(specs.iter().collect(), self.thread_count(), simulate_spec).into_iter().collect()
     }
 
     /// Returns the thresholds of excessive waits. Where that is a question of the baseline's waits,
     /// it is simulated for it; `None` where that was interrupted.
-    fn excessive(
+    fn excessive_thresholds(
         &self,
         whole: &Workload,
         parts: &[Workload],
@@ -226,47 +230,47 @@ impl CompareInputs<'_> {
     ) -> Result<Option<Vec<Span>>, CommandFailure> {
         let thresholds = &self.args.common.excess;
         if !excess::need_baseline(thresholds) {
-            return Ok(Some(excess::beside(thresholds, None)));
+            return Ok(Some(excess::relative_thresholds(thresholds, None)));
         }
-        let baseline = policies::baseline(self.args, specs)?;
+        let baseline = policies::baseline_text(self.args, specs)?;
         let alone: Vec<PolicySpec> = specs.iter().filter(|s| s.text() == baseline).cloned().collect();
         let bench = CompareInputs { detailed: false, ..*self };
-        let simulated = bench.simulate_all(whole, parts, &alone, &[], None)?.pop().flatten();
-        Ok(simulated.map(|watched| excess::beside(thresholds, Some(&watched.measured.report))))
+        let baseline_result = bench.simulate_all(whole, parts, &alone, &[], None)?.pop().flatten();
+        Ok(baseline_result.map(|watched| excess::relative_thresholds(thresholds, Some(&watched.measured.report))))
     }
 
     /// Returns the data of plots for every policy; empty unless requested. Which thread does what
     /// does not show.
-    pub(super) fn details(&self, done: &mut FinishedPolicies, baseline: &str) -> Vec<PlotDetails> {
+    pub(super) fn plot_details(&self, done: &mut FinishedPolicies, baseline: &str) -> Vec<PlotDetails> {
         if !self.detailed {
             return Vec::new();
         }
         let (common, batch) = (&self.args.common, self.args.batch as usize);
         let at = done.specs.iter().position(|s| s.text() == baseline);
         let rows = at.and_then(|at| done.watched[at].measured.report.jobs.take());
-        let one = |i: usize, one: &mut WatchedPolicy| {
+        let policy_details = |i: usize, one: &mut WatchedPolicy| {
             let report = &mut one.measured.report;
             if Some(i) == at {
                 report.jobs.clone_from(&rows);
-                return details(common, report, (None, batch), one.watcher.take());
+                return plot_details(common, report, (None, batch), one.watcher.take());
             }
-            let details = details(common, report, (rows.as_deref(), batch), one.watcher.take());
+            let details = plot_details(common, report, (rows.as_deref(), batch), one.watcher.take());
             report.jobs = None;
             details
         };
-        parallel::map(done.watched.iter_mut().collect(), self.threads(), one)
+        parallel::map(done.watched.iter_mut().collect(), self.thread_count(), policy_details)
     }
 
     /// As many threads as were asked for, else as there are processors.
-    pub(super) fn threads(&self) -> usize {
-        let asked = self.args.threads.map(usize::from);
-        asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    pub(super) fn thread_count(&self) -> usize {
+        let asked_threads = self.args.threads.map(usize::from);
+        asked_threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 }
 
 /// Returns the mean number of waiting jobs while jobs arrive, by Little's law.
-pub(crate) fn waiting(whole: &Workload, report: &Report) -> f64 {
-    let (first, last) = whole.submits().unwrap_or_default();
+pub(crate) fn mean_waiting_jobs(whole: &Workload, report: &Report) -> f64 {
+    let (first, last) = whole.submit_range().unwrap_or_default();
     let span = (last - first).as_f64().max(1.0);
     report.measures.wait.mean.unwrap_or(0.0) * whole.len() as f64 / span
 }
@@ -284,26 +288,26 @@ impl PolicyReporter {
         PolicyReporter { of: specs.len(), done: AtomicUsize::new(0), baseline: None }
     }
 
-    fn against(&mut self, name: &str, report: &Report) {
+    fn set_baseline(&mut self, name: &str, report: &Report) {
         let measures = &report.measures;
         self.baseline = Some((name.to_string(), measures.wait.mean, measures.bounded_slowdown.mean));
     }
 
-    fn line(&self, policy: &str, report: &Report) -> String {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+    fn format_line(&self, policy: &str, report: &Report) -> String {
+        let done_count = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let (wait, slowdown) = (report.measures.wait.mean, report.measures.bounded_slowdown.mean);
         let text = |value: Option<f64>, base: Option<f64>, show: &dyn Fn(f64) -> String| {
             let Some(value) = value else { return NONE.to_string() };
             match base.filter(|&base| base > 0.0) {
-                Some(base) => format!("{} ({})", show(value), change(value / base - 1.0)),
+                Some(base) => format!("{} ({})", show(value), format_change(value / base - 1.0)),
                 None => show(value),
             }
         };
         let (base_wait, base_slowdown) = self.baseline.as_ref().map_or((None, None), |base| (base.1, base.2));
-        let wait = text(wait, base_wait, &duration);
-        let slowdown = text(slowdown, base_slowdown, &|v| fixed(v, 2));
+        let wait = text(wait, base_wait, &format_duration);
+        let slowdown = text(slowdown, base_slowdown, &|v| format_fixed(v, 2));
         let against = self.baseline.as_ref().map_or_else(String::new, |base| format!(", against {}", base.0));
-        format!("{done} of {}: {policy}: mean wait {wait}, mean bounded slowdown {slowdown}{against}", self.of)
+        format!("{done_count} of {}: {policy}: mean wait {wait}, mean bounded slowdown {slowdown}{against}", self.of)
     }
 }
 
@@ -315,10 +319,10 @@ struct PoliciesAtWork<'a> {
 }
 
 impl PoliciesAtWork<'_> {
-    fn change(&self, change: impl FnOnce(&mut Vec<String>)) {
+    fn update_names(&self, change: impl FnOnce(&mut Vec<String>)) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut names);
-        let told = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        self.progress.say(told);
+        let name_list = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        self.progress.set_message(name_list);
     }
 }

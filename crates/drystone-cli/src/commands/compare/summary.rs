@@ -1,11 +1,13 @@
 //! The sheet that a committee reads first: what is recommended, at what price, under which
 //! assumptions.
 
-use super::choices::{MEANS, RoleChoices, find};
+use super::choices::{MEANS, RoleChoices, find_change};
 use super::readings::Readings;
 use super::{verdict, words};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use crate::output::number::{bound, change, count, duration, percent, plural};
+use crate::output::number::{
+    format_bound, format_change, format_count, format_duration, format_percent, format_plural,
+};
 use drystone::inference::says_nothing;
 use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict};
 use drystone_report::PolicyResult;
@@ -30,22 +32,22 @@ pub(super) struct SheetParts<'a> {
 }
 
 impl SheetParts<'_> {
-    pub(super) fn summary(&self) -> ComparisonSummary {
-        let choices = RoleChoices::of(self.comparison, self.results, self.asked);
-        let recommended = self.recommended(&choices);
-        let result = recommended.and_then(|policy| self.results.iter().find(|r| r.policy.text == policy.name));
+    pub(super) fn build_summary(&self) -> ComparisonSummary {
+        let choices = RoleChoices::from_comparison(self.comparison, self.results, self.asked);
+        let recommendation = self.recommended_policy(&choices);
+        let result = recommendation.and_then(|policy| self.results.iter().find(|r| r.policy.text == policy.name));
         let does = |r: &PolicyResult| Does {
             policy: r.policy.text.clone(),
-            sentence: words::does(&r.policy),
-            how: words::how(&r.policy).to_string(),
+            sentence: words::describe_policy(&r.policy),
+            how: words::describe_availability(&r.policy).to_string(),
         };
         ComparisonSummary {
-            recommended: recommended.map(|policy| policy.name.clone()),
-            headline: self.headline(&choices, recommended),
-            doubts: recommended.map(|policy| self.doubts(policy)).unwrap_or_default(),
-            price: recommended.map(|policy| self.price(policy, result)).unwrap_or_default(),
+            recommended: recommendation.map(|policy| policy.name.clone()),
+            headline: self.format_headline(&choices, recommendation),
+            doubts: recommendation.map(|policy| self.list_doubts(policy)).unwrap_or_default(),
+            price: recommendation.map(|policy| self.describe_price(policy, result)).unwrap_or_default(),
             to_run_it: result.map(|r| words::to_run_it(&r.policy)),
-            assumed: self.assumed(),
+            assumed: self.list_assumptions(),
             open: self.open.clone(),
             does: self.results.iter().map(does).collect(),
             choices: Some(choices.sound.iter().map(|policy| policy.name.clone()).collect()),
@@ -54,31 +56,31 @@ impl SheetParts<'_> {
 
     /// Returns the recommended policy where there is something to decide: a choice that no
     /// treatment of overruns reverses.
-    fn recommended<'a>(&self, choices: &RoleChoices<'a>) -> Option<&'a ComparedPolicy> {
-        let turns = |policy: &str| self.readings.is_some_and(|readings| readings.turns(policy));
-        choices.recommended(turns).filter(|_| self.nothing.is_none())
+    fn recommended_policy<'a>(&self, choices: &RoleChoices<'a>) -> Option<&'a ComparedPolicy> {
+        let turns = |policy: &str| self.readings.is_some_and(|readings| readings.has_reversal(policy));
+        choices.recommended_policy(turns).filter(|_| self.nothing.is_none())
     }
 
-    fn headline(&self, choices: &RoleChoices<'_>, recommended: Option<&ComparedPolicy>) -> String {
+    fn format_headline(&self, choices: &RoleChoices<'_>, recommended: Option<&ComparedPolicy>) -> String {
         let base = &self.comparison.baseline;
         if let Some(nothing) = self.nothing {
             return nothing.to_string();
         }
         if let Some(policy) = recommended {
-            let told: Vec<String> = [Measure::Wait, Measure::BoundedSlowdown]
+            let gains: Vec<String> = [Measure::Wait, Measure::BoundedSlowdown]
                 .into_iter()
                 .filter_map(|measure| {
-                    let change = find(&policy.changes, Metric::Mean(measure))?;
+                    let change = find_change(&policy.changes, Metric::Mean(measure))?;
                     let unclear = if change.verdict == MetricVerdict::Better { "" } else { ", unclear" };
                     Some(format!("mean {} {}{unclear}", measure.name(), with_interval(change)?))
                 })
                 .collect();
-            let doubts = self.doubts(policy);
+            let doubts = self.list_doubts(policy);
             let mut headline = format!(
                 "Of the policies that were tried, {} is recommended{}: {}, against {base}.",
                 policy.name,
                 if doubts.is_empty() { "" } else { ", in doubt" },
-                told.join("; ")
+                gains.join("; ")
             );
             if !doubts.is_empty() {
                 headline.push_str(&format!(" In doubt: {}.", doubts.join(", and ")));
@@ -97,7 +99,7 @@ impl SheetParts<'_> {
         if short {
             return "The log is too short to tell an improvement from noise: no policy is recommended.".to_string();
         }
-        if let Some(policy) = choices.recommended(|_| false) {
+        if let Some(policy) = choices.recommended_policy(|_| false) {
             return format!(
                 "{} is clearly better than {base} here, but clearly worse if jobs that run past their limits are treated \
                  differently: no policy is recommended.",
@@ -108,10 +110,10 @@ impl SheetParts<'_> {
     }
 
     /// Reasons to doubt a recommendation.
-    fn doubts(&self, policy: &ComparedPolicy) -> Vec<String> {
+    fn list_doubts(&self, policy: &ComparedPolicy) -> Vec<String> {
         let clear: Vec<&MetricChange> = MEANS
             .into_iter()
-            .filter_map(|measure| find(&policy.changes, Metric::Mean(measure)))
+            .filter_map(|measure| find_change(&policy.changes, Metric::Mean(measure)))
             .filter(|change| change.verdict == MetricVerdict::Better)
             .collect();
         let mut doubts = Vec::new();
@@ -119,62 +121,63 @@ impl SheetParts<'_> {
         if least < 0.0 {
             doubts.push("every week goes its way, and nothing can be said of the size".to_string());
         } else if least < HARDLY {
-            doubts.push(format!("the gain may be as small as {}", percent(Some(least), 1)));
+            doubts.push(format!("the gain may be as small as {}", format_percent(Some(least), 1)));
         }
-        let lost = self.readings.map(|readings| readings.loses(&policy.name)).unwrap_or_default();
-        doubts.extend(lost.into_iter().map(|when| format!("it is not clear {when}")));
+        let lost_treatments =
+            self.readings.map(|readings| readings.losing_treatments(&policy.name)).unwrap_or_default();
+        doubts.extend(lost_treatments.into_iter().map(|when| format!("it is not clear {when}")));
         doubts
     }
 
-    fn price(&self, policy: &ComparedPolicy, result: Option<&PolicyResult>) -> Vec<String> {
+    fn describe_price(&self, policy: &ComparedPolicy, result: Option<&PolicyResult>) -> Vec<String> {
         let mut price = Vec::new();
         price.extend(verdict::who_pays(self.comparison, self.results, &policy.name, verdict::EVERY));
-        if let Some(longest) = find(&policy.changes, Metric::Max(Measure::Wait))
+        if let Some(longest) = find_change(&policy.changes, Metric::Max(Measure::Wait))
             && let (Some(value), Some(base)) = (longest.value, longest.baseline)
         {
             let word = if value > base { "longer" } else { "not longer" };
             price.push(format!(
                 "The longest wait is {} instead of {}: {word} than under {}.",
-                duration(value),
-                duration(base),
+                format_duration(value),
+                format_duration(base),
                 self.comparison.baseline
             ));
         }
         if let Some(broken) = result.map(|r| r.promises).filter(|promises| promises.broken > 0) {
             price.push(format!(
                 "{} of {} that it announced {} not kept.",
-                count(broken.broken),
-                plural(broken.promised, "start"),
+                format_count(broken.broken),
+                format_plural(broken.promised, "start"),
                 if broken.broken == 1 { "was" } else { "were" }
             ));
         }
         price
     }
 
-    fn assumed(&self) -> Vec<String> {
+    fn list_assumptions(&self) -> Vec<String> {
         let set = |name: &str| {
             let pairs = &self.workload.settings.0;
             pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
         };
         let ExperimentMeta { outages, failures, checkpoints, feedback, .. } = &self.experiment;
-        let mut assumed = vec![self.machine.clone().unwrap_or_else(|| {
+        let mut assumptions = vec![self.machine.clone().unwrap_or_else(|| {
             let lacks = if outages.is_some() || failures.is_some() { "partitions" } else { "partitions, outages" };
-            let procs = plural(u64::from(self.workload.procs), "equal processor");
+            let procs = format_plural(u64::from(self.workload.procs), "equal processor");
             format!("One pool of {procs}: no nodes, memory, {lacks} or limits of users.")
         })];
         if let Some(failures) = failures {
-            assumed.push(format!("Nodes fail at random, alike under every policy: {failures}."));
+            assumptions.push(format!("Nodes fail at random, alike under every policy: {failures}."));
         }
         if let Some(checkpoints) = checkpoints {
-            assumed.push(format!(
+            assumptions.push(format!(
                 "Jobs write checkpoints and go on from the last: {checkpoints}. Limits have room for the writes; a wait counts \
                  whatever is not the job's own work, writes and lost work as well."
             ));
         }
         if let Some(outages) = outages {
-            assumed.push(format!("Processors are out as {} says, whatever the policy does.", outages.file));
+            assumptions.push(format!("Processors are out as {} says, whatever the policy does.", outages.file));
         }
-        assumed.push(
+        assumptions.push(
             if *feedback {
                 "Jobs that depend on others arrive when these have ended and their user has thought; the others as in the log."
             } else {
@@ -182,32 +185,32 @@ impl SheetParts<'_> {
             }
             .to_string(),
         );
-        assumed.push(match (self.readings, set("overrun")) {
-            (Some(readings), _) => readings.assumed(),
+        assumptions.push(match (self.readings, set("overrun")) {
+            (Some(readings), _) => readings.describe_assumption(),
             (None, Some("exact")) => "Every estimate is the run time.".to_string(),
             _ => "No job runs past its time limit.".to_string(),
         });
-        let guessed = self.workload.cleaning.rules.0.iter().find(|(rule, _)| *rule == "guessed-estimate");
-        if let Some((_, guessed)) = guessed.filter(|(_, guessed)| *guessed > 0) {
+        let guessed_rule = self.workload.cleaning.rules.0.iter().find(|(rule, _)| *rule == "guessed-estimate");
+        if let Some((_, guessed)) = guessed_rule.filter(|(_, guessed)| *guessed > 0) {
             let share = *guessed as f64 / self.workload.jobs.max(1) as f64;
-            assumed.push(format!(
+            assumptions.push(format!(
                 "{} of the jobs ({}) have no estimate; their run time is used instead (--missing-estimate changes that).",
-                percent(Some(share), 1),
-                count(*guessed)
+                format_percent(Some(share), 1),
+                format_count(*guessed)
             ));
         }
         if self.results.iter().any(|r| r.policy.preemptive) && self.experiment.platform.is_none() {
-            assumed.push("Suspending and resuming a job is free (--platform sets a cost).".to_string());
+            assumptions.push("Suspending and resuming a job is free (--platform sets a cost).".to_string());
         }
-        assumed
+        assumptions
     }
 }
 
 fn with_interval(change_of: &MetricChange) -> Option<String> {
-    let relative = change(change_of.relative?);
+    let relative = format_change(change_of.relative?);
     Some(match change_of.interval {
         Some(interval) if says_nothing(interval) => format!("{relative}, nothing can be said of the size"),
-        Some((low, high)) => format!("{relative} ({} to {})", bound(low), bound(high)),
+        Some((low, high)) => format!("{relative} ({} to {})", format_bound(low), format_bound(high)),
         None => relative,
     })
 }

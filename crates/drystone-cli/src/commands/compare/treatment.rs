@@ -1,10 +1,10 @@
 //! Treatment of jobs that outlive their estimates: as in the log, and alternatives.
 
 use crate::exit::CommandFailure;
-use crate::output::number::{percent, plural};
+use crate::output::number::{format_percent, format_plural};
 use drystone::log::clean::{CleaningOptions, MissingEstimate, Overrun};
 use drystone::log::swf::SwfRecord;
-use drystone::log::transform::{Overrunning, overrunning};
+use drystone::log::transform::{Overrunning, treat_overruns};
 use drystone::model::{Span, Workload};
 
 /// Treatment of jobs that outlive their estimates.
@@ -23,7 +23,7 @@ impl Treatment {
 
     /// Returns the treatment of `--overrun`; `None` where every estimate is the run time, so that
     /// no job outlives it.
-    pub(super) fn asked(overrun: Overrun) -> Option<Treatment> {
+    pub(super) fn from_overrun(overrun: Overrun) -> Option<Treatment> {
         match overrun {
             Overrun::RunOn => Some(Treatment::RunOn),
             Overrun::Kill => Some(Treatment::Kill),
@@ -32,7 +32,7 @@ impl Treatment {
         }
     }
 
-    pub(super) fn others(self) -> impl Iterator<Item = Treatment> {
+    pub(super) fn other_treatments(self) -> impl Iterator<Item = Treatment> {
         Treatment::ALL.into_iter().filter(move |other| *other != self)
     }
 
@@ -46,7 +46,7 @@ impl Treatment {
     }
 
     /// The beginning of a sentence on it.
-    pub(super) fn when(self) -> &'static str {
+    pub(super) fn sentence_beginning(self) -> &'static str {
         match self {
             Treatment::RunOn => "If they run on",
             Treatment::Kill => "If they are killed at the limit",
@@ -64,8 +64,8 @@ impl Treatment {
     }
 
     /// Describes the assumption about this many jobs.
-    pub(super) fn assumed(self, jobs: u64, share: f64) -> String {
-        let (jobs, share) = (plural(jobs, "job"), percent(Some(share), 1));
+    pub(super) fn describe_assumption(self, jobs: u64, share: f64) -> String {
+        let (jobs, share) = (format_plural(jobs, "job"), format_percent(Some(share), 1));
         match self {
             Treatment::RunOn => format!("{jobs} ({share}) ran past their time limit."),
             Treatment::Kill => {
@@ -79,49 +79,53 @@ impl Treatment {
     }
 
     /// Jobs that run on, treated so.
-    pub(super) fn of(self, workload: &Workload) -> Result<Workload, CommandFailure> {
+    pub(super) fn treat_workload(self, workload: &Workload) -> Result<Workload, CommandFailure> {
         match self {
             Treatment::RunOn => Ok(workload.clone()),
-            Treatment::Kill => overrunning(workload.clone(), Overrunning::Kill).map_err(CommandFailure::usage),
-            Treatment::Raise => overrunning(workload.clone(), Overrunning::Raise).map_err(CommandFailure::usage),
+            Treatment::Kill => treat_overruns(workload.clone(), Overrunning::Kill).map_err(CommandFailure::usage_error),
+            Treatment::Raise => {
+                treat_overruns(workload.clone(), Overrunning::Raise).map_err(CommandFailure::usage_error)
+            }
         }
     }
 
     /// Takes the treatment back: the same jobs as the log has them. `records` are theirs, in the
     /// same order.
-    pub(super) fn undone(
+    pub(super) fn restore_workload(
         self,
         workload: &Workload,
         records: &[SwfRecord],
         options: &CleaningOptions,
     ) -> Result<Workload, CommandFailure> {
         let resources = workload.resources().cloned();
-        let known = workload.circumstances().cloned().unwrap_or_default();
+        let circumstances = workload.circumstances().cloned().unwrap_or_default();
         let (machine, mut jobs, mut truth, provenance) = workload.clone().into_parts();
         for ((job, truth), record) in jobs.iter_mut().zip(&mut truth).zip(records) {
             match self {
                 Treatment::RunOn => {}
                 Treatment::Kill => truth.run = truth.run.max(Span(record.run.round())),
-                Treatment::Raise => job.estimate = job.estimate.min(stated(record, options).unwrap_or(job.estimate)),
+                Treatment::Raise => {
+                    job.estimate = job.estimate.min(stated_estimate(record, options).unwrap_or(job.estimate))
+                }
             }
         }
         let undone = Workload::with_resources(machine, resources, jobs, truth, provenance);
-        undone.and_then(|undone| undone.with(known)).map_err(CommandFailure::usage)
+        undone.and_then(|undone| undone.with_circumstances(circumstances)).map_err(CommandFailure::usage_error)
     }
 }
 
 /// The estimate before it was raised; `None` where the run time stands for it anyway.
-fn stated(record: &SwfRecord, options: &CleaningOptions) -> Option<Span> {
-    let requested = record.requested_time.round();
+fn stated_estimate(record: &SwfRecord, options: &CleaningOptions) -> Option<Span> {
+    let requested_seconds = record.requested_time.round();
     match options.missing_estimate {
-        _ if requested > 0 && !options.replace_estimates => Some(Span(requested)),
+        _ if requested_seconds > 0 && !options.replace_estimates => Some(Span(requested_seconds)),
         MissingEstimate::Seconds(span) => Some(span),
         _ => None,
     }
 }
 
 /// Returns the number of jobs that outlive their estimates.
-pub(super) fn outlive(workload: &Workload) -> u64 {
+pub(super) fn count_overrunning(workload: &Workload) -> u64 {
     workload.jobs().iter().zip(workload.truth()).filter(|(job, truth)| truth.run > job.estimate).count() as u64
 }
 
@@ -166,15 +170,15 @@ mod tests {
         };
         let (logged, _, _) = cleaned(Overrun::RunOn);
         assert_eq!(pairs(&logged), [(100, 100), (150, 100), (40, 100), (0, 1), (30, 20)]);
-        assert_eq!(outlive(&logged), 2);
+        assert_eq!(count_overrunning(&logged), 2);
         for overrun in [Overrun::Kill, Overrun::Raise] {
             let (workload, records, options) = cleaned(overrun);
-            assert_eq!(outlive(&workload), 0);
-            let treatment = Treatment::asked(overrun).expect("one of three");
-            let undone = treatment.undone(&workload, &records, &options).expect("possible");
+            assert_eq!(count_overrunning(&workload), 0);
+            let treatment = Treatment::from_overrun(overrun).expect("one of three");
+            let undone = treatment.restore_workload(&workload, &records, &options).expect("possible");
             assert_eq!(pairs(&undone), pairs(&logged), "{overrun:?}");
-            assert_eq!(pairs(&treatment.of(&logged).expect("possible")), pairs(&workload), "{overrun:?}");
+            assert_eq!(pairs(&treatment.treat_workload(&logged).expect("possible")), pairs(&workload), "{overrun:?}");
         }
-        assert_eq!(Treatment::Kill.others().map(Treatment::name).collect::<Vec<_>>(), ["run-on", "raise"]);
+        assert_eq!(Treatment::Kill.other_treatments().map(Treatment::name).collect::<Vec<_>>(), ["run-on", "raise"]);
     }
 }

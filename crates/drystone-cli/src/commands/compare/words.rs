@@ -4,7 +4,7 @@
 use crate::meta::PolicyMeta;
 
 /// Describes a policy in one sentence.
-pub(super) fn does(policy: &PolicyMeta) -> String {
+pub(super) fn describe_policy(policy: &PolicyMeta) -> String {
     let own = match policy.text.split('@').next().unwrap_or_default() {
         "easy" => {
             "The first job that waits has a reservation; other jobs may start before it if they do not delay it, in the order in \
@@ -63,7 +63,7 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
 }
 
 /// Returns the availability of a policy: a setting of Slurm, the live scheduler, or none.
-pub(super) fn how(policy: &PolicyMeta) -> &'static str {
+pub(super) fn describe_availability(policy: &PolicyMeta) -> &'static str {
     match policy.kind.as_str() {
         _ if policy.clairvoyant => "no policy of a real machine: it knows the true run times",
         _ if chooses_sizes(policy) => "a policy of simulations; `drystone live drive` chooses no sizes of jobs",
@@ -109,13 +109,13 @@ pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
     let predicts = policy.parameters.0.iter().any(|(name, value)| name == "predict" && value != "estimate");
     let sorts = policy.parameters.0.iter().any(|(name, value)| name == "backfill" && value != "fcfs");
     if predicts || sorts {
-        let what = match (predicts, sorts) {
+        let technique = match (predicts, sorts) {
             (true, true) => "predictions of run times and shortest-first backfilling",
             (true, false) => "predictions of run times",
             _ => "backfilling that tries the shortest job first",
         };
         return format!(
-            "Neither Slurm, PBS Professional nor Maui has {what} as a setting: `drystone live drive` runs it."
+            "Neither Slurm, PBS Professional nor Maui has {technique} as a setting: `drystone live drive` runs it."
         );
     }
     match policy.kind.as_str() {
@@ -150,18 +150,18 @@ mod tests {
 
     #[test]
     fn every_policy_has_its_words() {
-        for name in policy::names() {
+        for name in policy::policy_names() {
             let spec: PolicySpec = name.parse().expect(name);
-            let meta = PolicyMeta::of(&spec);
-            assert!(does(&meta).ends_with('.') && to_run_it(&meta).ends_with('.'), "{name}");
+            let meta = PolicyMeta::from_spec(&spec);
+            assert!(describe_policy(&meta).ends_with('.') && to_run_it(&meta).ends_with('.'), "{name}");
         }
     }
 
     #[test]
     fn what_a_setting_cannot_do_is_not_said_to_be_one() {
-        let of = |text: &str| to_run_it(&PolicyMeta::of(&text.parse().expect("a policy")));
+        let of = |text: &str| to_run_it(&PolicyMeta::from_spec(&text.parse().expect("a policy")));
         assert!(of("easy").starts_with("No setting of Slurm is this") && of("easy").contains("live drive"));
-        let how = |text: &str| how(&PolicyMeta::of(&text.parse().expect("a policy")));
+        let how = |text: &str| describe_availability(&PolicyMeta::from_spec(&text.parse().expect("a policy")));
         assert!(how("perfect").contains("no policy of a real machine"));
         assert!(how("fcfs").contains("sched/builtin") && !how("fcfs(order=sjf)").contains("sched/builtin"));
         assert!(how("easy").contains("live drive") && how("easy++").contains("live drive"));

@@ -28,7 +28,7 @@ pub(super) struct Evolved {
     pub(super) whole: bool,
 }
 
-pub(super) fn heading(log: &OnLog) -> String {
+pub(super) fn log_heading(log: &OnLog) -> String {
     let weeks = |n: usize| if n == 1 { "1 week".to_string() } else { format!("{n} weeks") };
     let unseen = weeks(log.unseen_weeks);
     match log.seen_weeks {

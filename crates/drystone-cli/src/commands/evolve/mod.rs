@@ -17,7 +17,7 @@ use drystone::model::Workload;
 use drystone::policy::PolicySpec;
 use drystone_evolve::{
     ChoiceGround, EvolveSearch, EvolveSettings, JudgedPolicy, LogWeeks, OnLog, ScoredCandidate, SearchError, Stopped,
-    judge,
+    judge_policies,
 };
 use evolved::Evolved;
 use std::path::{Path, PathBuf};
@@ -37,72 +37,72 @@ const EVALUATIONS: u64 = 1_000;
 /// Most formulas of the front that are judged.
 const JUDGED: usize = 4;
 
-pub(crate) fn evolve(args: &EvolveArgs) -> CommandOutcome {
+pub(crate) fn run_evolve(args: &EvolveArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
     if args.method == EvolveMethod::Regression {
-        return regression::regression(args);
+        return regression::run_regression(args);
     }
-    let log = args.source.required("evolve")?;
-    let mut read = vec![Some(log)];
-    read.extend(args.learn.iter().chain(&args.also).map(|path| Some(path.as_path())));
-    let written = [
+    let log = args.source.require_path("evolve")?;
+    let mut input_paths = vec![Some(log)];
+    input_paths.extend(args.learn.iter().chain(&args.also).map(|path| Some(path.as_path())));
+    let output_paths = [
         ("--report", args.output.report.as_deref()),
         ("--audit", args.log.audit.as_deref()),
         ("--state", args.state.as_deref()),
     ];
-    file::distinct(&read, &written)?;
+    file::check_distinct(&input_paths, &output_paths)?;
     let report_file = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
-    let input = WorkloadInput::read(Some(log), &args.log, args.seed, false)?;
+    let input = WorkloadInput::read_workload(Some(log), &args.log, args.seed, false)?;
     let stop = interrupt::stop_in_order();
-    let (evolved, interrupted) = found(args, &input, stop)?;
+    let (result, is_interrupted) = search_and_judge(args, &input, stop)?;
     if let Some(file) = report_file {
-        file.write(&evolved)?.publish()?;
+        file.write_result(&result)?.publish()?;
     }
-    output::print(&evolved, args.output.format)?;
-    Ok(if interrupted { interrupt::code() } else { DONE })
+    output::print_result(&result, args.output.format)?;
+    Ok(if is_interrupted { interrupt::exit_code() } else { DONE })
 }
 
 /// Searches and judges; answers also whether the search was interrupted.
-pub(crate) fn found(
+pub(crate) fn search_and_judge(
     args: &EvolveArgs,
     input: &WorkloadInput,
     stop: &AtomicBool,
 ) -> Result<(impl Printable + use<>, bool), CommandFailure> {
-    let read = |path: &PathBuf| WorkloadInput::read(Some(path), &args.log, args.seed, false);
-    let learned = args.learn.iter().map(read).collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
-    let others = args.also.iter().map(read).collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
+    let read_input = |path: &PathBuf| WorkloadInput::read_workload(Some(path), &args.log, args.seed, false);
+    let learning_inputs = args.learn.iter().map(read_input).collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
+    let other_inputs = args.also.iter().map(read_input).collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
     let parts = LogWeeks { weeks: args.weeks, count: args.parts };
     let guard = args.guard.as_ref();
     let ground = ChoiceGround::new(&input.workload, parts, args.objective, guard, args.policy.clone());
-    let ground = learned.iter().try_fold(ground.map_err(CommandFailure::usage)?, |ground, other| {
+    let ground = learning_inputs.iter().try_fold(ground.map_err(CommandFailure::usage_error)?, |ground, other| {
         ground
             .with_log(&other.workload, parts, guard)
-            .map_err(|e| CommandFailure::usage(format_args!("{}: {e}", other.workload.provenance.name)))
+            .map_err(|e| CommandFailure::usage_error(format_args!("{}: {e}", other.workload.provenance.name)))
     })?;
-    let search = searched(args, &ground, (input, &learned), stop)?;
-    let interrupted = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
+    let search = run_search(args, &ground, (input, &learning_inputs), stop)?;
+    let is_interrupted = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
     let state = search.state().clone();
-    if interrupted {
-        message::note(&format!(
+    if is_interrupted {
+        message::print_note(&format!(
             "stopped after {} generations; what was found until then is judged{}",
             state.generation,
             if args.state.is_some() { ", and the same command continues" } else { "" }
         ));
     }
     let never = AtomicBool::new(false);
-    let policies = policies(args, &state.front, &state.random_front)?;
-    let progress = WorkProgress::new("judging", "logs", Some((1 + learned.len() + others.len()) as u64));
+    let policies = policies_to_judge(args, &state.front, &state.random_front)?;
+    let progress = WorkProgress::new("judging", "logs", Some((1 + learning_inputs.len() + other_inputs.len()) as u64));
     let mut logs: Vec<OnLog> = Vec::new();
-    let own = std::iter::once(input).chain(&learned).map(|input| (&input.workload, Some(parts)));
-    for (workload, parts) in own.chain(others.iter().map(|other| (&other.workload, None))) {
-        logs.push(judged(workload, parts, args, &policies, &never)?);
-        progress.add(1);
+    let own = std::iter::once(input).chain(&learning_inputs).map(|input| (&input.workload, Some(parts)));
+    for (workload, parts) in own.chain(other_inputs.iter().map(|other| (&other.workload, None))) {
+        logs.push(judge_log(workload, parts, args, &policies, &never)?);
+        progress.add_done(1);
     }
     drop(progress);
-    let evolved = Evolved {
+    let result = Evolved {
         schema: "drystone/evolve/1",
         drystone: VERSION,
-        workload: input.meta(),
+        workload: input.workload_meta(),
         objective: args.objective.to_string(),
         guard: args.guard.as_ref().map(ToString::to_string),
         bound: ground.bound(),
@@ -117,12 +117,12 @@ pub(crate) fn found(
         logs,
         whole: args.output.details,
     };
-    Ok((evolved, interrupted))
+    Ok((result, is_interrupted))
 }
 
 /// Searches until time is up, enough is simulated, or it is cancelled.
 #[expect(clippy::disallowed_methods, reason = "the user chooses the duration of a search")]
-fn searched<'a>(
+fn run_search<'a>(
     args: &EvolveArgs,
     ground: &'a ChoiceGround,
     (input, learned): (&WorkloadInput, &[WorkloadInput]),
@@ -135,62 +135,62 @@ fn searched<'a>(
         ..EvolveSettings::default()
     };
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let of = identity(args, (input, learned), &settings);
+    let of = search_identity(args, (input, learned), &settings);
     let mut search = EvolveSearch::new(ground, settings, threads, of);
     if let Some(saved) = args.state.as_deref().and_then(|path| std::fs::read_to_string(path).ok()) {
-        search = search.resume(&saved).map_err(failure)?;
-        message::note(&format!("going on after {} generations", search.state().generation));
+        search = search.resume_from(&saved).map_err(search_failure)?;
+        message::print_note(&format!("going on after {} generations", search.state().generation));
     }
     let most = args.evaluations.or(args.limit.is_none().then_some(EVALUATIONS));
     let progress = WorkProgress::new("searching", "formulas", most);
-    progress.add(search.state().evaluations);
+    progress.add_done(search.state().evaluations);
     let since = Instant::now();
     while most.is_none_or(|most| search.state().evaluations < most)
         && args.limit.is_none_or(|limit| since.elapsed() < limit)
     {
         let before = search.state().evaluations;
-        if search.step(stop).map_err(failure)?.is_err() {
+        if search.breed_generation(stop).map_err(search_failure)?.is_err() {
             break;
         }
         if search.state().evaluations == before {
-            message::note("nothing new was bred any more; the search ends");
+            message::print_note("nothing new was bred any more; the search ends");
             break;
         }
-        progress.add(search.state().evaluations - before);
+        progress.add_done(search.state().evaluations - before);
         if let Some(best) = search.state().population.first() {
-            progress.say(format!(", best {:.4} {}", best.score.quality, best.formula));
+            progress.set_message(format!(", best {:.4} {}", best.score.quality, best.formula));
         }
-        save(args.state.as_deref(), &search)?;
+        save_search(args.state.as_deref(), &search)?;
     }
     if !stop.load(Ordering::Relaxed) {
         // Interrupted meanwhile, the front stays as it is.
-        let _ = search.polish(stop).map_err(failure)?;
+        let _ = search.polish_front(stop).map_err(search_failure)?;
     }
     Ok(search)
 }
 
-fn save(path: Option<&Path>, search: &EvolveSearch<'_>) -> Result<(), CommandFailure> {
+fn save_search(path: Option<&Path>, search: &EvolveSearch<'_>) -> Result<(), CommandFailure> {
     match path {
-        Some(path) => file::write(path, search.saved().as_bytes())?.publish(),
+        Some(path) => file::write_bytes(path, search.serialize_state().as_bytes())?.publish(),
         None => Ok(()),
     }
 }
 
-fn failure(error: SearchError) -> CommandFailure {
-    CommandFailure::usage(error)
+fn search_failure(error: SearchError) -> CommandFailure {
+    CommandFailure::usage_error(error)
 }
 
 /// Returns the identity of a saved search.
-fn identity(
+fn search_identity(
     args: &EvolveArgs,
     (input, learned): (&WorkloadInput, &[WorkloadInput]),
     settings: &EvolveSettings,
 ) -> String {
-    let others: String = learned.iter().map(|other| format!(" and {}", other.meta().hash)).collect();
+    let other_hashes: String = learned.iter().map(|other| format!(" and {}", other.workload_meta().hash)).collect();
     let guard = args.guard.as_ref().map(ToString::to_string).unwrap_or_default();
     format!(
-        "log {}{others}, objective {}, guard {guard}, policy {}, parts {} of {} weeks, population {}, largest {}, seed {}",
-        input.meta().hash,
+        "log {}{other_hashes}, objective {}, guard {guard}, policy {}, parts {} of {} weeks, population {}, largest {}, seed {}",
+        input.workload_meta().hash,
         args.objective,
         args.policy,
         args.parts,
@@ -203,7 +203,7 @@ fn identity(
 
 /// Returns the policies to judge: the published orders, the front from its best on, the best at
 /// random, and the clairvoyant.
-fn policies(
+fn policies_to_judge(
     args: &EvolveArgs,
     front: &[ScoredCandidate],
     random: &[ScoredCandidate],
@@ -211,31 +211,31 @@ fn policies(
     let mut policies = Vec::new();
     let mut add = |name: String, policy: PolicySpec| policies.push(JudgedPolicy { name, policy });
     for order in BESIDE {
-        add(order.to_string(), args.policy.with(order)?);
+        add(order.to_string(), args.policy.with_formula(order)?);
     }
     for (at, found) in front.iter().rev().take(JUDGED).enumerate() {
         let parts = if found.size == 1 { "part" } else { "parts" };
         let name = if at == 0 { "evolved".to_string() } else { format!("evolved, of {} {parts}", found.size) };
-        add(name, args.policy.with(&found.formula)?);
+        add(name, args.policy.with_formula(&found.formula)?);
     }
     if let Some(best) = random.last() {
-        add(RANDOM.to_string(), args.policy.with(&best.formula)?);
+        add(RANDOM.to_string(), args.policy.with_formula(&best.formula)?);
     }
     add("clairvoyant sjf".to_string(), CLAIRVOYANT.parse()?);
     Ok(policies)
 }
 
-fn judged(
+fn judge_log(
     workload: &Workload,
     parts: Option<LogWeeks>,
     args: &EvolveArgs,
     policies: &[JudgedPolicy],
     stop: &AtomicBool,
 ) -> Result<OnLog, CommandFailure> {
-    match judge(workload, parts, (args.objective, args.guard.as_ref()), policies, stop)
-        .map_err(CommandFailure::usage)?
+    match judge_policies(workload, parts, (args.objective, args.guard.as_ref()), policies, stop)
+        .map_err(CommandFailure::usage_error)?
     {
         Ok(on_log) => Ok(on_log),
-        Err(Stopped) => Err(CommandFailure::usage("stopped")),
+        Err(Stopped) => Err(CommandFailure::usage_error("stopped")),
     }
 }

@@ -1,10 +1,10 @@
 //! The default output of a search: what was found, its gain where it was not chosen, and how to
 //! use it.
 
-use super::evolved::{Evolved, heading};
+use super::evolved::{Evolved, log_heading};
 use super::{BESIDE, RANDOM};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
-use crate::output::number::{change, fixed, hours, minutes};
+use crate::output::number::{format_change, format_fixed, format_hours, format_minutes};
 use drystone::inference::{DifferenceVerdict, says_nothing};
 use drystone_evolve::{OnLog, PolicyVerdict};
 
@@ -12,59 +12,64 @@ use drystone_evolve::{OnLog, PolicyVerdict};
 const EVOLVED: &str = "evolved";
 
 /// The document, of thirty lines and eighty columns where one log is judged.
-pub(super) fn overview(result: &Evolved) -> Document {
+pub(super) fn render_overview(result: &Evolved) -> Document {
     let mut document = Document::default();
-    document.heading(result.workload.line());
+    document.add_heading(result.workload.format_line());
     let mut facts = Vec::new();
     if let Some(found) = result.front.last() {
         facts.push(("Found".to_string(), found.formula.clone()));
     }
     for log in &result.logs {
         if let Some(best) = log.verdicts.iter().find(|verdict| verdict.name == EVOLVED) {
-            facts.push(("Gain".to_string(), gain(result, log, best)));
+            facts.push(("Gain".to_string(), describe_gain(result, log, best)));
         }
     }
     for log in &result.logs {
-        if let Some(told) = caution(result, log) {
+        if let Some(told) = find_caution(result, log) {
             facts.push(("Caution".to_string(), told));
         }
     }
     let policy = result.policy.replace('?', "FORMULA");
     facts.push(("Use".to_string(), format!("drystone compare LOG -p easy -p '{policy}'")));
-    document.facts(facts);
+    document.add_facts(facts);
     for log in &result.logs {
-        document.heading(heading(log));
-        document.table(table(log));
+        document.add_heading(log_heading(log));
+        document.add_table(order_table(log));
     }
-    document.text("More: --details (settings, formulas by size, weeks seen), --format json|csv");
+    document.add_text("More: --details (settings, formulas by size, weeks seen), --format json|csv");
     document
 }
 
 /// The change of the objective on weeks that the search has not seen.
-fn gain(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> String {
+fn describe_gain(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> String {
     let against = log.verdicts.first().map_or("fcfs", |first| first.name.as_str());
     let signs = best.signs.and_then(|signs| signs.describe("week")).map_or(String::new(), |signs| format!("; {signs}"));
     let interval = match best.interval {
         None => "too few weeks for an interval".to_string(),
         Some(interval) if says_nothing(interval) => "nothing can be said of the size".to_string(),
-        Some((low, high)) => format!("95% interval {} to {}", change(low), change(high)),
+        Some((low, high)) => format!("95% interval {} to {}", format_change(low), format_change(high)),
     };
-    format!("{} by {}: {} against {against} ({interval}{signs})", log.log, result.objective, change(best.unseen_change))
+    format!(
+        "{} by {}: {} against {against} ({interval}{signs})",
+        log.log,
+        result.objective,
+        format_change(best.unseen_change)
+    )
 }
 
 /// A warning where the gain is not clear, another order is better, a guard does not hold or the
 /// longest wait grows: on weeks that the search has not seen.
-fn caution(result: &Evolved, log: &OnLog) -> Option<String> {
+fn find_caution(result: &Evolved, log: &OnLog) -> Option<String> {
     let (first, best) = (log.verdicts.first()?, log.verdicts.iter().find(|verdict| verdict.name == EVOLVED)?);
-    let mut told = Vec::new();
+    let mut cautions = Vec::new();
     if best.verdict != Some(DifferenceVerdict::Shorter) {
-        told.push("the weeks do not show that it is better".to_string());
+        cautions.push("the weeks do not show that it is better".to_string());
     }
-    told.extend(better_orders(log, best));
-    told.extend(broken_guard(result, log, best));
+    cautions.extend(better_orders(log, best));
+    cautions.extend(broken_guard(result, log, best));
     if result.guard.is_none() && best.unseen_longest_wait > 2.0 * first.unseen_longest_wait {
-        let hours = |seconds: f64| hours(Some(seconds));
-        told.push(format!(
+        let hours = |seconds: f64| format_hours(Some(seconds));
+        cautions.push(format!(
             "the longest wait is {} h instead of {} h; --guard 'wait_max<=1.5*easy' bounds it on the weeks that formulas \
              are chosen by",
             hours(best.unseen_longest_wait),
@@ -72,20 +77,20 @@ fn caution(result: &Evolved, log: &OnLog) -> Option<String> {
         ));
     }
     let on_log = if result.logs.len() > 1 { format!("{}: ", log.log) } else { String::new() };
-    (!told.is_empty()).then(|| format!("{on_log}{}", told.join("; ")))
+    (!cautions.is_empty()).then(|| format!("{on_log}{}", cautions.join("; ")))
 }
 
 /// The published orders, and the best at random, that are better than what was found.
 fn better_orders(log: &OnLog, best: &PolicyVerdict) -> Option<String> {
-    let known = |verdict: &&PolicyVerdict| BESIDE.contains(&verdict.name.as_str()) || verdict.name == RANDOM;
+    let is_reference = |verdict: &&PolicyVerdict| BESIDE.contains(&verdict.name.as_str()) || verdict.name == RANDOM;
     let mut better: Vec<&PolicyVerdict> =
-        log.verdicts.iter().filter(known).filter(|verdict| verdict.unseen < best.unseen).collect();
+        log.verdicts.iter().filter(is_reference).filter(|verdict| verdict.unseen < best.unseen).collect();
     better.sort_by(|a, b| a.unseen.total_cmp(&b.unseen));
     let names: Vec<String> =
-        better.iter().map(|verdict| format!("{} ({})", verdict.name, change(verdict.unseen_change))).collect();
+        better.iter().map(|verdict| format!("{} ({})", verdict.name, format_change(verdict.unseen_change))).collect();
     let are = if names.len() == 1 { "is" } else { "are" };
-    let what = format!("better there than what was found ({})", change(best.unseen_change));
-    (!names.is_empty()).then(|| format!("{} {are} {what}", names.join(", ")))
+    let remark = format!("better there than what was found ({})", format_change(best.unseen_change));
+    (!names.is_empty()).then(|| format!("{} {are} {remark}", names.join(", ")))
 }
 
 /// A guard that is broken on weeks that were not seen.
@@ -94,32 +99,39 @@ fn broken_guard(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> Option<S
     if value <= bound {
         return None;
     }
-    let held = result.front.last().is_some_and(|found| found.score.excess == 0.0);
-    let there =
-        if held { "it held on the weeks that formulas were chosen by" } else { "no formula kept it on its own weeks" };
-    Some(format!("the guard {guard} is broken: {} instead of at most {}; {there}", fixed(value, 1), fixed(bound, 1)))
+    let has_held = result.front.last().is_some_and(|found| found.score.excess == 0.0);
+    let guard_note = if has_held {
+        "it held on the weeks that formulas were chosen by"
+    } else {
+        "no formula kept it on its own weeks"
+    };
+    Some(format!(
+        "the guard {guard} is broken: {} instead of at most {}; {guard_note}",
+        format_fixed(value, 1),
+        format_fixed(bound, 1)
+    ))
 }
 
 /// The orders on the weeks that were not seen.
-fn table(log: &OnLog) -> DocumentTable {
+fn order_table(log: &OnLog) -> DocumentTable {
     let columns = ["order", "value", "change", "95% interval", "mean wait, min", "longest wait, h"];
-    let mut table = DocumentTable::new(columns).texts(&[0]);
+    let mut table = DocumentTable::new(columns).with_text_columns(&[0]);
     // The smaller formulas of the front are among the details.
     let smaller = |verdict: &&PolicyVerdict| verdict.name.starts_with(EVOLVED) && verdict.name != EVOLVED;
     for verdict in log.verdicts.iter().filter(|verdict| !smaller(verdict)) {
-        let interval = verdict.interval.map(|(low, high)| format!("{} to {}", change(low), change(high)));
+        let interval = verdict.interval.map(|(low, high)| format!("{} to {}", format_change(low), format_change(high)));
         let name = if verdict.name == EVOLVED {
-            TableValue::toned(verdict.name.clone(), Tone::Strong)
+            TableValue::toned_text(verdict.name.clone(), Tone::Strong)
         } else {
             verdict.name.as_str().into()
         };
-        table.row(vec![
+        table.add_row(vec![
             name,
-            fixed(verdict.unseen, 2).into(),
-            change(verdict.unseen_change).into(),
+            format_fixed(verdict.unseen, 2).into(),
+            format_change(verdict.unseen_change).into(),
             interval.unwrap_or_else(|| "-".to_string()).into(),
-            minutes(Some(verdict.unseen_wait)).into(),
-            hours(Some(verdict.unseen_longest_wait)).into(),
+            format_minutes(Some(verdict.unseen_wait)).into(),
+            format_hours(Some(verdict.unseen_longest_wait)).into(),
         ]);
     }
     table

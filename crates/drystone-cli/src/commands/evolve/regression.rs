@@ -6,10 +6,12 @@ use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::count;
+use crate::output::number::format_count;
 use crate::output::{self, Printable, ReportFile};
 use crate::progress::WorkProgress;
-use drystone_evolve::regression::{Base, FittedFunction, FunctionForm, Join, RegressionSettings, fit_all, scores};
+use drystone_evolve::regression::{
+    Base, FittedFunction, FunctionForm, Join, RegressionSettings, fit_all, score_tuples,
+};
 use serde::Serialize;
 
 /// Number of functions shown.
@@ -43,7 +45,7 @@ struct RankedFunction {
     fit: FittedFunction,
 }
 
-pub(super) fn regression(args: &EvolveArgs) -> CommandOutcome {
+pub(super) fn run_regression(args: &EvolveArgs) -> CommandOutcome {
     let report_file = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
     let settings = RegressionSettings {
         tuples: args.tuples as usize,
@@ -53,86 +55,86 @@ pub(super) fn regression(args: &EvolveArgs) -> CommandOutcome {
     };
     let stop = interrupt::stop_in_order();
     let progress = WorkProgress::new("trying", "tuples", Some(args.tuples.into()));
-    let samples = scores(&settings, stop, &mut || progress.add(1))?;
+    let samples = score_tuples(&settings, stop, &mut || progress.add_done(1))?;
     drop(progress);
     let Some(samples) = samples else {
         return Err(CommandFailure::Message {
-            code: interrupt::code(),
+            code: interrupt::exit_code(),
             text: "stopped before all tuples were tried".into(),
         });
     };
     let fits = fit_all(&samples);
     let functions = fits.len();
-    let published = PUBLISHED.into_iter().filter_map(|(name, bases, joins)| {
+    let published_functions = PUBLISHED.into_iter().filter_map(|(name, bases, joins)| {
         let rank = fits.iter().position(|fit| fit.form == FunctionForm { bases, joins })?;
         Some(RankedFunction { rank: rank + 1, name: Some(name), fit: fits[rank].clone() })
     });
-    let published = published.collect();
+    let published_functions = published_functions.collect();
     let best =
         (1..).zip(fits.into_iter().take(SHOWN)).map(|(rank, fit)| RankedFunction { rank, name: None, fit }).collect();
-    let fitted = Fitted {
+    let result = Fitted {
         schema: "drystone/regression/1",
         drystone: VERSION,
         settings,
         samples: samples.len(),
         functions,
         best,
-        published,
+        published: published_functions,
     };
     if let Some(file) = report_file {
-        file.write(&fitted)?.publish()?;
+        file.write_result(&result)?.publish()?;
     }
-    output::print(&fitted, args.output.format)?;
+    output::print_result(&result, args.output.format)?;
     Ok(DONE)
 }
 
 impl Printable for Fitted {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
         let s = &self.settings;
-        document.heading("Orders by regression over trials");
-        document.facts(vec![
+        document.add_heading("Orders by regression over trials");
+        document.add_facts(vec![
             ("drystone".to_string(), self.drystone.to_string()),
-            ("machine".to_string(), format!("{} processors", count(s.procs.into()))),
+            ("machine".to_string(), format!("{} processors", format_count(s.procs.into()))),
             (
                 "tuples".to_string(),
-                format!("{}, of {} jobs at work and {} waiting", count(s.tuples as u64), s.running, s.queue),
+                format!("{}, of {} jobs at work and {} waiting", format_count(s.tuples as u64), s.running, s.queue),
             ),
-            ("trials per tuple".to_string(), count(s.trials as u64)),
-            ("samples".to_string(), count(self.samples as u64)),
+            ("trials per tuple".to_string(), format_count(s.trials as u64)),
+            ("samples".to_string(), format_count(self.samples as u64)),
             ("seed".to_string(), s.seed.to_string()),
         ]);
-        document.heading(format!("The best of {} functions", count(self.functions as u64)));
-        document.table(table(&self.best));
-        document.heading("The forms of the published functions, with the weights that fit here");
-        document.table(table(&self.published));
-        document.text("A formula is an order: drystone compare -p easy -p 'easy(order=FORMULA,backfill=FORMULA)'.");
+        document.add_heading(format!("The best of {} functions", format_count(self.functions as u64)));
+        document.add_table(ranking_table(&self.best));
+        document.add_heading("The forms of the published functions, with the weights that fit here");
+        document.add_table(ranking_table(&self.published));
+        document.add_text("A formula is an order: drystone compare -p easy -p 'easy(order=FORMULA,backfill=FORMULA)'.");
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         for ranked in self.best.iter().chain(&self.published) {
             let mut row = FlatRow::default();
-            row.text("drystone", self.drystone);
-            row.text("seed", self.settings.seed);
-            row.text("trials", self.settings.trials);
-            row.text("tuples", self.settings.tuples);
-            row.text("rank", ranked.rank);
-            row.text("name", ranked.name.unwrap_or(""));
-            row.number("error", Some(ranked.fit.error));
-            row.text("formula", &ranked.fit.formula);
+            row.add_text("drystone", self.drystone);
+            row.add_text("seed", self.settings.seed);
+            row.add_text("trials", self.settings.trials);
+            row.add_text("tuples", self.settings.tuples);
+            row.add_text("rank", ranked.rank);
+            row.add_text("name", ranked.name.unwrap_or(""));
+            row.add_number("error", Some(ranked.fit.error));
+            row.add_text("formula", &ranked.fit.formula);
             rows.push(row);
         }
         rows
     }
 }
 
-fn table(ranked: &[RankedFunction]) -> DocumentTable {
-    let mut table = DocumentTable::new(["rank", "name", "error", "formula"]).texts(&[1, 3]);
+fn ranking_table(ranked: &[RankedFunction]) -> DocumentTable {
+    let mut table = DocumentTable::new(["rank", "name", "error", "formula"]).with_text_columns(&[1, 3]);
     for r in ranked {
-        table.row(vec![
-            count(r.rank as u64).into(),
+        table.add_row(vec![
+            format_count(r.rank as u64).into(),
             r.name.unwrap_or("").into(),
             format!("{:.6}", r.fit.error).into(),
             r.fit.formula.as_str().into(),

@@ -3,37 +3,37 @@
 use crate::output::flat::{FlatRow, FlatRows};
 use drystone_site::fidelity::{Errors, Fidelity, PoolFidelity};
 
-pub(super) fn rows(fidelity: &Fidelity) -> FlatRows {
+pub(super) fn render_rows(fidelity: &Fidelity) -> FlatRows {
     let mut rows = FlatRows::default();
     for pool in &fidelity.pools {
-        rows.push(row(fidelity, pool));
+        rows.push(pool_row(fidelity, pool));
     }
     rows
 }
 
-fn row(fidelity: &Fidelity, pool: &PoolFidelity) -> FlatRow {
+fn pool_row(fidelity: &Fidelity, pool: &PoolFidelity) -> FlatRow {
     let mut row = FlatRow::default();
-    row.text("site", &fidelity.site);
-    row.text("policy", &fidelity.policy);
-    row.text("pool", &pool.name);
-    row.number("over_capacity", Some(pool.as_happened.over_capacity));
-    row.number("utilisation", Some(pool.as_happened.utilisation));
-    errors(&mut row, "", &pool.errors);
-    errors(&mut row, "modelled_", &pool.modelled);
-    errors(&mut row, "noise_", &pool.noise.median);
-    row.number("utilisation_rmse", pool.hour_errors.utilisation.rmse);
-    row.number("queue_jobs_rmse", pool.hour_errors.queue_jobs.rmse);
-    row.number("queue_work_rmse", pool.hour_errors.queue_work.rmse);
-    row.number("backfilled_recorded", pool.mechanism.recorded);
-    row.number("backfilled_replayed", pool.mechanism.replayed);
-    row.number("skill_waits", pool.skill.waits);
-    row.number("skill_jobs", pool.skill.jobs);
-    row.number("skill_hours", pool.skill.hours);
+    row.add_text("site", &fidelity.site);
+    row.add_text("policy", &fidelity.policy);
+    row.add_text("pool", &pool.name);
+    row.add_number("over_capacity", Some(pool.as_happened.over_capacity));
+    row.add_number("utilisation", Some(pool.as_happened.utilisation));
+    add_error_columns(&mut row, "", &pool.errors);
+    add_error_columns(&mut row, "modelled_", &pool.modelled);
+    add_error_columns(&mut row, "noise_", &pool.noise.median);
+    row.add_number("utilisation_rmse", pool.hour_errors.utilisation.rmse);
+    row.add_number("queue_jobs_rmse", pool.hour_errors.queue_jobs.rmse);
+    row.add_number("queue_work_rmse", pool.hour_errors.queue_work.rmse);
+    row.add_number("backfilled_recorded", pool.mechanism.recorded);
+    row.add_number("backfilled_replayed", pool.mechanism.replayed);
+    row.add_number("skill_waits", pool.skill.waits);
+    row.add_number("skill_jobs", pool.skill.jobs);
+    row.add_number("skill_hours", pool.skill.hours);
     row
 }
 
-fn errors(row: &mut FlatRow, prefix: &str, errors: &Errors) {
-    let mut number = |name: &str, value: Option<f64>| row.number(format!("{prefix}{name}"), value);
+fn add_error_columns(row: &mut FlatRow, prefix: &str, errors: &Errors) {
+    let mut number = |name: &str, value: Option<f64>| row.add_number(format!("{prefix}{name}"), value);
     number("jobs", Some(errors.jobs as f64));
     number("recorded_mean", errors.recorded_mean);
     number("replayed_mean", errors.replayed_mean);

@@ -2,12 +2,12 @@
 
 use crate::exit::CommandFailure;
 use crate::output::message;
-use crate::output::number::{NONE, duration, fixed, percent, plural};
+use crate::output::number::{NONE, format_duration, format_fixed, format_percent, format_plural};
 use crate::progress::WorkProgress;
 use drystone::metrics::JobRow;
 use drystone_headroom::{
     Ascended, Ascent, Certificate, DelayMeasure, HeadroomCase, HeadroomSearch, Relaxation, TaskSchedule, TimeLimit,
-    ascend, search,
+    ascend_prices, search_schedule,
 };
 use serde::Serialize;
 use std::cell::Cell;
@@ -35,10 +35,13 @@ pub(crate) struct Bracket {
 impl Bracket {
     /// Returns the saving of the schedule found on a policy's measure, and the largest possible
     /// one, for tables.
-    pub(crate) fn columns(&self, policy: &str) -> [String; 2] {
-        let one = self.policies.iter().find(|one| one.policy == policy);
+    pub(crate) fn table_columns(&self, policy: &str) -> [String; 2] {
+        let policy_bracket = self.policies.iter().find(|one| one.policy == policy);
         let text = |share: Option<f64>, show: fn(f64) -> String| share.map_or_else(|| NONE.to_string(), show);
-        [text(one.and_then(|one| one.saved), share_below), text(one.and_then(|one| one.at_most), share_above)]
+        [
+            text(policy_bracket.and_then(|one| one.saved), share_below),
+            text(policy_bracket.and_then(|one| one.at_most), share_above),
+        ]
     }
 }
 
@@ -72,8 +75,8 @@ pub(crate) struct FoundMeta {
 
 impl FoundMeta {
     /// Length of the search in words: its time, or its trials where these limit it.
-    pub(super) fn effort(&self) -> String {
-        self.seconds.map_or_else(|| plural(self.trials, "trial"), |seconds| duration(seconds.max(1.0)))
+    pub(super) fn describe_effort(&self) -> String {
+        self.seconds.map_or_else(|| format_plural(self.trials, "trial"), |seconds| format_duration(seconds.max(1.0)))
     }
 }
 
@@ -115,20 +118,24 @@ pub(crate) struct Sought {
 }
 
 /// Seeks a bracket for the jobs of a case; each of `all` has these jobs.
-pub(crate) fn seek(case: &HeadroomCase, all: &[BracketSchedule<'_>], how: &Seek<'_>) -> Result<Sought, CommandFailure> {
-    let (begun_from, begin) = beginning(case, all)?;
-    let ascended = floor(case, &begin, Relaxation::Windows, how);
-    let certificate = ascended.certify(&case.instance);
+pub(crate) fn seek_bracket(
+    case: &HeadroomCase,
+    all: &[BracketSchedule<'_>],
+    how: &Seek<'_>,
+) -> Result<Sought, CommandFailure> {
+    let (begun_from, begin) = choose_beginning(case, all)?;
+    let ascent = find_floor(case, &begin, Relaxation::Windows, how);
+    let certificate = ascent.certify_floor(&case.instance);
     let suspends = |one: &BracketSchedule<'_>| one.rows.iter().any(|row| row.suspensions > 0);
-    let suspended = all.iter().any(|one| one.shown && suspends(one)).then(|| {
-        let ascended = floor(case, &begin, Relaxation::Seconds, how);
-        meta(case, &ascended, &ascended.certify(&case.instance))
+    let suspension_floor = all.iter().any(|one| one.shown && suspends(one)).then(|| {
+        let ascent = find_floor(case, &begin, Relaxation::Seconds, how);
+        floor_meta(case, &ascent, &ascent.certify_floor(&case.instance))
     });
-    let begun_at = case.instance.cost(&begin);
-    let mut found = FoundMeta {
-        value: case.mean(begun_at),
+    let begun_at = case.instance.schedule_cost(&begin);
+    let mut best_found = FoundMeta {
+        value: case.mean_measure(begun_at),
         begun_from,
-        begun_at: case.mean(begun_at),
+        begun_at: case.mean_measure(begun_at),
         seed: how.seed,
         seconds: None,
         trials: 0,
@@ -136,69 +143,72 @@ pub(crate) fn seek(case: &HeadroomCase, all: &[BracketSchedule<'_>], how: &Seek<
     };
     let mut schedule = begin;
     if let Some(limit) = how.limit.filter(|_| !how.stop.load(Ordering::Relaxed)) {
-        let best = searched(case, &schedule, limit, how)?;
-        found.value = case.mean(best.cost);
-        (found.trials, found.stopped) = (best.trials, best.stopped);
-        let timed = matches!(limit, TimeLimit::Time(_));
-        found.seconds = timed.then_some(best.took.as_secs_f64());
+        let best = improve_schedule(case, &schedule, limit, how)?;
+        best_found.value = case.mean_measure(best.cost);
+        (best_found.trials, best_found.stopped) = (best.trials, best.stopped);
+        let is_timed = matches!(limit, TimeLimit::Time(_));
+        best_found.seconds = is_timed.then_some(best.took.as_secs_f64());
         schedule = best.schedule;
     }
-    let floor = meta(case, &ascended, &certificate);
+    let floor = floor_meta(case, &ascent, &certificate);
     let share = |below: f64, of: f64| {
-        let (below, of) = (below - least(case.measure), of - least(case.measure));
+        let (below, of) = (below - least_value(case.measure), of - least_value(case.measure));
         (of > 0.0).then(|| (1.0 - below / of).max(0.0))
     };
     let policies = all.iter().filter(|one| one.shown).map(|one| {
-        let (value, suspends) = (case.judged(one.rows), suspends(one));
-        let lowest = if suspends { suspended.as_ref() } else { Some(&floor) };
+        let (value, suspends) = (case.judge_schedule(one.rows), suspends(one));
+        let lowest = if suspends { suspension_floor.as_ref() } else { Some(&floor) };
         BracketPolicy {
             policy: one.policy.to_string(),
             value,
             suspends,
-            saved: share(found.value, value).filter(|_| !suspends),
+            saved: share(best_found.value, value).filter(|_| !suspends),
             at_most: lowest.and_then(|lowest| share(lowest.value, value)),
         }
     });
     let bracket = Bracket {
-        measure: case.measure.word(),
+        measure: case.measure.option_word(),
         unit: if case.measure == DelayMeasure::BoundedSlowdown { "" } else { "s" },
         jobs_hash: jobs_hash(case),
-        gap: share(floor.value, found.value),
+        gap: share(floor.value, best_found.value),
         policies: policies.collect(),
-        floor_with_suspension: suspended.clone(),
+        floor_with_suspension: suspension_floor.clone(),
         floor,
-        found,
+        found: best_found,
     };
     Ok(Sought { bracket, certificate, schedule })
 }
 
 /// The least that a measure can be.
-pub(crate) fn least(measure: DelayMeasure) -> f64 {
+pub(crate) fn least_value(measure: DelayMeasure) -> f64 {
     if measure == DelayMeasure::BoundedSlowdown { 1.0 } else { 0.0 }
 }
 
 /// The best of the schedules that run every job once, else one in order of arrival.
-fn beginning(case: &HeadroomCase, all: &[BracketSchedule<'_>]) -> Result<(String, TaskSchedule), CommandFailure> {
-    let starts = all.iter().filter_map(|one| Some((one.policy.to_string(), case.starts(one.rows)?)));
-    let cost = |(_, schedule): &(String, TaskSchedule)| case.instance.cost(schedule);
+fn choose_beginning(
+    case: &HeadroomCase,
+    all: &[BracketSchedule<'_>],
+) -> Result<(String, TaskSchedule), CommandFailure> {
+    let starts = all.iter().filter_map(|one| Some((one.policy.to_string(), case.extract_starts(one.rows)?)));
+    let cost = |(_, schedule): &(String, TaskSchedule)| case.instance.schedule_cost(schedule);
     let best = starts.min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let plain = || {
-        let schedule = case.plain(all.first()?.rows)?;
+        let schedule = case.plain_schedule(all.first()?.rows)?;
         Some(("the order of arrival".to_string(), schedule))
     };
     best.or_else(plain).ok_or_else(|| {
-        CommandFailure::usage("no schedule to begin with: under every policy some job is suspended or is cut by an outage; --policy names more")
+        CommandFailure::usage_error("no schedule to begin with: under every policy some job is suspended or is cut by an outage; --policy names more")
     })
 }
 
-fn floor(case: &HeadroomCase, begin: &TaskSchedule, relaxation: Relaxation, how: &Seek<'_>) -> Ascended {
+fn find_floor(case: &HeadroomCase, begin: &TaskSchedule, relaxation: Relaxation, how: &Seek<'_>) -> Ascended {
     let steps = how.grids.iter().map(|&(_, steps)| u64::from(steps)).sum();
     let progress = WorkProgress::new("proving a floor", "steps", Some(steps));
-    let told = |step: drystone_headroom::AscentStep| {
-        progress.add(1);
+    let report_step = |step: drystone_headroom::AscentStep| {
+        progress.add_done(1);
         if step.steps % 10 == 1 {
-            let value = figure(case.measure, case.mean(step.value.max(0.0)));
-            progress.say(format!(": cells of {} s, nothing below {value}", step.delta));
+            let value = format_figure(case.measure, case.mean_measure(step.value.max(0.0)));
+            progress.set_message(format!(": cells of {} s, nothing below {value}", step.delta));
         }
         !how.stop.load(Ordering::Relaxed)
     };
@@ -207,10 +217,10 @@ fn floor(case: &HeadroomCase, begin: &TaskSchedule, relaxation: Relaxation, how:
         // A coarse grid is as good as it gets, and each step takes ten times as long.
         Relaxation::Seconds => vec![(3600, 200)],
     };
-    ascend(&case.instance, begin, &Ascent { relaxation, grids, threads: how.threads }, &told)
+    ascend_prices(&case.instance, begin, &Ascent { relaxation, grids, threads: how.threads }, &report_step)
 }
 
-fn searched(
+fn improve_schedule(
     case: &HeadroomCase,
     begin: &TaskSchedule,
     limit: TimeLimit,
@@ -218,21 +228,21 @@ fn searched(
 ) -> Result<drystone_headroom::BestFound, CommandFailure> {
     let progress = WorkProgress::new("searching", "%", Some(100));
     let told_of = Cell::new(0_u64);
-    let told = |step: drystone_headroom::Searching| {
-        let done = (step.done * 100.0) as u64;
-        if done > told_of.get() {
-            progress.say(format!(": at hand {}", figure(case.measure, case.mean(step.cost))));
-            progress.add(done - told_of.replace(done));
+    let report_progress = |step: drystone_headroom::Searching| {
+        let done_percent = (step.done * 100.0) as u64;
+        if done_percent > told_of.get() {
+            progress.set_message(format!(": at hand {}", format_figure(case.measure, case.mean_measure(step.cost))));
+            progress.add_done(done_percent - told_of.replace(done_percent));
         }
         !how.stop.load(Ordering::Relaxed)
     };
     let search_for = HeadroomSearch { limit, seed: how.seed, threads: how.threads, ..HeadroomSearch::default() };
-    search(&case.instance, begin, &search_for, &told).map_err(CommandFailure::because)
+    search_schedule(&case.instance, begin, &search_for, &report_progress).map_err(CommandFailure::caused_by)
 }
 
-fn meta(case: &HeadroomCase, ascended: &Ascended, certificate: &Certificate) -> Floor {
+fn floor_meta(case: &HeadroomCase, ascended: &Ascended, certificate: &Certificate) -> Floor {
     Floor {
-        value: least(case.measure) + certificate.per(case.divisor()),
+        value: least_value(case.measure) + certificate.floor_per(case.divisor()),
         grid: certificate.delta,
         steps: ascended.steps.iter().map(|&(_, steps)| steps).sum(),
         q: certificate.q,
@@ -242,17 +252,17 @@ fn meta(case: &HeadroomCase, ascended: &Ascended, certificate: &Certificate) -> 
 }
 
 /// 128 bits tell jobs apart.
-fn short(hasher: &blake3::Hasher) -> String {
+fn short_hash(hasher: &blake3::Hasher) -> String {
     format!("blake3:{}", &hasher.finalize().to_hex()[..32])
 }
 
 /// Fingerprint of the jobs.
 pub(crate) fn jobs_hash(case: &HeadroomCase) -> String {
     let mut hasher = blake3::Hasher::new();
-    case.bytes().for_each(|bytes| {
+    case.job_bytes().for_each(|bytes| {
         hasher.update(&bytes);
     });
-    short(&hasher)
+    short_hash(&hasher)
 }
 
 fn prices_hash(certificate: &Certificate) -> String {
@@ -263,14 +273,14 @@ fn prices_hash(certificate: &Certificate) -> String {
     for price in &certificate.prices {
         hasher.update(&price.to_le_bytes());
     }
-    short(&hasher)
+    short_hash(&hasher)
 }
 
 /// A figure of the measure as people read it, without its unit: minutes, or a slowdown.
-pub(crate) fn figure(measure: DelayMeasure, value: f64) -> String {
+pub(crate) fn format_figure(measure: DelayMeasure, value: f64) -> String {
     match measure {
-        DelayMeasure::BoundedSlowdown => fixed(value, 2),
-        DelayMeasure::Wait | DelayMeasure::AreaWait => fixed(value / 60.0, minute_decimals(value)),
+        DelayMeasure::BoundedSlowdown => format_fixed(value, 2),
+        DelayMeasure::Wait | DelayMeasure::AreaWait => format_fixed(value / 60.0, minute_decimals(value)),
     }
 }
 
@@ -282,32 +292,32 @@ fn minute_decimals(seconds: f64) -> usize {
 /// Formats a floor, rounded down.
 pub(crate) fn figure_below(measure: DelayMeasure, value: f64) -> String {
     match measure {
-        DelayMeasure::BoundedSlowdown => fixed((value * 1_000.0).floor() / 1_000.0, 3),
+        DelayMeasure::BoundedSlowdown => format_fixed((value * 1_000.0).floor() / 1_000.0, 3),
         DelayMeasure::Wait | DelayMeasure::AreaWait => {
             let decimals = minute_decimals(value);
             let parts = 10_f64.powi(decimals as i32);
-            fixed((value * parts / 60.0).floor() / parts, decimals)
+            format_fixed((value * parts / 60.0).floor() / parts, decimals)
         }
     }
 }
 
 /// A share that can be saved, rounded to what is sure.
 pub(crate) fn share_below(share: f64) -> String {
-    percent(Some((share * 100.0).floor() / 100.0), 0)
+    format_percent(Some((share * 100.0).floor() / 100.0), 0)
 }
 
 /// A share that cannot be exceeded, rounded up.
 pub(crate) fn share_above(share: f64) -> String {
-    percent(Some((share * 100.0).ceil() / 100.0), 0)
+    format_percent(Some((share * 100.0).ceil() / 100.0), 0)
 }
 
 /// Says which schedules have other jobs, and so no place in the bracket.
 pub(crate) fn say_others(policies: &[(String, usize)]) {
     for (policy, others) in policies {
-        message::warning(&format!(
+        message::print_warning(&format!(
             "{policy} has no place in the bracket: {} there have another submit time, size or run time, and the floor belongs to one \
              set of jobs",
-            plural(*others as u64, "job")
+            format_plural(*others as u64, "job")
         ));
     }
 }

@@ -9,10 +9,10 @@ use crate::output::charts::{Chart, Charts};
 use crate::output::file::{self, OutputFile};
 use crate::output::format::OutputTarget;
 use crate::output::schedules::{self, ScheduleFile, WrittenSchedule};
-use crate::output::{ReportFile, json};
+use crate::output::{ReportFile, render_json};
 use drystone::engine::Segments;
 use drystone::model::Time;
-use drystone_headroom::{Certificate, HeadroomCase, replay};
+use drystone_headroom::{Certificate, HeadroomCase, replay_rows};
 use drystone_report::{Colour, Gantt};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -30,9 +30,9 @@ pub(super) struct HeadroomFiles {
 impl HeadroomFiles {
     /// Opens them; no two may be the same, and none that is read.
     pub(super) fn open(args: &HeadroomArgs) -> Result<HeadroomFiles, CommandFailure> {
-        let [outages, circumstances, supply] = args.real.files();
-        let beside = args.jobs.as_deref().and_then(schedules::beside);
-        let written: [(&str, Option<&Path>); 6] = [
+        let [outages, circumstances, supply] = args.real.named_files();
+        let beside = args.jobs.as_deref().and_then(schedules::meta_path_beside);
+        let output_paths: [(&str, Option<&Path>); 6] = [
             ("--jobs", args.jobs.as_deref()),
             ("--jobs", beside.as_deref()),
             ("--gantt", args.gantt.as_deref()),
@@ -40,10 +40,11 @@ impl HeadroomFiles {
             ("--report", args.output.report.as_deref()),
             ("--audit", args.cleaning.audit.as_deref()),
         ];
-        file::distinct(&[args.log.as_deref(), outages, circumstances, supply], &written)?;
-        let window = args.window.as_deref().map_or(Ok((None, None)), |text| input::limits("--window", text))?;
+        file::check_distinct(&[args.log.as_deref(), outages, circumstances, supply], &output_paths)?;
+        let window =
+            args.window.as_deref().map_or(Ok((None, None)), |text| input::parse_time_range("--window", text))?;
         Ok(HeadroomFiles {
-            schedule: args.jobs.as_deref().map(ScheduleFile::open).transpose()?,
+            schedule: args.jobs.as_deref().map(ScheduleFile::create_file).transpose()?,
             chart: args.gantt.as_deref().map(OutputTarget::open).transpose()?,
             window,
             prices: args.prices.as_deref().map(OutputFile::create).transpose()?,
@@ -57,7 +58,7 @@ impl HeadroomFiles {
     }
 
     /// Writes all of them. All are complete then, or none of them is new.
-    pub(super) fn write(
+    pub(super) fn write_all(
         self,
         args: &HeadroomArgs,
         input: &WorkloadInput,
@@ -65,7 +66,7 @@ impl HeadroomFiles {
     ) -> Result<(), CommandFailure> {
         let mut files = Vec::new();
         let result = &answer.result;
-        let determined = Determined {
+        let inputs = Determined {
             schema: "drystone/schedule/1",
             drystone: VERSION,
             workload: &result.workload,
@@ -73,26 +74,26 @@ impl HeadroomFiles {
             experiment: &result.experiment,
         };
         if let Some(schedule) = self.schedule {
-            let schedule_of = WrittenSchedule { rows: &answer.rows, input, determined: &determined, sizes: None };
-            files.extend(schedule.write(&schedule_of)?);
+            let schedule_of = WrittenSchedule { rows: &answer.rows, input, determined: &inputs, sizes: None };
+            files.extend(schedule.write_schedule(&schedule_of)?);
         }
         if let Some(out) = self.chart {
             let mut segments = Segments::default();
-            replay(&input.workload, &answer.rows, &answer.outages, &mut segments);
+            replay_rows(&input.workload, &answer.rows, &answer.outages, &mut segments);
             let gantt = Gantt::new(&input.workload, "best found (knows run times)", &segments.list, self.window, None);
-            let mut determined = serde_json::to_value(&determined).map_err(CommandFailure::usage)?;
-            determined["chart"] = serde_json::json!({ "window": args.window });
-            let gantt = gantt.determined_by(determined);
-            files.push(out.write(&Chart { gantt: &gantt, colour: Colour::ALL[0], pixels: (1200, 600) })?);
+            let mut inputs = serde_json::to_value(&inputs).map_err(CommandFailure::usage_error)?;
+            inputs["chart"] = serde_json::json!({ "window": args.window });
+            let gantt = gantt.determined_by(inputs);
+            files.push(out.write_contents(&Chart { gantt: &gantt, colour: Colour::ALL[0], pixels: (1200, 600) })?);
         }
         if let Some(out) = self.prices {
-            let document = PricesDocument::of(answer, &answer.case, &answer.sought.certificate);
-            files.push(out.write_whole(&json(&document)?)?);
+            let document = PricesDocument::from_answer(answer, &answer.case, &answer.sought.certificate);
+            files.push(out.write_whole(&render_json(&document)?)?);
         }
         if let Some(file) = self.report {
-            files.push(file.write(result)?);
+            files.push(file.write_result(result)?);
         }
-        file::publish(files)
+        file::publish_all(files)
     }
 }
 
@@ -125,16 +126,20 @@ struct PricesDocument<'a> {
 }
 
 impl<'a> PricesDocument<'a> {
-    fn of(answer: &'a HeadroomAnswer, case: &'a HeadroomCase, certificate: &'a Certificate) -> PricesDocument<'a> {
-        let both = || answer.rows.iter().zip(case.instance.tasks()).enumerate();
+    fn from_answer(
+        answer: &'a HeadroomAnswer,
+        case: &'a HeadroomCase,
+        certificate: &'a Certificate,
+    ) -> PricesDocument<'a> {
+        let row_tasks = || answer.rows.iter().zip(case.instance.tasks()).enumerate();
         let ran = |(_, (row, task)): &(usize, (&drystone::metrics::JobRow, &drystone_headroom::HeadroomTask))| {
             task.fixed && task.run == 0 && row.ran.0 > 0
         };
-        let later = both().filter(|one| !ran(one) && one.1.1.release != one.1.0.submit.0);
+        let later = row_tasks().filter(|one| !ran(one) && one.1.1.release != one.1.0.submit.0);
         PricesDocument {
             schema: "drystone/prices/1",
             drystone: VERSION,
-            measure: case.measure.word(),
+            measure: case.measure.option_word(),
             jobs_hash: super::bracket::jobs_hash(case),
             floor: answer.result.bracket.floor.value,
             floor_of_sum: certificate.floor.to_string(),
@@ -142,10 +147,10 @@ impl<'a> PricesDocument<'a> {
             q: certificate.q,
             begin: certificate.begin,
             delta: certificate.delta,
-            procs: case.instance.capacity().first(),
+            procs: case.instance.capacity().first_level(),
             capacity: case.instance.capacity().steps(),
             releases: later.map(|(at, (_, task))| (at, task.release)).collect(),
-            ran_already: both().filter(ran).map(|(at, _)| at).collect(),
+            ran_already: row_tasks().filter(ran).map(|(at, _)| at).collect(),
             prices: &certificate.prices,
         }
     }

@@ -4,7 +4,7 @@ pub(crate) mod bracket;
 mod files;
 pub(crate) mod result;
 
-use self::bracket::{BracketSchedule, Seek, Sought, seek};
+use self::bracket::{BracketSchedule, Seek, Sought, seek_bracket};
 use self::files::HeadroomFiles;
 use self::result::{BracketNeighbours, HeadroomResult};
 use crate::args::{FailureArgs, Grid, HeadroomArgs};
@@ -12,7 +12,7 @@ use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input::{self, PolicyFiles, WorkloadInput};
 use crate::interrupt;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
-use crate::output::number::{count, plural};
+use crate::output::number::{format_count, format_plural};
 use crate::output::{self, message, report};
 use crate::parallel;
 use crate::progress::WorkProgress;
@@ -20,7 +20,7 @@ use drystone::experiment::{self, Experiment};
 use drystone::metrics::{Collector, JobRow, MetricsConfig, Report, Scope};
 use drystone::model::{Outages, Span, Workload};
 use drystone::policy::PolicySpec;
-use drystone_headroom::{HeadroomCase, TimeLimit, replay};
+use drystone_headroom::{HeadroomCase, TimeLimit, replay_rows};
 use drystone_report::meta::NamedPairs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -33,20 +33,20 @@ pub(crate) const BEGINNINGS: [&str; 3] =
 /// From this many jobs on the finest cells are longer, unless others are asked for.
 const MANY: usize = 100_000;
 
-pub(crate) fn headroom(args: &HeadroomArgs) -> CommandOutcome {
+pub(crate) fn run_headroom(args: &HeadroomArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
     let files = HeadroomFiles::open(args)?;
     let cut = (&args.cleaning, &args.cut, &args.real);
-    let input = WorkloadInput::part(args.log.as_deref(), cut, args.seed, files.need_records())?;
+    let input = WorkloadInput::read_part(args.log.as_deref(), cut, args.seed, files.need_records())?;
     let stop = interrupt::stop_in_order();
-    let Some(answer) = answer(args, &input, stop)? else {
-        message::note("interrupted before a policy was simulated");
-        return Ok(interrupt::code());
+    let Some(answer) = find_answer(args, &input, stop)? else {
+        message::print_note("interrupted before a policy was simulated");
+        return Ok(interrupt::exit_code());
     };
-    let stopped = interrupt::stop_at_once();
-    files.write(args, &input, &answer)?;
-    output::print(&answer.result, args.output.format)?;
-    Ok(if stopped { interrupt::code() } else { DONE })
+    let is_stopped = interrupt::stop_at_once();
+    files.write_all(args, &input, &answer)?;
+    output::print_result(&answer.result, args.output.format)?;
+    Ok(if is_stopped { interrupt::exit_code() } else { DONE })
 }
 
 /// Result, with the schedule found.
@@ -61,8 +61,8 @@ pub(crate) struct HeadroomAnswer {
 
 impl HeadroomAnswer {
     /// Writes what the options name: schedule, chart, prices, report.
-    pub(crate) fn write(&self, args: &HeadroomArgs, input: &WorkloadInput) -> Result<(), CommandFailure> {
-        HeadroomFiles::open(args)?.write(args, input, self)
+    pub(crate) fn write_files(&self, args: &HeadroomArgs, input: &WorkloadInput) -> Result<(), CommandFailure> {
+        HeadroomFiles::open(args)?.write_all(args, input, self)
     }
 }
 
@@ -75,61 +75,62 @@ struct HeadroomRun {
 }
 
 /// Simulates, proves and searches; `None` if cancelled before a policy was done.
-pub(crate) fn answer(
+pub(crate) fn find_answer(
     args: &HeadroomArgs,
     input: &WorkloadInput,
     stop: &AtomicBool,
 ) -> Result<Option<HeadroomAnswer>, CommandFailure> {
-    if input.division().is_some() {
-        return Err(CommandFailure::usage(
+    if input.pool_division().is_some() {
+        return Err(CommandFailure::usage_error(
             "a bracket is one of one machine, and the site has several pools; SITE#POOL names one",
         ));
     }
     let workload = &input.workload;
-    let selection = args.trim.unwrap_or_else(|| experiment::selection(args.cleaning.study));
-    let mut experiment = input::untrimmed(args.cleaning.study, args.seed, &input.header);
+    let selection = args.trim.unwrap_or_else(|| experiment::study_selection(args.cleaning.study));
+    let mut experiment = input::untrimmed_experiment(args.cleaning.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
-    let (ran, outages) = simulated(args, input, &mut experiment, stop)?;
+    let (ran, outages) = simulate_policies(args, input, &mut experiment, stop)?;
     let Some(first) = ran.iter().find(|one| one.shown) else { return Ok(None) };
     report::warn_if_none_counts(&first.report);
-    let case = HeadroomCase::of(workload, &first.rows, (&outages, args.real.feedback), (args.measure, selection));
-    let case = case.map_err(CommandFailure::because)?;
+    let case =
+        HeadroomCase::from_rows(workload, &first.rows, (&outages, args.real.feedback), (args.measure, selection));
+    let case = case.map_err(CommandFailure::caused_by)?;
     refuse_others(&case, &ran)?;
-    let all: Vec<BracketSchedule<'_>> = ran
+    let schedules: Vec<BracketSchedule<'_>> = ran
         .iter()
-        .filter(|one| case.others(&one.rows) == 0)
+        .filter(|one| case.count_differing(&one.rows) == 0)
         .map(|one| BracketSchedule { policy: one.spec.text(), rows: &one.rows, shown: one.shown })
         .collect();
     let how = Seek {
-        grids: args.grid.unwrap_or(if workload.len() < MANY { Grid::FiveMinutes } else { Grid::Quarter }).steps(),
-        limit: limit(args),
+        grids: args.grid.unwrap_or(if workload.len() < MANY { Grid::FiveMinutes } else { Grid::Quarter }).grid_steps(),
+        limit: search_limit(args),
         seed: args.seed,
-        threads: threads(args.threads),
+        threads: thread_count(args.threads),
         stop,
     };
-    let sought = seek(&case, &all, &how)?;
-    let rows = case.rows(&first.rows, &sought.schedule);
-    let found = measured(workload, &rows, &outages, selection);
+    let sought = seek_bracket(&case, &schedules, &how)?;
+    let rows = case.schedule_rows(&first.rows, &sought.schedule);
+    let found_report = measure_schedule(workload, &rows, &outages, selection);
     let beside =
-        |one: &HeadroomRun| BracketNeighbours { policy: PolicyMeta::of(&one.spec), report: one.report.clone() };
+        |one: &HeadroomRun| BracketNeighbours { policy: PolicyMeta::from_spec(&one.spec), report: one.report.clone() };
     let result = HeadroomResult {
         schema: "drystone/headroom/1",
         drystone: VERSION,
-        workload: input.meta(),
+        workload: input.workload_meta(),
         experiment,
         floor_of_slowdown: args.floor,
         measure: args.measure,
         whole: args.output.details,
-        verdict: result::lines(&sought.bracket, args.measure, result::shows_floor(args.measure, args.floor)),
+        verdict: result::bracket_lines(&sought.bracket, args.measure, result::shows_floor(args.measure, args.floor)),
         bracket: sought.bracket.clone(),
         policies: ran.iter().filter(|one| one.shown).map(beside).collect(),
-        found: BracketNeighbours { policy: found_meta(args, &sought), report: found },
+        found: BracketNeighbours { policy: found_meta(args, &sought), report: found_report },
     };
     Ok(Some(HeadroomAnswer { result, rows, sought, case, outages }))
 }
 
 /// Returns the limit of the search; `None` for no search.
-fn limit(args: &HeadroomArgs) -> Option<TimeLimit> {
+fn search_limit(args: &HeadroomArgs) -> Option<TimeLimit> {
     match args.trials {
         Some(trials) => Some(TimeLimit::Trials(trials)),
         None if args.search_for > Span::ZERO => {
@@ -140,30 +141,30 @@ fn limit(args: &HeadroomArgs) -> Option<TimeLimit> {
 }
 
 /// As many threads as were asked for, else as there are processors.
-pub(crate) fn threads(asked: Option<u16>) -> usize {
+pub(crate) fn thread_count(asked: Option<u16>) -> usize {
     asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
 /// The floor belongs to one set of jobs.
 fn refuse_others(case: &HeadroomCase, ran: &[HeadroomRun]) -> Result<(), CommandFailure> {
     let Some((one, others)) =
-        ran.iter().filter(|one| one.shown).map(|one| (one, case.others(&one.rows))).find(|o| o.1 > 0)
+        ran.iter().filter(|one| one.shown).map(|one| (one, case.count_differing(&one.rows))).find(|o| o.1 > 0)
     else {
         return Ok(());
     };
-    Err(CommandFailure::usage(format_args!(
+    Err(CommandFailure::usage_error(format_args!(
         "{}: {} of {} have another submit time, size or run time than under {}, and a floor belongs to one set of jobs; leave the \
          policy out, or --overrun run-on, under which no policy ends a job before its time",
         one.spec,
-        plural(others as u64, "job"),
-        count(one.rows.len() as u64),
+        format_plural(others as u64, "job"),
+        format_count(one.rows.len() as u64),
         ran.first().map_or_else(String::new, |first| first.spec.to_string())
     )))
 }
 
 /// Simulates the policies beside the bracket, and the further starting points. Cancelled ones are
 /// left out.
-fn simulated(
+fn simulate_policies(
     args: &HeadroomArgs,
     input: &WorkloadInput,
     experiment: &mut ExperimentMeta,
@@ -171,70 +172,71 @@ fn simulated(
 ) -> Result<(Vec<HeadroomRun>, Outages), CommandFailure> {
     let workload = &input.workload;
     let study = args.cleaning.study;
-    let asked: Vec<PolicySpec> = if args.policy.is_empty() {
+    let asked_specs: Vec<PolicySpec> = if args.policy.is_empty() {
         SHOWN.iter().filter_map(|text| text.parse().ok()).collect()
     } else {
         args.policy.clone()
     };
     let mut specs: Vec<(PolicySpec, bool)> = Vec::new();
-    let others = BEGINNINGS.iter().filter_map(|text| text.parse().ok()).map(|spec: PolicySpec| (spec, false));
-    for (spec, shown) in asked.into_iter().map(|spec| (spec, true)).chain(others) {
-        let spec = input.policy(&input::in_study(&spec, study)?)?;
+    let further_specs = BEGINNINGS.iter().filter_map(|text| text.parse().ok()).map(|spec: PolicySpec| (spec, false));
+    for (spec, shown) in asked_specs.into_iter().map(|spec| (spec, true)).chain(further_specs) {
+        let spec = input.localised_policy(&input::in_study(&spec, study)?)?;
         if !specs.iter().any(|(other, _)| other.text() == spec.text()) {
             specs.push((spec, shown));
         }
     }
-    input.fits(specs.iter().map(|(spec, _)| spec))?;
+    input.check_fit(specs.iter().map(|(spec, _)| spec))?;
     let mut outages = Outages::default();
     for (spec, _) in &specs {
         outages =
-            PolicyFiles::read((None, None), (&args.real, &FailureArgs::default()), spec, input, experiment)?.outages;
+            PolicyFiles::read_files((None, None), (&args.real, &FailureArgs::default()), spec, input, experiment)?
+                .outages;
     }
-    let selection = args.trim.unwrap_or_else(|| experiment::selection(study));
+    let selection = args.trim.unwrap_or_else(|| experiment::study_selection(study));
     let progress = WorkProgress::new("simulating", "jobs", Some((specs.len() * workload.len()) as u64));
-    let one = |_: usize, (spec, shown): (PolicySpec, bool)| -> Result<Option<HeadroomRun>, CommandFailure> {
+    let simulate_spec = |_: usize, (spec, shown): (PolicySpec, bool)| -> Result<Option<HeadroomRun>, CommandFailure> {
         let config = MetricsConfig { selection, keep_jobs: true, ..MetricsConfig::default() };
-        let told = |jobs| progress.add(jobs);
+        let report_jobs = |jobs| progress.add_done(jobs);
         let simulation = Experiment::new(&spec, workload)
-            .losing(Some(&outages))
+            .with_outages(Some(&outages))
             .feeding_back(args.real.feedback)
-            .measuring(config)
-            .telling(&told)
-            .until(stop);
-        let measured = simulation.run(&mut ()).map_err(|e| CommandFailure::experiment(spec.text(), e))?;
-        Ok(measured.map(|measured| {
+            .with_metrics(config)
+            .with_progress(&report_jobs)
+            .with_stop(stop);
+        let measurement = simulation.run(&mut ()).map_err(|e| CommandFailure::experiment_error(spec.text(), e))?;
+        Ok(measurement.map(|measured| {
             let mut report = measured.report;
             let rows = report.take_schedule().unwrap_or_default();
             HeadroomRun { spec, report, rows, shown }
         }))
     };
     let ran: Result<Vec<Option<HeadroomRun>>, CommandFailure> =
-        parallel::map(specs, threads(args.threads), one).into_iter().collect();
+        parallel::map(specs, thread_count(args.threads), simulate_spec).into_iter().collect();
     Ok((ran?.into_iter().flatten().collect(), outages))
 }
 
 /// Every measure of the schedule found.
-fn measured(
+fn measure_schedule(
     workload: &Workload,
     rows: &[JobRow],
     outages: &Outages,
     selection: drystone::metrics::JobSelection,
 ) -> Report {
     let config = MetricsConfig { selection, predictability: false, ..MetricsConfig::default() };
-    let mut collector = Collector::new(Scope::of(workload), config);
-    replay(workload, rows, outages, &mut collector);
+    let mut collector = Collector::new(Scope::from_workload(workload), config);
+    replay_rows(workload, rows, outages, &mut collector);
     collector.finish()
 }
 
 /// Returns the metadata that represent the schedule found.
 fn found_meta(args: &HeadroomArgs, sought: &Sought) -> PolicyMeta {
     let pair = |name: &str, value: String| (name.to_string(), value);
-    let found = &sought.bracket.found;
+    let best_found = &sought.bracket.found;
     let parameters = vec![
-        pair("measure", args.measure.word().to_string()),
-        pair("begun-from", found.begun_from.clone()),
-        pair("trials", found.trials.to_string()),
-        pair("seed", found.seed.to_string()),
+        pair("measure", args.measure.option_word().to_string()),
+        pair("begun-from", best_found.begun_from.clone()),
+        pair("trials", best_found.trials.to_string()),
+        pair("seed", best_found.seed.to_string()),
     ];
     PolicyMeta {
         text: "best found".to_string(),

@@ -1,12 +1,12 @@
 //! The result of `drystone headroom`, as it is written.
 
-use super::bracket::{Bracket, BracketPolicy, figure, figure_below, share_above, share_below};
+use super::bracket::{Bracket, BracketPolicy, figure_below, format_figure, share_above, share_below};
 use crate::meta::{ExperimentMeta, PolicyMeta, WorkloadMeta};
 use crate::output::Printable;
 use crate::output::columns::{self, OVERVIEW};
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::FlatRows;
-use crate::output::number::{NONE, count, duration};
+use crate::output::number::{NONE, format_count, format_duration};
 use crate::output::report;
 use drystone::metrics::Report;
 use drystone_headroom::DelayMeasure;
@@ -45,16 +45,16 @@ impl HeadroomResult {
         shows_floor(self.measure, self.floor_of_slowdown)
     }
 
-    fn table(&self) -> DocumentTable {
-        let (mut heads, beside) = columns::heads(&["policy"], &OVERVIEW);
+    fn bracket_table(&self) -> DocumentTable {
+        let (mut heads, beside) = columns::table_heads(&["policy"], &OVERVIEW);
         heads.push("found saves");
         if self.shows_floor() {
             heads.push("at most");
         }
-        let mut table = DocumentTable::new(heads).beside(&beside);
+        let mut table = DocumentTable::new(heads).with_beside_columns(&beside);
         let row = |name: String, report: &Report, against: Option<&BracketPolicy>| {
             let mut row: Vec<TableValue> = vec![name.into()];
-            row.extend(OVERVIEW.iter().map(|column| TableValue::from((column.show)(column.metric.of(report)))));
+            row.extend(OVERVIEW.iter().map(|column| TableValue::from((column.show)(column.metric.value_of(report)))));
             row.push(against.and_then(|one| one.saved).map_or_else(|| NONE.to_string(), share_below).into());
             if self.shows_floor() {
                 row.push(against.and_then(|one| one.at_most).map_or_else(|| NONE.to_string(), share_above).into());
@@ -62,19 +62,19 @@ impl HeadroomResult {
             row
         };
         for (one, against) in self.policies.iter().zip(&self.bracket.policies) {
-            table.row(row(one.policy.marked(), &one.report, Some(against)));
+            table.add_row(row(one.policy.marked_text(), &one.report, Some(against)));
         }
-        table.row(row(self.found.policy.marked(), &self.found.report, None));
+        table.add_row(row(self.found.policy.marked_text(), &self.found.report, None));
         table
     }
 
     /// The bracket as one table, and what follows.
-    fn short(&self) -> Document {
+    fn short_document(&self) -> Document {
         let Bracket { floor, found, .. } = &self.bracket;
         let mut document = Document::default();
-        document.heading(self.workload.line());
-        document.text(self.verdict.join("\n"));
-        let mut heads = vec!["schedule", named(self.measure), "found saves"];
+        document.add_heading(self.workload.format_line());
+        document.add_text(self.verdict.join("\n"));
+        let mut heads = vec!["schedule", measure_name(self.measure), "found saves"];
         if self.shows_floor() {
             heads.push("at most");
         }
@@ -83,39 +83,39 @@ impl HeadroomResult {
             let suspends = if one.suspends { " (suspends jobs)" } else { "" };
             let mut row: Vec<TableValue> = vec![
                 format!("{}{suspends}", one.policy).into(),
-                figure(self.measure, one.value).into(),
+                format_figure(self.measure, one.value).into(),
                 one.saved.map_or_else(|| NONE.to_string(), share_below).into(),
             ];
             if self.shows_floor() {
                 row.push(one.at_most.map_or_else(|| NONE.to_string(), share_above).into());
             }
-            table.row(row);
+            table.add_row(row);
         }
         let search = match found.trials {
             0 => String::new(),
-            _ => format!("; {} of search", found.effort()),
+            _ => format!("; {} of search", found.describe_effort()),
         };
-        table.row(vec![
+        table.add_row(vec![
             format!("best found (knows all run times{search})").into(),
-            figure(self.measure, found.value).into(),
+            format_figure(self.measure, found.value).into(),
         ]);
         if self.shows_floor() {
-            table.row(vec![
+            table.add_row(vec![
                 "no non-preemptive schedule is below".into(),
                 figure_below(self.measure, floor.value).into(),
             ]);
         }
-        document.table(table);
-        document.text("More: --details (all measures, floor, search)   --jobs FILE (the schedule found)");
+        document.add_table(table);
+        document.add_text("More: --details (all measures, floor, search)   --jobs FILE (the schedule found)");
         document
     }
 
-    fn facts(&self) -> Vec<(String, String)> {
+    fn result_facts(&self) -> Vec<(String, String)> {
         let Bracket { floor, floor_with_suspension, found, .. } = &self.bracket;
         let mut facts = report::determined_facts(&self.workload, &self.experiment);
         let pair = |name: &str, value: String| (name.to_string(), value);
         if let Some(first) = self.policies.first() {
-            facts.push(pair("jobs that count", report::counted(&first.report)));
+            facts.push(pair("jobs that count", report::describe_counted_jobs(&first.report)));
         }
         let cut = |stopped: bool| if stopped { ", interrupted" } else { "" };
         if self.shows_floor() {
@@ -123,8 +123,8 @@ impl HeadroomResult {
                 "floor",
                 format!(
                     "prices per {}, {} steps{}, certified in whole numbers",
-                    duration(floor.grid as f64),
-                    count(u64::from(floor.steps)),
+                    format_duration(floor.grid as f64),
+                    format_count(u64::from(floor.steps)),
                     cut(floor.stopped)
                 ),
             ));
@@ -145,9 +145,9 @@ impl HeadroomResult {
                 0 => format!("none: the schedule of {}", found.begun_from),
                 trials => format!(
                     "{}from {}, {} trials, seed {}{}",
-                    found.seconds.map_or(String::new(), |seconds| format!("{} ", duration(seconds))),
+                    found.seconds.map_or(String::new(), |seconds| format!("{} ", format_duration(seconds))),
                     found.begun_from,
-                    count(trials),
+                    format_count(trials),
                     found.seed,
                     cut(found.stopped)
                 ),
@@ -163,7 +163,7 @@ pub(super) fn shows_floor(measure: DelayMeasure, asked: bool) -> bool {
 }
 
 /// Returns the name of the measure, in words.
-fn named(measure: DelayMeasure) -> &'static str {
+fn measure_name(measure: DelayMeasure) -> &'static str {
     match measure {
         DelayMeasure::Wait => "mean wait, min",
         DelayMeasure::BoundedSlowdown => "mean bounded slowdown",
@@ -181,87 +181,93 @@ fn of_what(measure: DelayMeasure) -> &'static str {
 }
 
 /// Policies, the schedule found and the floor in a line, and what follows for the first policy.
-pub(crate) fn lines(bracket: &Bracket, measure: DelayMeasure, with_floor: bool) -> Vec<String> {
+pub(crate) fn bracket_lines(bracket: &Bracket, measure: DelayMeasure, with_floor: bool) -> Vec<String> {
     let mut parts: Vec<String> = bracket
         .policies
         .iter()
         .map(|one| {
             let suspends = if one.suspends { " (suspends jobs)" } else { "" };
-            format!("{} {}{suspends}", one.policy, figure(measure, one.value))
+            format!("{} {}{suspends}", one.policy, format_figure(measure, one.value))
         })
         .collect();
-    let found = &bracket.found;
-    parts.push(match found.trials {
-        0 => format!("best found {} (knows all run times)", figure(measure, found.value)),
-        _ => format!("best found {} (knows all run times; {} of search)", figure(measure, found.value), found.effort()),
+    let best_found = &bracket.found;
+    parts.push(match best_found.trials {
+        0 => format!("best found {} (knows all run times)", format_figure(measure, best_found.value)),
+        _ => format!(
+            "best found {} (knows all run times; {} of search)",
+            format_figure(measure, best_found.value),
+            best_found.describe_effort()
+        ),
     });
     if with_floor {
         parts.push(format!("no non-preemptive schedule below {}", figure_below(measure, bracket.floor.value)));
     }
-    let mut lines = vec![format!("{}   {}", named(measure), parts.join(" | "))];
-    lines.extend(bracket.policies.first().and_then(|first| sentence(first, measure, with_floor)));
+    let mut lines = vec![format!("{}   {}", measure_name(measure), parts.join(" | "))];
+    lines.extend(bracket.policies.first().and_then(|first| saving_sentence(first, measure, with_floor)));
     lines
 }
 
 /// Both ends of the bracket in a sentence of a verdict, and what follows for a policy.
-pub(crate) fn remark(bracket: &Bracket, measure: DelayMeasure, policy: &str) -> Option<String> {
-    let one = bracket.policies.iter().find(|one| one.policy == policy)?;
-    let found = match bracket.found.trials {
+pub(crate) fn bracket_remark(bracket: &Bracket, measure: DelayMeasure, policy: &str) -> Option<String> {
+    let policy_bracket = bracket.policies.iter().find(|one| one.policy == policy)?;
+    let search_text = match bracket.found.trials {
         0 => format!("the best of these schedules ({}) has", bracket.found.begun_from),
-        _ => format!("the best schedule found in {} has", bracket.found.effort()),
+        _ => format!("the best schedule found in {} has", bracket.found.describe_effort()),
     };
     let below = figure_below(measure, bracket.floor.value);
-    let ends = format!("{found} a mean wait of {} min", figure(measure, bracket.found.value));
-    let follows = sentence(one, measure, true).map_or_else(String::new, |text| format!(": {text}"));
+    let ends = format!("{search_text} a mean wait of {} min", format_figure(measure, bracket.found.value));
+    let follows = saving_sentence(policy_bracket, measure, true).map_or_else(String::new, |text| format!(": {text}"));
     Some(format!("Headroom: {ends}, and no non-preemptive schedule is below {below} min{follows}."))
 }
 
 /// Describes the possible saving on a policy's measure.
-pub(crate) fn sentence(one: &BracketPolicy, measure: DelayMeasure, with_floor: bool) -> Option<String> {
-    let (what, policy) = (of_what(measure), &one.policy);
+pub(crate) fn saving_sentence(one: &BracketPolicy, measure: DelayMeasure, with_floor: bool) -> Option<String> {
+    let (measure_phrase, policy) = (of_what(measure), &one.policy);
     let most = one.at_most.filter(|_| with_floor).map(share_above);
     match (one.saved.map(share_below), most) {
         (Some(saved), Some(most)) => Some(format!(
-            "{what} under {policy} {saved} could be saved by an omniscient scheduler; at most {most} by any"
+            "{measure_phrase} under {policy} {saved} could be saved by an omniscient scheduler; at most {most} by any"
         )),
-        (Some(saved), None) => Some(format!("{what} under {policy} {saved} could be saved by an omniscient scheduler")),
+        (Some(saved), None) => {
+            Some(format!("{measure_phrase} under {policy} {saved} could be saved by an omniscient scheduler"))
+        }
         (None, Some(most)) => Some(format!(
-            "{what} under {policy} at most {most} could be saved by any schedule, with or without suspension"
+            "{measure_phrase} under {policy} at most {most} could be saved by any schedule, with or without suspension"
         )),
         (None, None) => None,
     }
 }
 
 impl Printable for HeadroomResult {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        document.heading(self.workload.line());
-        document.text(self.verdict.join("\n"));
-        document.facts(self.facts());
-        document.table(self.table());
-        let all = self.policies.iter().map(|one| &one.report).chain([&self.found.report]);
-        report::say_if_inexact(&mut document, all.flat_map(report::summaries));
+        document.add_heading(self.workload.format_line());
+        document.add_text(self.verdict.join("\n"));
+        document.add_facts(self.result_facts());
+        document.add_table(self.bracket_table());
+        let reports = self.policies.iter().map(|one| &one.report).chain([&self.found.report]);
+        report::say_if_inexact(&mut document, reports.flat_map(report::all_summaries));
         document
     }
 
-    fn overview(&self) -> Option<Document> {
-        (!self.whole).then(|| self.short())
+    fn render_overview(&self) -> Option<Document> {
+        (!self.whole).then(|| self.short_document())
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         let Bracket { measure, floor, found, .. } = &self.bracket;
         let against = self.bracket.policies.iter().map(Some).chain([None]);
         for (one, against) in self.policies.iter().chain([&self.found]).zip(against) {
-            let mut row = report::determined(&self.workload, &one.policy, &self.experiment);
-            row.text("measure", measure);
-            row.number("value", Some(against.map_or(found.value, |against| against.value)));
-            row.number("found", Some(found.value));
-            row.number("floor", Some(floor.value));
-            row.number("saved", against.and_then(|against| against.saved));
-            row.number("at_most", against.and_then(|against| against.at_most));
-            row.number("search_seconds", found.seconds);
-            row.number("search_trials", Some(found.trials as f64));
+            let mut row = report::input_columns(&self.workload, &one.policy, &self.experiment);
+            row.add_text("measure", measure);
+            row.add_number("value", Some(against.map_or(found.value, |against| against.value)));
+            row.add_number("found", Some(found.value));
+            row.add_number("floor", Some(floor.value));
+            row.add_number("saved", against.and_then(|against| against.saved));
+            row.add_number("at_most", against.and_then(|against| against.at_most));
+            row.add_number("search_seconds", found.seconds);
+            row.add_number("search_trials", Some(found.trials as f64));
             rows.push(row);
         }
         rows

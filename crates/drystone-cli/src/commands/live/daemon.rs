@@ -6,9 +6,9 @@ use crate::args::{DaemonArgs, LogForm};
 use crate::exit::{CommandFailure, CommandOutcome, VIOLATION};
 use crate::interrupt;
 use crate::output::message;
-use crate::output::number::plural;
+use crate::output::number::format_plural;
 use drystone_live::board::PublishedBoard;
-use drystone_live::clock::{MachineClock, wall};
+use drystone_live::clock::{MachineClock, unix_seconds};
 use drystone_live::cluster::slurm::{SlurmCli, SlurmSite};
 use drystone_live::cluster::{DrivenSet, SiteRemark};
 use drystone_live::daemon::{Daemon, DaemonConfig, DaemonEnd, LiveDesk, PointFaults};
@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 pub(super) type SlurmDaemon = Daemon<SlurmCli, MachineClock>;
 
 /// Sends logs to the standard error.
-pub(super) fn log(form: LogForm) {
+pub(super) fn start_logging(form: LogForm) {
     use tracing_subscriber::filter::LevelFilter;
     let level = if form == LogForm::Quiet { LevelFilter::WARN } else { LevelFilter::INFO };
     let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
@@ -33,20 +33,20 @@ pub(super) fn log(form: LogForm) {
 }
 
 /// Says what is worth knowing of a site; an error where something forbids to go on.
-pub(super) fn judge(remarks: &[SiteRemark], force: bool) -> Result<(), CommandFailure> {
-    let untested = |remark: &&SiteRemark| remark.change.starts_with("--force");
-    let (forbidden, allowed): (Vec<&SiteRemark>, Vec<&SiteRemark>) =
-        remarks.iter().partition(|remark| remark.forbids && !(force && untested(remark)));
-    allowed.iter().for_each(|remark| message::warning(&remark.to_string()));
-    if forbidden.is_empty() {
+pub(super) fn judge_site(remarks: &[SiteRemark], force: bool) -> Result<(), CommandFailure> {
+    let is_untested = |remark: &&SiteRemark| remark.change.starts_with("--force");
+    let (blockers, warnings): (Vec<&SiteRemark>, Vec<&SiteRemark>) =
+        remarks.iter().partition(|remark| remark.forbids && !(force && is_untested(remark)));
+    warnings.iter().for_each(|remark| message::print_warning(&remark.to_string()));
+    if blockers.is_empty() {
         return Ok(());
     }
-    let lines: Vec<String> = forbidden.iter().map(|remark| format!("  - {remark}")).collect();
-    Err(CommandFailure::usage(format_args!("this site does not allow it yet:\n{}", lines.join("\n"))))
+    let lines: Vec<String> = blockers.iter().map(|remark| format!("  - {remark}")).collect();
+    Err(CommandFailure::usage_error(format_args!("this site does not allow it yet:\n{}", lines.join("\n"))))
 }
 
 /// Returns the configuration of a daemon.
-pub(super) fn config(
+pub(super) fn daemon_config(
     args: &DaemonArgs,
     site: &SlurmSite,
     sets: Vec<DrivenSet>,
@@ -55,27 +55,27 @@ pub(super) fn config(
 ) -> DaemonConfig {
     let host = nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     DaemonConfig {
-        home: super::home(&args.home),
+        home: super::find_home(&args.home),
         mode,
         policy: args.policy.clone(),
         sets,
         adopt_old,
         by_count: args.by_count,
         comments: false,
-        cluster: site.cluster().to_string(),
-        instance: format!("{host}/{}/{}", std::process::id(), wall()),
-        waker: site.user(),
+        cluster: site.cluster_name().to_string(),
+        instance: format!("{host}/{}/{}", std::process::id(), unix_seconds()),
+        waker: site.slurmctld_user(),
     }
 }
 
 /// Opens the page.
-fn serve(args: &DaemonArgs, board: &PublishedBoard) -> Result<(), CommandFailure> {
+fn serve_page(args: &DaemonArgs, board: &PublishedBoard) -> Result<(), CommandFailure> {
     let listen = match args.listen.clone() {
         Listen::Tcp { address, .. } => Listen::Tcp { address, public: args.public },
         other => other,
     };
-    if let Some(address) = web::serve(&listen, board).map_err(CommandFailure::usage)? {
-        message::note(&format!(
+    if let Some(address) = web::serve_board(&listen, board).map_err(CommandFailure::usage_error)? {
+        message::print_note(&format!(
             "the page is at {address}, metrics at {}metrics",
             address.trim_end_matches('/').to_owned() + "/"
         ));
@@ -84,7 +84,7 @@ fn serve(args: &DaemonArgs, board: &PublishedBoard) -> Result<(), CommandFailure
 }
 
 /// Begins a daemon, says what it found, and lets it work until it ends.
-pub(super) fn work(
+pub(super) fn start_daemon(
     args: &DaemonArgs,
     config: DaemonConfig,
     cluster: SlurmCli,
@@ -93,19 +93,20 @@ pub(super) fn work(
     let stop = interrupt::stop_in_order();
     let board = Arc::new(PublishedBoard::default());
     // What cannot be had is said before anything is taken over.
-    if let Err(failure) = serve(args, &board) {
+    if let Err(failure) = serve_page(args, &board) {
         return (None, Err(failure));
     }
     let home = config.home.clone();
-    let mut daemon = match Daemon::begin(config, cluster, MachineClock::new(), PointFaults::from_environment(), board) {
-        Ok(daemon) => daemon,
-        Err(error) => return (None, Err(error.into())),
-    };
+    let mut daemon =
+        match Daemon::begin_daemon(config, cluster, MachineClock::new(), PointFaults::from_environment(), board) {
+            Ok(daemon) => daemon,
+            Err(error) => return (None, Err(error.into())),
+        };
     // Reports simulate the site's own scheduler by it.
     if let Err(error) = home.note_conf(conf) {
-        message::warning(&format!(
+        message::print_warning(&format!(
             "{}: {error}; `live report` will not know the cluster's configuration",
-            home.state().display()
+            home.state_folder().display()
         ));
     }
     let outcome = run(&mut daemon, stop);
@@ -113,20 +114,20 @@ pub(super) fn work(
 }
 
 fn run(daemon: &mut SlurmDaemon, stop: &AtomicBool) -> CommandOutcome {
-    let first = daemon.turn()?;
-    say(daemon);
+    let first = daemon.run_turn()?;
+    announce_daemon(daemon);
     let end = match first {
         Some(end) => end,
         None => daemon.run(stop)?,
     };
     match end {
-        DaemonEnd::Asked => Ok(interrupt::code()),
+        DaemonEnd::Asked => Ok(interrupt::exit_code()),
         DaemonEnd::Fenced => {
-            message::insist("everything was given back, or another daemon drives: nothing more is ordered");
+            message::print_loud_warning("everything was given back, or another daemon drives: nothing more is ordered");
             Ok(OFF)
         }
         DaemonEnd::GaveBack(why) => {
-            message::error(&format!("{why}; everything was given back"));
+            message::print_error(&format!("{why}; everything was given back"));
             Ok(OFF)
         }
         DaemonEnd::Violation(why) => {
@@ -143,29 +144,29 @@ pub(super) fn tell_sets(sets: &[DrivenSet]) {
         return;
     }
     for set in sets {
-        message::note(&format!(
+        message::print_note(&format!(
             "partition {}: {}, scheduled by themselves",
             set.name(),
-            plural(set.nodes.len() as u64, "node")
+            format_plural(set.nodes.len() as u64, "node")
         ));
     }
 }
 
-fn say(daemon: &SlurmDaemon) {
+fn announce_daemon(daemon: &SlurmDaemon) {
     for desk in daemon.desks() {
-        let name = if daemon.desks().len() > 1 { format!("{}: ", desk.set().name()) } else { String::new() };
+        let name = if daemon.desks().len() > 1 { format!("{}: ", desk.driven_set().name()) } else { String::new() };
         say_of(desk, &name);
     }
-    let tracker = daemon.core().tracker();
+    let tracker = daemon.first_core().tracker();
     let are_counted = tracker.settings().counts;
     let devices = if are_counted { "licences or devices that are not counted" } else { "licences, GPUs" };
     let on_nodes = tracker.settings().on_nodes;
     let features = if on_nodes { "node features with a count" } else { "node features" };
-    message::note(&format!(
+    message::print_note(&format!(
         "left to the cluster whenever they come: jobs that ask for {devices}, {features} or a reservation, of several \
          components or partitions; limits of QOS and accounts are met by trying, holding again and trying later"
     ));
-    message::note(if on_nodes {
+    message::print_note(if on_nodes {
         "the policy chooses the nodes of jobs, and keeps nodes for jobs that wait"
     } else {
         "the policy counts processors, and Slurm chooses the nodes of jobs"
@@ -173,15 +174,18 @@ fn say(daemon: &SlurmDaemon) {
     let licences = tracker.layout().licences();
     if are_counted && !licences.is_empty() {
         let list: Vec<String> = licences.iter().map(|(name, total)| format!("{total} of {name}")).collect();
-        message::note(&format!("the policy counts licences: {}, less those that jobs of others hold", list.join(", ")));
+        message::print_note(&format!(
+            "the policy counts licences: {}, less those that jobs of others hold",
+            list.join(", ")
+        ));
     }
-    let memory: Option<u64> = daemon.desks().iter().map(|desk| desk.core().tracker().layout().memory()).sum();
+    let memory: Option<u64> = daemon.desks().iter().map(|desk| desk.core().tracker().layout().total_memory()).sum();
     match (memory, are_counted) {
         (Some(mb), true) => {
             let how = if on_nodes { "on each node" } else { "in all" };
-            message::note(&format!("the policy counts {mb} MB of memory, {how}, and devices of nodes"));
+            message::print_note(&format!("the policy counts {mb} MB of memory, {how}, and devices of nodes"));
         }
-        (Some(_), false) => message::warning(
+        (Some(_), false) => message::print_warning(
             "nodes run out of memory here, and this policy counts processors only: jobs that find no memory are held back and tried \
              again; `easy` and `conservative` count memory",
         ),
@@ -192,21 +196,21 @@ fn say(daemon: &SlurmDaemon) {
 /// Says what it has found of one set of nodes.
 fn say_of(desk: &LiveDesk, name: &str) {
     let (session, tracker) = (desk.core().session(), desk.core().tracker());
-    message::note(&format!(
+    message::print_note(&format!(
         "{name}{} on {}; jobs: {} running, {} waiting, {} held back, {} suspended",
-        plural(u64::from(tracker.layout().procs()), "processor"),
-        plural(tracker.layout().len() as u64, "node"),
-        session.running(),
-        session.waiting(),
-        session.held(),
-        session.suspended()
+        format_plural(u64::from(tracker.layout().procs()), "processor"),
+        format_plural(tracker.layout().len() as u64, "node"),
+        session.running_count(),
+        session.waiting_count(),
+        session.held_count(),
+        session.suspended_count()
     ));
     for (why, count) in desk.left_out() {
-        message::note(&format!("{name}left to the cluster: {count} {why}"));
+        message::print_note(&format!("{name}left to the cluster: {count} {why}"));
     }
 }
 
 /// Works with something that may panic: whatever that was, it must not keep a cluster.
-pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn guard_panics<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }

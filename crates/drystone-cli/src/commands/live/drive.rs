@@ -1,12 +1,12 @@
 //! `drystone live drive`.
 
-use super::daemon::{config, guarded, judge, log, tell_sets, work};
-use super::{OFF, home, reach_slurm, slurm};
+use super::daemon::{daemon_config, guard_panics, judge_site, start_daemon, start_logging, tell_sets};
+use super::{OFF, find_home, reach_cluster, reach_slurm};
 use crate::args::{Adopt, DriveArgs, OnStop};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::message;
-use crate::output::number::plural;
-use drystone_live::clock::wall;
+use crate::output::number::format_plural;
+use drystone_live::clock::unix_seconds;
 use drystone_live::cluster::Cluster;
 use drystone_live::core::Core;
 use drystone_live::daemon::DaemonConfig;
@@ -24,53 +24,53 @@ const RE_ARMED: &str = "DRYSTONE_RE_ARMED";
 /// Time after the hand-back before it does.
 const CALM: Duration = Duration::from_secs(30);
 
-pub(super) fn drive(args: &DriveArgs) -> CommandOutcome {
+pub(super) fn run_drive(args: &DriveArgs) -> CommandOutcome {
     let common = &args.daemon;
-    log(common.log);
-    let home = home(&common.home);
+    start_logging(common.log);
+    let home = find_home(&common.home);
     let ranks = Core::reads_priorities(&common.policy);
     let mut cluster = reach_slurm(&common.policy, &common.cluster, args.shrink)?;
-    let site = cluster.site().map_err(CommandFailure::usage)?;
+    let site = cluster.read_site().map_err(CommandFailure::usage_error)?;
     let partitions = cluster.partitions().to_vec();
-    Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;
-    let hook = std::fs::read_to_string(site.hook()).ok();
-    let suspends = common.policy.scheduler().policy.needs().suspend;
-    let mut remarks = site.for_drive(&partitions, hook.as_deref(), &home.heartbeat(), suspends, ranks);
+    Core::check_policy(&common.policy, cluster.capabilities()).map_err(CommandFailure::usage_error)?;
+    let hook = std::fs::read_to_string(site.hook_path()).ok();
+    let suspends = common.policy.build_scheduler().policy.needed_abilities().suspend;
+    let mut remarks = site.for_drive(&partitions, hook.as_deref(), &home.heartbeat_path(), suspends, ranks);
     if args.shrink {
-        remarks.extend(site.about_shrinking(&common.policy.canonical(), cluster.can().shrink));
+        remarks.extend(site.about_shrinking(&common.policy.canonical_text(), cluster.capabilities().shrink));
     }
-    remarks.extend(site.about_wake_file(&home.wake()));
+    remarks.extend(site.about_wake_file(&home.wake_path()));
     remarks.extend(site.about_page(common.listen.is_for_all()));
-    judge(&remarks, args.force)?;
-    check_clock(cluster.clock_ahead().map_err(CommandFailure::usage)?)?;
-    tell_sets(&cluster.sets());
+    judge_site(&remarks, args.force)?;
+    check_clock(cluster.clock_ahead().map_err(CommandFailure::usage_error)?)?;
+    tell_sets(&cluster.driven_sets());
     if args.check {
-        message::note("this site allows it");
+        message::print_note("this site allows it");
         return Ok(DONE);
     }
-    let config = config(common, &site, cluster.sets(), DaemonMode::Drive, args.adopt == Adopt::All);
+    let config = daemon_config(common, &site, cluster.driven_sets(), DaemonMode::Drive, args.adopt == Adopt::All);
     let config = DaemonConfig { comments: args.comments, ..config };
-    let conf = site.conf();
+    let conf = site.conf_path();
     let mut daemon = None;
-    let outcome = guarded(|| {
-        let (worked, outcome) = work(common, config, cluster, &conf);
-        daemon = worked;
+    let outcome = guard_panics(|| {
+        let (started_daemon, outcome) = start_daemon(common, config, cluster, &conf);
+        daemon = started_daemon;
         outcome
     });
     let Some(outcome) = outcome else {
         // A bug of this program: the cluster must not pay for it.
         give_back(args, &home);
-        return Err(CommandFailure::usage(
+        return Err(CommandFailure::usage_error(
             "the daemon failed and gave everything back; this is a bug, please report it",
         ));
     };
     let told_to_stop = matches!(outcome, Ok(code) if code >= 128);
-    let failed = outcome.is_err() && daemon.is_some();
+    let has_failed = outcome.is_err() && daemon.is_some();
     drop(daemon);
     if args.re_arm && matches!(outcome, Ok(OFF)) {
         re_arm(&home)?;
     }
-    if (told_to_stop && args.on_stop == OnStop::HandBack) || failed {
+    if (told_to_stop && args.on_stop == OnStop::HandBack) || has_failed {
         give_back(args, &home);
     }
     outcome
@@ -82,61 +82,66 @@ pub(super) fn drive(args: &DriveArgs) -> CommandOutcome {
 fn re_arm(home: &Home) -> Result<(), CommandFailure> {
     use std::os::unix::process::CommandExt;
     let times: u32 = std::env::var(RE_ARMED).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    if !home.timers_mark().exists() || Beat::read(&home.heartbeat()) != Beat::Off {
+    if !home.timers_mark().exists() || Beat::read_beat(&home.heartbeat_path()) != Beat::Off {
         return Ok(());
     }
     if times >= RE_ARMS {
-        message::error(&format!("given back by the timer {}: not driving again", plural(times.into(), "time")));
+        message::print_error(&format!(
+            "given back by the timer {}: not driving again",
+            format_plural(times.into(), "time")
+        ));
         return Ok(());
     }
     let pause = CALM.as_secs();
-    message::insist(&format!("the timer gave everything back while nothing beat; driving again in {pause} s"));
+    message::print_loud_warning(&format!(
+        "the timer gave everything back while nothing beat; driving again in {pause} s"
+    ));
     let stop = crate::interrupt::stop_in_order();
-    let mut left = CALM;
-    while !left.is_zero() {
+    let mut remaining_calm = CALM;
+    while !remaining_calm.is_zero() {
         if stop.load(std::sync::atomic::Ordering::SeqCst) {
             return Ok(());
         }
-        let nap = left.min(Duration::from_millis(500));
+        let nap = remaining_calm.min(Duration::from_millis(500));
         std::thread::sleep(nap);
-        left -= nap;
+        remaining_calm -= nap;
     }
     let _ = std::fs::remove_file(home.timers_mark());
-    let program = std::env::current_exe().map_err(CommandFailure::usage)?;
+    let program = std::env::current_exe().map_err(CommandFailure::usage_error)?;
     let mut command = std::process::Command::new(program);
     command.args(std::env::args_os().skip(1)).env(RE_ARMED, (times + 1).to_string());
-    Err(CommandFailure::usage(format_args!("cannot drive again: {}", command.exec())))
+    Err(CommandFailure::usage_error(format_args!("cannot drive again: {}", command.exec())))
 }
 
 /// Gives back without the daemon.
 fn give_back(args: &DriveArgs, home: &Home) {
     let options = HandBackOptions { patience: Duration::from_secs(10), ..HandBackOptions::default() };
-    let given = slurm(&args.daemon.cluster, false)
+    let summary = reach_cluster(&args.daemon.cluster, false)
         .and_then(|mut cluster| {
-            let site = cluster.site().map_err(|e| e.to_string())?;
+            let site = cluster.read_site().map_err(|e| e.to_string())?;
             cluster.look_at_all(&site);
             Ok(cluster)
         })
         .and_then(|mut cluster| {
             hand_back(&mut cluster, home, &options, &mut std::thread::sleep).map_err(|e| e.to_string())
         });
-    match given {
-        Ok(given) => message::note(&format!("given back: {}", super::give_back::told(&given))),
+    match summary {
+        Ok(given) => message::print_note(&format!("given back: {}", super::give_back::describe_hand_back(&given))),
         Err(error) => {
-            message::error(&format!("nothing was given back: {error}; `drystone live hand-back` tries again"))
+            message::print_error(&format!("nothing was given back: {error}; `drystone live hand-back` tries again"))
         }
     }
 }
 
 fn check_clock(ahead: i64) -> Result<(), CommandFailure> {
-    let here = wall();
+    let wall_time = unix_seconds();
     if ahead.abs() >= FAR {
-        return Err(CommandFailure::usage(format_args!(
-            "slurmctld's clock is {ahead} s ahead of this one ({here}): its hook would take the heartbeat for stale; set the clocks"
+        return Err(CommandFailure::usage_error(format_args!(
+            "slurmctld's clock is {ahead} s ahead of this one ({wall_time}): its hook would take the heartbeat for stale; set the clocks"
         )));
     }
     if ahead.abs() >= NEAR {
-        message::warning(&format!("slurmctld's clock is {ahead} s ahead of this one"));
+        message::print_warning(&format!("slurmctld's clock is {ahead} s ahead of this one"));
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! `drystone live hand-back`.
 
-use super::{OFF, home, slurm};
+use super::{OFF, find_home, reach_cluster};
 use crate::args::HandBackArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::Document;
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable};
-use drystone_live::clock::wall;
+use drystone_live::clock::unix_seconds;
 use drystone_live::cluster::slurm::hook::{SILENCE, heartbeat_of};
 use drystone_live::hand_back::{HandBackOptions, HandBackSummary, JobHolder, hand_back as give_back};
 use drystone_live::state::{Beat, Home};
@@ -17,48 +17,48 @@ use std::path::Path;
 const LISTED: usize = 20;
 
 pub(super) fn hand_back(args: &HandBackArgs) -> CommandOutcome {
-    let mut home = home(&args.home);
-    let mut cluster = slurm(&args.cluster, false).map_err(CommandFailure::usage)?;
+    let mut home = find_home(&args.home);
+    let mut cluster = reach_cluster(&args.cluster, false).map_err(CommandFailure::usage_error)?;
     let options = HandBackOptions { if_silent: args.if_silent, requeue: args.requeue, patience: args.patience };
     // Whichever partitions were driven: all are looked at, for nodes and jobs.
-    let site = cluster.site().map_err(CommandFailure::usage)?;
+    let site = cluster.read_site().map_err(CommandFailure::usage_error)?;
     cluster.look_at_all(&site);
     // The heartbeat that the hook reads is the one that counts.
-    let hooked = std::fs::read_to_string(site.hook()).ok().and_then(|hook| heartbeat_of(&hook));
-    if let (None, Some(folder)) = (&args.home.run, hooked.as_deref().and_then(Path::parent)) {
-        home = Home::new(home.state(), folder);
+    let heartbeat = std::fs::read_to_string(site.hook_path()).ok().and_then(|hook| heartbeat_of(&hook));
+    if let (None, Some(folder)) = (&args.home.run, heartbeat.as_deref().and_then(Path::parent)) {
+        home = Home::new(home.state_folder(), folder);
     }
-    let given = give_back(&mut cluster, &home, &options, &mut std::thread::sleep)?;
-    if given.skipped.is_none() {
-        nothing_beats(&hooked.unwrap_or_else(|| home.heartbeat()))?;
+    let summary = give_back(&mut cluster, &home, &options, &mut std::thread::sleep)?;
+    if summary.skipped.is_none() {
+        nothing_beats(&heartbeat.unwrap_or_else(|| home.heartbeat_path()))?;
         // A daemon that re-arms does so after a timer's hand-back, never after an administrator's.
         let mark = home.timers_mark();
         let _ = if args.if_silent.is_some() { std::fs::write(&mark, "") } else { std::fs::remove_file(&mark) };
     }
-    let done = given.released + given.resumed + given.crowded + given.requeued + given.left.len() > 0;
-    let done = done || given.is_doubtful();
-    if done || !args.quiet {
-        output::print(&HandBackReport { schema: "drystone/live-hand-back/1", given: &given }, args.format)?;
+    let has_effect = summary.released + summary.resumed + summary.crowded + summary.requeued + summary.left.len() > 0;
+    let has_effect = has_effect || summary.is_doubtful();
+    if has_effect || !args.quiet {
+        output::print_result(&HandBackReport { schema: "drystone/live-hand-back/1", given: &summary }, args.format)?;
     }
-    Ok(if given.left.is_empty() && !given.is_doubtful() { DONE } else { OFF })
+    Ok(if summary.left.is_empty() && !summary.is_doubtful() { DONE } else { OFF })
 }
 
 /// Refuses to report success while a daemon still beats where the hook looks.
 fn nothing_beats(heartbeat: &Path) -> Result<(), CommandFailure> {
-    let Beat::At { second, instance } = Beat::read(heartbeat) else { return Ok(()) };
-    let age = wall() - second;
+    let Beat::At { second, instance } = Beat::read_beat(heartbeat) else { return Ok(()) };
+    let age = unix_seconds() - second;
     if age.unsigned_abs() > SILENCE {
         return Ok(());
     }
     let run = heartbeat.parent().unwrap_or(heartbeat).display();
-    Err(CommandFailure::usage(format_args!(
+    Err(CommandFailure::usage_error(format_args!(
         "{instance} still drives: it beat {age} s ago in {}, which the hook reads, and new jobs come in held; repeat with --run {run}",
         heartbeat.display()
     )))
 }
 
 /// Describes a hand-back in one sentence.
-pub(super) fn told(given: &HandBackSummary) -> String {
+pub(super) fn describe_hand_back(given: &HandBackSummary) -> String {
     if let Some(why) = &given.skipped {
         return format!("nothing was done: {why}");
     }
@@ -81,7 +81,12 @@ pub(super) fn told(given: &HandBackSummary) -> String {
         let names: Vec<&str> = given.held.iter().filter(|held| held.by == by).map(|held| held.job.as_str()).collect();
         if !names.is_empty() {
             let stay = if names.len() == 1 { "stays" } else { "stay" };
-            parts.push(format!("{} {stay} held {}: {}", jobs(names.len()), holder(by, names.len()), listed(&names)));
+            parts.push(format!(
+                "{} {stay} held {}: {}",
+                jobs(names.len()),
+                holder_phrase(by, names.len()),
+                list_names(&names)
+            ));
         }
     }
     parts.extend(given.left.iter().cloned());
@@ -93,7 +98,7 @@ pub(super) fn told(given: &HandBackSummary) -> String {
 }
 
 /// Returns who holds so many jobs.
-fn holder(by: JobHolder, count: usize) -> &'static str {
+fn holder_phrase(by: JobHolder, count: usize) -> &'static str {
     match (by, count) {
         (JobHolder::User, 1) => "by its user",
         (JobHolder::User, _) => "by their users",
@@ -110,7 +115,7 @@ fn holder(by: JobHolder, count: usize) -> &'static str {
 }
 
 /// Lists the first jobs.
-fn listed(names: &[&str]) -> String {
+fn list_names(names: &[&str]) -> String {
     let first = names[..names.len().min(LISTED)].join(" ");
     match names.len().saturating_sub(LISTED) {
         0 => first,
@@ -126,18 +131,18 @@ struct HandBackReport<'a> {
 }
 
 impl Printable for HandBackReport<'_> {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        document.text(told(self.given));
+        document.add_text(describe_hand_back(self.given));
         document
     }
 
     /// Scripts search these lines.
-    fn overview(&self) -> Option<Document> {
+    fn render_overview(&self) -> Option<Document> {
         None
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut row = FlatRow::default();
         for (name, value) in [
             ("released", self.given.released),
@@ -149,7 +154,7 @@ impl Printable for HandBackReport<'_> {
             ("held", self.given.held.len()),
             ("left", self.given.left.len()),
         ] {
-            row.text(name, value);
+            row.add_text(name, value);
         }
         let mut rows = FlatRows::default();
         rows.push(row);
@@ -166,15 +171,19 @@ mod tests {
     fn a_hand_back_is_told_in_plain_words() {
         let held = |job: &str, by| HeldJob { job: job.into(), by };
         let mut given = HandBackSummary { released: 1, requeued: 2, ..HandBackSummary::default() };
-        assert_eq!(told(&given), "1 job let go, 2 suspended jobs requeued");
+        assert_eq!(describe_hand_back(&given), "1 job let go, 2 suspended jobs requeued");
         given.held = vec![held("4", JobHolder::User), held("8", JobHolder::Unknown), held("9_3", JobHolder::User)];
         assert_eq!(
-            told(&given),
+            describe_hand_back(&given),
             "1 job let go, 2 suspended jobs requeued, 2 jobs stay held by their users: 4 9_3, 1 job stays held as if by its user, of which no hook told: 8; `scontrol release 8` lets such a job go"
         );
         assert!(given.is_doubtful());
         given.held = (1..=22).map(|k| held(&k.to_string(), JobHolder::Administrator)).collect();
-        assert!(told(&given).contains("19 20 and 2 more; `scontrol release 1` lets such a job go"), "{}", told(&given));
+        assert!(
+            describe_hand_back(&given).contains("19 20 and 2 more; `scontrol release 1` lets such a job go"),
+            "{}",
+            describe_hand_back(&given)
+        );
         assert!(!given.is_doubtful());
     }
 }

@@ -1,33 +1,33 @@
 //! `drystone live install`.
 
-use super::home;
+use super::find_home;
 use crate::args::{InstallArgs, InstallPiece};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::{file, message, stdout};
-use drystone_live::cluster::slurm::hook::{merged, sites_own};
+use drystone_live::cluster::slurm::hook::{merge_hooks, sites_own};
 use drystone_live::cluster::slurm::install::{DASHBOARD, Installation, MOTD};
 use drystone_live::tracker::DaemonMode;
 use nix::unistd::{Uid, User};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-pub(super) fn install(args: &InstallArgs) -> CommandOutcome {
+pub(super) fn run_install(args: &InstallArgs) -> CommandOutcome {
     let user = match &args.user {
         Some(name) => User::from_name(name).ok().flatten().ok_or_else(|| no_user(name, args.home.state.as_path()))?,
         None => User::from_uid(Uid::effective())
             .ok()
             .flatten()
-            .ok_or_else(|| CommandFailure::usage("this user has no name"))?,
+            .ok_or_else(|| CommandFailure::usage_error("this user has no name"))?,
     };
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("drystone"));
     // What the hook and systemd read must not depend on where this was run.
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let home = home(&args.home);
-    let home = drystone_live::state::Home::new(whole(home.state()), whole(home.run()));
-    let policy = args.policy.canonical();
+    let home = find_home(&args.home);
+    let home = drystone_live::state::Home::new(whole(home.state_folder()), whole(home.run_folder()));
+    let policy = args.policy.canonical_text();
     let conf = args.conf.as_deref().map(whole);
     let commands = folder_of("scontrol");
-    let all = Installation {
+    let installation = Installation {
         home: &home,
         user: (&user.name, user.uid.as_raw()),
         program: &program,
@@ -38,37 +38,37 @@ pub(super) fn install(args: &InstallArgs) -> CommandOutcome {
         commands: commands.as_deref(),
     };
     let text = match args.piece {
-        InstallPiece::Tmpfiles => all.tmpfiles().ok_or_else(|| {
-            CommandFailure::usage(format_args!(
+        InstallPiece::Tmpfiles => installation.render_tmpfiles().ok_or_else(|| {
+            CommandFailure::usage_error(format_args!(
                 "{}: this run folder outlives a boot, and needs no piece of tmpfiles.d; --run names another",
-                home.run().display()
+                home.run_folder().display()
             ))
         })?,
-        InstallPiece::Hook => beside_the_sites(args, all.hook())?,
-        InstallPiece::Wake => all.wake(),
-        InstallPiece::Unit => all.unit(),
-        InstallPiece::HandBack => all.hand_back().0,
-        InstallPiece::Timer => all.hand_back().1,
-        InstallPiece::Cron => all.cron(),
+        InstallPiece::Hook => beside_the_sites(args, installation.render_hook())?,
+        InstallPiece::Wake => installation.render_wake(),
+        InstallPiece::Unit => installation.render_unit(),
+        InstallPiece::HandBack => installation.hand_back().0,
+        InstallPiece::Timer => installation.hand_back().1,
+        InstallPiece::Cron => installation.render_cron(),
         InstallPiece::Dashboard => DASHBOARD.to_string(),
         InstallPiece::Motd => MOTD.to_string(),
     };
     if args.piece == InstallPiece::Unit && is_hidden(&program) {
-        message::warning(&format!(
+        message::print_warning(&format!(
             "{}: the unit cannot reach a program in a home directory (ProtectHome=yes): copy it to /usr/local/bin and call that",
             program.display()
         ));
     }
     if args.out == Path::new("-") {
-        stdout::write(text.as_bytes())?;
+        stdout::write_bytes(text.as_bytes())?;
         return Ok(DONE);
     }
-    let written = file::write(&args.out, text.as_bytes())?;
-    written.publish()?;
+    let new_file = file::write_bytes(&args.out, text.as_bytes())?;
+    new_file.publish()?;
     if args.piece == InstallPiece::Wake {
         let executable = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(&args.out, executable)
-            .map_err(|e| CommandFailure::write(&args.out.display().to_string(), &e))?;
+            .map_err(|e| CommandFailure::write_error(&args.out.display().to_string(), &e))?;
     }
     next(args.piece, &whole(&args.out));
     Ok(DONE)
@@ -76,7 +76,7 @@ pub(super) fn install(args: &InstallArgs) -> CommandOutcome {
 
 /// The failure where a user is missing: what makes one that can do nothing else.
 fn no_user(name: &str, state: &Path) -> CommandFailure {
-    CommandFailure::usage(format_args!(
+    CommandFailure::usage_error(format_args!(
         "there is no user {name} here; `useradd --system --home-dir {} --shell /usr/sbin/nologin {name}` makes one",
         state.display()
     ))
@@ -97,23 +97,23 @@ fn folder_of(command: &str) -> Option<PathBuf> {
 
 /// The hook as it goes to its place: a site's own `job_submit.lua` there is never lost.
 fn beside_the_sites(args: &InstallArgs, hook: String) -> Result<String, CommandFailure> {
-    let there = match std::fs::read_to_string(&args.out) {
+    let present_text = match std::fs::read_to_string(&args.out) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(hook),
         Err(error) if args.out != Path::new("-") => {
-            return Err(CommandFailure::usage(format_args!("{}: cannot be read: {error}", args.out.display())));
+            return Err(CommandFailure::usage_error(format_args!("{}: cannot be read: {error}", args.out.display())));
         }
         Err(_) => return Ok(hook),
     };
-    match sites_own(&there) {
+    match sites_own(&present_text) {
         None => Ok(hook),
         Some(own) if args.merge => {
             let copy = args.out.with_extension("lua.site");
-            file::write(&copy, own.as_bytes())?.publish()?;
-            message::note(&format!("a copy of the site's own script is {}", copy.display()));
-            Ok(merged(&hook, &own))
+            file::write_bytes(&copy, own.as_bytes())?.publish()?;
+            message::print_note(&format!("a copy of the site's own script is {}", copy.display()));
+            Ok(merge_hooks(&hook, &own))
         }
-        Some(_) => Err(CommandFailure::usage(format_args!(
+        Some(_) => Err(CommandFailure::usage_error(format_args!(
             "{}: there is a script already that Drystone did not write; --merge keeps it and calls it first, or name another file",
             args.out.display()
         ))),
@@ -123,7 +123,7 @@ fn beside_the_sites(args: &InstallArgs, hook: String) -> Result<String, CommandF
 /// Says what comes next.
 fn next(piece: InstallPiece, out: &Path) {
     let out = out.display();
-    message::note(&match piece {
+    message::print_note(&match piece {
         InstallPiece::Hook => format!(
             "{out} is in place; now JobSubmitPlugins=lua in slurm.conf, and restart slurmctld. Until a daemon drives, jobs pass"
         ),

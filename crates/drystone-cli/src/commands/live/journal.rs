@@ -1,13 +1,13 @@
 //! `drystone live journal`.
 
-use super::home;
+use super::find_home;
 use crate::args::{JournalCommand, JournalExportArgs, JournalListArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::format::OutputTarget;
 use crate::output::logs::{Logs, WrittenLog};
-use crate::output::number::plural;
+use crate::output::number::format_plural;
 use crate::output::{self, Printable, message};
 use drystone::log::swf::SwfRecord;
 use drystone::policy::Action;
@@ -16,12 +16,12 @@ use drystone_live::journal::{self, JournalError, JournalRecord, JournalReplay};
 use serde::Serialize;
 use std::path::Path;
 
-pub(super) fn journal(command: JournalCommand) -> CommandOutcome {
+pub(super) fn run_journal(command: JournalCommand) -> CommandOutcome {
     match command {
-        JournalCommand::List(args) => list(&args),
-        JournalCommand::Show(args) => show(&args),
-        JournalCommand::Replay(args) => replay(&args),
-        JournalCommand::Export(args) => export(&args),
+        JournalCommand::List(args) => list_journal(&args),
+        JournalCommand::Show(args) => show_journal(&args),
+        JournalCommand::Replay(args) => replay_journal(&args),
+        JournalCommand::Export(args) => export_journal(&args),
     }
 }
 
@@ -34,25 +34,25 @@ struct JournalRows {
 }
 
 impl Printable for JournalRows {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        let all: Vec<usize> = (0..self.columns.len()).collect();
-        let mut table = DocumentTable::new(self.columns.iter().copied()).texts(&all);
-        self.rows.iter().for_each(|row| table.row(row.iter().cloned().map(Into::into).collect()));
-        document.table(table);
+        let column_places: Vec<usize> = (0..self.columns.len()).collect();
+        let mut table = DocumentTable::new(self.columns.iter().copied()).with_text_columns(&column_places);
+        self.rows.iter().for_each(|row| table.add_row(row.iter().cloned().map(Into::into).collect()));
+        document.add_table(table);
         document
     }
 
     /// Scripts search these lines.
-    fn overview(&self) -> Option<Document> {
+    fn render_overview(&self) -> Option<Document> {
         None
     }
 
-    fn rows(&self) -> FlatRows {
-        let mut rows = FlatRows::of(self.columns.iter().map(ToString::to_string));
+    fn render_rows(&self) -> FlatRows {
+        let mut rows = FlatRows::with_columns(self.columns.iter().map(ToString::to_string));
         for values in &self.rows {
             let mut row = FlatRow::default();
-            self.columns.iter().zip(values).for_each(|(name, value)| row.text(*name, value));
+            self.columns.iter().zip(values).for_each(|(name, value)| row.add_text(*name, value));
             rows.push(row);
         }
         rows
@@ -66,7 +66,7 @@ fn of_sets(
     columns: &[&'static str],
     read: impl Fn(&Path) -> Result<Vec<Vec<String>>, JournalError>,
 ) -> Result<(), CommandFailure> {
-    let journals = home(&args.home).journals();
+    let journals = find_home(&args.home).list_journals();
     let several = journals.len() > 1;
     let mut rows = Vec::new();
     for (set, folder) in journals {
@@ -75,17 +75,17 @@ fn of_sets(
         rows.extend(read(&folder)?.into_iter().map(first));
     }
     let columns = if several { [&["partitions"], columns].concat() } else { columns.to_vec() };
-    output::print(&JournalRows { schema, columns, rows }, args.format)?;
+    output::print_result(&JournalRows { schema, columns, rows }, args.format)?;
     Ok(())
 }
 
-fn list(args: &JournalListArgs) -> CommandOutcome {
+fn list_journal(args: &JournalListArgs) -> CommandOutcome {
     let columns = ["segment", "began", "mode", "policy", "version", "looks", "bytes"];
     of_sets(args, "drystone/live-journal/1", &columns, |folder| {
         let mut rows = Vec::new();
-        for (segment, records) in journal::whole(folder)? {
+        for (segment, records) in journal::read_journal(folder)? {
             let inputs = records.iter().filter(|record| matches!(record, JournalRecord::In(_))).count();
-            let told = match records.first() {
+            let begin_fields = match records.first() {
                 Some(JournalRecord::Begin(begin)) => [
                     begin.time.to_string(),
                     format!("{:?}", begin.settings.mode).to_lowercase(),
@@ -95,7 +95,7 @@ fn list(args: &JournalListArgs) -> CommandOutcome {
                 _ => ["torn".to_string(), String::new(), String::new(), String::new()],
             };
             let mut row = vec![segment.number.to_string()];
-            row.extend(told);
+            row.extend(begin_fields);
             row.extend([inputs.to_string(), segment.bytes.to_string()]);
             rows.push(row);
         }
@@ -104,21 +104,21 @@ fn list(args: &JournalListArgs) -> CommandOutcome {
     Ok(DONE)
 }
 
-fn show(args: &JournalListArgs) -> CommandOutcome {
-    of_sets(args, "drystone/live-journal-lines/1", &["time", "what", "text"], lines)?;
+fn show_journal(args: &JournalListArgs) -> CommandOutcome {
+    of_sets(args, "drystone/live-journal-lines/1", &["time", "what", "text"], journal_rows)?;
     Ok(DONE)
 }
 
 /// One row for each thing that happened.
-fn lines(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
+fn journal_rows(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
     let mut rows = Vec::new();
-    for (_, records) in journal::whole(folder)? {
+    for (_, records) in journal::read_journal(folder)? {
         let mut now = 0;
         for record in records {
             match record {
                 JournalRecord::Begin(begin) => {
                     now = begin.time + begin.offset;
-                    rows.push(row(
+                    rows.push(text_row(
                         now,
                         "begin",
                         format!("{} by {}", format!("{:?}", begin.settings.mode).to_lowercase(), begin.policy),
@@ -129,23 +129,26 @@ fn lines(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
                 ) => now = stamp.now,
                 JournalRecord::In(_) => {}
                 JournalRecord::Out(output) => {
-                    rows.extend(output.decided.iter().map(|decided| row(now, "decide", told(decided))));
-                    let orders = output.orders.iter().map(|order| format!("{} {}", order.verb(), order.key().name()));
-                    rows.extend(orders.map(|text| row(now, "order", text)));
-                    rows.extend(output.doubt.iter().map(|text| row(now, "doubt", text.clone())));
+                    rows.extend(
+                        output.decided.iter().map(|decided| text_row(now, "decide", describe_decision(decided))),
+                    );
+                    let orders =
+                        output.orders.iter().map(|order| format!("{} {}", order.verb(), order.job_key().name()));
+                    rows.extend(orders.map(|text| text_row(now, "order", text)));
+                    rows.extend(output.doubt.iter().map(|text| text_row(now, "doubt", text.clone())));
                 }
-                JournalRecord::Note { at, text } => rows.push(row(at, "note", text)),
+                JournalRecord::Note { at, text } => rows.push(text_row(at, "note", text)),
             }
         }
     }
     Ok(rows)
 }
 
-fn row(now: i64, what: &str, text: String) -> Vec<String> {
+fn text_row(now: i64, what: &str, text: String) -> Vec<String> {
     vec![now.to_string(), what.to_string(), text]
 }
 
-fn told(decided: &Decided) -> String {
+fn describe_decision(decided: &Decided) -> String {
     let job = decided.key.map_or_else(|| "?".to_string(), |key| key.name());
     let on = decided.on.as_ref().map_or(String::new(), |set| format!(" on {set}"));
     match decided.action {
@@ -160,11 +163,11 @@ fn told(decided: &Decided) -> String {
     }
 }
 
-fn replay(args: &JournalListArgs) -> CommandOutcome {
+fn replay_journal(args: &JournalListArgs) -> CommandOutcome {
     let differs = std::cell::Cell::new(false);
     let columns = ["segments", "inputs", "decisions", "orders", "replay"];
     of_sets(args, "drystone/live-replay/1", &columns, |folder| {
-        let JournalReplay { segments, inputs, decided, orders, mismatch } = journal::replay(folder)?;
+        let JournalReplay { segments, inputs, decided, orders, mismatch } = journal::replay_journal(folder)?;
         differs.set(differs.get() || mismatch.is_some());
         let outcome = match &mismatch {
             None => "the same came out, bit for bit".to_string(),
@@ -177,18 +180,18 @@ fn replay(args: &JournalListArgs) -> CommandOutcome {
     Ok(if differs.get() { FINDING } else { DONE })
 }
 
-fn export(args: &JournalExportArgs) -> CommandOutcome {
+fn export_journal(args: &JournalExportArgs) -> CommandOutcome {
     let target = OutputTarget::<Logs>::open(&args.out)?;
-    let folder = super::one_journal(&home(&args.home), args.set.as_deref())?;
-    let (workload, waits) = journal::workload(&folder)?;
+    let folder = super::one_journal(&find_home(&args.home), args.set.as_deref())?;
+    let (workload, waits) = journal::read_workload(&folder)?;
     let mut header = crate::input::synthetic_header(&workload);
-    header.set("Computer", &workload.provenance.name);
+    header.set_field("Computer", &workload.provenance.name);
     header.push("MaxJobs", &workload.len().to_string());
     header.push("MaxRecords", &workload.len().to_string());
     let jobs = workload.jobs().iter().zip(workload.truth()).zip(&waits);
     let records: Vec<SwfRecord> =
-        jobs.map(|((job, truth), wait)| SwfRecord { wait: wait.0.into(), ..SwfRecord::of(job, truth) }).collect();
-    target.write(&WrittenLog { header: &header, records: &records })?.publish()?;
-    message::note(&format!("{} that ran and are over", plural(workload.len() as u64, "job")));
+        jobs.map(|((job, truth), wait)| SwfRecord { wait: wait.0.into(), ..SwfRecord::from_job(job, truth) }).collect();
+    target.write_contents(&WrittenLog { header: &header, records: &records })?.publish()?;
+    message::print_note(&format!("{} that ran and are over", format_plural(workload.len() as u64, "job")));
     Ok(DONE)
 }

@@ -1,41 +1,42 @@
 //! `drystone live report`.
 
-use super::home;
+use super::find_home;
 use crate::args::LiveReportArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{count, duration, percent, plural};
+use crate::output::number::{format_count, format_duration, format_percent, format_plural};
 use crate::output::{self, Printable, message};
 use drystone::policy::PolicySpec;
 use drystone_live::journal::{self, JournalRecord};
-use drystone_live::report::{ComparedMeans, LiveReport, ReportError, WaitPair, report as make};
+use drystone_live::report::{ComparedMeans, LiveReport, ReportError, WaitPair, report_journal as make};
 use drystone_live::state::Home;
 use serde::Serialize;
 use std::path::Path;
 
-pub(super) fn report(args: &LiveReportArgs) -> CommandOutcome {
-    let home = home(&args.home);
-    let journals = home.journals();
-    let each = args.set.is_none() && journals.len() > 1 && args.format.for_people();
-    let chosen = if each { journals } else { vec![(None, super::one_journal(&home, args.set.as_deref())?)] };
+pub(super) fn run_report(args: &LiveReportArgs) -> CommandOutcome {
+    let home = find_home(&args.home);
+    let journals = home.list_journals();
+    let is_per_set = args.set.is_none() && journals.len() > 1 && args.format.for_people();
+    let chosen_journals =
+        if is_per_set { journals } else { vec![(None, super::one_journal(&home, args.set.as_deref())?)] };
     let baseline = match &args.baseline {
         Some(baseline) => baseline.clone(),
         None => own_scheduler(&args.home.state),
     };
     let mut reports = Vec::new();
-    for (set, folder) in chosen {
+    for (set, folder) in chosen_journals {
         let policy = match &args.policy {
             Some(policy) => policy.clone(),
             None => last_policy(&folder)?,
         };
         let mut report = match make(&folder, &policy, &baseline) {
             // One set that is too young does not keep the others back.
-            Err(error @ ReportError::TooFew(_)) if each => {
-                message::warning(&format!("{}: {error}", set.unwrap_or_default()));
+            Err(error @ ReportError::TooFew(_)) if is_per_set => {
+                message::print_warning(&format!("{}: {error}", set.unwrap_or_default()));
                 continue;
             }
-            other => other.map_err(CommandFailure::usage)?,
+            other => other.map_err(CommandFailure::usage_error)?,
         };
         if let Some(set) = set {
             report.cluster = format!("{}, partition {set}", report.cluster);
@@ -43,8 +44,8 @@ pub(super) fn report(args: &LiveReportArgs) -> CommandOutcome {
         reports.push(report);
     }
     match &reports[..] {
-        [report] => output::print(report, args.format)?,
-        _ => output::print(&Each(reports), args.format)?,
+        [report] => output::print_result(report, args.format)?,
+        _ => output::print_result(&Each(reports), args.format)?,
     }
     Ok(DONE)
 }
@@ -54,7 +55,7 @@ pub(super) fn report(args: &LiveReportArgs) -> CommandOutcome {
 fn own_scheduler(state: &Path) -> PolicySpec {
     let plain = || "easy".parse().unwrap_or_else(|e| unreachable!("easy is a policy: {e}"));
     let Some(conf) = Home::noted_conf(state) else {
-        message::note(
+        message::print_note(
             "the cluster's slurm.conf is not known here, so that the baseline is easy; --baseline slurm:FILE names it",
         );
         return plain();
@@ -62,7 +63,10 @@ fn own_scheduler(state: &Path) -> PolicySpec {
     match format!("slurm:{}", conf.display()).parse() {
         Ok(policy) => policy,
         Err(error) => {
-            message::warning(&format!("{} cannot be simulated, so that the baseline is easy: {error}", conf.display()));
+            message::print_warning(&format!(
+                "{} cannot be simulated, so that the baseline is easy: {error}",
+                conf.display()
+            ));
             plain()
         }
     }
@@ -70,43 +74,43 @@ fn own_scheduler(state: &Path) -> PolicySpec {
 
 /// The policy of the last segment.
 fn last_policy(folder: &Path) -> Result<PolicySpec, CommandFailure> {
-    let segments = journal::segments(folder)?;
+    let segments = journal::list_segments(folder)?;
     for segment in segments.iter().rev() {
-        if let Some(JournalRecord::Begin(begin)) = journal::entries(&segment.path)?.0.first() {
+        if let Some(JournalRecord::Begin(begin)) = journal::read_entries(&segment.path)?.0.first() {
             return Ok(begin.policy.parse()?);
         }
     }
-    Err(CommandFailure::usage(format_args!("{}: there is no journal here", folder.display())))
+    Err(CommandFailure::usage_error(format_args!("{}: there is no journal here", folder.display())))
 }
 
-fn spread(value: f64, interval: Option<(f64, f64)>, shown: impl Fn(f64) -> String) -> String {
-    let told = interval.map_or(String::new(), |(low, high)| format!(" ({} to {})", shown(low), shown(high)));
-    format!("{}{told}", shown(value))
+fn format_spread(value: f64, interval: Option<(f64, f64)>, shown: impl Fn(f64) -> String) -> String {
+    let interval_text = interval.map_or(String::new(), |(low, high)| format!(" ({} to {})", shown(low), shown(high)));
+    format!("{}{interval_text}", shown(value))
 }
 
-fn change(compared: &ComparedMeans) -> String {
-    let signed = |value: f64| format!("{:+.1} %", value * 100.0);
+fn format_change(compared: &ComparedMeans) -> String {
+    let format_signed = |value: f64| format!("{:+.1} %", value * 100.0);
     match compared.change {
         (Some(value), Some((low, high))) => {
             let unclear = if low <= 0.0 && high >= 0.0 { ", unclear" } else { "" };
-            format!("{} ({} to {}{unclear})", signed(value), signed(low), signed(high))
+            format!("{} ({} to {}{unclear})", format_signed(value), format_signed(low), format_signed(high))
         }
-        (Some(value), None) => format!("{} (too few jobs for an interval)", signed(value)),
+        (Some(value), None) => format!("{} (too few jobs for an interval)", format_signed(value)),
         (None, _) => "no ratio".to_string(),
     }
 }
 
-fn waits(heading: &str, rows: &[WaitPair], document: &mut Document) {
+fn append_waits(heading: &str, rows: &[WaitPair], document: &mut Document) {
     if rows.is_empty() {
         return;
     }
-    document.heading(heading);
+    document.add_heading(heading);
     let mut table = DocumentTable::new(["job", "processors", "on the cluster", "baseline", "policy", "change"]);
     for row in rows {
-        let time = |seconds: i64| duration(seconds as f64);
+        let time = |seconds: i64| format_duration(seconds as f64);
         let change = row.policy - row.baseline;
         let sign = if change < 0 { "−" } else { "+" };
-        table.row(vec![
+        table.add_row(vec![
             row.job.to_string().into(),
             row.procs.to_string().into(),
             time(row.cluster).into(),
@@ -115,7 +119,7 @@ fn waits(heading: &str, rows: &[WaitPair], document: &mut Document) {
             format!("{sign}{}", time(change.abs())).into(),
         ]);
     }
-    document.table(table);
+    document.add_table(table);
 }
 
 /// Reports on several sets of nodes, as tables one below the other.
@@ -123,18 +127,18 @@ fn waits(heading: &str, rows: &[WaitPair], document: &mut Document) {
 struct Each(Vec<LiveReport>);
 
 impl Printable for Each {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        self.0.iter().for_each(|report| tell(report, &mut document));
+        self.0.iter().for_each(|report| append_report(report, &mut document));
         document
     }
 
     /// Scripts search these lines.
-    fn overview(&self) -> Option<Document> {
+    fn render_overview(&self) -> Option<Document> {
         None
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         self.0.iter().for_each(|report| add_rows(report, &mut rows));
         rows
@@ -142,28 +146,39 @@ impl Printable for Each {
 }
 
 /// Adds a report to a document.
-fn tell(report: &LiveReport, document: &mut Document) {
-    let wait = |value| duration(value);
+fn append_report(report: &LiveReport, document: &mut Document) {
+    let wait = |value| format_duration(value);
     let plain = |value: f64| format!("{value:.2}");
     let fact = |name: &str, value: String| (name.to_string(), value);
-    document.heading(format!("{}: the same jobs under {}", report.cluster, report.policy));
+    document.add_heading(format!("{}: the same jobs under {}", report.cluster, report.policy));
     let (earlier, later, same) = report.moved;
     let mut facts = vec![
         fact(
             "jobs",
-            format!("{} that ran and are over, in {}", count(report.jobs as u64), duration(report.span as f64)),
+            format!(
+                "{} that ran and are over, in {}",
+                format_count(report.jobs as u64),
+                format_duration(report.span as f64)
+            ),
         ),
         fact("offered load", report.load.map_or_else(|| "none".into(), |load| format!("{load:.2}"))),
-        fact("mean wait on the cluster", duration(report.cluster_wait)),
+        fact("mean wait on the cluster", format_duration(report.cluster_wait)),
         fact(
             "mean wait, baseline",
-            format!("{} under {}", spread(report.wait.baseline.0, report.wait.baseline.1, wait), report.baseline),
+            format!(
+                "{} under {}",
+                format_spread(report.wait.baseline.0, report.wait.baseline.1, wait),
+                report.baseline
+            ),
         ),
-        fact("mean wait, policy", spread(report.wait.policy.0, report.wait.policy.1, wait)),
-        fact("change of the mean wait", change(&report.wait)),
-        fact("mean bounded slowdown, baseline", spread(report.slowdown.baseline.0, report.slowdown.baseline.1, plain)),
-        fact("mean bounded slowdown, policy", spread(report.slowdown.policy.0, report.slowdown.policy.1, plain)),
-        fact("change of the slowdown", change(&report.slowdown)),
+        fact("mean wait, policy", format_spread(report.wait.policy.0, report.wait.policy.1, wait)),
+        fact("change of the mean wait", format_change(&report.wait)),
+        fact(
+            "mean bounded slowdown, baseline",
+            format_spread(report.slowdown.baseline.0, report.slowdown.baseline.1, plain),
+        ),
+        fact("mean bounded slowdown, policy", format_spread(report.slowdown.policy.0, report.slowdown.policy.1, plain)),
+        fact("change of the slowdown", format_change(&report.slowdown)),
         fact("starts that move", format!("{earlier} earlier, {later} later, {same} the same within a minute")),
     ];
     if let Some(predicted) = &report.predictions {
@@ -173,9 +188,9 @@ fn tell(report: &LiveReport, document: &mut Document) {
                 "{} learned; median {:.2} of the run time; off by {} on average (time limits: {}); {} too short",
                 predicted.learned,
                 predicted.median_ratio,
-                duration(predicted.mean_error.0),
-                duration(predicted.mean_error.1),
-                percent(Some(predicted.too_short), 1)
+                format_duration(predicted.mean_error.0),
+                format_duration(predicted.mean_error.1),
+                format_percent(Some(predicted.too_short), 1)
             ),
         ));
     }
@@ -184,52 +199,52 @@ fn tell(report: &LiveReport, document: &mut Document) {
             "announced starts",
             format!(
                 "{}; off by {} on average; {} no later than announced",
-                plural(announced.jobs as u64, "job"),
-                duration(announced.mean_error),
-                percent(Some(announced.in_time), 1)
+                format_plural(announced.jobs as u64, "job"),
+                format_duration(announced.mean_error),
+                format_percent(Some(announced.in_time), 1)
             ),
         ));
     }
-    document.facts(facts);
-    let placed = if report.on_nodes { ", the policy on the nodes of the last daemon" } else { "" };
-    document.text(format!(
-            "Both schedulers are simulated on the jobs that the journal saw{placed}. Intervals: 95 %, from {} blocks of 50 jobs that follow \
+    document.add_facts(facts);
+    let placement_note = if report.on_nodes { ", the policy on the nodes of the last daemon" } else { "" };
+    document.add_text(format!(
+            "Both schedulers are simulated on the jobs that the journal saw{placement_note}. Intervals: 95 %, from {} blocks of 50 jobs that follow \
              each other. If the baseline's mean wait differs much from the cluster's own, do not trust the comparison.",
             report.blocks
         ));
-    waits("Jobs that would have gained most", &report.gains, document);
-    waits("Jobs that would have lost most", &report.losses, document);
+    append_waits("Jobs that would have gained most", &report.gains, document);
+    append_waits("Jobs that would have lost most", &report.losses, document);
 }
 
 /// Adds one row for each measure.
 fn add_rows(report: &LiveReport, rows: &mut FlatRows) {
     for (name, compared) in [("wait", &report.wait), ("bounded slowdown", &report.slowdown)] {
         let mut row = FlatRow::default();
-        row.text("measure", name);
-        row.text("policy", &report.policy);
-        row.text("baseline", &report.baseline);
-        row.number("baseline_mean", Some(compared.baseline.0));
-        row.number("policy_mean", Some(compared.policy.0));
-        row.number("change", compared.change.0);
-        row.number("low", compared.change.1.map(|interval| interval.0));
-        row.number("high", compared.change.1.map(|interval| interval.1));
+        row.add_text("measure", name);
+        row.add_text("policy", &report.policy);
+        row.add_text("baseline", &report.baseline);
+        row.add_number("baseline_mean", Some(compared.baseline.0));
+        row.add_number("policy_mean", Some(compared.policy.0));
+        row.add_number("change", compared.change.0);
+        row.add_number("low", compared.change.1.map(|interval| interval.0));
+        row.add_number("high", compared.change.1.map(|interval| interval.1));
         rows.push(row);
     }
 }
 
 impl Printable for LiveReport {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        tell(self, &mut document);
+        append_report(self, &mut document);
         document
     }
 
     /// Scripts search these lines.
-    fn overview(&self) -> Option<Document> {
+    fn render_overview(&self) -> Option<Document> {
         None
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         add_rows(self, &mut rows);
         rows

@@ -1,13 +1,13 @@
 //! `drystone live status`.
 
-use super::home;
+use super::find_home;
 use crate::args::LiveStatusArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::plural;
+use crate::output::number::format_plural;
 use crate::output::{self, Printable};
-use drystone_live::clock::wall;
+use drystone_live::clock::unix_seconds;
 use drystone_live::state::{Beat, Home, Lock};
 use serde::Serialize;
 use serde_json::Value;
@@ -15,9 +15,9 @@ use serde_json::Value;
 /// Notes that are printed.
 const NOTES: usize = 8;
 
-pub(super) fn status(args: &LiveStatusArgs) -> CommandOutcome {
-    let home = home(&args.home);
-    output::print(&LiveStatus::of(&home)?, args.format)?;
+pub(super) fn run_status(args: &LiveStatusArgs) -> CommandOutcome {
+    let home = find_home(&args.home);
+    output::print_result(&LiveStatus::from_home(&home)?, args.format)?;
     Ok(DONE)
 }
 
@@ -35,38 +35,45 @@ struct LiveStatus {
 }
 
 impl LiveStatus {
-    fn of(home: &Home) -> Result<LiveStatus, CommandFailure> {
-        let (heartbeat, heartbeat_age) = match Beat::read(&home.heartbeat()) {
-            Beat::At { second, instance } => (instance, Some(wall() - second)),
+    fn from_home(home: &Home) -> Result<LiveStatus, CommandFailure> {
+        let (heartbeat, heartbeat_age) = match Beat::read_beat(&home.heartbeat_path()) {
+            Beat::At { second, instance } => (instance, Some(unix_seconds() - second)),
             Beat::Off => ("everything was given back".to_string(), None),
             Beat::Missing => ("none: nothing is driven".to_string(), None),
             Beat::Garbled => ("it makes no sense: the hook lets jobs pass".to_string(), None),
         };
-        let published = match std::fs::read(home.status()) {
-            Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(CommandFailure::usage)?),
+        let published_status = match std::fs::read(home.status_path()) {
+            Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(CommandFailure::usage_error)?),
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                return Err(CommandFailure::usage(format_args!(
+                return Err(CommandFailure::usage_error(format_args!(
                     "{}: this user may not read it; the daemon's user, its group and root may",
-                    home.status().display()
+                    home.status_path().display()
                 )));
             }
             Err(_) => None,
         };
-        let daemon = Lock::holder(&home.lock());
-        if daemon.is_none() && published.is_none() && heartbeat_age.is_none() && !home.journal().exists() {
-            return Err(CommandFailure::usage(format_args!(
+        let daemon = Lock::find_holder(&home.lock_path());
+        if daemon.is_none() && published_status.is_none() && heartbeat_age.is_none() && !home.journal_folder().exists()
+        {
+            return Err(CommandFailure::usage_error(format_args!(
                 "{}: no daemon has worked here; --state names the folder of the one that you mean",
-                home.state().display()
+                home.state_folder().display()
             )));
         }
-        Ok(LiveStatus { schema: "drystone/live-status/1", daemon, heartbeat, heartbeat_age, published })
+        Ok(LiveStatus {
+            schema: "drystone/live-status/1",
+            daemon,
+            heartbeat,
+            heartbeat_age,
+            published: published_status,
+        })
     }
 
-    fn facts(&self) -> Vec<(String, String)> {
+    fn status_facts(&self) -> Vec<(String, String)> {
         let mut facts = vec![("daemon", self.daemon.clone().unwrap_or_else(|| "none works here".into()))];
         let age = self.heartbeat_age.map_or(String::new(), |age| format!(", {age} s ago"));
         facts.push(("heartbeat", format!("{}{age}", self.heartbeat)));
-        let Some(told) = &self.published else { return own(facts) };
+        let Some(told) = &self.published else { return owned_facts(facts) };
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
         let health = &told["health"];
         let number = |value: &Value| value.as_f64().unwrap_or(0.0);
@@ -77,7 +84,7 @@ impl LiveStatus {
         };
         facts.push(("mode", format!("{} by {}{places}", text(&told["mode"]), text(&told["policy"]))));
         facts.push(("cluster", text(&told["cluster"])));
-        facts.push(("published", format!("{} s ago", wall() - told["at"].as_i64().unwrap_or(0))));
+        facts.push(("published", format!("{} s ago", unix_seconds() - told["at"].as_i64().unwrap_or(0))));
         let jobs = told["jobs"].as_object().map_or(String::new(), |jobs| {
             jobs.iter().map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ")
         });
@@ -90,11 +97,11 @@ impl LiveStatus {
         for set in told["sets"].as_array().into_iter().flatten() {
             let (jobs, machine) = (&set["jobs"], &set["machine"]);
             let of = |state: &str| jobs[state].as_u64().unwrap_or(0);
-            let stalled = if set["stalled"] == true { "; released jobs do not start" } else { "" };
+            let stall_note = if set["stalled"] == true { "; released jobs do not start" } else { "" };
             facts.push((
                 "set",
                 format!(
-                    "{}: {} waiting, {} held, {} running; {} processors free of {}, {} out{stalled}",
+                    "{}: {} waiting, {} held, {} running; {} processors free of {}, {} out{stall_note}",
                     text(&set["name"]),
                     of("waiting"),
                     of("held"),
@@ -116,7 +123,7 @@ impl LiveStatus {
                 number(&health["period_ms"]) / 1_000.0,
                 number(&health["core_share"]) * 100.0,
                 health["counters"]["failures"],
-                plural(health["counters"]["missed"].as_u64().unwrap_or(0), "job")
+                format_plural(health["counters"]["missed"].as_u64().unwrap_or(0), "job")
             ),
         ));
         if health["stalled"] == true {
@@ -125,39 +132,39 @@ impl LiveStatus {
         if health["silent"] == true {
             facts.push(("cluster", "does not answer".into()));
         }
-        own(facts)
+        owned_facts(facts)
     }
 }
 
-fn own(facts: Vec<(&str, String)>) -> Vec<(String, String)> {
+fn owned_facts(facts: Vec<(&str, String)>) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 impl Printable for LiveStatus {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        document.facts(self.facts());
+        document.add_facts(self.status_facts());
         let Some(told) = &self.published else { return document };
         if let Some(orders) = told["health"]["counters"]["orders"].as_object().filter(|orders| !orders.is_empty()) {
             let mut table = DocumentTable::new(["orders", "count"]);
-            orders.iter().for_each(|(name, count)| table.row(vec![name.clone().into(), count.to_string().into()]));
-            document.table(table);
+            orders.iter().for_each(|(name, count)| table.add_row(vec![name.clone().into(), count.to_string().into()]));
+            document.add_table(table);
         }
         for note in told["health"]["notes"].as_array().into_iter().flatten().take(NOTES) {
-            document.text(note["text"].as_str().unwrap_or_default().to_string());
+            document.add_text(note["text"].as_str().unwrap_or_default().to_string());
         }
         document
     }
 
     /// Scripts search these lines.
-    fn overview(&self) -> Option<Document> {
+    fn render_overview(&self) -> Option<Document> {
         None
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut row = FlatRow::default();
-        for (name, value) in self.facts() {
-            row.text(name, value);
+        for (name, value) in self.status_facts() {
+            row.add_text(name, value);
         }
         let mut rows = FlatRows::default();
         rows.push(row);

@@ -4,9 +4,9 @@
 use super::{CellCounts, LogLine, StudyResult};
 use crate::exit::CommandFailure;
 use crate::output::message;
-use crate::output::number::plural;
+use crate::output::number::format_plural;
 use drystone_certify::{
-    Agreement, Difference, FreeRun, Golden, GoldenError, PriorityAgreement, free_run, pass_by_pass, priorities,
+    Agreement, Difference, FreeRun, Golden, GoldenError, PriorityAgreement, compare_priorities, free_run, pass_by_pass,
 };
 use drystone_reproduce::{PublishedValue, StudyCell, StudyRow, TableResult};
 use std::collections::BTreeMap;
@@ -59,16 +59,16 @@ struct CertifiedRecording {
 }
 
 /// The folder of recordings among these, and their names; `None` where there is none.
-pub(super) fn find(directories: &[PathBuf]) -> Option<(PathBuf, Vec<String>)> {
+pub(super) fn find_recordings(directories: &[PathBuf]) -> Option<(PathBuf, Vec<String>)> {
     directories.iter().find_map(|dir| {
-        let names = Golden::names(dir).ok().filter(|names| !names.is_empty())?;
+        let names = Golden::list_recordings(dir).ok().filter(|names| !names.is_empty())?;
         Some((dir.clone(), names))
     })
 }
 
 /// Compares the model with every recording of a folder on this many threads. `told` receives the
 /// jobs that are done. Returns also the number of recordings left out on cancellation.
-pub(super) fn certify(
+pub(super) fn certify_model(
     (dir, names): &(PathBuf, Vec<String>),
     wanted: &[String],
     threads: usize,
@@ -76,14 +76,14 @@ pub(super) fn certify(
     stop: &AtomicBool,
 ) -> Result<(StudyResult, usize), CommandFailure> {
     let wants = |id: &str| wanted.is_empty() || wanted.iter().any(|w| w == id);
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (next, comparisons) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let take = || {
         while !stop.load(Ordering::Relaxed)
             && let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed))
         {
-            let held = hold(dir, name, wants("runs"), told);
-            if let Ok(mut done) = done.lock() {
-                done.push((name.clone(), held));
+            let comparison = compare_recording(dir, name, wants("runs"), told);
+            if let Ok(mut done) = comparisons.lock() {
+                done.push((name.clone(), comparison));
             }
         }
     };
@@ -95,30 +95,39 @@ pub(super) fn certify(
         }
         take();
     });
-    let mut done = done.into_inner().unwrap_or_default();
-    done.sort_by(|a, b| a.0.cmp(&b.0));
-    let held = done.into_iter().map(|(_, held)| held).collect::<Result<Vec<_>, _>>().map_err(CommandFailure::usage)?;
-    let left_out = names.len() - held.len();
-    held.iter().for_each(tell_differences);
+    let mut comparisons = comparisons.into_inner().unwrap_or_default();
+    comparisons.sort_by(|a, b| a.0.cmp(&b.0));
+    let recordings = comparisons
+        .into_iter()
+        .map(|(_, held)| held)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(CommandFailure::usage_error)?;
+    let left_out = names.len() - recordings.len();
+    recordings.iter().for_each(tell_differences);
     let tables = TABLES.iter().filter(|(id, _)| wants(id)).map(|&(id, title)| match id {
-        "passes" => table(id, title, WHY_PASSES, PASSES, passes(&held)),
-        "runs" => table(id, title, WHY_RUNS, RUNS, runs(&held)),
-        _ => table(id, title, WHY_PRIORITIES, PRIORITIES, told_priorities(&held)),
+        "passes" => certified_table(id, title, WHY_PASSES, PASSES, pass_rows(&recordings)),
+        "runs" => certified_table(id, title, WHY_RUNS, RUNS, run_rows(&recordings)),
+        _ => certified_table(id, title, WHY_PRIORITIES, PRIORITIES, told_priorities(&recordings)),
     });
     let tables: Vec<TableResult> = tables.filter(|table| !table.rows.is_empty()).collect();
     let result = StudyResult {
         name: NAME.to_string(),
         source: SOURCE.to_string(),
         note: NOTE.to_string(),
-        counts: CellCounts::of(tables.iter()),
-        logs: held.into_iter().map(|held| held.log).collect(),
+        counts: CellCounts::from_tables(tables.iter()),
+        logs: recordings.into_iter().map(|held| held.log).collect(),
         tables,
     };
     Ok((result, left_out))
 }
 
-fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Result<CertifiedRecording, GoldenError> {
-    let golden = Golden::read(dir, name)?;
+fn compare_recording(
+    dir: &Path,
+    name: &str,
+    runs: bool,
+    told: &(dyn Fn(u64) + Sync),
+) -> Result<CertifiedRecording, GoldenError> {
+    let golden = Golden::read_recording(dir, name)?;
     let file = [".events.gz", ".events"].map(|end| format!("{name}{end}"));
     let file = file.into_iter().find(|file| dir.join(file).exists()).unwrap_or_default();
     let bytes = std::fs::read(dir.join(&file)).unwrap_or_default();
@@ -129,7 +138,15 @@ fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Resu
     told(golden.jobs.len() as u64);
     let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario).to_string();
     let unread = golden.unread_commands().into_iter().map(String::from).collect();
-    Ok(CertifiedRecording { scenario, log, agreement, free, priorities: priorities(&golden), differences, unread })
+    Ok(CertifiedRecording {
+        scenario,
+        log,
+        agreement,
+        free,
+        priorities: compare_priorities(&golden),
+        differences,
+        unread,
+    })
 }
 
 /// Prints the first difference of each pass in which the model and a recording part.
@@ -137,16 +154,23 @@ fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Resu
 /// The rest of a pass follows from its first difference.
 fn tell_differences(recording: &CertifiedRecording) {
     for command in &recording.unread {
-        message::warning(&format!("{}: `{command}` is not followed: passes after it may differ", recording.log.id));
+        message::print_warning(&format!(
+            "{}: `{command}` is not followed: passes after it may differ",
+            recording.log.id
+        ));
     }
     let mut last = None;
     let firsts = recording.differences.iter().filter(|own| last.replace(own.at) != Some(own.at));
     let firsts: Vec<&Difference> = firsts.collect();
     for difference in firsts.iter().take(SHOWN) {
-        message::note(&format!("{}: {difference}", recording.log.id));
+        message::print_note(&format!("{}: {difference}", recording.log.id));
     }
     if firsts.len() > SHOWN {
-        message::note(&format!("{}: {} in all differ", recording.log.id, plural(firsts.len() as u64, "pass")));
+        message::print_note(&format!(
+            "{}: {} in all differ",
+            recording.log.id,
+            format_plural(firsts.len() as u64, "pass")
+        ));
     }
 }
 
@@ -174,7 +198,7 @@ const PRIORITIES: Columns = &[
     ("largest difference", "largest difference from what Slurm calculated"),
 ];
 
-fn table(id: &str, title: &str, reason: &str, columns: Columns, rows: Vec<StudyRow>) -> TableResult {
+fn certified_table(id: &str, title: &str, reason: &str, columns: Columns, rows: Vec<StudyRow>) -> TableResult {
     TableResult {
         study: NAME.to_string(),
         id: id.to_string(),
@@ -186,54 +210,54 @@ fn table(id: &str, title: &str, reason: &str, columns: Columns, rows: Vec<StudyR
     }
 }
 
-fn row(label: &str, log: String, cells: Vec<StudyCell>) -> StudyRow {
+fn certified_row(label: &str, log: String, cells: Vec<StudyCell>) -> StudyRow {
     let policy = Some(NAME.to_string());
     StudyRow { label: label.to_string(), log, policy, settings: BTreeMap::new(), note: String::new(), cells }
 }
 
 /// Slurm's number and the model's; judged where there is a tolerance in percent.
-fn cell(real: f64, digits: usize, model: f64, tolerance: Option<f64>) -> StudyCell {
+fn certified_cell(real: f64, digits: usize, model: f64, tolerance: Option<f64>) -> StudyCell {
     let rounding = 0.5 * 10f64.powi(-(digits as i32));
-    let published = PublishedValue::Number { text: format!("{real:.digits$}"), value: real, rounding };
-    StudyCell::new(published, Some(Some(model)), tolerance)
+    let published_value = PublishedValue::Number { text: format!("{real:.digits$}"), value: real, rounding };
+    StudyCell::new(published_value, Some(Some(model)), tolerance)
 }
 
-fn count(real: usize, model: usize, tolerance: Option<f64>) -> StudyCell {
-    cell(real as f64, 0, model as f64, tolerance)
+fn count_cell(real: usize, model: usize, tolerance: Option<f64>) -> StudyCell {
+    certified_cell(real as f64, 0, model as f64, tolerance)
 }
 
-fn shown(model: f64) -> StudyCell {
+fn model_cell(model: f64) -> StudyCell {
     StudyCell::new(PublishedValue::Nothing, Some(Some(model)), None)
 }
 
-fn passes(held: &[CertifiedRecording]) -> Vec<StudyRow> {
-    let mut all = Agreement::default();
-    held.iter().for_each(|held| all.add(&held.agreement));
+fn pass_rows(held: &[CertifiedRecording]) -> Vec<StudyRow> {
+    let mut total = Agreement::default();
+    held.iter().for_each(|held| total.add(&held.agreement));
     let mut rows: Vec<StudyRow> =
-        held.iter().map(|h| row(&h.scenario, h.log.id.clone(), pass_cells(&h.agreement))).collect();
+        held.iter().map(|h| certified_row(&h.scenario, h.log.id.clone(), pass_cells(&h.agreement))).collect();
     if rows.len() > 1 {
-        rows.push(row("all", "all".to_string(), pass_cells(&all)));
+        rows.push(certified_row("all", "all".to_string(), pass_cells(&total)));
     }
     rows
 }
 
 fn pass_cells(a: &Agreement) -> Vec<StudyCell> {
-    let unexplained = (a.passes_with_extra - a.extra_after_end) as f64 * 1000.0 / a.passes.max(1) as f64;
+    let unexplained_rate = (a.passes_with_extra - a.extra_after_end) as f64 * 1000.0 / a.passes.max(1) as f64;
     // Without a plan or a victim there is nothing to judge.
-    let judged = |real: usize, tolerance| (real > 0).then_some(tolerance);
+    let tolerance_of = |real: usize, tolerance| (real > 0).then_some(tolerance);
     vec![
-        shown(a.passes as f64),
-        count(a.starts, a.same_starts, Some(0.0)),
-        count(a.starts, a.same_nodes, None),
-        count(a.plans, a.same_plans, judged(a.plans, 1.0)),
-        count(a.plans, a.same_plan_nodes, None),
-        shown(a.passes_with_extra as f64),
-        StudyCell::new(PublishedValue::Below(10.0), Some(Some(unexplained)), Some(0.0)),
-        count(a.victims, a.same_victims, judged(a.victims, 1.0)),
+        model_cell(a.passes as f64),
+        count_cell(a.starts, a.same_starts, Some(0.0)),
+        count_cell(a.starts, a.same_nodes, None),
+        count_cell(a.plans, a.same_plans, tolerance_of(a.plans, 1.0)),
+        count_cell(a.plans, a.same_plan_nodes, None),
+        model_cell(a.passes_with_extra as f64),
+        StudyCell::new(PublishedValue::Below(10.0), Some(Some(unexplained_rate)), Some(0.0)),
+        count_cell(a.victims, a.same_victims, tolerance_of(a.victims, 1.0)),
     ]
 }
 
-fn runs(held: &[CertifiedRecording]) -> Vec<StudyRow> {
+fn run_rows(held: &[CertifiedRecording]) -> Vec<StudyRow> {
     let mut scenarios: BTreeMap<&str, Vec<(&str, &FreeRun)>> = BTreeMap::new();
     for held in held {
         if let Some(free) = &held.free {
@@ -258,21 +282,21 @@ fn run_row(scenario: &str, runs: &[(&str, &FreeRun)]) -> StudyRow {
     let within = real.iter().filter(|&&wait| (least - apart..=most + apart).contains(&wait)).count();
     let log = runs.iter().map(|(log, _)| *log).collect::<Vec<_>>().join(" ");
     let cells = vec![
-        cell(mean(&real), 1, mean(&model), None),
-        cell(real_least, 1, least, None),
-        cell(real_most, 1, most, None),
-        count(real.len(), within, Some(0.0)),
+        certified_cell(mean(&real), 1, mean(&model), None),
+        certified_cell(real_least, 1, least, None),
+        certified_cell(real_most, 1, most, None),
+        count_cell(real.len(), within, Some(0.0)),
     ];
-    row(scenario, log, cells)
+    certified_row(scenario, log, cells)
 }
 
 fn told_priorities(held: &[CertifiedRecording]) -> Vec<StudyRow> {
-    let told = held.iter().filter_map(|held| {
-        let told = held.priorities.as_ref()?;
-        let cells = vec![count(told.all, told.same, Some(0.0)), shown(told.largest as f64)];
-        Some(row(&held.scenario, held.log.id.clone(), cells))
+    let rows = held.iter().filter_map(|held| {
+        let priorities = held.priorities.as_ref()?;
+        let cells = vec![count_cell(priorities.all, priorities.same, Some(0.0)), model_cell(priorities.largest as f64)];
+        Some(certified_row(&held.scenario, held.log.id.clone(), cells))
     });
-    told.collect()
+    rows.collect()
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@
 
 use crate::exit::CommandFailure;
 use crate::output::document::DocumentTable;
-use drystone_reproduce::{PaperStudy, RowSpec, builtin};
+use drystone_reproduce::{PaperStudy, RowSpec, read_builtin};
 
 /// Returns a table of these variants and the published tables that check each.
-pub(crate) fn checks(variants: &[&str]) -> Result<DocumentTable, CommandFailure> {
-    let studies = builtin().map_err(CommandFailure::usage)?;
-    let mut table = DocumentTable::new(["variant", "tables"]).texts(&[0, 1]);
+pub(crate) fn check_table(variants: &[&str]) -> Result<DocumentTable, CommandFailure> {
+    let studies = read_builtin().map_err(CommandFailure::usage_error)?;
+    let mut table = DocumentTable::new(["variant", "tables"]).with_text_columns(&[0, 1]);
     for variant in variants {
-        let checked = studies.iter().filter_map(|study| checked_by(study, variant)).collect::<Vec<_>>();
-        let checked = if checked.is_empty() { "none".to_string() } else { checked.join("; ") };
-        table.row(vec![(*variant).to_string().into(), checked.into()]);
+        let tables = studies.iter().filter_map(|study| checked_by(study, variant)).collect::<Vec<_>>();
+        let table_text = if tables.is_empty() { "none".to_string() } else { tables.join("; ") };
+        table.add_row(vec![(*variant).to_string().into(), table_text.into()]);
     }
     Ok(table)
 }

@@ -1,7 +1,7 @@
 //! `drystone reproduce coverage`: a command for each feature of the papers, run, and its output
 //! looked through.
 
-use super::cores;
+use super::core_count;
 use crate::args::ReproduceArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
 use crate::interrupt;
@@ -10,7 +10,7 @@ use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable, ReportFile, file};
 use crate::progress::WorkProgress;
-use drystone_reproduce::{Library, LogRef, LogState, Paper, PaperFeature, PaperStudy, builtin, features};
+use drystone_reproduce::{Library, LogRef, LogState, Paper, PaperFeature, PaperStudy, read_builtin, read_features};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -73,7 +73,7 @@ impl Finding {
         (Finding::Missing, "open for want of a log"),
     ];
 
-    fn word(self) -> &'static str {
+    fn format_word(self) -> &'static str {
         Finding::ALL.iter().find(|(finding, _)| *finding == self).map_or("", |(_, word)| word)
     }
 }
@@ -81,56 +81,59 @@ impl Finding {
 /// Logs of the studies by study and identifier: path, or the reason why it is not there.
 type Paths = BTreeMap<(String, String), Result<PathBuf, String>>;
 
-pub(super) fn coverage(args: &ReproduceArgs) -> CommandOutcome {
-    let studies = builtin().map_err(CommandFailure::usage)?;
-    let papers = wanted(&args.studies[1..])?;
+pub(super) fn run_coverage(args: &ReproduceArgs) -> CommandOutcome {
+    let studies = read_builtin().map_err(CommandFailure::usage_error)?;
+    let papers = select_papers(&args.studies[1..])?;
     if !args.table.is_empty() {
-        return Err(CommandFailure::usage("--table: coverage has no tables; name studies behind it to choose papers"));
+        return Err(CommandFailure::usage_error(
+            "--table: coverage has no tables; name studies behind it to choose papers",
+        ));
     }
     if args.list {
-        let all = papers.iter().map(|paper| told(paper, &studies, &mut |_| (Finding::Open, String::new())));
-        output::print_document(&document(&all.collect::<Vec<_>>(), false))?;
+        let covered_papers =
+            papers.iter().map(|paper| cover_paper(paper, &studies, &mut |_| (Finding::Open, String::new())));
+        output::print_document(&render_document(&covered_papers.collect::<Vec<_>>(), false))?;
         return Ok(DONE);
     }
-    let written: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
-    file::distinct(&[], &written)?;
+    let output_paths: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
+    file::check_distinct(&[], &output_paths)?;
     let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
-    let paths = paths(args, &papers, &studies);
-    let all: Vec<(&str, &PaperFeature)> =
+    let paths = find_paths(args, &papers, &studies);
+    let features: Vec<(&str, &PaperFeature)> =
         papers.iter().flat_map(|p| p.features.iter().map(|f| (p.study.as_str(), f))).collect();
-    let found = run_all(args, &all, &paths)?;
+    let findings = run_all(args, &features, &paths)?;
     if interrupt::stop_at_once() {
-        return Ok(interrupt::code());
+        return Ok(interrupt::exit_code());
     }
-    let mut found = found.into_iter();
-    let mut next = |_: &PaperFeature| found.next().unwrap_or((Finding::Failed, "it was not run".to_string()));
-    let papers = papers.iter().map(|paper| told(paper, &studies, &mut next)).collect();
+    let mut findings = findings.into_iter();
+    let mut next = |_: &PaperFeature| findings.next().unwrap_or((Finding::Failed, "it was not run".to_string()));
+    let papers = papers.iter().map(|paper| cover_paper(paper, &studies, &mut next)).collect();
     let all = Covered { schema: "drystone/coverage/1", drystone: VERSION, papers };
-    let reports = reports.into_iter().map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
-    file::publish(reports)?;
-    output::print(&all, args.format)?;
-    let failed = all.papers.iter().flat_map(|p| &p.features).any(|f| f.result == Finding::Failed);
-    Ok(if failed { FINDING } else { DONE })
+    let reports = reports.into_iter().map(|report| report.write_result(&all)).collect::<Result<Vec<_>, _>>()?;
+    file::publish_all(reports)?;
+    output::print_result(&all, args.format)?;
+    let has_failed = all.papers.iter().flat_map(|p| &p.features).any(|f| f.result == Finding::Failed);
+    Ok(if has_failed { FINDING } else { DONE })
 }
 
 /// The papers of these studies; all, if none is named.
-fn wanted(names: &[String]) -> Result<Vec<Paper>, CommandFailure> {
-    let papers = features().map_err(CommandFailure::usage)?;
+fn select_papers(names: &[String]) -> Result<Vec<Paper>, CommandFailure> {
+    let papers = read_features().map_err(CommandFailure::usage_error)?;
     for name in names {
         if !papers.iter().any(|paper| paper.study == *name) {
-            let known: Vec<&str> = papers.iter().map(|paper| paper.study.as_str()).collect();
-            return Err(CommandFailure::usage(format_args!(
+            let known_studies: Vec<&str> = papers.iter().map(|paper| paper.study.as_str()).collect();
+            return Err(CommandFailure::usage_error(format_args!(
                 "coverage has no paper `{name}`; expected one of {}",
-                known.join(", ")
+                known_studies.join(", ")
             )));
         }
     }
     Ok(papers.into_iter().filter(|paper| names.is_empty() || names.contains(&paper.study)).collect())
 }
 
-fn paths(args: &ReproduceArgs, papers: &[Paper], studies: &[PaperStudy]) -> Paths {
+fn find_paths(args: &ReproduceArgs, papers: &[Paper], studies: &[PaperStudy]) -> Paths {
     let library = Library { directories: args.logs.clone() };
-    let find = |log: &LogRef| match library.find(log) {
+    let find = |log: &LogRef| match library.find_log(log) {
         LogState::Found { path, .. } => Ok(path),
         LogState::Absent => Err(format!("{} is missing", log.file)),
         LogState::Wrong { path, problem } => Err(format!("{}: {problem}", path.display())),
@@ -149,55 +152,55 @@ fn run_all(
     paths: &Paths,
 ) -> Result<Vec<(Finding, String)>, CommandFailure> {
     let program = std::env::current_exe().map_err(|error| {
-        CommandFailure::usage(format_args!("coverage runs this program again, which cannot be found: {error}"))
+        CommandFailure::usage_error(format_args!("coverage runs this program again, which cannot be found: {error}"))
     })?;
     let mut commands: Vec<(&str, &PaperFeature)> = Vec::new();
     for &(study, feature) in all.iter().filter(|(_, feature)| !feature.command.is_empty()) {
-        if !commands.iter().any(|(s, f)| *s == study && same(f, feature)) {
+        if !commands.iter().any(|(s, f)| *s == study && is_same_command(f, feature)) {
             commands.push((study, feature));
         }
     }
     let progress = WorkProgress::new("running", "commands", Some(commands.len() as u64));
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let (next, outputs) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let take = || {
         while !interrupt::stop_at_once()
             && let at = next.fetch_add(1, Ordering::Relaxed)
             && let Some(&(study, feature)) = commands.get(at)
         {
-            let given = run(&program, args, study, feature, paths);
-            if let Ok(mut done) = done.lock() {
-                done.insert((study, feature.command.as_str(), feature.input.as_str()), given);
+            let output = run_feature(&program, args, study, feature, paths);
+            if let Ok(mut done) = outputs.lock() {
+                done.insert((study, feature.command.as_str(), feature.input.as_str()), output);
             }
-            progress.add(1);
+            progress.add_done(1);
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..args.threads.map_or_else(cores, usize::from).clamp(1, commands.len().max(1)) {
+        for _ in 1..args.threads.map_or_else(core_count, usize::from).clamp(1, commands.len().max(1)) {
             // A thread that cannot be started is one fewer: this thread works as well.
             let _ = std::thread::Builder::new().spawn_scoped(scope, take);
         }
         take();
     });
-    let done = done.into_inner().unwrap_or_default();
+    let outputs = outputs.into_inner().unwrap_or_default();
     let finding = |&(study, feature): &(&str, &PaperFeature)| {
-        judged(feature, done.get(&(study, feature.command.as_str(), feature.input.as_str())))
+        judge_feature(feature, outputs.get(&(study, feature.command.as_str(), feature.input.as_str())))
     };
     Ok(all.iter().map(finding).collect())
 }
 
 /// True if two features are shown by one command.
-fn same(a: &PaperFeature, b: &PaperFeature) -> bool {
+fn is_same_command(a: &PaperFeature, b: &PaperFeature) -> bool {
     a.command == b.command && a.input == b.input
 }
 
 /// The finding of a feature by what its command gave.
-fn judged(feature: &PaperFeature, given: Option<&CommandOutput>) -> (Finding, String) {
+fn judge_feature(feature: &PaperFeature, given: Option<&CommandOutput>) -> (Finding, String) {
     let (output, files) = match given {
         None => return (Finding::Open, String::new()),
         Some(Err(failed)) => return failed.clone(),
         Some(Ok(given)) => given,
     };
-    if let Some(text) = feature.lacking(output) {
+    if let Some(text) = feature.lacking_text(output) {
         return (Finding::Failed, format!("its output lacks `{text}`"));
     }
     if let Some(name) = feature.files.iter().find(|name| !files.contains(name)) {
@@ -206,9 +209,15 @@ fn judged(feature: &PaperFeature, given: Option<&CommandOutput>) -> (Finding, St
     (if feature.open.is_empty() { Finding::Shown } else { Finding::Partly }, String::new())
 }
 
-fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &PaperFeature, paths: &Paths) -> CommandOutput {
-    let failed = |problem: String| (Finding::Failed, problem);
-    let out = tempfile::tempdir().map_err(|error| failed(format!("no folder for its files: {error}")))?;
+fn run_feature(
+    program: &Path,
+    args: &ReproduceArgs,
+    study: &str,
+    feature: &PaperFeature,
+    paths: &Paths,
+) -> CommandOutput {
+    let as_failure = |problem: String| (Finding::Failed, problem);
+    let out = tempfile::tempdir().map_err(|error| as_failure(format!("no folder for its files: {error}")))?;
     if !feature.input.is_empty() {
         let mut text = feature.input.clone();
         for ((_, id), path) in paths.iter().filter(|((name, _), _)| name == study) {
@@ -219,10 +228,10 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &PaperFeature
             }
         }
         let file = out.path().join(&feature.input_name);
-        std::fs::write(file, text).map_err(|error| failed(format!("its input cannot be written: {error}")))?;
+        std::fs::write(file, text).map_err(|error| as_failure(format!("its input cannot be written: {error}")))?;
     }
     let mut commands: Vec<Vec<OsString>> = vec![Vec::new()];
-    for word in feature.words() {
+    for word in feature.split_words() {
         if word == ";" {
             commands.push(Vec::new());
             continue;
@@ -245,7 +254,7 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &PaperFeature
             Some(id) => match paths.get(&(study.to_string(), id.to_string())) {
                 Some(Ok(path)) => words.push(path.clone().into_os_string()),
                 Some(Err(problem)) => return Err((Finding::Missing, problem.clone())),
-                None => return Err(failed(format!("the study has no log `{id}`"))),
+                None => return Err(as_failure(format!("the study has no log `{id}`"))),
             },
             None => words.push(word.into()),
         }
@@ -253,22 +262,22 @@ fn run(program: &Path, args: &ReproduceArgs, study: &str, feature: &PaperFeature
     let mut output = String::new();
     for words in &commands {
         let ran = Command::new(program).args(words).stdin(Stdio::null()).output();
-        let ran = ran.map_err(|error| failed(format!("it cannot be run: {error}")))?;
+        let ran = ran.map_err(|error| as_failure(format!("it cannot be run: {error}")))?;
         if !ran.status.success() {
-            let said = String::from_utf8_lossy(&ran.stderr);
-            let said = said.lines().find(|line| line.starts_with("error")).unwrap_or("");
-            return Err(failed(format!("{} {said}", ran.status).trim_end().to_string()));
+            let error_text = String::from_utf8_lossy(&ran.stderr);
+            let error_line = error_text.lines().find(|line| line.starts_with("error")).unwrap_or("");
+            return Err(as_failure(format!("{} {error_line}", ran.status).trim_end().to_string()));
         }
         output.push_str(&String::from_utf8_lossy(&ran.stdout));
     }
-    let written =
-        std::fs::read_dir(out.path()).map_err(|error| failed(format!("its folder cannot be read: {error}")))?;
-    let written = written.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    Ok((output, written))
+    let entries =
+        std::fs::read_dir(out.path()).map_err(|error| as_failure(format!("its folder cannot be read: {error}")))?;
+    let file_names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    Ok((output, file_names))
 }
 
 /// A paper with the findings of its features.
-fn told(
+fn cover_paper(
     paper: &Paper,
     studies: &[PaperStudy],
     finding: &mut dyn FnMut(&PaperFeature) -> (Finding, String),
@@ -311,74 +320,74 @@ fn count_line<'a>(features: impl Iterator<Item = &'a CoveredFeature> + Clone) ->
     format!("{} features: {}", features.clone().count(), counts.collect::<Vec<_>>().join(", "))
 }
 
-fn document(papers: &[CoveredPaper], ran: bool) -> Document {
+fn render_document(papers: &[CoveredPaper], ran: bool) -> Document {
     let mut document = Document::default();
-    document.heading(format!("Features of the papers, by drystone {VERSION}"));
+    document.add_heading(format!("Features of the papers, by drystone {VERSION}"));
     if ran {
-        document.text(count_line(papers.iter().flat_map(|p| &p.features)));
+        document.add_text(count_line(papers.iter().flat_map(|p| &p.features)));
     }
-    document.text(
+    document.add_text(
         "Each row names a feature, the command that shows it and the text or file that the command must give. LOGS is the \
          folder of the logs, OUT an empty folder. Generated by `drystone reproduce coverage`, which runs every command.",
     );
     for paper in papers {
-        document.heading(paper.study.clone());
-        document.text(paper.source.clone());
+        document.add_heading(paper.study.clone());
+        document.add_text(paper.source.clone());
         if ran {
-            document.text(count_line(paper.features.iter()));
+            document.add_text(count_line(paper.features.iter()));
         }
-        let mut table =
-            DocumentTable::new(["section", "feature", "command", "must show", "result"]).texts(&[0, 1, 2, 3, 4]);
+        let mut table = DocumentTable::new(["section", "feature", "command", "must show", "result"])
+            .with_text_columns(&[0, 1, 2, 3, 4]);
         for f in &paper.features {
             let code = |text: &str| if text.is_empty() { "-".to_string() } else { format!("`{text}`") };
             let shows: Vec<String> = f.shows.iter().map(|text| code(text)).collect();
             let shows = if shows.is_empty() { "-".to_string() } else { shows.join(", ") };
-            table.row(vec![
+            table.add_row(vec![
                 f.section.clone().into(),
                 f.feature.clone().into(),
                 code(&f.command).into(),
                 shows.into(),
-                result(f, ran),
+                result_value(f, ran),
             ]);
         }
-        document.table(table);
+        document.add_table(table);
     }
     document
 }
 
-fn result(feature: &CoveredFeature, ran: bool) -> TableValue {
+fn result_value(feature: &CoveredFeature, ran: bool) -> TableValue {
     if !ran {
-        return TableValue::toned(if feature.open.is_empty() { "-" } else { &feature.open }, Tone::Faint);
+        return TableValue::toned_text(if feature.open.is_empty() { "-" } else { &feature.open }, Tone::Faint);
     }
-    let word = feature.result.word();
+    let word = feature.result.format_word();
     match feature.result {
-        Finding::Shown => TableValue::toned(word, Tone::Good),
+        Finding::Shown => TableValue::toned_text(word, Tone::Good),
         Finding::Partly => format!("{word}; not done: {}", feature.open).into(),
-        Finding::Open => TableValue::toned(format!("{word}: {}", feature.open), Tone::Faint),
-        Finding::Failed => TableValue::toned(format!("{word}: {}", feature.problem), Tone::Bad),
-        Finding::Missing => TableValue::toned(format!("{word}: {}", feature.problem), Tone::Faint),
+        Finding::Open => TableValue::toned_text(format!("{word}: {}", feature.open), Tone::Faint),
+        Finding::Failed => TableValue::toned_text(format!("{word}: {}", feature.problem), Tone::Bad),
+        Finding::Missing => TableValue::toned_text(format!("{word}: {}", feature.problem), Tone::Faint),
     }
 }
 
 impl Printable for Covered {
-    fn document(&self) -> Document {
-        document(&self.papers, true)
+    fn render_document(&self) -> Document {
+        render_document(&self.papers, true)
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         for paper in &self.papers {
             for f in &paper.features {
                 let mut row = FlatRow::default();
-                row.text("drystone", VERSION);
-                row.text("paper", &paper.study);
-                row.text("section", &f.section);
-                row.text("feature", &f.feature);
-                row.text("command", &f.command);
-                row.text("shows", f.shows.join("; "));
-                row.text("result", f.result.word());
-                row.text("not_done", &f.open);
-                row.text("problem", &f.problem);
+                row.add_text("drystone", VERSION);
+                row.add_text("paper", &paper.study);
+                row.add_text("section", &f.section);
+                row.add_text("feature", &f.feature);
+                row.add_text("command", &f.command);
+                row.add_text("shows", f.shows.join("; "));
+                row.add_text("result", f.result.format_word());
+                row.add_text("not_done", &f.open);
+                row.add_text("problem", &f.problem);
                 rows.push(row);
             }
         }

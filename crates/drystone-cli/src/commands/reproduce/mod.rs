@@ -7,7 +7,7 @@ mod covered;
 #[cfg(not(feature = "certify"))]
 mod uncertified;
 
-pub(crate) use checks::checks;
+pub(crate) use checks::check_table;
 #[cfg(not(feature = "certify"))]
 use uncertified as certified;
 
@@ -17,12 +17,12 @@ use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::plural;
+use crate::output::number::format_plural;
 use crate::output::{self, Printable, ReportFile, file, message};
 use crate::progress::WorkProgress;
 use drystone_reproduce::{
     CellVerdict, Library, LogState, PaperStudy, PublishedValue, Reproduced, StudyCell, StudyTable, TableResult,
-    builtin, reproduce,
+    read_builtin, reproduce_study,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -71,8 +71,8 @@ struct CellCounts {
 }
 
 impl CellCounts {
-    fn of<'a>(tables: impl Iterator<Item = &'a TableResult> + Clone) -> CellCounts {
-        let count = |verdict| tables.clone().map(|t| t.count(verdict)).sum();
+    fn from_tables<'a>(tables: impl Iterator<Item = &'a TableResult> + Clone) -> CellCounts {
+        let count = |verdict| tables.clone().map(|t| t.count_cells(verdict)).sum();
         CellCounts {
             met: count(CellVerdict::Met),
             within: count(CellVerdict::Within),
@@ -82,10 +82,10 @@ impl CellCounts {
         }
     }
 
-    fn line(self) -> String {
+    fn format_line(self) -> String {
         let mut line = format!(
             "{} judged: {} met to the printed digit, {} within tolerance, {} out of tolerance",
-            plural((self.met + self.within + self.out) as u64, "cell"),
+            format_plural((self.met + self.within + self.out) as u64, "cell"),
             self.met,
             self.within,
             self.out
@@ -102,18 +102,20 @@ impl CellCounts {
 
 /// Failure where logs are needed and no folder is named.
 fn no_folder() -> CommandFailure {
-    CommandFailure::usage("the folder of the logs is missing (--logs DIR); --list names the logs")
+    CommandFailure::usage_error("the folder of the logs is missing (--logs DIR); --list names the logs")
 }
 
 /// Folders of logs are there where a row is about a log, or recordings are named.
 fn check_folders(args: &ReproduceArgs, studies: &[PaperStudy], named: bool) -> Result<(), CommandFailure> {
-    let asked = |table: &&StudyTable| args.table.is_empty() || args.table.contains(&table.id);
-    let mut rows = studies.iter().flat_map(|study| &study.tables).filter(asked).flat_map(|table| &table.rows);
+    let is_asked = |table: &&StudyTable| args.table.is_empty() || args.table.contains(&table.id);
+    let mut rows = studies.iter().flat_map(|study| &study.tables).filter(is_asked).flat_map(|table| &table.rows);
     if args.logs.is_empty() && (named || rows.any(|row| row.price.is_none())) {
         return Err(no_folder());
     }
     match args.logs.iter().find(|directory| !directory.is_dir()) {
-        Some(directory) => Err(CommandFailure::usage(format_args!("--logs {}: is no directory", directory.display()))),
+        Some(directory) => {
+            Err(CommandFailure::usage_error(format_args!("--logs {}: is no directory", directory.display())))
+        }
         None => Ok(()),
     }
 }
@@ -124,135 +126,150 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
         if args.logs.is_empty() && !args.list {
             return Err(no_folder());
         }
-        return covered::coverage(args);
+        return covered::run_coverage(args);
     }
-    let (asked, certifies) = studies(&args.studies)?;
+    let (asked_studies, certifies) = select_studies(&args.studies)?;
     if args.list {
-        known_tables(args, &asked, certifies)?;
-        output::print_document(&list(&asked, certifies))?;
+        known_tables(args, &asked_studies, certifies)?;
+        output::print_document(&list_studies(&asked_studies, certifies))?;
         return Ok(DONE);
     }
-    let written: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
-    file::distinct(&[], &written)?;
+    let output_paths: Vec<_> = args.report.iter().map(|path| ("--report", Some(path.as_path()))).collect();
+    file::check_distinct(&[], &output_paths)?;
     let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
     let stop = interrupt::stop_in_order();
-    let Some((all, lacks_parts)) = found(args, (&asked, certifies), stop)? else { return Ok(interrupt::code()) };
+    let Some((all, lacks_parts)) = simulate_studies(args, (&asked_studies, certifies), stop)? else {
+        return Ok(interrupt::exit_code());
+    };
     let reports = reports.into_iter().filter_map(|report| report.unless_lost(lacks_parts));
-    let reports = reports.map(|report| report.write(&all)).collect::<Result<Vec<_>, _>>()?;
-    file::publish(reports)?;
-    output::print(&all, args.format)?;
+    let reports = reports.map(|report| report.write_result(&all)).collect::<Result<Vec<_>, _>>()?;
+    file::publish_all(reports)?;
+    output::print_result(&all, args.format)?;
     Ok(match all.interrupted {
-        Some(_) => interrupt::code(),
+        Some(_) => interrupt::exit_code(),
         None if all.counts.out > 0 => FINDING,
         None => DONE,
     })
 }
 
 /// Published tables beside ours, for programs; `None` on cancellation.
-pub(crate) fn reproduced(
+pub(crate) fn reproduce_tables(
     args: &ReproduceArgs,
     stop: &AtomicBool,
 ) -> Result<Option<impl Printable + use<>>, CommandFailure> {
     if args.list || args.studies.first().is_some_and(|name| name == covered::NAME) {
-        return Err(CommandFailure::usage("the list of studies and their coverage are for the command line"));
+        return Err(CommandFailure::usage_error("the list of studies and their coverage are for the command line"));
     }
-    let (asked, certifies) = studies(&args.studies)?;
-    let all = found(args, (&asked, certifies), stop)?;
-    Ok(all.filter(|_| !stop.load(Ordering::Relaxed)).map(|(all, _)| all))
+    let (asked_studies, certifies) = select_studies(&args.studies)?;
+    let reproduction = simulate_studies(args, (&asked_studies, certifies), stop)?;
+    Ok(reproduction.filter(|_| !stop.load(Ordering::Relaxed)).map(|(all, _)| all))
 }
 
 /// Simulates the studies; answers also whether parts were left out. `None` where it was interrupted
 /// before there was any result.
-fn found(
+fn simulate_studies(
     args: &ReproduceArgs,
     (studies, certifies): (&[PaperStudy], bool),
     stop: &AtomicBool,
 ) -> Result<Option<(Reproduction, bool)>, CommandFailure> {
     known_tables(args, studies, certifies)?;
-    let named = args.studies.iter().any(|name| name == certified::NAME);
-    check_folders(args, studies, named)?;
+    let is_named = args.studies.iter().any(|name| name == certified::NAME);
+    check_folders(args, studies, is_named)?;
     // Where it was not asked for by name, it is part of all only where recordings are.
-    let recordings = if certifies { certified::find(&args.logs) } else { None };
-    if recordings.is_none() && named {
+    let recordings = if certifies { certified::find_recordings(&args.logs) } else { None };
+    if recordings.is_none() && is_named {
         let dirs = args.logs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(", ");
-        let expected = "expected NAME.conf, NAME.repK.csv and NAME.repK.events.gz";
-        return Err(CommandFailure::usage(format_args!("{dirs}: no recordings of a real Slurm; {expected}")));
+        let expected_files = "expected NAME.conf, NAME.repK.csv and NAME.repK.events.gz";
+        return Err(CommandFailure::usage_error(format_args!(
+            "{dirs}: no recordings of a real Slurm; {expected_files}"
+        )));
     }
     let library = Library { directories: args.logs.clone() };
-    let threads = args.threads.map_or_else(cores, usize::from);
+    let threads = args.threads.map_or_else(core_count, usize::from);
     let progress = WorkProgress::new("simulating", "jobs", None);
     let (mut states, mut results, mut left_out) = (BTreeMap::new(), Vec::new(), Vec::new());
     for study in studies {
-        let told = |jobs| progress.add(jobs);
+        let report_jobs = |jobs| progress.add_done(jobs);
         let Reproduced { tables, left_out: lacks } =
-            reproduce(study, &args.table, &library, threads, &mut states, &told, stop)
-                .map_err(CommandFailure::usage)?;
+            reproduce_study(study, &args.table, &library, threads, &mut states, &report_jobs, stop)
+                .map_err(CommandFailure::usage_error)?;
         left_out.extend(
-            lacks.iter().map(|(table, rows)| format!("{} of {} {table}", plural(*rows as u64, "row"), study.name)),
+            lacks
+                .iter()
+                .map(|(table, rows)| format!("{} of {} {table}", format_plural(*rows as u64, "row"), study.name)),
         );
         if tables.is_empty() && !lacks.is_empty() {
             continue;
         }
-        let found = |file: &str| match states.get(file) {
+        let file_state = |file: &str| match states.get(file) {
             Some(LogState::Found { blake3, .. }) => Some(blake3.clone()),
             _ => None,
         };
         let logs = study.logs.iter().map(|log| LogLine {
             id: log.id.clone(),
             file: log.file.clone(),
-            blake3: found(&log.file).unwrap_or_else(|| log.blake3.clone()),
+            blake3: file_state(&log.file).unwrap_or_else(|| log.blake3.clone()),
             page: log.page.clone(),
-            found: found(&log.file).is_some(),
+            found: file_state(&log.file).is_some(),
         });
         let (name, source, note) = (study.name.clone(), study.source.clone(), study.note.clone());
-        let counts = CellCounts::of(tables.iter());
+        let counts = CellCounts::from_tables(tables.iter());
         results.push(StudyResult { name, source, note, logs: logs.collect(), counts, tables });
     }
     let certified_any = recordings.is_some();
     if let Some(recordings) = &recordings {
-        let told = |jobs| progress.add(jobs);
-        let (result, lacks) = certified::certify(recordings, &args.table, threads, &told, stop)?;
-        left_out.extend((lacks > 0).then(|| format!("{} of slurm", plural(lacks as u64, "recording"))));
+        let report_jobs = |jobs| progress.add_done(jobs);
+        let (result, lacks) = certified::certify_model(recordings, &args.table, threads, &report_jobs, stop)?;
+        left_out.extend((lacks > 0).then(|| format!("{} of slurm", format_plural(lacks as u64, "recording"))));
         if !result.tables.is_empty() {
             results.push(result);
         }
     }
     drop(progress);
     let lacks_parts = !left_out.is_empty();
-    let stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
-    let interrupted = stopped.then(|| match left_out.join(", ") {
+    let is_stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
+    let interruption = is_stopped.then(|| match left_out.join(", ") {
         nothing if nothing.is_empty() => "interrupted when all was simulated".to_string(),
         left_out => format!("interrupted: left out {left_out}"),
     });
-    interrupted.iter().for_each(|told| message::note(told));
+    interruption.iter().for_each(|told| message::print_note(told));
     tell_missing(studies, &states);
     // A table may be about no log at all.
     if !certified_any && !states.is_empty() && !states.values().any(|s| matches!(s, LogState::Found { .. })) {
         let wrong = states.values().any(|s| matches!(s, LogState::Wrong { .. }));
-        let none = if wrong { "none of the logs is the one expected" } else { "none of the logs was found" };
-        return Err(CommandFailure::usage(format_args!("{none}, nothing was simulated; --list names them")));
+        let missing_text = if wrong { "none of the logs is the one expected" } else { "none of the logs was found" };
+        return Err(CommandFailure::usage_error(format_args!(
+            "{missing_text}, nothing was simulated; --list names them"
+        )));
     }
-    if interrupted.is_some() && results.is_empty() {
+    if interruption.is_some() && results.is_empty() {
         return Ok(None);
     }
-    let counts = CellCounts::of(results.iter().flat_map(|s| &s.tables));
-    let all = Reproduction { schema: "drystone/reproduce/1", drystone: VERSION, counts, interrupted, studies: results };
-    Ok(Some((all, lacks_parts)))
+    let counts = CellCounts::from_tables(results.iter().flat_map(|s| &s.tables));
+    let reproduction = Reproduction {
+        schema: "drystone/reproduce/1",
+        drystone: VERSION,
+        counts,
+        interrupted: interruption,
+        studies: results,
+    };
+    Ok(Some((reproduction, lacks_parts)))
 }
 
-fn cores() -> usize {
+fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Refuses tables that no study has.
 fn known_tables(args: &ReproduceArgs, studies: &[PaperStudy], certifies: bool) -> Result<(), CommandFailure> {
-    let mut all: Vec<(&str, Vec<&str>)> =
+    let mut study_tables: Vec<(&str, Vec<&str>)> =
         studies.iter().map(|s| (s.name.as_str(), s.tables.iter().map(|t| t.id.as_str()).collect())).collect();
-    all.extend(certifies.then(|| (certified::NAME, certified::TABLES.map(|(id, _)| id).to_vec())));
+    study_tables.extend(certifies.then(|| (certified::NAME, certified::TABLES.map(|(id, _)| id).to_vec())));
     for id in &args.table {
-        if !all.iter().any(|(_, tables)| tables.contains(&id.as_str())) {
-            let tables: Vec<String> = all.iter().map(|(name, ids)| format!("{name}: {}", ids.join(", "))).collect();
-            return Err(CommandFailure::usage(format_args!("there is no table `{id}`; {}", tables.join("; "))));
+        if !study_tables.iter().any(|(_, tables)| tables.contains(&id.as_str())) {
+            let tables: Vec<String> =
+                study_tables.iter().map(|(name, ids)| format!("{name}: {}", ids.join(", "))).collect();
+            return Err(CommandFailure::usage_error(format_args!("there is no table `{id}`; {}", tables.join("; "))));
         }
     }
     Ok(())
@@ -260,26 +277,26 @@ fn known_tables(args: &ReproduceArgs, studies: &[PaperStudy], certifies: bool) -
 
 /// The studies asked for, in the order in which they were, and whether Slurm's model is to be held
 /// to recordings.
-fn studies(names: &[String]) -> Result<(Vec<PaperStudy>, bool), CommandFailure> {
-    let mut known = builtin().map_err(CommandFailure::usage)?;
+fn select_studies(names: &[String]) -> Result<(Vec<PaperStudy>, bool), CommandFailure> {
+    let mut known_studies = read_builtin().map_err(CommandFailure::usage_error)?;
     if names.is_empty() {
-        return Ok((known, certified::IN_THIS_BUILD));
+        return Ok((known_studies, certified::IN_THIS_BUILD));
     }
     let (mut studies, mut certifies) = (Vec::new(), false);
     for name in names {
         if name == certified::NAME {
             certified::check_build()?;
             certifies = true;
-        } else if let Some(at) = known.iter().position(|s| s.name == *name) {
-            studies.push(known.remove(at));
+        } else if let Some(at) = known_studies.iter().position(|s| s.name == *name) {
+            studies.push(known_studies.remove(at));
         } else if Path::new(name).extension().is_some_and(|e| e == "toml") {
             let text = std::fs::read_to_string(name)
-                .map_err(|error| CommandFailure::usage(format_args!("{name}: cannot be read: {error}")))?;
-            studies.push(PaperStudy::parse(&text, name).map_err(CommandFailure::usage)?);
+                .map_err(|error| CommandFailure::usage_error(format_args!("{name}: cannot be read: {error}")))?;
+            studies.push(PaperStudy::parse(&text, name).map_err(CommandFailure::usage_error)?);
         } else if !studies.iter().any(|s: &PaperStudy| s.name == *name) {
             let names: Vec<&str> =
-                known.iter().map(|s| s.name.as_str()).chain([certified::NAME, covered::NAME]).collect();
-            return Err(CommandFailure::usage(format_args!(
+                known_studies.iter().map(|s| s.name.as_str()).chain([certified::NAME, covered::NAME]).collect();
+            return Err(CommandFailure::usage_error(format_args!(
                 "there is no study `{name}`; expected one of {}, or a file ending in .toml",
                 names.join(", ")
             )));
@@ -288,29 +305,29 @@ fn studies(names: &[String]) -> Result<(Vec<PaperStudy>, bool), CommandFailure> 
     Ok((studies, certifies))
 }
 
-fn list(studies: &[PaperStudy], certifies: bool) -> Document {
+fn list_studies(studies: &[PaperStudy], certifies: bool) -> Document {
     let mut document = Document::default();
     for study in studies {
-        document.heading(format!("{}: {}", study.name, study.source));
-        let mut table = DocumentTable::new(["table", "title", "rows", "logs"]).texts(&[0, 1, 3]);
+        document.add_heading(format!("{}: {}", study.name, study.source));
+        let mut table = DocumentTable::new(["table", "title", "rows", "logs"]).with_text_columns(&[0, 1, 3]);
         for t in &study.tables {
             let mut logs: Vec<&str> = t.rows.iter().map(|r| r.log.as_str()).collect();
             logs.sort_unstable();
             logs.dedup();
             let rows = t.rows.len().to_string();
-            table.row(vec![t.id.clone().into(), t.title.clone().into(), rows.into(), logs.join(" ").into()]);
+            table.add_row(vec![t.id.clone().into(), t.title.clone().into(), rows.into(), logs.join(" ").into()]);
         }
-        document.table(table);
+        document.add_table(table);
         let facts = study.logs.iter().map(|log| (log.id.clone(), format!("{}  {}", log.file, log.page)));
-        document.facts(facts.collect());
+        document.add_facts(facts.collect());
     }
     if certifies {
-        document.heading(format!("{}: {}", certified::NAME, certified::SOURCE));
-        let mut table = DocumentTable::new(["table", "title", "needs"]).texts(&[0, 1, 2]);
+        document.add_heading(format!("{}: {}", certified::NAME, certified::SOURCE));
+        let mut table = DocumentTable::new(["table", "title", "needs"]).with_text_columns(&[0, 1, 2]);
         for (id, title) in certified::TABLES {
-            table.row(vec![id.into(), title.into(), "NAME.conf, NAME.repK.csv, NAME.repK.events.gz".into()]);
+            table.add_row(vec![id.into(), title.into(), "NAME.conf, NAME.repK.csv, NAME.repK.events.gz".into()]);
         }
-        document.table(table);
+        document.add_table(table);
     }
     document
 }
@@ -321,16 +338,16 @@ fn tell_missing(studies: &[PaperStudy], states: &BTreeMap<String, LogState>) {
         let offers = |what: &str| if page.is_empty() { String::new() } else { format!("; {page} offers {what}") };
         match state {
             LogState::Found { .. } => {}
-            LogState::Absent => message::warning(&format!("{file} is missing{}", offers("it"))),
+            LogState::Absent => message::print_warning(&format!("{file} is missing{}", offers("it"))),
             LogState::Wrong { path, problem } => {
-                message::warning(&format!("{}: {problem}{}", path.display(), offers("the one expected")));
+                message::print_warning(&format!("{}: {problem}{}", path.display(), offers("the one expected")));
             }
         }
     }
 }
 
 /// Ours with two digits more than printed, but no more than a double holds.
-fn ours(cell: &StudyCell) -> String {
+fn format_ours(cell: &StudyCell) -> String {
     let digits = match &cell.published {
         PublishedValue::Number { text, .. } => text.split_once('.').map_or(0, |(_, f)| f.len()) + 1,
         _ => 3,
@@ -338,52 +355,53 @@ fn ours(cell: &StudyCell) -> String {
     cell.ours.map_or_else(|| "-".to_string(), |value| format!("{value:.*}", digits.min(12)))
 }
 
-fn value(cell: &StudyCell) -> TableValue {
-    let published = cell.published.to_string();
-    let text = if published.is_empty() { ours(cell) } else { format!("{published} / {}", ours(cell)) };
+fn cell_value(cell: &StudyCell) -> TableValue {
+    let published_text = cell.published.to_string();
+    let text =
+        if published_text.is_empty() { format_ours(cell) } else { format!("{published_text} / {}", format_ours(cell)) };
     let deviation = match cell.deviation_percent {
         Some(percent) if percent.abs() >= 0.05 => format!(" {percent:+.1}%"),
         _ => String::new(),
     };
     match cell.verdict {
-        CellVerdict::Met => TableValue::toned(format!("{text}{deviation}"), Tone::Good),
+        CellVerdict::Met => TableValue::toned_text(format!("{text}{deviation}"), Tone::Good),
         CellVerdict::Within => format!("{text}{deviation} ~").into(),
-        CellVerdict::Out => TableValue::toned(format!("{text}{deviation} !"), Tone::Bad),
-        CellVerdict::Shown => TableValue::toned(format!("({text}{deviation})"), Tone::Faint),
-        CellVerdict::Missing => TableValue::toned(format!("{published} / no log"), Tone::Faint),
+        CellVerdict::Out => TableValue::toned_text(format!("{text}{deviation} !"), Tone::Bad),
+        CellVerdict::Shown => TableValue::toned_text(format!("({text}{deviation})"), Tone::Faint),
+        CellVerdict::Missing => TableValue::toned_text(format!("{published_text} / no log"), Tone::Faint),
     }
 }
 
 impl Printable for Reproduction {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        document.heading(format!("Published / ours, by drystone {VERSION}"));
-        document.text(self.counts.line());
+        document.add_heading(format!("Published / ours, by drystone {VERSION}"));
+        document.add_text(self.counts.format_line());
         if let Some(told) = &self.interrupted {
-            document.text(format!("This is not all, {told}."));
+            document.add_text(format!("This is not all, {told}."));
         }
-        document.text(
+        document.add_text(
             "~ within the tolerance, ! out of it, in brackets shown and not judged; without a mark ours rounds to the \
              printed digits. Generated by `drystone reproduce`.",
         );
         for study in &self.studies {
-            document.heading(study.name.clone());
-            document.text(format!("{}. {}", study.source, study.note).trim_end().to_string());
+            document.add_heading(study.name.clone());
+            document.add_text(format!("{}. {}", study.source, study.note).trim_end().to_string());
             let log = |l: &LogLine| (l.id.clone(), format!("{}{}", l.file, if l.found { "" } else { " (missing)" }));
-            document.facts(study.logs.iter().map(log).collect());
-            document.text(study.counts.line());
+            document.add_facts(study.logs.iter().map(log).collect());
+            document.add_text(study.counts.format_line());
             for t in &study.tables {
-                document.heading(format!("{}, table {}: {}", study.name, t.id, t.title));
+                document.add_heading(format!("{}, table {}: {}", study.name, t.id, t.title));
                 let columns = ["row", "log"].map(String::from).into_iter().chain(t.columns.iter().cloned());
-                let mut table = DocumentTable::new(columns).texts(&[0, 1]);
+                let mut table = DocumentTable::new(columns).with_text_columns(&[0, 1]);
                 for row in &t.rows {
                     let mut values = vec![row.label.clone().into(), row.log.clone().into()];
-                    values.extend(row.cells.iter().map(value));
-                    table.row(values);
+                    values.extend(row.cells.iter().map(cell_value));
+                    table.add_row(values);
                 }
-                document.table(table);
+                document.add_table(table);
                 if !t.reason.is_empty() {
-                    document.text(format!("Tolerance: {}.", t.reason));
+                    document.add_text(format!("Tolerance: {}.", t.reason));
                 }
                 let mut notes: Vec<(String, String)> = Vec::new();
                 for row in t.rows.iter().filter(|row| !row.note.is_empty()) {
@@ -392,14 +410,14 @@ impl Printable for Reproduction {
                     }
                 }
                 if !notes.is_empty() {
-                    document.facts(notes);
+                    document.add_facts(notes);
                 }
             }
         }
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         for study in &self.studies {
             for t in &study.tables {
@@ -409,23 +427,23 @@ impl Printable for Reproduction {
                         r.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
                     for ((column, measure), cell) in t.columns.iter().zip(&t.measures).zip(&r.cells) {
                         let mut row = FlatRow::default();
-                        row.text("drystone", VERSION);
-                        row.text("study", &study.name);
-                        row.text("table", &t.id);
-                        row.text("row", &r.label);
-                        row.text("log", &r.log);
-                        row.text("policy", r.policy.as_deref().unwrap_or(""));
-                        row.text("column", column);
-                        row.text("published", &cell.published);
-                        row.number("ours", cell.ours);
-                        row.number("deviation_percent", cell.deviation_percent);
-                        row.number("tolerance_percent", cell.tolerance_percent);
-                        row.text("verdict", format!("{:?}", cell.verdict).to_lowercase());
-                        row.text("measure", measure);
-                        row.text("settings", settings.join(", "));
-                        row.text("log_file", log.map_or("", |log| &log.file));
-                        row.text("log_blake3", log.map_or("", |log| &log.blake3));
-                        row.text("reason", if r.note.is_empty() { &t.reason } else { &r.note });
+                        row.add_text("drystone", VERSION);
+                        row.add_text("study", &study.name);
+                        row.add_text("table", &t.id);
+                        row.add_text("row", &r.label);
+                        row.add_text("log", &r.log);
+                        row.add_text("policy", r.policy.as_deref().unwrap_or(""));
+                        row.add_text("column", column);
+                        row.add_text("published", &cell.published);
+                        row.add_number("ours", cell.ours);
+                        row.add_number("deviation_percent", cell.deviation_percent);
+                        row.add_number("tolerance_percent", cell.tolerance_percent);
+                        row.add_text("verdict", format!("{:?}", cell.verdict).to_lowercase());
+                        row.add_text("measure", measure);
+                        row.add_text("settings", settings.join(", "));
+                        row.add_text("log_file", log.map_or("", |log| &log.file));
+                        row.add_text("log_blake3", log.map_or("", |log| &log.blake3));
+                        row.add_text("reason", if r.note.is_empty() { &t.reason } else { &r.note });
                         rows.push(row);
                     }
                 }

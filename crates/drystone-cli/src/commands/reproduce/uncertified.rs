@@ -3,7 +3,7 @@
 
 use super::StudyResult;
 use crate::exit::CommandFailure;
-use crate::output::format::without;
+use crate::output::format::missing_feature_error;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -21,16 +21,16 @@ pub(super) enum Recordings {}
 
 /// Fails with the feature that is missing.
 pub(super) fn check_build() -> Result<(), CommandFailure> {
-    Err(without("reproduce slurm", "certify"))
+    Err(missing_feature_error("reproduce slurm", "certify"))
 }
 
 /// Finds no recordings.
-pub(super) fn find(_: &[PathBuf]) -> Option<Recordings> {
+pub(super) fn find_recordings(_: &[PathBuf]) -> Option<Recordings> {
     None
 }
 
 /// Is never called: there are no recordings.
-pub(super) fn certify(
+pub(super) fn certify_model(
     recordings: &Recordings,
     _: &[String],
     _: usize,

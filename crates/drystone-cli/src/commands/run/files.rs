@@ -10,7 +10,7 @@ use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::schedules::{self, ScheduleFile, WrittenSchedule};
 use crate::output::{Printable, ReportFile, message, plots};
 use drystone::engine::{Notes, Segments};
-use drystone::metrics::{JobRow, weekly};
+use drystone::metrics::{JobRow, weekly_classes};
 use drystone::policy::Priorities;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,28 +43,32 @@ impl<'a> RunFiles<'a> {
     /// Opens them; no two may be the same, and none that is read.
     pub(super) fn open(args: &'a RunArgs) -> Result<RunFiles<'a>, CommandFailure> {
         let common = &args.common;
-        let named = [
-            ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(schedules::beside)),
-            ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(csv_metadata::beside)),
-            ("--weeks", args.weeks.as_deref(), args.weeks.as_deref().and_then(csv_metadata::beside)),
-            ("--segments", args.segments.as_deref(), args.segments.as_deref().and_then(csv_metadata::beside)),
-            ("--charges", args.charges.as_deref(), args.charges.as_deref().and_then(csv_metadata::beside)),
+        let output_files = [
+            ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(schedules::meta_path_beside)),
+            ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(csv_metadata::meta_path_beside)),
+            ("--weeks", args.weeks.as_deref(), args.weeks.as_deref().and_then(csv_metadata::meta_path_beside)),
+            ("--segments", args.segments.as_deref(), args.segments.as_deref().and_then(csv_metadata::meta_path_beside)),
+            ("--charges", args.charges.as_deref(), args.charges.as_deref().and_then(csv_metadata::meta_path_beside)),
             ("--audit", common.log.audit.as_deref(), None),
             ("--report", common.report.as_deref(), None),
         ];
-        let files = named.iter().flat_map(|(option, path, beside)| [(*option, *path), (*option, beside.as_deref())]);
-        let written: Vec<(&str, Option<&Path>)> = files.collect();
-        file::distinct(&input::read_by(common), &written)?;
+        let files =
+            output_files.iter().flat_map(|(option, path, beside)| [(*option, *path), (*option, beside.as_deref())]);
+        let output_paths: Vec<(&str, Option<&Path>)> = files.collect();
+        file::check_distinct(&input::read_by(common), &output_paths)?;
         Ok(RunFiles {
-            schedule: args.jobs.as_deref().map(ScheduleFile::open).transpose()?,
-            report: common.report.as_deref().map(ReportFile::open).transpose()?,
+            schedule: args.jobs.as_deref().map(ScheduleFile::create_file).transpose()?,
+            report: common.report.as_deref().map(ReportFile::create_file).transpose()?,
             plots: common.plots.as_deref(),
-            _folder: common.plots.as_deref().map(plots::prepare).transpose()?,
+            _folder: common.plots.as_deref().map(plots::prepare_folder).transpose()?,
             trace: args.trace.as_deref().map(CsvWithOrigin::open).transpose()?,
             weeks: args.weeks.as_deref().map(CsvWithOrigin::open).transpose()?,
             segments: args.segments.as_deref().map(CsvWithOrigin::open).transpose()?,
             charges: args.charges.as_deref().map(CsvWithOrigin::open).transpose()?,
-            on_stdout: named.iter().find(|(_, path, _)| *path == Some(Path::new("-"))).map(|(option, ..)| *option),
+            on_stdout: output_files
+                .iter()
+                .find(|(_, path, _)| *path == Some(Path::new("-")))
+                .map(|(option, ..)| *option),
         })
     }
 
@@ -89,42 +93,47 @@ impl<'a> RunFiles<'a> {
     }
 
     /// Writes all of them. All are complete then, or the command fails and none of them is new.
-    pub(super) fn write(self, result: &RunResult, seen: &FileObservers<'_>) -> Result<(), CommandFailure> {
+    pub(super) fn write_all(self, result: &RunResult, seen: &FileObservers<'_>) -> Result<(), CommandFailure> {
         let mut files = Vec::new();
-        let determined = |schema| result.determined(schema);
+        let inputs_for = |schema| result.result_inputs(schema);
         if let (Some(schedule), Some(rows)) = (self.schedule, seen.rows) {
-            let determined = &determined("drystone/schedule/1");
+            let inputs = &inputs_for("drystone/schedule/1");
             let sizes = result.report.sizes.as_ref().map(|sizes| &sizes.jobs);
-            files.extend(schedule.write(&WrittenSchedule { rows, input: seen.input, determined, sizes })?);
+            files.extend(schedule.write_schedule(&WrittenSchedule {
+                rows,
+                input: seen.input,
+                determined: inputs,
+                sizes,
+            })?);
         }
         if let (Some(file), Some(rows)) = (self.weeks, seen.rows) {
-            files.extend(file.write(&weeks_csv(rows)?, &determined("drystone/weeks/1"))?);
+            files.extend(file.write_both(&weeks_csv(rows)?, &inputs_for("drystone/weeks/1"))?);
         }
         if let (Some(file), Some(rows)) = (self.charges, seen.rows) {
-            files.extend(file.write(&charges_csv(rows, seen)?, &determined("drystone/charges/1"))?);
+            files.extend(file.write_both(&charges_csv(rows, seen)?, &inputs_for("drystone/charges/1"))?);
         }
         if let Some(file) = self.trace {
             let (policy, notes) = (&result.policy.text, seen.notes);
             if notes.list.is_empty() {
-                message::warning(&format!("{policy} reported no diagnostics: the file of --trace has no rows"));
+                message::print_warning(&format!("{policy} reported no diagnostics: the file of --trace has no rows"));
             }
             let mut csv = Vec::new();
-            notes.write_csv(&mut csv).map_err(CommandFailure::usage)?;
-            files.extend(file.write(&csv, &determined("drystone/trace/1"))?);
+            notes.write_csv(&mut csv).map_err(CommandFailure::usage_error)?;
+            files.extend(file.write_both(&csv, &inputs_for("drystone/trace/1"))?);
         }
         if let (Some(file), Some(segments)) = (self.segments, seen.segments) {
             let mut csv = Vec::new();
-            segments.write_csv(&mut csv).map_err(CommandFailure::usage)?;
-            files.extend(file.write(&csv, &determined("drystone/segments/1"))?);
+            segments.write_csv(&mut csv).map_err(CommandFailure::usage_error)?;
+            files.extend(file.write_both(&csv, &inputs_for("drystone/segments/1"))?);
         }
         // Files can be compared byte by byte: no timing unless it was asked for.
         if let Some(file) = self.report {
-            files.push(file.write(result)?);
+            files.push(file.write_result(result)?);
         }
         if let Some(directory) = self.plots {
-            files.extend(plots::write(directory, &result.results()?)?);
+            files.extend(plots::write_plots(directory, &result.plot_results()?)?);
         }
-        file::publish(files)
+        file::publish_all(files)
     }
 }
 
@@ -140,11 +149,11 @@ struct UserAccount {
 /// Formats the ledger of the users, by number.
 fn charges_csv(jobs: &[JobRow], seen: &FileObservers<'_>) -> Result<Vec<u8>, CommandFailure> {
     let workload = &seen.input.workload;
-    let priorities = seen.priorities.cloned().unwrap_or_default().placed(workload);
+    let priorities = seen.priorities.cloned().unwrap_or_default().for_part(workload);
     let mut accounts: BTreeMap<i32, UserAccount> = BTreeMap::new();
     for job in jobs {
         let hours = f64::from(job.procs) * job.ran.as_f64() / 3_600.0;
-        let importance = priorities.importance(job.id, workload.job(job.id)).user;
+        let importance = priorities.job_importance(job.id, workload.job(job.id)).user;
         let account = accounts.entry(job.user).or_default();
         account.jobs += 1;
         account.hours += hours;
@@ -154,27 +163,27 @@ fn charges_csv(jobs: &[JobRow], seen: &FileObservers<'_>) -> Result<Vec<u8>, Com
     let mut rows = FlatRows::default();
     for (user, account) in accounts {
         let mut row = FlatRow::default();
-        row.number("user", Some(f64::from(user)));
-        row.number("jobs", Some(account.jobs as f64));
-        row.number("processor_hours", Some(account.hours));
-        row.number("charged_hours", Some(account.charged));
-        row.number("wait_mean", Some(account.wait / account.jobs as f64));
+        row.add_number("user", Some(f64::from(user)));
+        row.add_number("jobs", Some(account.jobs as f64));
+        row.add_number("processor_hours", Some(account.hours));
+        row.add_number("charged_hours", Some(account.charged));
+        row.add_number("wait_mean", Some(account.wait / account.jobs as f64));
         rows.push(row);
     }
-    rows.csv()
+    rows.render_csv()
 }
 
 /// Formats the results of each class of run times week by week.
 fn weeks_csv(jobs: &[JobRow]) -> Result<Vec<u8>, CommandFailure> {
     let mut rows = FlatRows::default();
-    for week in weekly(jobs) {
+    for week in weekly_classes(jobs) {
         let mut row = FlatRow::default();
-        row.number("week", Some((week.week + 1) as f64));
-        row.number("class", Some((week.class + 1) as f64));
-        row.number("jobs", Some(week.jobs as f64));
-        row.number("wait_mean", week.wait);
-        row.number("slowdown_mean", week.slowdown);
+        row.add_number("week", Some((week.week + 1) as f64));
+        row.add_number("class", Some((week.class + 1) as f64));
+        row.add_number("jobs", Some(week.jobs as f64));
+        row.add_number("wait_mean", week.wait);
+        row.add_number("slowdown_mean", week.slowdown);
         rows.push(row);
     }
-    rows.csv()
+    rows.render_csv()
 }

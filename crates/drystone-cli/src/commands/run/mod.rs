@@ -10,9 +10,9 @@ use crate::commands::compare::candidates;
 use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
 use crate::input::{self, PolicyFiles, WorkloadInput, WorkloadParts};
 use crate::interrupt;
-use crate::measuring::{config, details};
+use crate::measuring::{metrics_config, plot_details};
 use crate::meta::{PolicyMeta, VERSION};
-use crate::output::number::{count, speed};
+use crate::output::number::{format_count, format_speed};
 use crate::output::report;
 use crate::output::schedules::{ScheduleFile, WrittenSchedule};
 use crate::output::{self, ReportFile, excess, file, message};
@@ -29,27 +29,27 @@ use std::sync::atomic::AtomicBool;
 pub(crate) fn run(args: &RunArgs) -> CommandOutcome {
     let common = &args.common;
     message::be_quiet(common.quiet);
-    let excessive = excess::fixed(&common.excess)?;
+    let excessive = excess::fixed_thresholds(&common.excess)?;
     let files = RunFiles::open(args)?;
-    let mut input = WorkloadInput::simulated(common, files.need_records(), false)?;
+    let mut input = WorkloadInput::read_for_simulation(common, files.need_records(), false)?;
     if input.site.is_some() {
         let policy = input::in_study(&asked_policy(args)?, common.log.study)?;
-        input.site.iter_mut().for_each(|site| site.localise([&policy]));
+        input.site.iter_mut().for_each(|site| site.localise_policies([&policy]));
     }
-    let wanted = WantedData {
+    let wanted_data = WantedData {
         rows: files.need_rows(),
         segments: files.need_segments(),
         details: common.details || files.need_details(),
         excessive,
     };
-    let Some(mut ran) = ran(args, &input, wanted, None)? else { return Ok(interrupt::code()) };
+    let Some(mut ran) = run_policy(args, &input, wanted_data, None)? else { return Ok(interrupt::exit_code()) };
     let on_stdout = files.on_stdout;
-    files.write(&ran.result, &ran.seen(&input))?;
+    files.write_all(&ran.result, &ran.file_observers(&input))?;
     let timing = ran.timing;
-    print(args, &mut ran.result, timing, on_stdout)?;
-    let broken = ran.result.promises.broken;
-    if common.require_promises && broken > 0 {
-        message::error(&format!("broken promises: {}", count(broken)));
+    print_result(args, &mut ran.result, timing, on_stdout)?;
+    let broken_promises = ran.result.promises.broken;
+    if common.require_promises && broken_promises > 0 {
+        message::print_error(&format!("broken promises: {}", format_count(broken_promises)));
         return Ok(FINDING);
     }
     Ok(DONE)
@@ -62,7 +62,7 @@ pub(crate) fn asked_policy(args: &RunArgs) -> Result<PolicySpec, CommandFailure>
 
 impl RunOutcome {
     /// Sizes of each job over its life, where jobs have several.
-    pub(crate) fn sizes(&self) -> Option<&SizeReport> {
+    pub(crate) fn size_report(&self) -> Option<&SizeReport> {
         self.result.report.sizes.as_ref()
     }
 }
@@ -92,7 +92,7 @@ pub(crate) struct RunOutcome {
 
 impl RunOutcome {
     /// For the files that show it.
-    fn seen<'a>(&'a self, input: &'a WorkloadInput) -> FileObservers<'a> {
+    fn file_observers<'a>(&'a self, input: &'a WorkloadInput) -> FileObservers<'a> {
         FileObservers {
             input,
             rows: self.rows.as_deref(),
@@ -104,93 +104,97 @@ impl RunOutcome {
 
     /// Writes the schedule, as its ending says.
     pub(crate) fn write_schedule(&self, input: &WorkloadInput, path: &Path) -> Result<(), CommandFailure> {
-        let file = ScheduleFile::open(path)?;
+        let file = ScheduleFile::create_file(path)?;
         let rows = self.rows.as_deref().unwrap_or_default();
-        let determined = &self.result.determined("drystone/schedule/1");
+        let inputs = &self.result.result_inputs("drystone/schedule/1");
         let sizes = self.result.report.sizes.as_ref().map(|sizes| &sizes.jobs);
-        file::publish(file.write(&WrittenSchedule { rows, input, determined, sizes })?)
+        file::publish_all(file.write_schedule(&WrittenSchedule { rows, input, determined: inputs, sizes })?)
     }
 
     /// Writes the result, as its ending says.
     pub(crate) fn write_report(&self, path: &Path) -> Result<(), CommandFailure> {
-        file::publish(vec![ReportFile::open(path)?.write(&self.result)?])
+        file::publish_all(vec![ReportFile::create_file(path)?.write_result(&self.result)?])
     }
 }
 
 /// Simulates and measures; `None` on cancellation.
-pub(crate) fn ran(
+pub(crate) fn run_policy(
     args: &RunArgs,
     input: &WorkloadInput,
     wanted: WantedData,
     stop: Option<&AtomicBool>,
 ) -> Result<Option<RunOutcome>, CommandFailure> {
     let common = &args.common;
-    let mut experiment = input.experiment(common);
-    let spec = input.policy(&input::in_study(&asked_policy(args)?, common.log.study)?)?;
-    input.fits([&spec])?;
+    let mut experiment = input.experiment_meta(common);
+    let spec = input.localised_policy(&input::in_study(&asked_policy(args)?, common.log.study)?)?;
+    input.check_fit([&spec])?;
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
     let PolicyFiles { priorities, platform, outages, .. } =
-        PolicyFiles::read(files_given, (&common.real, &common.failure), &spec, input, &mut experiment)?;
-    let beyond = input.workload.resources().is_some_and(|table| table.counts() || table.fill().is_some());
+        PolicyFiles::read_files(files_given, (&common.real, &common.failure), &spec, input, &mut experiment)?;
+    let beyond = input.workload.resources().is_some_and(|table| table.has_resources() || table.node_fill().is_some());
     if args.stalls && beyond {
-        return Err(CommandFailure::usage(
+        return Err(CommandFailure::usage_error(
             "--stalls asks whether processors were free, and nothing else: leave out --resources and --on-nodes (--resources none)",
         ));
     }
-    let parts = WorkloadParts::of(input, common.each_month)?;
-    let config = config(common, input.selection(common), &wanted.excessive, wanted.rows, wanted.details);
-    let mut watched = RunObservers {
+    let parts = WorkloadParts::from_input(input, common.each_month)?;
+    let config = metrics_config(common, input.job_selection(common), &wanted.excessive, wanted.rows, wanted.details);
+    let mut run_observers = RunObservers {
         notes: Notes::default(),
         segments: wanted.segments.then(Segments::default),
         heel: args.stalls.then(|| HeelAndToe::new(&input.workload, config.selection)),
         watcher: wanted.details.then(|| Watcher::new(input.workload.machine().procs)),
     };
     let progress = WorkProgress::new("simulating", "jobs", Some(input.workload.len() as u64));
-    let told = |jobs| progress.add(jobs);
+    let report_jobs = |jobs| progress.add_done(jobs);
     let simulation = Experiment::new(&spec, &input.workload)
         .in_parts(parts.as_slice())
-        .on(platform)
-        .losing(Some(&outages))
-        .divided(input.division())
+        .on_platform(platform)
+        .with_outages(Some(&outages))
+        .with_division(input.pool_division())
         .feeding_back(common.real.feedback)
         .with_threads(args.search_threads)
-        .with(priorities.as_ref())
-        .grading(priorities.as_ref())
-        .pricing(input.series.as_deref())
-        .measuring(config)
-        .telling(&told);
+        .with_priorities(priorities.as_ref())
+        .with_grades(priorities.as_ref())
+        .with_power_series(input.series.as_deref())
+        .with_metrics(config)
+        .with_progress(&report_jobs);
     let simulation = match stop {
-        Some(stop) => simulation.until(stop),
+        Some(stop) => simulation.with_stop(stop),
         None => simulation,
     };
-    let measured = simulation.run(&mut watched.observers());
-    let Some(measured) = measured.map_err(|e| CommandFailure::experiment(spec.text(), e))? else { return Ok(None) };
+    let measurement = simulation.run(&mut run_observers.observers());
+    let Some(measured) = measurement.map_err(|e| CommandFailure::experiment_error(spec.text(), e))? else {
+        return Ok(None);
+    };
     drop(progress);
-    let timing = Timing::of(&measured);
+    let timing = Timing::from_experiment(&measured);
     let mut report = measured.report;
     report::warn_if_none_counts(&report);
-    let waited = report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
-    candidates::bounded(&PolicyMeta::of(&spec), waited).iter().for_each(|told| message::note(told));
+    let longest_queue = report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
+    candidates::describe_bound(&PolicyMeta::from_spec(&spec), longest_queue)
+        .iter()
+        .for_each(|told| message::print_note(told));
     if common.platform.is_some() && report.suspensions.total == 0 {
-        message::note("no counted job was suspended: --platform sets the cost of suspensions");
+        message::print_note("no counted job was suspended: --platform sets the cost of suspensions");
     }
-    let RunObservers { notes, segments, heel, watcher } = watched;
+    let RunObservers { notes, segments, heel, watcher } = run_observers;
     // Months and windows that are simulated apart overlap in time.
     let watcher = watcher.filter(|_| !common.each_month && common.windows.is_none());
-    let details = wanted.details.then(|| details(common, &mut report, (None, BATCH), watcher));
+    let details = wanted.details.then(|| plot_details(common, &mut report, (None, BATCH), watcher));
     let rows = report.take_schedule();
     let result = RunResult {
         schema: "drystone/run/1",
         drystone: VERSION,
-        workload: input.meta(),
-        policy: PolicyMeta::of(&spec),
+        workload: input.workload_meta(),
+        policy: PolicyMeta::from_spec(&spec),
         experiment,
         promises: measured.promises,
         report,
         pools: measured.pools.into_iter().map(PoolResult::from).collect(),
         details,
         stalls: heel.map(HeelAndToe::finish),
-        search: SearchEffort::of(&notes),
+        search: SearchEffort::from_notes(&notes),
         timing: common.timing.then_some(timing),
         whole: common.details,
     };
@@ -213,7 +217,7 @@ impl RunObservers<'_> {
 
 /// Prints the result, unless another file has the standard output. On a terminal it also has how
 /// fast the simulation was.
-fn print(
+fn print_result(
     args: &RunArgs,
     result: &mut RunResult,
     timing: Timing,
@@ -225,13 +229,13 @@ fn print(
         result.timing = Some(timing);
     }
     match on_stdout {
-        Some(option) => message::note(&format!(
+        Some(option) => message::print_note(&format!(
             "{option} has the standard output, so the results are not printed; --report FILE writes them"
         )),
-        None => output::print(result, common.format)?,
+        None => output::print_result(result, common.format)?,
     }
     if !(common.timing || on_terminal) {
-        message::note(&format!("simulated {} jobs/s", speed(timing.jobs_per_second)));
+        message::print_note(&format!("simulated {} jobs/s", format_speed(timing.jobs_per_second)));
     }
     Ok(())
 }

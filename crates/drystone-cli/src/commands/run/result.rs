@@ -41,86 +41,86 @@ pub(crate) struct RunResult {
 }
 
 impl Printable for RunResult {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        document.heading(format!("{} on {}", self.policy.text, self.workload.line()));
-        document.facts(self.facts());
-        document.table(report::measures(&self.report));
-        report::say_if_inexact(&mut document, report::summaries(&self.report));
-        document.heading("Machine, queue, predictions and promises");
-        let mut facts = excess::facts(&self.report);
-        facts.extend(report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing));
-        document.facts(facts);
+        document.add_heading(format!("{} on {}", self.policy.text, self.workload.format_line()));
+        document.add_facts(self.result_facts());
+        document.add_table(report::measure_table(&self.report));
+        report::say_if_inexact(&mut document, report::all_summaries(&self.report));
+        document.add_heading("Machine, queue, predictions and promises");
+        let mut facts = excess::excess_facts(&self.report);
+        facts.extend(report::report_facts(&self.report, self.promises, self.stalls.as_ref(), self.timing));
+        document.add_facts(facts);
         self.sizes_and_power(&mut document);
         if let Some(search) = &self.search {
-            document.heading("Search");
-            document.facts(report::search(search));
+            document.add_heading("Search");
+            document.add_facts(report::describe_search(search));
         }
         if !self.pools.is_empty() {
-            document.heading("By pool");
-            document.table(pools_table(&[(None, &self.pools)]));
+            document.add_heading("By pool");
+            document.add_table(pools_table(&[(None, &self.pools)]));
         }
-        self.categories(&mut document);
+        self.append_categories(&mut document);
         document
     }
 
     /// Waits, slowdowns and the machine, without settings; the sections that options ask for
     /// follow.
-    fn overview(&self) -> Option<Document> {
+    fn render_overview(&self) -> Option<Document> {
         if self.whole {
             return None;
         }
         let mut document = Document::default();
-        document.heading(format!("{} on {}", self.policy.text, self.workload.line()));
-        let world = self.workload.setting(WORLD).map(|world| ("world".to_string(), world.to_string()));
-        let counted = ("jobs that count".to_string(), report::counted(&self.report));
-        document.facts(world.into_iter().chain([counted]).collect());
-        document.table(report::main_measures(&self.report));
-        report::say_if_inexact(&mut document, report::summaries(&self.report));
-        let shown = |name: &str| {
+        document.add_heading(format!("{} on {}", self.policy.text, self.workload.format_line()));
+        let world = self.workload.find_setting(WORLD).map(|world| ("world".to_string(), world.to_string()));
+        let counted_fact = ("jobs that count".to_string(), report::describe_counted_jobs(&self.report));
+        document.add_facts(world.into_iter().chain([counted_fact]).collect());
+        document.add_table(report::main_measures(&self.report));
+        report::say_if_inexact(&mut document, report::all_summaries(&self.report));
+        let is_shown = |name: &str| {
             let main =
                 ["utilisation", "waiting jobs", "jobs killed", "suspensions", "promises", "simulation", "capacity up"];
             let resource = name.starts_with("utilisation of ");
             main.contains(&name) || resource || self.stalls.is_some() || self.report.disruptions.is_some()
         };
-        let mut facts = excess::facts(&self.report);
-        let all = report::facts(&self.report, self.promises, self.stalls.as_ref(), self.timing);
-        facts.extend(all.into_iter().filter(|(name, _)| shown(name)));
-        document.facts(facts);
+        let mut facts = excess::excess_facts(&self.report);
+        let all_facts = report::report_facts(&self.report, self.promises, self.stalls.as_ref(), self.timing);
+        facts.extend(all_facts.into_iter().filter(|(name, _)| is_shown(name)));
+        document.add_facts(facts);
         self.sizes_and_power(&mut document);
         if let Some(search) = &self.search {
-            document.heading("Search");
-            document.facts(report::search(search));
+            document.add_heading("Search");
+            document.add_facts(report::describe_search(search));
         }
-        self.categories(&mut document);
-        document.text("More: --details (every measure, predictions)   --report out.html (page)");
+        self.append_categories(&mut document);
+        document.add_text("More: --details (every measure, predictions)   --report out.html (page)");
         Some(document)
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut row = FlatRow::default();
-        report::figures(&mut row, &self.report, self.promises);
+        report::append_figures(&mut row, &self.report, self.promises);
         if let Some(stalls) = &self.stalls {
-            row.number("stall_rate", stalls.rate);
-            row.number("stall_mean", stalls.stall.mean);
-            row.number("thieves_mean", stalls.thieves.mean);
+            row.add_number("stall_rate", stalls.rate);
+            row.add_number("stall_mean", stalls.stall.mean);
+            row.add_number("thieves_mean", stalls.thieves.mean);
         }
         if let Some(timing) = self.timing {
-            row.number("jobs_per_second", Some(timing.jobs_per_second));
+            row.add_number("jobs_per_second", Some(timing.jobs_per_second));
         }
         let mut rows = FlatRows::default();
-        let determined = || report::determined(&self.workload, &self.policy, &self.experiment);
-        rows.push(determined().followed_by(row));
+        let input_columns = || report::input_columns(&self.workload, &self.policy, &self.experiment);
+        rows.push(input_columns().followed_by(row));
         for pool in &self.pools {
-            rows.push(determined().followed_by(report::pool(pool)));
+            rows.push(input_columns().followed_by(report::pool_columns(pool)));
         }
         for category in report::categories_as_rows(&self.report.categories) {
-            rows.push(determined().followed_by(category));
+            rows.push(input_columns().followed_by(category));
         }
         rows
     }
 
-    fn results(&self) -> Result<Results, CommandFailure> {
+    fn plot_results(&self) -> Result<Results, CommandFailure> {
         let only = PolicyResult {
             policy: self.policy.clone(),
             equals: Vec::new(),
@@ -130,7 +130,7 @@ impl Printable for RunResult {
             details: self.details.clone(),
             timing: self.timing,
         };
-        let data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
+        let data = serde_json::to_value(self).map_err(CommandFailure::usage_error)?;
         Ok(Results::of_run(self.drystone.to_string(), self.workload.clone(), self.experiment.clone(), only, data))
     }
 }
@@ -139,13 +139,13 @@ impl RunResult {
     /// Sizes of jobs and power.
     fn sizes_and_power(&self, document: &mut Document) {
         if let Some(sizes) = &self.report.sizes {
-            document.heading("Sizes and power");
-            document.facts(sizes.facts());
+            document.add_heading("Sizes and power");
+            document.add_facts(sizes.facts());
         }
     }
 
     /// Returns the inputs of the result.
-    pub(super) fn determined(&self, schema: &'static str) -> Determined<'_> {
+    pub(super) fn result_inputs(&self, schema: &'static str) -> Determined<'_> {
         Determined {
             schema,
             drystone: VERSION,
@@ -156,18 +156,18 @@ impl RunResult {
     }
 
     /// A table for each scheme of `--by`.
-    fn categories(&self, document: &mut Document) {
+    fn append_categories(&self, document: &mut Document) {
         for categorised in &self.report.categories {
-            document.heading(format!("By {}", categorised.scheme.name()));
-            document.table(report::categories(categorised));
+            document.add_heading(format!("By {}", categorised.scheme.name()));
+            document.add_table(report::category_table(categorised));
         }
     }
 
-    fn facts(&self) -> Vec<(String, String)> {
+    fn result_facts(&self) -> Vec<(String, String)> {
         report::determined_facts(&self.workload, &self.experiment)
             .into_iter()
-            .chain([("policy parameters".to_string(), self.policy.parameters.text())])
-            .chain([("jobs that count".to_string(), report::counted(&self.report))])
+            .chain([("policy parameters".to_string(), self.policy.parameters.format_pairs())])
+            .chain([("jobs that count".to_string(), report::describe_counted_jobs(&self.report))])
             .collect()
     }
 }

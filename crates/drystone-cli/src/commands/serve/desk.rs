@@ -41,7 +41,7 @@ impl AnswerDesk {
     /// Returns the answer, which `work` begins to make where it is not there. A panic of it becomes
     /// the page `fault`. Failures are not kept, as a file may be there again, but for the browser
     /// that waits for one: it asks whether the page is there, and then for the page.
-    pub(super) fn answer(
+    pub(super) fn find_answer(
         self: &Arc<Self>,
         question: &str,
         work: impl FnOnce() -> PageResponse + Send + 'static,
@@ -68,8 +68,8 @@ impl AnswerDesk {
         let is_missing = |answers: &mut VecDeque<KeptAnswer>| {
             answers.iter().any(|entry| entry.question == question && entry.page.is_none())
         };
-        let waited = self.done.wait_timeout_while(answers, PATIENCE, is_missing);
-        let (mut answers, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let wait_result = self.done.wait_timeout_while(answers, PATIENCE, is_missing);
+        let (mut answers, _) = wait_result.unwrap_or_else(PoisonError::into_inner);
         // Where another request took a failure away meanwhile, the browser asks again.
         let Some(at) = answers.iter().position(|entry| entry.question == question) else { return AnswerState::AtWork };
         let entry = &mut answers[at];
@@ -105,7 +105,7 @@ mod tests {
     /// Waits until the desk has an answer: whatever the machine does meanwhile.
     fn ask(desk: &Arc<AnswerDesk>, question: &str, status: u16) -> u16 {
         loop {
-            match desk.answer(question, move || page(status), || page(500)) {
+            match desk.find_answer(question, move || page(status), || page(500)) {
                 AnswerState::Made(page) => return page.status,
                 AnswerState::AtWork => {}
                 AnswerState::Full => panic!("full"),
@@ -123,7 +123,9 @@ mod tests {
         assert_eq!(ask(&desk, "b", 400), 400);
         while ask(&desk, "b", 200) != 200 {}
         let fail = || -> PageResponse { panic!("as the test wants it") };
-        while !matches!(desk.answer("c", fail, || page(500)), AnswerState::Made(PageResponse { status: 500, .. })) {}
+        while !matches!(desk.find_answer("c", fail, || page(500)), AnswerState::Made(PageResponse { status: 500, .. }))
+        {
+        }
         while ask(&desk, "c", 200) != 200 {}
         (0..2 * KEPT).for_each(|n| assert_eq!(ask(&desk, &n.to_string(), 200), 200));
         assert!(desk.lock_answers().len() <= KEPT);
@@ -138,7 +140,7 @@ mod tests {
             let _ = ended.recv();
             page(400)
         };
-        assert!(matches!(desk.answer("a", work, || page(500)), AnswerState::AtWork));
+        assert!(matches!(desk.find_answer("a", work, || page(500)), AnswerState::AtWork));
         drop(end);
         // It asks whether the page is there, and then for the page; after that the work begins
         // again.
@@ -157,11 +159,11 @@ mod tests {
                 let _ = ended.recv();
                 page(200)
             };
-            assert!(matches!(desk.answer(&n.to_string(), work, || page(500)), AnswerState::AtWork));
+            assert!(matches!(desk.find_answer(&n.to_string(), work, || page(500)), AnswerState::AtWork));
             ends.push(end);
         }
         assert_eq!(ask(&desk, "before 0", 400), 200, "an answer that is made is returned");
-        assert!(matches!(desk.answer("more", || page(200), || page(500)), AnswerState::Full));
+        assert!(matches!(desk.find_answer("more", || page(200), || page(500)), AnswerState::Full));
         drop(ends);
         assert_eq!(ask(&desk, "0", 400), 200);
     }

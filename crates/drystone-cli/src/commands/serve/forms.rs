@@ -2,8 +2,8 @@
 
 use super::fields::build_address;
 use crate::commands::waits::causes::CauseStep;
-use crate::output::number::duration;
-use drystone_report::html::{escape, prose};
+use crate::output::number::format_duration;
+use drystone_report::html::{escape_html, render_prose};
 use drystone_site::waits::LongWait;
 use std::fmt::Write;
 
@@ -34,9 +34,9 @@ pub(super) fn change_form(fields: &[(String, String)]) -> String {
 fn write_field(name: &str, words: &str, hint: &str, value: &str) -> String {
     format!(
         "<label>{} <input name=\"{name}\" value=\"{}\" autocomplete=\"off\" spellcheck=\"false\"><span class=\"hint\">{}</span></label>",
-        escape(words),
-        escape(value),
-        escape(hint)
+        escape_html(words),
+        escape_html(value),
+        escape_html(hint)
     )
 }
 
@@ -46,13 +46,13 @@ pub(super) fn find_value<'a>(fields: &'a [(String, String)], name: &str) -> &'a 
 
 /// A section with a heading.
 pub(super) fn write_section(id: &str, heading: &str, content: &str) -> String {
-    format!("<section id=\"{id}\"><h2>{}</h2>\n{content}</section>\n", escape(heading))
+    format!("<section id=\"{id}\"><h2>{}</h2>\n{content}</section>\n", escape_html(heading))
 }
 
 /// Notes and warnings of a command.
 pub(super) fn write_notes(messages: &[String]) -> String {
     messages.iter().fold(String::new(), |mut text, message| {
-        let _ = writeln!(text, "<p class=\"note\">{}</p>", prose(message));
+        let _ = writeln!(text, "<p class=\"note\">{}</p>", render_prose(message));
         text
     })
 }
@@ -63,20 +63,20 @@ pub(super) fn next_links(steps: &[CauseStep], longest: &[LongWait]) -> String {
     if !steps.is_empty() {
         text.push_str("<p>By cause, with the numbers of the causes below:</p>\n<ol class=\"steps\">");
         for step in steps {
-            let command = escape(&step.command());
-            let item = match step_address(step.words()) {
-                Some(address) => format!("<a href=\"{}\">{command}</a>", escape(&address)),
+            let command = escape_html(&step.shell_command());
+            let item = match step_address(step.command_words()) {
+                Some(address) => format!("<a href=\"{}\">{command}</a>", escape_html(&address)),
                 None => format!("<code>{command}</code>"),
             };
-            let _ = write!(text, "<li value=\"{}\">{item}</li>", step.number());
+            let _ = write!(text, "<li value=\"{}\">{item}</li>", step.cause_number());
         }
         text.push_str("</ol>\n");
     }
     if !longest.is_empty() {
         text.push_str("<p>The longest waits, explained: ");
         let links = longest.iter().map(|long| {
-            let address = escape(&build_address("/explain", &[("job", &long.job)]));
-            format!("<a href=\"{address}\">{}</a> ({})", escape(&long.job), duration(long.wait as f64))
+            let address = escape_html(&build_address("/explain", &[("job", &long.job)]));
+            format!("<a href=\"{address}\">{}</a> ({})", escape_html(&long.job), format_duration(long.wait as f64))
         });
         text.push_str(&links.collect::<Vec<_>>().join(", "));
         text.push_str("</p>\n");
@@ -105,10 +105,10 @@ fn step_address(words: &[String]) -> Option<String> {
 pub(super) fn write_story(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
-    let mut html = format!("<p class=\"headline\">{}</p>\n<div class=\"story\">", prose(first));
+    let mut html = format!("<p class=\"headline\">{}</p>\n<div class=\"story\">", render_prose(first));
     for line in lines.filter(|line| !line.is_empty()) {
         let class = if line.starts_with("  ") { " class=\"inner\"" } else { "" };
-        let _ = write!(html, "<p{class}>{}</p>", prose(line.trim_start()));
+        let _ = write!(html, "<p{class}>{}</p>", render_prose(line.trim_start()));
     }
     html + "</div>\n"
 }

@@ -11,7 +11,7 @@ use crate::library::of_words;
 use crate::output::{Printable, message};
 use crate::site;
 use drystone_live::web::{PageMaker, PageResponse};
-use drystone_report::html::{escape, prose};
+use drystone_report::html::{escape_html, render_prose};
 use drystone_report::{ServerParts, pending_page, section_page, served_page};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -68,12 +68,12 @@ impl SitePages {
         let path =
             if path.as_os_str().as_encoded_bytes().starts_with(b"-") { Path::new(".").join(path) } else { path.into() };
         let text = path.to_str().ok_or_else(|| {
-            CommandFailure::usage(format_args!(
+            CommandFailure::usage_error(format_args!(
                 "{}: a name that is no UTF-8 cannot be served; rename the folder",
                 path.display()
             ))
         })?;
-        let (folder, pool) = site::folder(&path).unwrap_or_else(|| (path.clone(), None));
+        let (folder, pool) = site::split_site_path(&path).unwrap_or_else(|| (path.clone(), None));
         let manifest = folder.join("site.json");
         let maker = SitePageMaker { path: text.to_string(), folder, pool };
         Ok(SitePages { maker: Arc::new(maker), desk: Arc::default(), manifest })
@@ -85,7 +85,7 @@ impl PageMaker for SitePages {
         let fields: Vec<(String, String)> =
             read_fields(query).into_iter().filter(|(_, value)| !value.is_empty()).collect();
         let Some(&(place, name)) = PAGES.iter().find(|(address, _)| *address == path) else {
-            let text = format!("<p role=\"alert\">There is no page {}.</p>", escape(path));
+            let text = format!("<p role=\"alert\">There is no page {}.</p>", escape_html(path));
             return finish_page(404, &section_page("No such page", &text), "");
         };
         if let Some(form) = empty_form(place, &fields) {
@@ -95,19 +95,19 @@ impl PageMaker for SitePages {
         let version = std::fs::metadata(&self.manifest).and_then(|data| data.modified()).ok();
         let maker = Arc::clone(&self.maker);
         let question = format!("{version:?} {path}?{query}");
-        let work = move || maker.answer(place, name, &fields);
+        let work = move || maker.answer_page(place, name, &fields);
         let fault = move || {
             let text = "<p role=\"alert\">This page failed because of a bug; see the terminal for details.</p>";
             finish_page(500, &section_page(name, text), place)
         };
-        match self.desk.answer(&question, work, fault) {
+        match self.desk.find_answer(&question, work, fault) {
             AnswerState::Made(page) => page,
             AnswerState::AtWork => {
                 let text = format!(
                     "<p role=\"status\">Computing: {}.</p>\n<progress aria-label=\"At work\"></progress>\n\
                      <p class=\"note\">This page updates when the answer is ready (<a href=\"{}\">check now</a>).</p>\n",
-                    escape(&describe_question(place, &read_fields(query))),
-                    escape(&format!("{path}?{query}"))
+                    escape_html(&describe_question(place, &read_fields(query))),
+                    escape_html(&format!("{path}?{query}"))
                 );
                 finish_page(202, &pending_page(name, &text), place)
             }
@@ -121,13 +121,13 @@ impl PageMaker for SitePages {
 
 impl SitePageMaker {
     /// The page of a question, or why there is none: the sentence of the command.
-    fn answer(&self, place: &str, name: &str, fields: &Fields) -> PageResponse {
-        let (outcome, messages) = message::overhear(|| match place {
-            "/explain" => self.explain(fields),
-            "/whatif" => self.whatif(fields),
-            "/gantt" => self.gantt(fields),
-            "/fidelity" => self.fidelity(),
-            _ => self.waits(fields),
+    fn answer_page(&self, place: &str, name: &str, fields: &Fields) -> PageResponse {
+        let (outcome, messages) = message::overhear_messages(|| match place {
+            "/explain" => self.explain_page(fields),
+            "/whatif" => self.whatif_page(fields),
+            "/gantt" => self.gantt_page(fields),
+            "/fidelity" => self.fidelity_page(),
+            _ => self.waits_page(fields),
         });
         match outcome {
             Ok(PageParts { html, section }) => {
@@ -137,26 +137,26 @@ impl SitePageMaker {
                 PageResponse { status: 200, html: served_page(&html, &parts).into() }
             }
             Err(failure) => {
-                let status = if failure.code() == USAGE { 400 } else { 500 };
-                let text = format!("<p role=\"alert\" class=\"bad\">{}</p>\n", prose(failure.text()));
+                let status = if failure.exit_code() == USAGE { 400 } else { 500 };
+                let text = format!("<p role=\"alert\" class=\"bad\">{}</p>\n", render_prose(failure.message()));
                 finish_page(status, &section_page(name, &(text + &fill_form(place, fields))), place)
             }
         }
     }
 
     /// The words of a command with this site and options of the page's fields.
-    fn words(&self, command: &str, fields: &Fields, options: &[&str]) -> Vec<String> {
+    fn command_words(&self, command: &str, fields: &Fields, options: &[&str]) -> Vec<String> {
         let chosen_fields = fields.iter().filter(|(name, _)| options.contains(&name.as_str()));
         let option_words = chosen_fields.map(|(name, value)| format!("--{name}={value}"));
         [command.to_string(), self.path.clone()].into_iter().chain(option_words).collect()
     }
 
-    fn waits(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
-        let Command::Waits(args) = parse_command(&self.words("waits", fields, &WAITS))? else {
+    fn waits_page(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
+        let Command::Waits(args) = parse_command(&self.command_words("waits", fields, &WAITS))? else {
             return Err(refuse_empty());
         };
-        let waits = waits::asked(&args)?;
-        let mut links = next_links(waits.steps(), waits.longest());
+        let waits = waits::find_waits(&args)?;
+        let mut links = next_links(waits.cause_steps(), waits.longest_waits());
         links.push_str("<p>Waits by ");
         let period: Vec<(&str, &str)> = ["since", "until"]
             .map(|name| (name, find_value(fields, name)))
@@ -166,11 +166,11 @@ impl SitePageMaker {
         let groupings = GROUPINGS.iter().map(|by| {
             let words = by.replace(',', " and ");
             let options: Vec<(&str, &str)> = [("by", *by)].into_iter().chain(period.iter().copied()).collect();
-            format!("<a href=\"{}\">{words}</a>", escape(&build_address("/", &options)))
+            format!("<a href=\"{}\">{words}</a>", escape_html(&build_address("/", &options)))
         });
         links.push_str(&groupings.collect::<Vec<_>>().join(" · "));
         links.push_str("</p>\n");
-        Ok(PageParts { html: waits.page()?, section: write_section("next", "Next", &(links + &job_form(""))) })
+        Ok(PageParts { html: waits.render_page()?, section: write_section("next", "Next", &(links + &job_form(""))) })
     }
 
     /// Name of the policy that represents the site's own, which an import may change.
@@ -178,8 +178,8 @@ impl SitePageMaker {
         Ok(site::own_policy(Some(Path::new(&self.path)))?.map_or("easy", |_| SLURM))
     }
 
-    fn explain(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
-        let mut words = self.words("explain", fields, &["job"]);
+    fn explain_page(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
+        let mut words = self.command_words("explain", fields, &["job"]);
         let policy = self.read_own_policy()?;
         if policy != SLURM {
             words.push(format!("--policy={policy}"));
@@ -190,25 +190,25 @@ impl SitePageMaker {
         Ok(PageParts { html, section: job_form(&args.job) })
     }
 
-    fn whatif(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
+    fn whatif_page(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
         let options = CHANGES.map(|(name, ..)| name);
-        let Command::Whatif(args) = parse_command(&self.words("whatif", fields, &options))? else {
+        let Command::Whatif(args) = parse_command(&self.command_words("whatif", fields, &options))? else {
             return Err(refuse_empty());
         };
-        let result = whatif::found(&args, None, &NEVER)?.ok_or_else(refuse_empty)?;
+        let result = whatif::find_result(&args, None, &NEVER)?.ok_or_else(refuse_empty)?;
         let again = format!("<details><summary>Other changes</summary>\n{}</details>\n", change_form(fields));
-        Ok(PageParts { html: result.page()?, section: again })
+        Ok(PageParts { html: result.render_page()?, section: again })
     }
 
     /// A week of the schedule of one pool, as the site's own policy makes it.
-    fn gantt(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
-        let (site, _) = site::open(&self.folder)?;
-        let busiest = site.manifest.pools.get(usize::from(site::busiest(&site))).map(|pool| pool.name.clone());
-        let named = Some(find_value(fields, "pool")).filter(|pool| !pool.is_empty()).map(str::to_string);
-        let pool = self.pool.clone().or(named).or(busiest).ok_or_else(refuse_empty)?;
+    fn gantt_page(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
+        let (site, _) = site::open_site(&self.folder)?;
+        let busiest = site.manifest.pools.get(usize::from(site::busiest_pool(&site))).map(|pool| pool.name.clone());
+        let pool_name = Some(find_value(fields, "pool")).filter(|pool| !pool.is_empty()).map(str::to_string);
+        let pool = self.pool.clone().or(pool_name).or(busiest).ok_or_else(refuse_empty)?;
         if !site.manifest.pools.iter().any(|other| other.name == pool) {
             let names: Vec<&str> = site.manifest.pools.iter().map(|other| other.name.as_str()).collect();
-            return Err(CommandFailure::usage(format_args!(
+            return Err(CommandFailure::usage_error(format_args!(
                 "{}: no pool is called `{pool}`; the pools are {}",
                 self.folder.display(),
                 names.join(", ")
@@ -218,21 +218,21 @@ impl SitePageMaker {
         let words = ["gantt", &path, &format!("--policy={}", self.read_own_policy()?)].map(str::to_string);
         let Command::Gantt(mut args) = parse_command(&words)? else { return Err(refuse_empty()) };
         let input =
-            WorkloadInput::part(args.source.path(), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
-        let days = input.workload.submits().map_or(0, |(_, last)| last.0.div_euclid(DAY)) + 1;
+            WorkloadInput::read_part(args.source.path(), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
+        let days = input.workload.submit_range().map_or(0, |(_, last)| last.0.div_euclid(DAY)) + 1;
         let day = match find_value(fields, "day") {
             "" => (days - WEEK).max(0),
             text => text.parse().ok().filter(|day| (0..days).contains(day)).ok_or_else(|| {
-                CommandFailure::usage(format_args!("day {text}: the records have days from 0 to {}", days - 1))
+                CommandFailure::usage_error(format_args!("day {text}: the records have days from 0 to {}", days - 1))
             })?,
         };
         args.window = Some(format!("{}..{}", day * DAY, (day + WEEK) * DAY));
-        let chart = gantt::drawn(&args, &input, None)?.ok_or_else(refuse_empty)?;
+        let chart = gantt::draw_schedule(&args, &input, None)?.ok_or_else(refuse_empty)?;
         let mut text = format!("<p>Days {day} to {} of 0 to {}, simulated", (day + WEEK).min(days) - 1, days - 1);
         let mut link = |pool: &str, day: i64, words: &str| {
             let day = day.clamp(0, days - 1).to_string();
             let address = build_address("/gantt", &[("pool", pool), ("day", &day)]);
-            let _ = write!(text, " · <a href=\"{}\">{}</a>", escape(&address), escape(words));
+            let _ = write!(text, " · <a href=\"{}\">{}</a>", escape_html(&address), escape_html(words));
         };
         if day > 0 {
             link(&pool, (day - WEEK).max(0), "a week earlier");
@@ -240,22 +240,22 @@ impl SitePageMaker {
         if day + WEEK < days {
             link(&pool, day + WEEK, "a week later");
         }
-        let others = site.manifest.pools.iter().filter(|other| self.pool.is_none() && other.jobs > 0);
-        for other in others.filter(|other| other.name != pool) {
+        let other_pools = site.manifest.pools.iter().filter(|other| self.pool.is_none() && other.jobs > 0);
+        for other in other_pools.filter(|other| other.name != pool) {
             // Its records may end on another day.
             let address = build_address("/gantt", &[("pool", &other.name)]);
-            let _ = write!(text, " · <a href=\"{}\">pool {}</a>", escape(&address), escape(&other.name));
+            let _ = write!(text, " · <a href=\"{}\">pool {}</a>", escape_html(&address), escape_html(&other.name));
         }
         text.push_str("</p>\n");
-        Ok(PageParts { html: chart.page(args.colour), section: text })
+        Ok(PageParts { html: chart.render_page(args.colour), section: text })
     }
 
-    fn fidelity(&self) -> Result<PageParts, CommandFailure> {
-        let Command::Fidelity(args) = parse_command(&self.words("fidelity", &[], &[]))? else {
+    fn fidelity_page(&self) -> Result<PageParts, CommandFailure> {
+        let Command::Fidelity(args) = parse_command(&self.command_words("fidelity", &[], &[]))? else {
             return Err(refuse_empty());
         };
-        let result = fidelity::held(&args, &NEVER)?.ok_or_else(refuse_empty)?;
-        Ok(PageParts { html: result.page()?, section: String::new() })
+        let result = fidelity::measure_fidelity(&args, &NEVER)?.ok_or_else(refuse_empty)?;
+        Ok(PageParts { html: result.render_page()?, section: String::new() })
     }
 }
 
@@ -264,7 +264,7 @@ fn parse_command(words: &[String]) -> Result<Command, CommandFailure> {
 }
 
 fn refuse_empty() -> CommandFailure {
-    CommandFailure::usage("there is nothing to show")
+    CommandFailure::usage_error("there is nothing to show")
 }
 
 /// The form of a page, where it has one.

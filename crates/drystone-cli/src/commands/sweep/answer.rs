@@ -3,15 +3,15 @@
 use crate::args::QueryArgs;
 use crate::exit::{CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::exports::text;
+use crate::output::exports::format_cell;
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::{self, Printable};
 use drystone_sweep::{QueryAnswer, QueryCell};
 use serde::{Serialize, Serializer};
 
-pub(super) fn query(args: &QueryArgs) -> CommandOutcome {
-    let answer = ShownAnswer(drystone_sweep::query(&args.store, &args.sql)?);
-    output::print(&answer, args.format)?;
+pub(super) fn run_query(args: &QueryArgs) -> CommandOutcome {
+    let answer = ShownAnswer(drystone_sweep::query_store(&args.store, &args.sql)?);
+    output::print_result(&answer, args.format)?;
     Ok(DONE)
 }
 
@@ -33,26 +33,26 @@ impl Serialize for ShownAnswer {
 }
 
 impl Printable for ShownAnswer {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let texts: Vec<usize> = (0..self.0.columns.len())
             .filter(|&at| self.0.rows.iter().any(|row| matches!(row[at], QueryCell::Text(_))))
             .collect();
-        let mut table = DocumentTable::new(self.0.columns.iter().cloned()).texts(&texts);
+        let mut table = DocumentTable::new(self.0.columns.iter().cloned()).with_text_columns(&texts);
         for row in &self.0.rows {
-            table.row(row.iter().map(|cell| TableValue::from(text(cell))).collect());
+            table.add_row(row.iter().map(|cell| TableValue::from(format_cell(cell))).collect());
         }
         let mut document = Document::default();
-        document.table(table);
+        document.add_table(table);
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         // Without any row the header still stands.
-        let mut rows = FlatRows::of(self.0.columns.iter().cloned());
+        let mut rows = FlatRows::with_columns(self.0.columns.iter().cloned());
         for cells in &self.0.rows {
             let mut row = FlatRow::default();
             for (name, cell) in self.0.columns.iter().zip(cells) {
-                row.text(name.clone(), text(cell));
+                row.add_text(name.clone(), format_cell(cell));
             }
             rows.push(row);
         }

@@ -5,18 +5,18 @@ use crate::exit::{CommandOutcome, DONE};
 use crate::output::exports::{Export, Exports};
 use crate::output::file;
 use crate::output::format::{OutputTarget, by_ending};
-use drystone_sweep::{Store, query};
+use drystone_sweep::{Store, query_store};
 
-pub(super) fn export(args: &ExportArgs) -> CommandOutcome {
+pub(super) fn run_export(args: &ExportArgs) -> CommandOutcome {
     by_ending::<Exports>(&args.out)?;
     let store = &args.store;
-    file::distinct(&[Some(store)], &[("--out", Some(&args.out))])?;
+    file::check_distinct(&[Some(store)], &[("--out", Some(&args.out))])?;
     // As `status` and `rank` do: other programs cannot see that rows are not what their numbers
     // say.
-    Store::look(store)?.status()?;
-    let answer = query(store, "SELECT * FROM result ORDER BY configuration")?;
-    let types = query(store, "SELECT type FROM pragma_table_info('result') ORDER BY cid")?;
+    Store::open_to_read(store)?.status()?;
+    let answer = query_store(store, "SELECT * FROM result ORDER BY configuration")?;
+    let types = query_store(store, "SELECT type FROM pragma_table_info('result') ORDER BY cid")?;
     let target = OutputTarget::<Exports>::open(&args.out)?;
-    target.write(&Export { answer: &answer, types: &types, store })?.publish()?;
+    target.write_contents(&Export { answer: &answer, types: &types, store })?.publish()?;
     Ok(DONE)
 }

@@ -1,15 +1,17 @@
 //! `drystone sweep headroom`: what no schedule of a workload can beat, and the best found.
 
-use super::work::plan;
+use super::work::make_plan;
 use crate::args::{BracketArgs, Grid};
 use crate::commands::headroom::BEGINNINGS;
-use crate::commands::headroom::bracket::{BracketSchedule, Seek, figure, figure_below, seek, share_below};
-use crate::commands::headroom::threads;
+use crate::commands::headroom::bracket::{
+    BracketSchedule, Seek, figure_below, format_figure, seek_bracket, share_below,
+};
+use crate::commands::headroom::thread_count;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{NONE, count};
+use crate::output::number::{NONE, format_count};
 use crate::output::{self, Printable, message};
 use crate::progress::WorkProgress;
 use drystone::experiment::Experiment;
@@ -23,35 +25,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The metric that brackets are of.
 const METRIC: &str = "wait_mean";
 
-pub(super) fn headroom(args: &BracketArgs) -> CommandOutcome {
+pub(super) fn run_headroom(args: &BracketArgs) -> CommandOutcome {
     message::be_quiet(args.work.quiet);
-    let store = Store::look(&args.store)?;
-    let plan = plan(&store.study()?.0, &args.work)?;
-    let best = best(&store, &plan)?;
+    let store = Store::open_to_read(&args.store)?;
+    let plan = make_plan(&store.study()?.0, &args.work)?;
+    let best = best_waits(&store, &plan)?;
     drop(store);
     let stop = interrupt::stop_in_order();
     let mut shown = Brackets { study: plan.name.clone(), brackets: Vec::new(), best: Vec::new() };
     for (case, best) in plan.cases.iter().zip(best) {
-        match bracket(args, case, stop)? {
+        match find_bracket(args, case, stop)? {
             Some(Ok(bracket)) => {
                 shown.brackets.push(bracket);
                 shown.best.push(best);
             }
             None => break,
-            Some(Err(refused)) => message::warning(&format!("{}: left out: {refused}", case.label())),
+            Some(Err(refused)) => message::print_warning(&format!("{}: left out: {refused}", case.label())),
         }
         if stop.load(Ordering::Relaxed) {
             break;
         }
     }
-    let stopped = interrupt::stop_at_once();
+    let is_stopped = interrupt::stop_at_once();
     Store::open_again(&args.store)?.record_brackets(&shown.brackets)?;
-    output::print(&shown, args.format)?;
-    Ok(if stopped { interrupt::code() } else { DONE })
+    output::print_result(&shown, args.format)?;
+    Ok(if is_stopped { interrupt::exit_code() } else { DONE })
 }
 
 /// The least mean wait of the study's policies on each workload, as far as they are simulated.
-fn best(store: &Store, plan: &SweepPlan) -> Result<Vec<Option<f64>>, CommandFailure> {
+fn best_waits(store: &Store, plan: &SweepPlan) -> Result<Vec<Option<f64>>, CommandFailure> {
     let mut best = vec![None; plan.cases.len()];
     let Some(metric) = plan.metrics.iter().position(|metric| metric.to_string() == METRIC) else { return Ok(best) };
     for outcome in store.outcomes(plan)? {
@@ -64,7 +66,7 @@ fn best(store: &Store, plan: &SweepPlan) -> Result<Vec<Option<f64>>, CommandFail
 
 /// The bracket of one workload, or why it has none; `None` where it was stopped before there was
 /// one.
-fn bracket(
+fn find_bracket(
     args: &BracketArgs,
     case: &SweepCase,
     stop: &AtomicBool,
@@ -72,16 +74,16 @@ fn bracket(
     let progress = WorkProgress::new(&format!("simulating {}", case.label()), "jobs", None);
     let mut ran: Vec<(PolicySpec, Vec<JobRow>)> = Vec::new();
     for text in ["easy"].iter().chain(&BEGINNINGS) {
-        let spec: PolicySpec = text.parse().map_err(CommandFailure::usage)?;
+        let spec: PolicySpec = text.parse().map_err(CommandFailure::usage_error)?;
         let config = MetricsConfig { selection: case.trim, keep_jobs: true, ..MetricsConfig::default() };
-        let told = |jobs| progress.add(jobs);
+        let report_jobs = |jobs| progress.add_done(jobs);
         let experiment = Experiment::new(&spec, &case.workload)
-            .losing(Some(&case.given.outages))
+            .with_outages(Some(&case.given.outages))
             .feeding_back(case.given.feedback)
-            .measuring(config)
-            .telling(&told)
-            .until(stop);
-        match experiment.run(&mut ()).map_err(|error| CommandFailure::experiment(spec.text(), error))? {
+            .with_metrics(config)
+            .with_progress(&report_jobs)
+            .with_stop(stop);
+        match experiment.run(&mut ()).map_err(|error| CommandFailure::experiment_error(spec.text(), error))? {
             Some(mut measured) => ran.push((spec, measured.report.take_schedule().unwrap_or_default())),
             None => break,
         }
@@ -89,23 +91,23 @@ fn bracket(
     drop(progress);
     let Some((_, first)) = ran.first() else { return Ok(None) };
     let real = (&case.given.outages, case.given.feedback);
-    let instance = match Instance::of(&case.workload, first, real, (DelayMeasure::Wait, case.trim)) {
+    let instance = match Instance::from_rows(&case.workload, first, real, (DelayMeasure::Wait, case.trim)) {
         Ok(instance) => instance,
         Err(refused) => return Ok(Some(Err(refused))),
     };
-    let all: Vec<BracketSchedule<'_>> = ran
+    let schedules: Vec<BracketSchedule<'_>> = ran
         .iter()
-        .filter(|(_, rows)| instance.others(rows) == 0)
+        .filter(|(_, rows)| instance.count_differing(rows) == 0)
         .map(|(spec, rows)| BracketSchedule { policy: spec.text(), rows, shown: false })
         .collect();
     let how = Seek {
-        grids: Grid::Quarter.steps(),
+        grids: Grid::Quarter.grid_steps(),
         limit: (args.trials > 0).then_some(TimeLimit::Trials(args.trials)),
         seed: args.seed,
-        threads: threads(args.work.threads),
+        threads: thread_count(args.work.threads),
         stop,
     };
-    let bracket = seek(&instance, &all, &how)?.bracket;
+    let bracket = seek_bracket(&instance, &schedules, &how)?.bracket;
     Ok(Some(Ok(BracketRow {
         workload: case.label(),
         hash: case.hash.clone(),
@@ -128,7 +130,7 @@ struct Brackets {
 }
 
 impl Printable for Brackets {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut table = DocumentTable::new([
             "workload",
             "no schedule below",
@@ -138,8 +140,8 @@ impl Printable for Brackets {
             "trials",
             "begun from",
         ])
-        .texts(&[0, 6]);
-        let minutes = |value: f64| figure(DelayMeasure::Wait, value);
+        .with_text_columns(&[0, 6]);
+        let minutes = |value: f64| format_figure(DelayMeasure::Wait, value);
         for (row, best) in self.brackets.iter().zip(&self.best) {
             let saves = best.filter(|&best| best > 0.0).map(|best| (1.0 - row.found / best).max(0.0));
             let cells: Vec<TableValue> = vec![
@@ -148,29 +150,29 @@ impl Printable for Brackets {
                 minutes(row.found).into(),
                 best.map_or_else(|| NONE.to_string(), minutes).into(),
                 saves.map_or_else(|| NONE.to_string(), share_below).into(),
-                count(row.trials).into(),
+                format_count(row.trials).into(),
                 row.begun_from.clone().into(),
             ];
-            table.row(cells);
+            table.add_row(cells);
         }
         let mut document = Document::default();
-        document.heading(format!("{}: mean wait in minutes, and how much of it could be saved", self.study));
-        document.table(table);
+        document.add_heading(format!("{}: mean wait in minutes, and how much of it could be saved", self.study));
+        document.add_table(table);
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         for (one, best) in self.brackets.iter().zip(&self.best) {
             let mut row = FlatRow::default();
-            row.text("workload", &one.workload);
-            row.text("metric", &one.metric);
-            row.number("floor", Some(one.floor));
-            row.number("found", Some(one.found));
-            row.number("best", *best);
-            row.number("trials", Some(one.trials as f64));
-            row.text("begun_from", &one.begun_from);
-            row.text("study", &self.study);
+            row.add_text("workload", &one.workload);
+            row.add_text("metric", &one.metric);
+            row.add_number("floor", Some(one.floor));
+            row.add_number("found", Some(one.found));
+            row.add_number("best", *best);
+            row.add_number("trials", Some(one.trials as f64));
+            row.add_text("begun_from", &one.begun_from);
+            row.add_text("study", &self.study);
             rows.push(row);
         }
         rows

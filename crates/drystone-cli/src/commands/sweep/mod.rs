@@ -20,23 +20,23 @@ use crate::args::{SweepArgs, SweepCommand};
 use crate::exit::CommandOutcome;
 
 /// Does what the command line says.
-pub(super) fn sweep(args: SweepArgs) -> CommandOutcome {
+pub(super) fn run_sweep(args: SweepArgs) -> CommandOutcome {
     match args.command {
-        None => work::sweep(&args),
-        Some(SweepCommand::Status(args)) => status::status(&args),
-        Some(SweepCommand::Resume(args)) => work::resume(&args),
-        Some(SweepCommand::Export(args)) => export::export(&args),
-        Some(SweepCommand::Query(args)) => answer::query(&args),
-        Some(SweepCommand::Rank(args)) => rank::rank(&args),
-        Some(SweepCommand::Table(args)) => table::table(&args),
-        Some(SweepCommand::Pareto(args)) => pareto::pareto(&args),
-        Some(SweepCommand::Chunk(args)) => work::chunk(&args),
-        Some(SweepCommand::Merge(args)) => work::merge(&args),
-        Some(SweepCommand::Slurm(args)) => submit::slurm(&args),
-        Some(SweepCommand::Recipe(args)) => submit::recipe(&args),
-        Some(SweepCommand::Gather(args)) => gather::gather(&args),
-        Some(SweepCommand::Headroom(args)) => headroom::headroom(&args),
-        Some(SweepCommand::Cancel(args)) => gather::cancel(&args),
-        Some(SweepCommand::Task(args)) => task::task(&args),
+        None => work::run_sweep(&args),
+        Some(SweepCommand::Status(args)) => status::run_status(&args),
+        Some(SweepCommand::Resume(args)) => work::run_resume(&args),
+        Some(SweepCommand::Export(args)) => export::run_export(&args),
+        Some(SweepCommand::Query(args)) => answer::run_query(&args),
+        Some(SweepCommand::Rank(args)) => rank::run_rank(&args),
+        Some(SweepCommand::Table(args)) => table::run_table(&args),
+        Some(SweepCommand::Pareto(args)) => pareto::run_pareto(&args),
+        Some(SweepCommand::Chunk(args)) => work::run_chunk(&args),
+        Some(SweepCommand::Merge(args)) => work::run_merge(&args),
+        Some(SweepCommand::Slurm(args)) => submit::run_slurm(&args),
+        Some(SweepCommand::Recipe(args)) => submit::run_recipe(&args),
+        Some(SweepCommand::Gather(args)) => gather::run_gather(&args),
+        Some(SweepCommand::Headroom(args)) => headroom::run_headroom(&args),
+        Some(SweepCommand::Cancel(args)) => gather::run_cancel(&args),
+        Some(SweepCommand::Task(args)) => task::run_task(&args),
     }
 }

@@ -1,23 +1,23 @@
 //! `drystone sweep pareto`: the configurations that no other beats in every metric.
 
-use super::rank::{tell_left_out, whole};
-use super::shown::{AnalysisOrigin, level};
+use super::rank::{open_whole_store, tell_left_out};
+use super::shown::{AnalysisOrigin, parameter_level};
 use crate::args::ParetoArgs;
 use crate::exit::{CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{count, fixed_or};
+use crate::output::number::{fixed_or, format_count};
 use crate::output::{self, Printable};
 use drystone_sweep::analysis::{CandidateTable, CaseSelection, Front};
 use serde::{Serialize, Serializer};
 
-pub(super) fn pareto(args: &ParetoArgs) -> CommandOutcome {
-    let store = whole(&args.store)?;
+pub(super) fn run_pareto(args: &ParetoArgs) -> CommandOutcome {
+    let store = open_whole_store(&args.store)?;
     let choice = CaseSelection { metrics: args.metric.clone(), workloads: args.workload.clone() };
-    let table = CandidateTable::of(&store, &choice)?;
+    let table = CandidateTable::from_store(&store, &choice)?;
     tell_left_out(&table);
-    let front = Front::of(&table);
-    output::print(&ShownFront { origin: AnalysisOrigin::of(&store)?, front, table }, args.format)?;
+    let front = Front::from_table(&table);
+    output::print_result(&ShownFront { origin: AnalysisOrigin::from_store(&store)?, front, table }, args.format)?;
     Ok(DONE)
 }
 
@@ -28,7 +28,7 @@ struct ShownFront {
 }
 
 impl ShownFront {
-    fn columns(&self) -> Vec<String> {
+    fn front_columns(&self) -> Vec<String> {
         let unit = |metric| match (self.front.degradations, self.front.means.contains(metric)) {
             (false, _) => "",
             (true, false) => ", % worse than the best",
@@ -54,17 +54,17 @@ impl Serialize for ShownFront {
                 .parameters
                 .iter()
                 .enumerate()
-                .map(|(at, name)| (name.clone(), level(candidate, at).into()))
+                .map(|(at, name)| (name.clone(), parameter_level(candidate, at).into()))
                 .collect();
-            let mut shown = serde_json::json!({
+            let mut fields = serde_json::json!({
                 "policy": candidate.policy,
                 "parameters": parameters,
                 "values": values,
             });
             if !candidate.policies.is_empty() {
-                shown["policies"] = candidate.policies.clone().into();
+                fields["policies"] = candidate.policies.clone().into();
             }
-            shown
+            fields
         });
         let front = serde_json::json!({
             "schema": "drystone/sweep-pareto/1",
@@ -82,37 +82,37 @@ impl Serialize for ShownFront {
 }
 
 impl Printable for ShownFront {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        document.heading(format!(
+        document.add_heading(format!(
             "{} of {} configurations are beaten by no other on {}",
-            count(self.front.members.len() as u64),
-            count(self.table.candidates.len() as u64),
+            format_count(self.front.members.len() as u64),
+            format_count(self.table.candidates.len() as u64),
             self.table.cases.join(", ")
         ));
-        let mut grid = DocumentTable::new(["policy".to_string()].into_iter().chain(self.columns()));
+        let mut grid = DocumentTable::new(["policy".to_string()].into_iter().chain(self.front_columns()));
         for member in &self.front.members {
             let policy = TableValue::from(self.table.candidates[member.candidate].policy.clone());
             let values = member.values.iter().map(|&value| TableValue::from(fixed_or(Some(value), 4)));
-            grid.row([policy].into_iter().chain(values).collect());
+            grid.add_row([policy].into_iter().chain(values).collect());
         }
-        document.table(grid);
+        document.add_table(grid);
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         for member in &self.front.members {
             let candidate = &self.table.candidates[member.candidate];
             let mut row = FlatRow::default();
-            row.text("policy", &candidate.policy);
+            row.add_text("policy", &candidate.policy);
             for (at, parameter) in self.table.parameters.iter().enumerate() {
-                row.text(parameter.clone(), level(candidate, at));
+                row.add_text(parameter.clone(), parameter_level(candidate, at));
             }
-            for (name, &value) in self.columns().into_iter().zip(&member.values) {
-                row.number(name, Some(value));
+            for (name, &value) in self.front_columns().into_iter().zip(&member.values) {
+                row.add_number(name, Some(value));
             }
-            self.origin.close(&mut row);
+            self.origin.append_columns(&mut row);
             rows.push(row);
         }
         rows

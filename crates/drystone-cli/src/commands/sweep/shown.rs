@@ -4,12 +4,12 @@ use crate::exit::CommandFailure;
 use crate::output::Printable;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{change, count, fixed_or, percent, plural};
+use crate::output::number::{fixed_or, format_change, format_count, format_percent, format_plural};
 use drystone::inference::{EstimateBasis, says_nothing};
 use drystone_sweep::Store;
 use drystone_sweep::analysis::{
     CandidateTable, PairedTest, PairedTests, RankDistribution, RankedCandidate, Ranking, SetQuality, StudyCandidate,
-    ValueDegradation, clairvoyant,
+    ValueDegradation, is_clairvoyant,
 };
 use serde::Serialize;
 
@@ -21,15 +21,15 @@ pub(super) struct AnalysisOrigin {
 }
 
 impl AnalysisOrigin {
-    pub(super) fn of(store: &Store) -> Result<AnalysisOrigin, CommandFailure> {
+    pub(super) fn from_store(store: &Store) -> Result<AnalysisOrigin, CommandFailure> {
         let status = store.status()?;
         Ok(AnalysisOrigin { study: status.study, drystone: status.drystone })
     }
 
     /// Its place in CSV: behind everything else.
-    pub(super) fn close(&self, row: &mut FlatRow) {
-        row.text("study", &self.study);
-        row.text("drystone", &self.drystone);
+    pub(super) fn append_columns(&self, row: &mut FlatRow) {
+        row.add_text("study", &self.study);
+        row.add_text("drystone", &self.drystone);
     }
 }
 
@@ -64,12 +64,12 @@ pub(super) struct Within {
 }
 
 /// The value of a parameter; nothing where a policy has no such parameter.
-pub(super) fn level(candidate: &StudyCandidate, at: usize) -> String {
+pub(super) fn parameter_level(candidate: &StudyCandidate, at: usize) -> String {
     candidate.point[at].as_ref().map_or(String::new(), ToString::to_string)
 }
 
 impl ShownRanking {
-    fn candidate(&self, ranked: &RankedCandidate) -> &StudyCandidate {
+    fn find_candidate(&self, ranked: &RankedCandidate) -> &StudyCandidate {
         &self.table.candidates[ranked.candidate]
     }
 
@@ -80,19 +80,19 @@ impl ShownRanking {
         !self.table.parameters.is_empty() && names.all(|name| Some(name) == first)
     }
 
-    fn top(&self) -> DocumentTable {
+    fn top_table(&self) -> DocumentTable {
         let last = self.ranking.ranked.last().filter(|last| last.rank > self.top);
-        let shown: Vec<&RankedCandidate> = self.ranking.ranked.iter().take(self.top).chain(last).collect();
+        let shown_candidates: Vec<&RankedCandidate> = self.ranking.ranked.iter().take(self.top).chain(last).collect();
         let mut columns = vec!["rank".to_string(), "degradation".to_string()];
-        let mixed = self.table.mixes_kinds();
-        if mixed {
+        let is_mixed = self.table.mixes_kinds();
+        if is_mixed {
             columns.extend(self.table.metrics.iter().map(|metric| format!("by {metric}")));
         }
         let first_text = columns.len();
         let by_policy = !self.one_policy();
-        let named = by_policy && self.table.candidates.iter().any(StudyCandidate::is_named);
-        let bounds = shown.iter().any(|ranked| self.candidate(ranked).clairvoyant());
-        if named {
+        let has_named_candidates = by_policy && self.table.candidates.iter().any(StudyCandidate::is_named);
+        let bounds = shown_candidates.iter().any(|ranked| self.find_candidate(ranked).is_clairvoyant());
+        if has_named_candidates {
             columns.push("name".to_string());
         }
         if by_policy {
@@ -100,36 +100,36 @@ impl ShownRanking {
         }
         columns.extend(self.table.parameters.iter().cloned());
         let texts: Vec<usize> = (first_text..columns.len()).collect();
-        let tested = self.paired.tested() > 0;
-        if tested {
+        let is_tested = self.paired.test_count() > 0;
+        if is_tested {
             let of = if self.chosen { "baseline" } else { "first" };
             columns.extend([format!("against the {of}"), "p (Holm)".to_string()]);
         }
         if bounds {
             columns.push(String::new());
         }
-        let mut grid = DocumentTable::new(columns).texts(&texts);
-        for ranked in shown {
-            let candidate = self.candidate(ranked);
+        let mut grid = DocumentTable::new(columns).with_text_columns(&texts);
+        for ranked in shown_candidates {
+            let candidate = self.find_candidate(ranked);
             let mut row: Vec<TableValue> =
-                vec![count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
-            if mixed {
-                row.extend(ranked.by_metric.iter().map(|&rank| TableValue::count(rank as u64)));
+                vec![format_count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
+            if is_mixed {
+                row.extend(ranked.by_metric.iter().map(|&rank| TableValue::from_count(rank as u64)));
             }
-            if named {
+            if has_named_candidates {
                 row.push(candidate.name.clone().into());
             }
             if by_policy {
                 row.push(candidate.policy.clone().into());
             }
-            row.extend((0..self.table.parameters.len()).map(|at| TableValue::from(level(candidate, at))));
-            if tested {
+            row.extend((0..self.table.parameters.len()).map(|at| TableValue::from(parameter_level(candidate, at))));
+            if is_tested {
                 row.extend(tested_cells(self.paired.tests[ranked.candidate].as_ref()));
             }
             if bounds {
-                row.push(if candidate.clairvoyant() { KNOWS } else { "" }.into());
+                row.push(if candidate.is_clairvoyant() { KNOWS } else { "" }.into());
             }
-            grid.row(row);
+            grid.add_row(row);
         }
         grid
     }
@@ -137,11 +137,11 @@ impl ShownRanking {
     /// Describes the tests: configurations that differ, the units of the evidence, and its gaps.
     fn told_apart(&self) -> String {
         let PairedTests { basis, logs, too_short, unused, .. } = &self.paired;
-        let (tested, apart) = (self.paired.tested(), self.paired.told_apart());
+        let (tested_count, apart) = (self.paired.test_count(), self.paired.told_apart());
         let base = &self.table.candidates[self.paired.against];
-        let unused: Vec<String> = unused.iter().map(ToString::to_string).collect();
-        let Some(basis) = basis.filter(|_| tested > 0) else {
-            let why = match unused.len() == self.table.metrics.len() {
+        let unused_texts: Vec<String> = unused.iter().map(ToString::to_string).collect();
+        let Some(basis) = basis.filter(|_| tested_count > 0) else {
+            let why = match unused_texts.len() == self.table.metrics.len() {
                 true => "no metric here is a mean over jobs",
                 false => "there are fewer than four weeks of jobs that wait, or no other configuration",
             };
@@ -150,11 +150,11 @@ impl ShownRanking {
         let mut text = format!(
             "Of {} tested against {} ({}), {} from it at {}, corrected for the number of {} (Holm); intervals are those of single \
              tests.",
-            plural(tested as u64, "configuration"),
+            format_plural(tested_count as u64, "configuration"),
             base.policy,
             if self.chosen { "as asked" } else { "the first" },
-            if apart == 1 { "1 differs".to_string() } else { format!("{} differ", count(apart as u64)) },
-            percent(Some(self.paired.confidence), 0),
+            if apart == 1 { "1 differs".to_string() } else { format!("{} differ", format_count(apart as u64)) },
+            format_percent(Some(self.paired.confidence), 0),
             if self.chosen { "tests" } else { "pairs" }
         );
         text.push_str(&format!(" Evidence: {}", basis.describe("week")));
@@ -166,25 +166,27 @@ impl ShownRanking {
         if !too_short.is_empty() {
             text.push_str(&format!(" Too short to take part: {}.", too_short.join(", ")));
         }
-        if !unused.is_empty() {
+        if !unused_texts.is_empty() {
             let (take, are) =
-                if unused.len() == 1 { ("takes", "it is no mean") } else { ("take", "they are no means") };
-            text.push_str(&format!(" {} {take} no part: {are} over jobs.", unused.join(", ")));
+                if unused_texts.len() == 1 { ("takes", "it is no mean") } else { ("take", "they are no means") };
+            text.push_str(&format!(" {} {take} no part: {are} over jobs.", unused_texts.join(", ")));
         }
         text
     }
 
     /// The best value of each test case.
-    fn bests(&self) -> DocumentTable {
-        let mut tests = DocumentTable::new(["workload", "metric", "best", "of the first", "policy"]).texts(&[0, 1, 4]);
+    fn best_table(&self) -> DocumentTable {
+        let mut tests =
+            DocumentTable::new(["workload", "metric", "best", "of the first", "policy"]).with_text_columns(&[0, 1, 4]);
         for (at, test) in self.ranking.tests.iter().enumerate() {
             let first = self.ranking.ranked.first().map(|first| format!("+{:.1}%", first.degradations[at]));
-            tests.row(vec![
+            tests.add_row(vec![
                 test.workload.clone().into(),
                 test.metric.clone().into(),
                 fixed_or(Some(test.best), 2).into(),
                 first.unwrap_or_default().into(),
-                if clairvoyant(&test.policy) { format!("{} {KNOWS}", test.policy) } else { test.policy.clone() }.into(),
+                if is_clairvoyant(&test.policy) { format!("{} {KNOWS}", test.policy) } else { test.policy.clone() }
+                    .into(),
             ]);
         }
         tests
@@ -200,15 +202,15 @@ impl ShownRanking {
             }
         }
         counts.sort_by_key(|&(_, times)| std::cmp::Reverse(times));
-        let all = count(self.ranking.tests.len() as u64);
-        let mut table = DocumentTable::new(["policy".to_string(), format!("best of {all}")]);
+        let test_count = format_count(self.ranking.tests.len() as u64);
+        let mut table = DocumentTable::new(["policy".to_string(), format!("best of {test_count}")]);
         for (policy, times) in counts {
-            table.row(vec![policy.into(), TableValue::count(times)]);
+            table.add_row(vec![policy.into(), TableValue::from_count(times)]);
         }
         table
     }
 
-    fn subspaces(&self) -> DocumentTable {
+    fn subspace_table(&self) -> DocumentTable {
         let mut grid = DocumentTable::new([
             "subspace",
             "configurations",
@@ -219,19 +221,19 @@ impl ShownRanking {
             "best rank",
             "worst rank",
         ]);
-        let whole = ("all", &self.ranking.whole());
-        let all = self.subspaces.iter().map(|within| (within.text.as_str(), &within.spread));
-        for (name, spread) in all.chain([whole]) {
+        let whole = ("all", &self.ranking.overall_quality());
+        let spreads = self.subspaces.iter().map(|within| (within.text.as_str(), &within.spread));
+        for (name, spread) in spreads.chain([whole]) {
             let of = |get: &dyn Fn(&SetQuality) -> String| spread.as_ref().map_or("-".to_string(), get);
-            grid.row(vec![
+            grid.add_row(vec![
                 name.to_string().into(),
-                of(&|s| count(s.count as u64)).into(),
+                of(&|s| format_count(s.count as u64)).into(),
                 of(&|s| format!("{:.1}%", s.min)).into(),
                 of(&|s| format!("{:.1}%", s.max)).into(),
                 of(&|s| format!("{:.1}%", s.mean)).into(),
                 of(&|s| format!("{:.1}%", s.deviation)).into(),
-                of(&|s| count(s.best_rank as u64)).into(),
-                of(&|s| count(s.worst_rank as u64)).into(),
+                of(&|s| format_count(s.best_rank as u64)).into(),
+                of(&|s| format_count(s.worst_rank as u64)).into(),
             ]);
         }
         grid
@@ -239,14 +241,14 @@ impl ShownRanking {
 
     /// Every second twentieth would say as much, but the first is what matters: 5 %, 10 %, then
     /// tenths.
-    fn distribution(distribution: &RankDistribution) -> DocumentTable {
+    fn distribution_table(distribution: &RankDistribution) -> DocumentTable {
         const EDGES: [usize; 13] = [0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
-        let shown = distribution.grouped().merged(&EDGES);
+        let merged_ranks = distribution.group_numbers().merge_bins(&EDGES);
         let columns = EDGES.windows(2).map(|edge| format!("{}-{}%", edge[0] * 5, edge[1] * 5));
-        let mut grid = DocumentTable::new([shown.parameter].into_iter().chain(columns));
-        for share in shown.shares {
-            let cells = share.bins.into_iter().map(|share| TableValue::from(percent(share, 0)));
-            grid.row([TableValue::from(share.value)].into_iter().chain(cells).collect());
+        let mut grid = DocumentTable::new([merged_ranks.parameter].into_iter().chain(columns));
+        for share in merged_ranks.shares {
+            let cells = share.bins.into_iter().map(|share| TableValue::from(format_percent(share, 0)));
+            grid.add_row([TableValue::from(share.value)].into_iter().chain(cells).collect());
         }
         grid
     }
@@ -259,22 +261,22 @@ fn tested_cells(test: Option<&PairedTest>) -> [TableValue; 2] {
     let interval = if says_nothing(test.interval) {
         " (nothing can be said of the size)".to_string()
     } else {
-        format!(" ({} to {})", change(low), change(high))
+        format!(" ({} to {})", format_change(low), format_change(high))
     };
     let p = if test.p_holm < 0.001 { "<0.001".to_string() } else { format!("{:.3}", test.p_holm) };
-    [format!("{}{interval}", change(test.change)).into(), p.into()]
+    [format!("{}{interval}", format_change(test.change)).into(), p.into()]
 }
 
 impl Serialize for ShownRanking {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
         let metrics: Vec<String> = self.table.metrics.iter().map(ToString::to_string).collect();
-        let ranked: Vec<RankedJson<'_>> = self
+        let candidates: Vec<RankedJson<'_>> = self
             .ranking
             .ranked
             .iter()
             .map(|ranked| {
-                let candidate = self.candidate(ranked);
+                let candidate = self.find_candidate(ranked);
                 let parameters = self.table.parameters.iter().enumerate();
                 RankedJson {
                     rank: ranked.rank,
@@ -283,8 +285,8 @@ impl Serialize for ShownRanking {
                     name: &candidate.name,
                     policy: &candidate.policy,
                     policies: &candidate.policies,
-                    clairvoyant: candidate.clairvoyant(),
-                    parameters: parameters.map(|(at, p)| (p.clone(), level(candidate, at).into())).collect(),
+                    clairvoyant: candidate.is_clairvoyant(),
+                    parameters: parameters.map(|(at, p)| (p.clone(), parameter_level(candidate, at).into())).collect(),
                     degradations: &ranked.degradations,
                     test: self.paired.tests[ranked.candidate],
                 }
@@ -301,7 +303,7 @@ impl Serialize for ShownRanking {
             against: (base.number, &base.policy),
             confidence: self.paired.confidence,
             correction: "holm",
-            tested: self.paired.tested(),
+            tested: self.paired.test_count(),
             told_apart: self.paired.told_apart(),
             basis: self.paired.basis,
             logs: self.paired.logs,
@@ -315,49 +317,49 @@ impl Serialize for ShownRanking {
         out.serialize_field("configurations", &self.table.candidates.len())?;
         out.serialize_field("incomplete", &self.table.incomplete)?;
         out.serialize_field("test_cases", &self.ranking.tests)?;
-        out.serialize_field("whole", &self.ranking.whole())?;
+        out.serialize_field("whole", &self.ranking.overall_quality())?;
         out.serialize_field("subspaces", &subspaces)?;
         out.serialize_field("distributions", &self.distributions)?;
         out.serialize_field("against", &self.against)?;
         out.serialize_field("tests", &tests)?;
-        out.serialize_field("ranked", &ranked)?;
+        out.serialize_field("ranked", &candidates)?;
         out.end()
     }
 }
 
 impl Printable for ShownRanking {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        document.heading(format!(
+        document.add_heading(format!(
             "{}: {} configurations by average degradation from the best of {} test cases",
             self.origin.study,
-            count(self.table.candidates.len() as u64),
-            self.table.tests()
+            format_count(self.table.candidates.len() as u64),
+            self.table.test_count()
         ));
-        document.table(self.top());
+        document.add_table(self.top_table());
         if self.table.mixes_kinds() {
-            document.text(
+            document.add_text(
                 "The degradation weighs metrics of different kinds alike, and 10% of one is no 10% of another: beside it are \
                  the ranks by each metric alone, and --metric ranks by those that it names.",
             );
         }
-        document.text(self.told_apart());
-        document.heading("Subspaces");
-        document.table(self.subspaces());
-        document.heading("The best of each test case");
-        document.table(if self.ranking.tests.len() > MOST_TESTS { self.best_counts() } else { self.bests() });
+        document.add_text(self.told_apart());
+        document.add_heading("Subspaces");
+        document.add_table(self.subspace_table());
+        document.add_heading("The best of each test case");
+        document.add_table(if self.ranking.tests.len() > MOST_TESTS { self.best_counts() } else { self.best_table() });
         for distribution in &self.distributions {
-            document.heading(format!("Ranks by value of {}", distribution.parameter));
-            document.table(ShownRanking::distribution(distribution));
+            document.add_heading(format!("Ranks by value of {}", distribution.parameter));
+            document.add_table(ShownRanking::distribution_table(distribution));
         }
         for within in &self.subspaces {
             for distribution in &within.distributions {
-                document.heading(format!("Ranks within {} by value of {}", within.text, distribution.parameter));
-                document.table(ShownRanking::distribution(distribution));
+                document.add_heading(format!("Ranks within {} by value of {}", within.text, distribution.parameter));
+                document.add_table(ShownRanking::distribution_table(distribution));
             }
         }
         for against in &self.against {
-            document.heading(format!("Average degradation against {}", against.parameter));
+            document.add_heading(format!("Average degradation against {}", against.parameter));
             let mut grid = DocumentTable::new([
                 against.parameter.as_str(),
                 "configurations",
@@ -367,47 +369,47 @@ impl Printable for ShownRanking {
                 "max",
             ]);
             for (value, spread) in &against.values {
-                grid.row(vec![
+                grid.add_row(vec![
                     value.clone().into(),
-                    count(spread.count as u64).into(),
+                    format_count(spread.count as u64).into(),
                     format!("{:.1}%", spread.mean).into(),
                     format!("{:.1}%", spread.deviation).into(),
                     format!("{:.1}%", spread.min).into(),
                     format!("{:.1}%", spread.max).into(),
                 ]);
             }
-            document.table(grid);
+            document.add_table(grid);
         }
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         for ranked in &self.ranking.ranked {
-            let candidate = self.candidate(ranked);
+            let candidate = self.find_candidate(ranked);
             let mut row = FlatRow::default();
-            row.text("rank", ranked.rank);
-            row.number("degradation", Some(ranked.average));
-            let mixed = self.table.mixes_kinds();
-            for (metric, &rank) in self.table.metrics.iter().zip(&ranked.by_metric).filter(|_| mixed) {
-                row.text(format!("rank {metric}"), rank);
+            row.add_text("rank", ranked.rank);
+            row.add_number("degradation", Some(ranked.average));
+            let is_mixed = self.table.mixes_kinds();
+            for (metric, &rank) in self.table.metrics.iter().zip(&ranked.by_metric).filter(|_| is_mixed) {
+                row.add_text(format!("rank {metric}"), rank);
             }
-            row.text("name", &candidate.name);
-            row.text("policy", &candidate.policy);
-            row.text("clairvoyant", candidate.clairvoyant());
+            row.add_text("name", &candidate.name);
+            row.add_text("policy", &candidate.policy);
+            row.add_text("clairvoyant", candidate.is_clairvoyant());
             for (at, parameter) in self.table.parameters.iter().enumerate() {
-                row.text(parameter.clone(), level(candidate, at));
+                row.add_text(parameter.clone(), parameter_level(candidate, at));
             }
             for (test, value) in self.ranking.tests.iter().zip(&ranked.degradations) {
-                row.number(format!("{} {}", test.workload, test.metric), Some(*value));
+                row.add_number(format!("{} {}", test.workload, test.metric), Some(*value));
             }
             let test = self.paired.tests[ranked.candidate];
-            row.number("test_change", test.map(|test| test.change));
-            row.number("test_low", test.map(|test| test.interval.0));
-            row.number("test_high", test.map(|test| test.interval.1));
-            row.number("test_p", test.map(|test| test.p));
-            row.number("test_p_holm", test.map(|test| test.p_holm));
-            self.origin.close(&mut row);
+            row.add_number("test_change", test.map(|test| test.change));
+            row.add_number("test_low", test.map(|test| test.interval.0));
+            row.add_number("test_high", test.map(|test| test.interval.1));
+            row.add_number("test_p", test.map(|test| test.p));
+            row.add_number("test_p_holm", test.map(|test| test.p_holm));
+            self.origin.append_columns(&mut row);
             rows.push(row);
         }
         rows

@@ -6,7 +6,7 @@ use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::document::Document;
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{count, duration, percent, speed};
+use crate::output::number::{format_count, format_duration, format_percent, format_speed};
 use crate::output::{self, Printable};
 use crate::progress::WorkProgress;
 use drystone_sweep::{Store, SweepStatus};
@@ -20,27 +20,27 @@ const LOOK: Duration = Duration::from_secs(10);
 /// Longest delay until a stop signal is noticed.
 const HEED: Duration = Duration::from_millis(200);
 
-pub(super) fn status(args: &StatusArgs) -> CommandOutcome {
-    let store = Store::look(&args.store)?;
-    let tasks = if args.follow { follow(&store)? } else { ShownTasks::of(&store)? };
+pub(super) fn run_status(args: &StatusArgs) -> CommandOutcome {
+    let store = Store::open_to_read(&args.store)?;
+    let tasks = if args.follow { follow_tasks(&store)? } else { ShownTasks::from_store(&store)? };
     // Opened again: others may have gathered meanwhile.
-    let progressed = Progressed::of(&Store::look(&args.store)?)?.with_tasks(tasks);
-    output::print(&progressed, args.format)?;
+    let progress = Progressed::from_store(&Store::open_to_read(&args.store)?)?.with_tasks(tasks);
+    output::print_result(&progress, args.format)?;
     Ok(DONE)
 }
 
 /// Shows how far the tasks are until none waits or runs, or until it is cancelled.
-fn follow(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
+fn follow_tasks(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
     let cancel = interrupt::stop_in_order();
     let progress = WorkProgress::new("simulating", "simulations", Some(store.status()?.simulations));
-    let mut seen = 0;
+    let mut seen_count = 0;
     loop {
-        let shown = ShownTasks::of(store)?;
-        let recorded = shown.as_ref().map_or(0, ShownTasks::recorded);
-        progress.add(recorded.saturating_sub(seen) as u64);
-        seen = seen.max(recorded);
-        if cancel.load(Ordering::Relaxed) || !shown.as_ref().is_some_and(ShownTasks::goes_on) {
-            return Ok(shown);
+        let shown_tasks = ShownTasks::from_store(store)?;
+        let recorded_count = shown_tasks.as_ref().map_or(0, ShownTasks::recorded_count);
+        progress.add_done(recorded_count.saturating_sub(seen_count) as u64);
+        seen_count = seen_count.max(recorded_count);
+        if cancel.load(Ordering::Relaxed) || !shown_tasks.as_ref().is_some_and(ShownTasks::goes_on) {
+            return Ok(shown_tasks);
         }
         let mut pause = LOOK;
         while !pause.is_zero() && !cancel.load(Ordering::Relaxed) {
@@ -74,7 +74,7 @@ pub(super) struct Progressed {
 }
 
 impl Progressed {
-    pub(super) fn of(store: &Store) -> Result<Progressed, CommandFailure> {
+    pub(super) fn from_store(store: &Store) -> Result<Progressed, CommandFailure> {
         let status: SweepStatus = store.status()?;
         Ok(Progressed {
             schema: "drystone/sweep-status/1",
@@ -101,7 +101,7 @@ impl Progressed {
     }
 
     /// Adds all of it to a document.
-    pub(super) fn tell(&self, document: &mut Document) {
+    pub(super) fn append_progress(&self, document: &mut Document) {
         let share = if self.simulations == 0 { None } else { Some(self.simulated as f64 / self.simulations as f64) };
         let mut facts = vec![
             ("study", format!("{} ({})", self.study, self.file)),
@@ -109,47 +109,55 @@ impl Progressed {
             ("made by", format!("drystone {}", self.drystone)),
             (
                 "simulations",
-                format!("{} of {} ({})", count(self.simulated), count(self.simulations), percent(share, 1)),
+                format!(
+                    "{} of {} ({})",
+                    format_count(self.simulated),
+                    format_count(self.simulations),
+                    format_percent(share, 1)
+                ),
             ),
-            ("configurations", format!("{} of {}", count(self.recorded), count(self.configurations))),
+            ("configurations", format!("{} of {}", format_count(self.recorded), format_count(self.configurations))),
         ];
         if !self.chunk.is_empty() {
             facts.insert(1, ("chunk", self.chunk.clone()));
         }
         if let Some((sessions, seconds, jobs)) = self.effort {
             let rate = if seconds > 0.0 { jobs as f64 / seconds } else { 0.0 };
-            let runs = if sessions == 1 { "1 run".to_string() } else { format!("{} runs", count(sessions)) };
-            facts.push(("effort", format!("{runs} of {} together, {} jobs/s", duration(seconds), speed(rate))));
+            let runs = if sessions == 1 { "1 run".to_string() } else { format!("{} runs", format_count(sessions)) };
+            facts.push((
+                "effort",
+                format!("{runs} of {} together, {} jobs/s", format_duration(seconds), format_speed(rate)),
+            ));
         }
         if self.failed > 0 {
-            facts.push(("failed", count(self.failed)));
+            facts.push(("failed", format_count(self.failed)));
         }
         let mut facts: Vec<(String, String)> =
             facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        facts.extend(self.tasks.as_ref().map_or(Vec::new(), ShownTasks::facts));
-        document.facts(facts);
+        facts.extend(self.tasks.as_ref().map_or(Vec::new(), ShownTasks::task_facts));
+        document.add_facts(facts);
         for failure in &self.failures {
-            document.text(failure.clone());
+            document.add_text(failure.clone());
         }
         if let Some(tasks) = &self.tasks {
-            tasks.tell(document);
+            tasks.append_incomplete(document);
         }
     }
 }
 
 impl Printable for Progressed {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        self.tell(&mut document);
+        self.append_progress(&mut document);
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut row = FlatRow::default();
-        row.text("store", &self.store);
-        row.text("study", &self.study);
-        row.text("chunk", &self.chunk);
-        row.text("drystone", &self.drystone);
+        row.add_text("store", &self.store);
+        row.add_text("study", &self.study);
+        row.add_text("chunk", &self.chunk);
+        row.add_text("drystone", &self.drystone);
         for (name, value) in [
             ("simulated", self.simulated),
             ("simulations", self.simulations),
@@ -157,7 +165,7 @@ impl Printable for Progressed {
             ("configurations", self.configurations),
             ("failed", self.failed),
         ] {
-            row.text(name, value);
+            row.add_text(name, value);
         }
         let mut rows = FlatRows::default();
         rows.push(row);

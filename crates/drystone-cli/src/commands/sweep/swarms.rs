@@ -17,44 +17,44 @@ pub(super) struct PlottedTable<'a> {
 
 /// A curve for each metric of each workload with several loads, and a swarm for each column with
 /// several replications.
-pub(super) fn figures(shown: PlottedTable<'_>) -> Vec<Figure> {
+pub(super) fn table_figures(shown: PlottedTable<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     let columns = &shown.replicated.columns;
     let is_curve = |one: &ReplicatedColumn, other: &ReplicatedColumn| {
-        let (a, b) = (group(shown, one), group(shown, other));
+        let (a, b) = (column_group(shown, one), column_group(shown, other));
         (&a.workload, &a.change, &one.metric) == (&b.workload, &b.change, &other.metric)
     };
     for (at, column) in columns.iter().enumerate() {
         let mut same: Vec<&ReplicatedColumn> = columns.iter().filter(|other| is_curve(column, other)).collect();
         let is_first = !columns[..at].iter().any(|other| is_curve(column, other));
         if is_first && same.len() > 1 {
-            same.sort_by(|a, b| group(shown, a).load.total_cmp(&group(shown, b).load));
-            figures.push(curve(shown, &same));
+            same.sort_by(|a, b| column_group(shown, a).load.total_cmp(&column_group(shown, b).load));
+            figures.push(curve_figure(shown, &same));
         }
     }
     let several = |column: &&ReplicatedColumn| column.cells.first().is_some_and(|cell| cell.values.len() > 1);
-    figures.extend(columns.iter().filter(several).map(|column| swarm(shown, column)));
+    figures.extend(columns.iter().filter(several).map(|column| swarm_figure(shown, column)));
     figures
 }
 
-fn group<'a>(shown: PlottedTable<'a>, column: &ReplicatedColumn) -> &'a ReplicationGroup {
+fn column_group<'a>(shown: PlottedTable<'a>, column: &ReplicatedColumn) -> &'a ReplicationGroup {
     &shown.replicated.groups[column.group]
 }
 
 /// Parts of a file's name: letters, digits, dots and hyphens.
 fn file_name(parts: &[&str]) -> String {
-    let kept = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c } else { '-' };
+    let replace_odd = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c } else { '-' };
     parts
         .iter()
         .filter(|part| !part.is_empty())
-        .map(|part| part.chars().map(kept).collect::<String>())
+        .map(|part| part.chars().map(replace_odd).collect::<String>())
         .collect::<Vec<_>>()
         .join("-")
 }
 
-fn curve(shown: PlottedTable<'_>, columns: &[&ReplicatedColumn]) -> Figure {
-    let (metric, first) = (&columns[0].metric, group(shown, columns[0]));
-    let load = |column: &ReplicatedColumn| group(shown, column).load;
+fn curve_figure(shown: PlottedTable<'_>, columns: &[&ReplicatedColumn]) -> Figure {
+    let (metric, first) = (&columns[0].metric, column_group(shown, columns[0]));
+    let load = |column: &ReplicatedColumn| column_group(shown, column).load;
     let series = shown.names.iter().enumerate().map(|(at, name)| FigureSeries {
         name: name.clone(),
         points: columns.iter().map(|column| (load(column), Some(column.cells[at].mean))).collect(),
@@ -67,17 +67,17 @@ fn curve(shown: PlottedTable<'_>, columns: &[&ReplicatedColumn]) -> Figure {
     let change = first.change.as_deref().unwrap_or_default();
     Figure {
         id: file_name(&["curve", &metric.to_string(), &first.workload, change]),
-        title: format!("{metric} against load, {}", named(first)),
+        title: format!("{metric} against load, {}", group_name(first)),
         note: "Means over windows or seeds, with their intervals.".to_string(),
         marks: SeriesMarks::Lines,
         x: FigureAxis::new("load factor", AxisReading::Number),
-        y: axis(metric, &series),
+        y: metric_axis(metric, &series),
         series,
     }
 }
 
-fn swarm(shown: PlottedTable<'_>, column: &ReplicatedColumn) -> Figure {
-    let own = group(shown, column);
+fn swarm_figure(shown: PlottedTable<'_>, column: &ReplicatedColumn) -> Figure {
+    let own = column_group(shown, column);
     let series = shown.names.iter().enumerate().map(|(at, name)| {
         let values = column.cells[at].values.iter().map(|&value| (at as f64, Some(value)));
         FigureSeries::new(name, values.collect())
@@ -88,16 +88,16 @@ fn swarm(shown: PlottedTable<'_>, column: &ReplicatedColumn) -> Figure {
     let at_load = if own.load == 1.0 { String::new() } else { format!(" at load {}", own.load) };
     Figure {
         id: file_name(&["swarm", &column.metric.to_string(), &own.workload, &load, change]),
-        title: format!("{}, {}{at_load}", column.metric, named(own)),
+        title: format!("{}, {}{at_load}", column.metric, group_name(own)),
         note: "A point is a window or seed; a box reaches from quartile to quartile, with the median.".to_string(),
         marks: SeriesMarks::Swarm,
-        x: FigureAxis::categories("", shown.names.to_vec()),
-        y: axis(&column.metric, &series),
+        x: FigureAxis::with_categories("", shown.names.to_vec()),
+        y: metric_axis(&column.metric, &series),
         series,
     }
 }
 
-fn named(group: &ReplicationGroup) -> String {
+fn group_name(group: &ReplicationGroup) -> String {
     match &group.change {
         Some(change) => format!("{} with {change}", group.workload),
         None => group.workload.clone(),
@@ -105,7 +105,7 @@ fn named(group: &ReplicationGroup) -> String {
 }
 
 /// The axis of a metric: logarithmic where values differ much and all are above 0.
-fn axis(metric: &SweepMetric, series: &[FigureSeries]) -> FigureAxis {
+fn metric_axis(metric: &SweepMetric, series: &[FigureSeries]) -> FigureAxis {
     let reading = match metric.unit() {
         MetricUnit::Seconds => AxisReading::Seconds,
         MetricUnit::Share => AxisReading::Share,
@@ -115,5 +115,5 @@ fn axis(metric: &SweepMetric, series: &[FigureSeries]) -> FigureAxis {
     let values = || series.iter().flat_map(|one| &one.points).filter_map(|point| point.1);
     let (low, high) = values().fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     let is_wide = low > 0.0 && high > WIDE * low && reading != AxisReading::Share;
-    if is_wide { axis.log() } else { axis }
+    if is_wide { axis.with_log_scale() } else { axis }
 }

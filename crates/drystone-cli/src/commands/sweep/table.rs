@@ -1,13 +1,13 @@
 //! `drystone sweep table`: tables for a paper, policies by load, log or metric.
 
-use super::rank::{tell_left_out, whole};
+use super::rank::{open_whole_store, tell_left_out};
 use super::shown::AnalysisOrigin;
 use super::swarms::{self, PlottedTable};
 use crate::args::{TableArgs, TableColumns};
 use crate::exit::{CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{exact_percent, fixed};
+use crate::output::number::{exact_percent, format_fixed};
 use crate::output::{self, Printable, plots};
 use drystone::inference::LEAST_UNITS;
 use drystone_sweep::analysis::{
@@ -15,31 +15,31 @@ use drystone_sweep::analysis::{
 };
 use serde::{Serialize, Serializer};
 
-pub(super) fn table(args: &TableArgs) -> CommandOutcome {
-    let store = whole(&args.store)?;
+pub(super) fn run_table(args: &TableArgs) -> CommandOutcome {
+    let store = open_whole_store(&args.store)?;
     let choice = CaseSelection { metrics: args.metric.clone(), workloads: args.workload.clone() };
-    let candidates = CandidateTable::of(&store, &choice)?;
+    let candidates = CandidateTable::from_store(&store, &choice)?;
     tell_left_out(&candidates);
-    let replicated = ReplicatedTable::of(&store, &candidates, args.confidence)?;
-    let columns = args.by.unwrap_or_else(|| usual_columns(&replicated.groups));
-    let shown = ShownTables {
-        origin: AnalysisOrigin::of(&store)?,
+    let replicated_table = ReplicatedTable::from_store(&store, &candidates, args.confidence)?;
+    let columns = args.by.unwrap_or_else(|| usual_columns(&replicated_table.groups));
+    let shown_tables = ShownTables {
+        origin: AnalysisOrigin::from_store(&store)?,
         names: short_names(&candidates),
         candidates,
-        replicated,
+        replicated: replicated_table,
         columns,
         intervals: !args.no_intervals,
     };
     if let Some(directory) = &args.plots {
         let about = serde_json::json!({
-            "study": shown.origin.study,
-            "simulated by": shown.origin.drystone,
-            "configurations": shown.candidates.candidates.len(),
+            "study": shown_tables.origin.study,
+            "simulated by": shown_tables.origin.drystone,
+            "configurations": shown_tables.candidates.candidates.len(),
         });
-        let plotted = PlottedTable { names: &shown.names, replicated: &shown.replicated };
-        plots::write_figures(directory, &swarms::figures(plotted), &about)?;
+        let plotted_table = PlottedTable { names: &shown_tables.names, replicated: &shown_tables.replicated };
+        plots::write_figures(directory, &swarms::table_figures(plotted_table), &about)?;
     }
-    output::print(&shown, args.format)?;
+    output::print_result(&shown_tables, args.format)?;
     Ok(DONE)
 }
 
@@ -78,24 +78,24 @@ fn short_names(table: &CandidateTable) -> Vec<String> {
 }
 
 /// A number with three digits or all before the point, as tables of papers have them.
-fn digits(value: f64) -> String {
+fn format_digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
         size if size >= 1.0 => 2,
         _ => 3,
     };
-    fixed(value, decimals)
+    format_fixed(value, decimals)
 }
 
 impl ShownTables {
-    fn group(&self, column: &ReplicatedColumn) -> &ReplicationGroup {
+    fn column_group(&self, column: &ReplicatedColumn) -> &ReplicationGroup {
         &self.replicated.groups[column.group]
     }
 
     /// Heading of the table that a column belongs to: all but what the columns are.
-    fn heading(&self, column: &ReplicatedColumn) -> String {
-        let group = self.group(column);
+    fn column_heading(&self, column: &ReplicatedColumn) -> String {
+        let group = self.column_group(column);
         let at_load = if group.load == 1.0 { String::new() } else { format!(" at load {}", group.load) };
         let change = group.change.as_ref().map_or_else(String::new, |change| format!(", {change}"));
         match self.columns {
@@ -108,29 +108,29 @@ impl ShownTables {
 
     fn column_name(&self, column: &ReplicatedColumn) -> String {
         match self.columns {
-            TableColumns::Load => format!("load {}", self.group(column).load),
-            TableColumns::Workload => self.group(column).workload.clone(),
+            TableColumns::Load => format!("load {}", self.column_group(column).load),
+            TableColumns::Workload => self.column_group(column).workload.clone(),
             TableColumns::Metric => column.metric.to_string(),
-            TableColumns::Change => self.group(column).change.clone().unwrap_or_else(|| "none".to_string()),
+            TableColumns::Change => self.column_group(column).change.clone().unwrap_or_else(|| "none".to_string()),
         }
     }
 
-    fn cell(&self, cell: &ReplicatedCell) -> TableValue {
+    fn cell_value(&self, cell: &ReplicatedCell) -> TableValue {
         let interval = match cell.interval.filter(|_| self.intervals) {
-            Some((low, high)) if low < 0.0 => format!(" ({} to {})", digits(low), digits(high)),
-            Some((low, high)) => format!(" ({}–{})", digits(low), digits(high)),
+            Some((low, high)) if low < 0.0 => format!(" ({} to {})", format_digits(low), format_digits(high)),
+            Some((low, high)) => format!(" ({}–{})", format_digits(low), format_digits(high)),
             None => String::new(),
         };
         let mark = if cell.standing == CellStanding::Tied { " †" } else { "" };
         let tone = if cell.standing == CellStanding::Best { Tone::Strong } else { Tone::Plain };
-        TableValue::toned(format!("{}{interval}{mark}", digits(cell.mean)), tone)
+        TableValue::toned_text(format!("{}{interval}{mark}", format_digits(cell.mean)), tone)
     }
 
     /// Tables in the order of their first column, each with its columns.
-    fn tables(&self) -> Vec<(String, Vec<&ReplicatedColumn>)> {
+    fn group_tables(&self) -> Vec<(String, Vec<&ReplicatedColumn>)> {
         let mut tables: Vec<(String, Vec<&ReplicatedColumn>)> = Vec::new();
         for column in &self.replicated.columns {
-            let heading = self.heading(column);
+            let heading = self.column_heading(column);
             match tables.iter_mut().find(|(known, _)| *known == heading) {
                 Some((_, columns)) => columns.push(column),
                 None => tables.push((heading, vec![column])),
@@ -140,7 +140,7 @@ impl ShownTables {
     }
 
     /// Explanation of the cells.
-    fn legend(&self) -> String {
+    fn cell_legend(&self) -> String {
         let confidence = exact_percent(self.replicated.confidence);
         let sizes: Vec<usize> = self.replicated.groups.iter().map(|group| group.cases.len()).collect();
         let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
@@ -172,41 +172,41 @@ impl ShownTables {
 }
 
 impl Printable for ShownTables {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
-        for (heading, columns) in self.tables() {
-            document.heading(format!("{}: {heading}", self.origin.study));
+        for (heading, columns) in self.group_tables() {
+            document.add_heading(format!("{}: {heading}", self.origin.study));
             let names = columns.iter().map(|column| self.column_name(column));
             let mut grid = DocumentTable::new(["policy".to_string()].into_iter().chain(names));
             for (at, name) in self.names.iter().enumerate() {
-                let cells = columns.iter().map(|column| self.cell(&column.cells[at]));
-                grid.row([TableValue::from(name.clone())].into_iter().chain(cells).collect());
+                let cells = columns.iter().map(|column| self.cell_value(&column.cells[at]));
+                grid.add_row([TableValue::from(name.clone())].into_iter().chain(cells).collect());
             }
-            document.table(grid);
+            document.add_table(grid);
         }
-        document.text(self.legend());
+        document.add_text(self.cell_legend());
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         for column in &self.replicated.columns {
-            let group = self.group(column);
+            let group = self.column_group(column);
             for (at, cell) in column.cells.iter().enumerate() {
                 let candidate = &self.candidates.candidates[at];
                 let mut row = FlatRow::default();
-                row.text("workload", &group.workload);
-                row.text("load", group.load);
-                row.text("change", group.change.as_deref().unwrap_or_default());
-                row.text("metric", &column.metric);
-                row.text("name", &candidate.name);
-                row.text("policy", candidate.policy_on(group.cases[0]));
-                row.text("replications", cell.values.len());
-                row.number("mean", Some(cell.mean));
-                row.number("low", cell.interval.map(|interval| interval.0));
-                row.number("high", cell.interval.map(|interval| interval.1));
-                row.text("standing", standing_word(cell.standing));
-                self.origin.close(&mut row);
+                row.add_text("workload", &group.workload);
+                row.add_text("load", group.load);
+                row.add_text("change", group.change.as_deref().unwrap_or_default());
+                row.add_text("metric", &column.metric);
+                row.add_text("name", &candidate.name);
+                row.add_text("policy", candidate.policy_on(group.cases[0]));
+                row.add_text("replications", cell.values.len());
+                row.add_number("mean", Some(cell.mean));
+                row.add_number("low", cell.interval.map(|interval| interval.0));
+                row.add_number("high", cell.interval.map(|interval| interval.1));
+                row.add_text("standing", standing_word(cell.standing));
+                self.origin.append_columns(&mut row);
                 rows.push(row);
             }
         }
@@ -228,12 +228,12 @@ impl Serialize for ShownTables {
         let cell = |column: &ReplicatedColumn, at: usize| {
             let (cell, candidate) = (&column.cells[at], &self.candidates.candidates[at]);
             let replications =
-                self.group(column).cases.iter().zip(&cell.values).map(
+                self.column_group(column).cases.iter().zip(&cell.values).map(
                     |(&case, value)| serde_json::json!({ "workload": self.candidates.cases[case], "value": value }),
                 );
             serde_json::json!({
                 "name": candidate.name,
-                "policy": candidate.policy_on(self.group(column).cases[0]),
+                "policy": candidate.policy_on(self.column_group(column).cases[0]),
                 "mean": cell.mean,
                 "interval": cell.interval,
                 "standing": standing_word(cell.standing),
@@ -241,7 +241,7 @@ impl Serialize for ShownTables {
             })
         };
         let column = |column: &ReplicatedColumn| {
-            let group = self.group(column);
+            let group = self.column_group(column);
             serde_json::json!({
                 "workload": group.workload,
                 "load": group.load,

@@ -2,7 +2,7 @@
 
 use crate::exit::CommandFailure;
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::number::count;
+use crate::output::number::format_count;
 use drystone_sweep::Store;
 use drystone_sweep::cluster::{TaskFolder, TaskProgress, TaskStanding, TaskState};
 use serde::Serialize;
@@ -47,7 +47,7 @@ struct Incomplete {
 }
 
 impl Incomplete {
-    fn of(task: &TaskState) -> Incomplete {
+    fn from_task(task: &TaskState) -> Incomplete {
         Incomplete {
             submission: task.submission,
             task: task.task,
@@ -69,26 +69,26 @@ impl Incomplete {
 
 impl ShownTasks {
     /// The tasks of a store, if there are any.
-    pub(super) fn of(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
-        let tasks = TaskFolder::of(store.path());
+    pub(super) fn from_store(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
+        let tasks = TaskFolder::for_store(store.path());
         if tasks.submissions()?.is_empty() {
             return Ok(None);
         }
-        let progress = TaskProgress::of(&tasks, store)?;
+        let progress = TaskProgress::read_progress(&tasks, store)?;
         let mut waiting_for = BTreeMap::new();
-        let waiting = progress.tasks.iter().filter(|task| task.state == TaskStanding::Waiting);
-        for reason in waiting.filter_map(|task| task.reason.clone()) {
+        let waiting_tasks = progress.tasks.iter().filter(|task| task.state == TaskStanding::Waiting);
+        for reason in waiting_tasks.filter_map(|task| task.reason.clone()) {
             *waiting_for.entry(reason).or_default() += 1;
         }
         Ok(Some(ShownTasks {
             folder: tasks.path().display().to_string(),
             recorded: progress.recorded,
             not_gathered: progress.published,
-            complete: progress.count(TaskStanding::Complete),
-            running: progress.count(TaskStanding::Running),
-            waiting: progress.count(TaskStanding::Waiting),
+            complete: progress.count_tasks(TaskStanding::Complete),
+            running: progress.count_tasks(TaskStanding::Running),
+            waiting: progress.count_tasks(TaskStanding::Waiting),
             waiting_for,
-            incomplete: progress.incomplete().map(Incomplete::of).collect(),
+            incomplete: progress.incomplete_tasks().map(Incomplete::from_task).collect(),
             asked: progress.asked,
         }))
     }
@@ -99,40 +99,41 @@ impl ShownTasks {
         self.running + self.waiting > 0 || (!self.asked && !self.incomplete.is_empty())
     }
 
-    pub(super) fn recorded(&self) -> usize {
+    pub(super) fn recorded_count(&self) -> usize {
         self.recorded
     }
 
     /// Returns the facts to show beside those of the store.
-    pub(super) fn facts(&self) -> Vec<(String, String)> {
-        let mut parts = vec![format!("{} complete", count(self.complete as u64))];
+    pub(super) fn task_facts(&self) -> Vec<(String, String)> {
+        let mut parts = vec![format!("{} complete", format_count(self.complete as u64))];
         for (number, what) in [(self.running, "running"), (self.waiting, "waiting")] {
             if self.asked || number > 0 {
-                parts.push(format!("{} {what}", count(number as u64)));
+                parts.push(format!("{} {what}", format_count(number as u64)));
             }
         }
         if !self.incomplete.is_empty() {
-            let what = if self.asked { "incomplete and not in the queue" } else { "incomplete" };
-            parts.push(format!("{} {what}", count(self.incomplete.len() as u64)));
+            let incomplete_label = if self.asked { "incomplete and not in the queue" } else { "incomplete" };
+            parts.push(format!("{} {incomplete_label}", format_count(self.incomplete.len() as u64)));
         }
         let mut facts = vec![("tasks".to_string(), parts.join(", "))];
         if !self.waiting_for.is_empty() {
-            let reason = |(reason, number): (&String, &usize)| format!("{reason} ({})", count(*number as u64));
+            let reason = |(reason, number): (&String, &usize)| format!("{reason} ({})", format_count(*number as u64));
             facts.push(("waiting for".to_string(), self.waiting_for.iter().map(reason).collect::<Vec<_>>().join(", ")));
         }
         if self.not_gathered > 0 {
-            let published = format!("{} simulations (drystone sweep gather)", count(self.not_gathered as u64));
-            facts.push(("published, not gathered".to_string(), published));
+            let published_text =
+                format!("{} simulations (drystone sweep gather)", format_count(self.not_gathered as u64));
+            facts.push(("published, not gathered".to_string(), published_text));
         }
         facts
     }
 
     /// The tasks that need a look, with their logs.
-    pub(super) fn tell(&self, document: &mut Document) {
+    pub(super) fn append_incomplete(&self, document: &mut Document) {
         if self.incomplete.is_empty() {
             return;
         }
-        let mut table = DocumentTable::new(["task", "missing", "of", "log"]).texts(&[0, 3]);
+        let mut table = DocumentTable::new(["task", "missing", "of", "log"]).with_text_columns(&[0, 3]);
         for task in self.incomplete.iter().take(SHOWN) {
             let log = match (&task.log, task.begun) {
                 (Some(log), _) => log.clone(),
@@ -141,21 +142,21 @@ impl ShownTasks {
             };
             let row: Vec<TableValue> = vec![
                 format!("{}/{}", task.submission, task.task).into(),
-                count(task.missing as u64).into(),
-                count(task.simulations as u64).into(),
+                format_count(task.missing as u64).into(),
+                format_count(task.simulations as u64).into(),
                 log.into(),
             ];
-            table.row(row);
+            table.add_row(row);
         }
-        document.table(table);
+        document.add_table(table);
         for task in self.incomplete.iter().take(SHOWN) {
             let words = [task.reason.as_ref(), task.last.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>();
             if !words.is_empty() {
-                document.text(format!("task {}/{}: {}", task.submission, task.task, words.join(": ")));
+                document.add_text(format!("task {}/{}: {}", task.submission, task.task, words.join(": ")));
             }
         }
         if self.asked && self.incomplete.iter().any(Incomplete::is_lost) {
-            document.text(format!(
+            document.add_text(format!(
                 "a task that left no log could not write it: every node must find {} at this path; if it does, \
                  `sacct -X -j JOB --format=JobID,State,Reason,ExitCode,NodeList` and the nodes' slurmd.log say more",
                 self.folder
@@ -163,7 +164,7 @@ impl ShownTasks {
         }
         let more = self.incomplete.len().saturating_sub(SHOWN);
         if more > 0 {
-            document.text(format!("and {} more tasks; --format json has all", count(more as u64)));
+            document.add_text(format!("and {} more tasks; --format json has all", format_count(more as u64)));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Causes of recorded waits for people, each with the command that answers to it.
 
 use crate::output::document::{DocumentTable, TableValue};
-use crate::output::number::{NONE, duration, percent, plural};
+use crate::output::number::{NONE, format_duration, format_percent, format_plural};
 use drystone_site::Site;
 use drystone_site::waits::{SiteWaits, WaitCause, WaitCauseKind};
 use std::fmt::Write;
@@ -44,26 +44,26 @@ impl StepCommand {
 impl CauseStep {
     /// Returns the number of the cause in the table.
     #[cfg(all(unix, feature = "live"))]
-    pub(crate) fn number(&self) -> usize {
+    pub(crate) fn cause_number(&self) -> usize {
         self.number
     }
 
     /// Returns the words behind the program's name.
     #[cfg(all(unix, feature = "live"))]
-    pub(crate) fn words(&self) -> &[String] {
+    pub(crate) fn command_words(&self) -> &[String] {
         &self.command.words
     }
 
     /// Returns the command as a shell takes it.
-    pub(crate) fn command(&self) -> String {
+    pub(crate) fn shell_command(&self) -> String {
         let StepCommand { words, remark } = &self.command;
         let words: Vec<String> = words.iter().map(|word| shell_quoted(word)).collect();
         let remark = if remark.is_empty() { String::new() } else { format!("     # {remark}") };
         format!("drystone {}{remark}", words.join(" "))
     }
 
-    fn line(&self) -> String {
-        format!("{}  {}", self.number, self.command())
+    fn format_line(&self) -> String {
+        format!("{}  {}", self.number, self.shell_command())
     }
 }
 
@@ -94,17 +94,17 @@ pub(crate) fn cause_words(cause: &WaitCause) -> String {
 }
 
 /// One sentence before the causes.
-pub(crate) fn headline(waits: &SiteWaits) -> Option<String> {
+pub(crate) fn format_headline(waits: &SiteWaits) -> Option<String> {
     let first = waits.causes.first()?;
     let mut text = format!(
         "{} of waiting in all by {}: {} {}",
-        duration(waits.seconds),
-        plural(waits.all.jobs, "job"),
-        percent(Some(first.share), 0),
+        format_duration(waits.seconds),
+        format_plural(waits.all.jobs, "job"),
+        format_percent(Some(first.share), 0),
         cause_words(first)
     );
     if first.free_seconds > 0.0 && first.kind != WaitCauseKind::RoomByCount {
-        let share = percent(Some(first.free_seconds / first.seconds), 0);
+        let share = format_percent(Some(first.free_seconds / first.seconds), 0);
         let _ = write!(text, ", {share} of it while enough is free");
     }
     text.push('.');
@@ -117,49 +117,49 @@ pub(crate) fn headline(waits: &SiteWaits) -> Option<String> {
 /// The sentences that a page begins with: the first cause, and each other one that is large.
 pub(super) fn page_sentences(waits: &SiteWaits) -> Vec<String> {
     let large = waits.causes.iter().take(SHOWN).skip(1).filter(|cause| cause.share >= LARGE);
-    let others = large.map(|cause| {
-        let (share, jobs) = (percent(Some(cause.share), 0), plural(cause.jobs, "job"));
-        format!("{share} {}: {jobs}, {} on average.", cause_words(cause), duration(cause.mean))
+    let other_causes = large.map(|cause| {
+        let (share, jobs) = (format_percent(Some(cause.share), 0), format_plural(cause.jobs, "job"));
+        format!("{share} {}: {jobs}, {} on average.", cause_words(cause), format_duration(cause.mean))
     });
-    headline(waits).into_iter().chain(others).collect()
+    format_headline(waits).into_iter().chain(other_causes).collect()
 }
 
 /// Causes, numbered, the largest first.
 pub(crate) fn causes_table(waits: &SiteWaits, whole: bool) -> DocumentTable {
-    let mut table =
-        DocumentTable::new(["", "waits for", "of all", "jobs", "mean", "median", "95%", "most by"]).texts(&[0, 1, 7]);
+    let mut table = DocumentTable::new(["", "waits for", "of all", "jobs", "mean", "median", "95%", "most by"])
+        .with_text_columns(&[0, 1, 7]);
     let worth = waits.causes.iter().take_while(|cause| whole || cause.share >= SMALL).count();
-    let shown = if whole { worth } else { worth.clamp(1, SHOWN) };
-    for (at, cause) in waits.causes.iter().take(shown).enumerate() {
+    let shown_count = if whole { worth } else { worth.clamp(1, SHOWN) };
+    for (at, cause) in waits.causes.iter().take(shown_count).enumerate() {
         let user = match cause.user.as_str() {
             "" => NONE.to_string(),
-            user => format!("{user} {}", percent(Some(cause.user_share), 0)),
+            user => format!("{user} {}", format_percent(Some(cause.user_share), 0)),
         };
-        table.row(vec![
+        table.add_row(vec![
             (at + 1).to_string().into(),
             cause_words(cause).into(),
-            TableValue::number(Some(cause.share), |share| percent(Some(share), 0)),
-            TableValue::count(cause.jobs),
-            TableValue::number(Some(cause.mean), duration),
-            TableValue::number(Some(cause.median), duration),
-            TableValue::number(Some(cause.p95), duration),
+            TableValue::from_number(Some(cause.share), |share| format_percent(Some(share), 0)),
+            TableValue::from_count(cause.jobs),
+            TableValue::from_number(Some(cause.mean), format_duration),
+            TableValue::from_number(Some(cause.median), format_duration),
+            TableValue::from_number(Some(cause.p95), format_duration),
             user.into(),
         ]);
     }
-    let rest = waits.causes.get(shown..).unwrap_or_default();
+    let rest = waits.causes.get(shown_count..).unwrap_or_default();
     if !rest.is_empty() {
         let share: f64 = rest.iter().map(|cause| cause.share).sum();
         let jobs = rest.iter().map(|cause| cause.jobs).sum();
         let words = format!("{} more", rest.len());
-        let share = TableValue::number(Some(share), |share| percent(Some(share), 1));
-        table.row(vec!["".into(), words.into(), share, TableValue::count(jobs)]);
+        let share = TableValue::from_number(Some(share), |share| format_percent(Some(share), 1));
+        table.add_row(vec!["".into(), words.into(), share, TableValue::from_count(jobs)]);
     }
     table
 }
 
 /// The commands for the first causes, each on a line of its own with the number of its cause.
 pub(crate) fn steps_text(steps: &[CauseStep]) -> String {
-    let lines: Vec<String> = steps.iter().map(CauseStep::line).collect();
+    let lines: Vec<String> = steps.iter().map(CauseStep::format_line).collect();
     format!("Next, by cause:\n{}", lines.join("\n"))
 }
 
@@ -184,7 +184,7 @@ fn command_for(cause: &WaitCause, site: &Site, path: &str) -> StepCommand {
         None => StepCommand::new(["explain", path, "--job", &cause.job, "--policy", "easy"]),
     };
     let larger = |option: &str| {
-        let limit = doubled(&cause.limit)?;
+        let limit = double_limit(&cause.limit)?;
         Some(StepCommand::new(["whatif", path, option, &format!("{}: {limit}", cause.of)]))
     };
     match cause.kind {
@@ -210,7 +210,7 @@ fn command_for(cause: &WaitCause, site: &Site, path: &str) -> StepCommand {
 /// Returns whether the account of a cause has limits of its own, beside those of its users.
 fn is_of_account(cause: &WaitCause, site: &Site) -> bool {
     let accounts = site.accounts();
-    let own = accounts.as_ref().and_then(|all| Some(&all.assocs[all.find(&cause.of, "")?].limits));
+    let own = accounts.as_ref().and_then(|all| Some(&all.assocs[all.find_assoc(&cause.of, "")?].limits));
     own.is_some_and(|own| match cause.limit.split_once('=').map(|(field, _)| field) {
         Some("GrpTRES") => !own.grp_tres.is_empty() || !own.grp_named.is_empty(),
         Some("GrpJobs") => own.grp_jobs.is_some(),
@@ -219,7 +219,7 @@ fn is_of_account(cause: &WaitCause, site: &Site) -> bool {
 }
 
 /// A limit of a QOS or an account that `whatif` can change, twice as large.
-fn doubled(limit: &str) -> Option<String> {
+fn double_limit(limit: &str) -> Option<String> {
     if ["MaxWall", "MaxJobs=", "MaxSubmit=", "GrpSubmit"].iter().any(|field| limit.starts_with(field)) {
         return None;
     }
@@ -263,7 +263,7 @@ mod tests {
             ("MaxJobs=10", None),
             ("", None),
         ] {
-            assert_eq!(doubled(limit).as_deref(), wanted, "{limit}");
+            assert_eq!(double_limit(limit).as_deref(), wanted, "{limit}");
         }
     }
 

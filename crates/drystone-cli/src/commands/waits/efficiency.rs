@@ -3,7 +3,7 @@
 use crate::output::Printable;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{NONE, count, percent};
+use crate::output::number::{NONE, format_count, format_percent};
 use drystone_site::clock::{self, Zone};
 use drystone_site::waits::{EfficiencyFigures, SiteEfficiency, UsedAmount};
 use serde::Serialize;
@@ -36,25 +36,29 @@ const COLUMNS: [UseColumn; 4] = [
 
 impl ShownEfficiency {
     /// The columns of which anything is recorded.
-    fn columns(&self) -> Vec<UseColumn> {
+    fn recorded_columns(&self) -> Vec<UseColumn> {
         COLUMNS.into_iter().filter(|(_, amount)| amount(&self.efficiency.all).jobs > 0).collect()
     }
 
-    fn headline(&self) -> String {
-        let all = &self.efficiency.all;
-        let jobs = match all.jobs {
+    fn format_headline(&self) -> String {
+        let total = &self.efficiency.all;
+        let jobs = match total.jobs {
             1 => "1 job".to_string(),
-            many => format!("{} jobs", count(many)),
+            many => format!("{} jobs", format_count(many)),
         };
         let mut parts = Vec::new();
         for (used, what) in [
-            (all.processors, "processor-hours held"),
-            (all.memory, "GiB-hours of memory asked for"),
-            (all.limits, "processor-hours up to their limits"),
-            (all.gpus, "GPU-hours held"),
+            (total.processors, "processor-hours held"),
+            (total.memory, "GiB-hours of memory asked for"),
+            (total.limits, "processor-hours up to their limits"),
+            (total.gpus, "GPU-hours held"),
         ] {
             if let Some(share) = used.share {
-                parts.push(format!("{} of {} {what}", percent(Some(share), 0), count(used.held.round() as u64)));
+                parts.push(format!(
+                    "{} of {} {what}",
+                    format_percent(Some(share), 0),
+                    format_count(used.held.round() as u64)
+                ));
             }
         }
         match parts.as_slice() {
@@ -63,36 +67,36 @@ impl ShownEfficiency {
         }
     }
 
-    fn table(&self) -> DocumentTable {
-        let columns = self.columns();
+    fn use_table(&self) -> DocumentTable {
+        let columns = self.recorded_columns();
         let mut heads = vec!["used of".to_string(), String::new(), "jobs".to_string()];
         heads.extend(columns.iter().map(|(name, _)| (*name).to_string()));
         let idle = self.efficiency.all.processors.jobs > 0;
         if idle {
             heads.extend(["proc-h unused", "of all"].map(String::from));
         }
-        let mut table = DocumentTable::new(heads).texts(&[0, 1]);
-        let unused = self.efficiency.all.idle_processor_hours();
+        let mut table = DocumentTable::new(heads).with_text_columns(&[0, 1]);
+        let idle_hours = self.efficiency.all.idle_processor_hours();
         let row = |by: &str, name: &str, figures: &EfficiencyFigures| {
-            let mut row: Vec<TableValue> = vec![by.into(), name.into(), TableValue::count(figures.jobs)];
+            let mut row: Vec<TableValue> = vec![by.into(), name.into(), TableValue::from_count(figures.jobs)];
             row.extend(columns.iter().map(|(_, amount)| match amount(figures).share {
-                Some(share) => percent(Some(share), 0).into(),
+                Some(share) => format_percent(Some(share), 0).into(),
                 None => NONE.into(),
             }));
             if idle {
                 let hours = figures.idle_processor_hours();
-                row.push(count(hours.round() as u64).into());
-                row.push(percent((unused > 0.0).then(|| hours / unused), 0).into());
+                row.push(format_count(hours.round() as u64).into());
+                row.push(format_percent((idle_hours > 0.0).then(|| hours / idle_hours), 0).into());
             }
             row
         };
-        table.row(row("all", "", &self.efficiency.all));
+        table.add_row(row("all", "", &self.efficiency.all));
         let most = self.top.unwrap_or(if self.whole { DETAILED } else { SHORT });
         for groups in self.efficiency.groups.chunk_by(|a, b| a.by == b.by) {
             let by = groups[0].by.name();
-            groups.iter().take(most).for_each(|group| table.row(row(by, &group.name, &group.figures)));
+            groups.iter().take(most).for_each(|group| table.add_row(row(by, &group.name, &group.figures)));
             if let more @ 1.. = groups.len().saturating_sub(most) {
-                table.row(vec![by.into(), format!("and {} more", count(more as u64)).into()]);
+                table.add_row(vec![by.into(), format!("and {} more", format_count(more as u64)).into()]);
             }
         }
         table
@@ -100,14 +104,14 @@ impl ShownEfficiency {
 }
 
 impl Printable for ShownEfficiency {
-    fn document(&self) -> Document {
+    fn render_document(&self) -> Document {
         let mut document = Document::default();
         let SiteEfficiency { site, from, until, time_zone, left_out, missing, .. } = &self.efficiency;
-        document.heading(format!("Requested and used at {site}"));
-        document.text(self.headline());
-        document.table(self.table());
-        let zone = Zone::named(time_zone).unwrap_or_else(|_| Zone::utc());
-        let minute = |moment: i64| clock::minute(zone.civil(moment));
+        document.add_heading(format!("Requested and used at {site}"));
+        document.add_text(self.format_headline());
+        document.add_table(self.use_table());
+        let zone = Zone::from_name(time_zone).unwrap_or_else(|_| Zone::utc_zone());
+        let minute = |moment: i64| clock::format_minute(zone.civil_time(moment));
         let mut facts = vec![(
             "jobs".to_string(),
             format!("that began to wait between {} and {} ({time_zone}), ran and ended", minute(*from), minute(*until)),
@@ -115,46 +119,46 @@ impl Printable for ShownEfficiency {
         if *left_out > 0 {
             facts.push((
                 "left out".to_string(),
-                format!("{} that changed their size or are made of components", count(*left_out)),
+                format!("{} that changed their size or are made of components", format_count(*left_out)),
             ));
         }
         for (at, sentence) in missing.iter().enumerate() {
             facts.push((if at == 0 { "not recorded".to_string() } else { String::new() }, sentence.clone()));
         }
-        document.facts(facts);
+        document.add_facts(facts);
         if !missing.is_empty() {
-            document.text("drystone import --ask prints the command that fetches these columns.");
+            document.add_text("drystone import --ask prints the command that fetches these columns.");
         }
         let lines: Vec<&str> = self.commands.iter().map(String::as_str).collect();
-        document.text(format!(
+        document.add_text(format!(
             "To simulate limits as used, and those of the 90th percentile of each user:\n{}\n\
              Processors and memory as used cannot be simulated: no record says how fast a job runs with fewer.",
             lines.join("\n")
         ));
         if !self.whole {
-            document.text("More: --details   --top N   --by LIST   --format csv");
+            document.add_text("More: --details   --top N   --by LIST   --format csv");
         }
         document
     }
 
-    fn rows(&self) -> FlatRows {
+    fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
         let mut push = |by: &str, name: &str, figures: &EfficiencyFigures| {
             let mut row = FlatRow::default();
-            row.text("site", &self.efficiency.site);
-            row.text("by", by);
-            row.text("group", name);
-            row.text("jobs", figures.jobs);
+            row.add_text("site", &self.efficiency.site);
+            row.add_text("by", by);
+            row.add_text("group", name);
+            row.add_text("jobs", figures.jobs);
             for (name, used) in [
                 ("processors", figures.processors),
                 ("memory", figures.memory),
                 ("limits", figures.limits),
                 ("gpus", figures.gpus),
             ] {
-                row.text(format!("{name}_jobs"), used.jobs);
-                row.number(format!("{name}_held_h"), Some(used.held));
-                row.number(format!("{name}_used_h"), Some(used.used));
-                row.number(format!("{name}_share"), used.share);
+                row.add_text(format!("{name}_jobs"), used.jobs);
+                row.add_number(format!("{name}_held_h"), Some(used.held));
+                row.add_number(format!("{name}_used_h"), Some(used.used));
+                row.add_number(format!("{name}_share"), used.share);
             }
             rows.push(row);
         };

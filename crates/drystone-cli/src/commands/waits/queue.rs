@@ -1,6 +1,6 @@
 //! Output of `squeue` as the jobs that wait: with any of its columns, or as JSON.
 
-use crate::commands::when::state::{number, word};
+use crate::commands::when::state::{json_number, json_word};
 use crate::exit::CommandFailure;
 use drystone::times::{WrittenMoment, read_duration, read_moment};
 use drystone_site::waits::{PENDING_SCHEMA, PendingJob, PendingJobs};
@@ -41,7 +41,7 @@ enum QueueColumn {
 }
 
 /// Parses a name as `squeue` prints it above its columns, whatever its format calls them.
-fn column(name: &str) -> QueueColumn {
+fn parse_column(name: &str) -> QueueColumn {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).flat_map(char::to_uppercase).collect();
     match plain.as_str() {
         "JOBID" | "JOBARRAYID" => QueueColumn::Job,
@@ -71,17 +71,18 @@ const WHOLE: &str = "squeue -a -o '%i|%T|%u|%a|%P|%q|%C|%b|%D|%M|%l|%V|%S|%r'";
 
 /// Reads an output of `squeue`; `-` is the standard input.
 pub(super) fn read_queue(path: &Path) -> Result<QueueSnapshot, CommandFailure> {
-    let shown = path.display().to_string();
-    let read = || -> std::io::Result<Vec<u8>> {
-        if shown != "-" {
+    let path_text = path.display().to_string();
+    let read_bytes = || -> std::io::Result<Vec<u8>> {
+        if path_text != "-" {
             return std::fs::read(path);
         }
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
     };
-    let bytes = read().map_err(|error| CommandFailure::usage(format_args!("{shown}: cannot be read: {error}")))?;
-    let name = if shown == "-" { "the standard input".to_string() } else { shown };
-    queue_of(&String::from_utf8_lossy(&bytes), &name).map_err(CommandFailure::usage)
+    let bytes = read_bytes()
+        .map_err(|error| CommandFailure::usage_error(format_args!("{path_text}: cannot be read: {error}")))?;
+    let name = if path_text == "-" { "the standard input".to_string() } else { path_text };
+    queue_of(&String::from_utf8_lossy(&bytes), &name).map_err(CommandFailure::usage_error)
 }
 
 fn queue_of(text: &str, name: &str) -> Result<QueueSnapshot, String> {
@@ -90,7 +91,7 @@ fn queue_of(text: &str, name: &str) -> Result<QueueSnapshot, String> {
         true => json_queue(text, name)?,
         false => table_queue(text, name)?,
     };
-    Ok(queue.snapshot(name))
+    Ok(queue.into_snapshot(name))
 }
 
 /// Content of an output, before the moment is known at which it was printed.
@@ -107,7 +108,7 @@ struct ReadQueue {
 }
 
 impl ReadQueue {
-    fn snapshot(mut self, name: &str) -> QueueSnapshot {
+    fn into_snapshot(mut self, name: &str) -> QueueSnapshot {
         let now = self.now.or(self.passed);
         for (job, waited) in self.jobs.iter_mut().zip(&self.waited) {
             job.waited = waited.or_else(|| Some((now? - job.since?).max(0)));
@@ -150,11 +151,11 @@ impl QueueHeader {
                 *at += part.len() + sign.len_utf8();
                 Some((begin, begin + part.len()))
             })),
-            None => words(line),
+            None => word_places(line),
         };
-        let columns: Vec<QueueColumn> = places.iter().map(|&(from, to)| column(line[from..to].trim())).collect();
-        let known = columns.iter().filter(|column| **column != QueueColumn::Unread).count();
-        (columns.contains(&QueueColumn::Job) && known * 2 > columns.len()).then_some(QueueHeader {
+        let columns: Vec<QueueColumn> = places.iter().map(|&(from, to)| parse_column(line[from..to].trim())).collect();
+        let known_count = columns.iter().filter(|column| **column != QueueColumn::Unread).count();
+        (columns.contains(&QueueColumn::Job) && known_count * 2 > columns.len()).then_some(QueueHeader {
             columns,
             places,
             delimiter,
@@ -162,14 +163,14 @@ impl QueueHeader {
     }
 
     /// The cells of a row; those that are missing are empty.
-    fn cells<'a>(&self, line: &'a str) -> Vec<&'a str> {
+    fn split_cells<'a>(&self, line: &'a str) -> Vec<&'a str> {
         if let Some(sign) = self.delimiter {
             return line.splitn(self.columns.len(), sign).map(str::trim).collect();
         }
         let last = self.columns.len() - 1;
         // A reason in parentheses may have blanks in it.
         let reason = line.rfind(" (").filter(|_| self.columns[last] == QueueColumn::NodesOrReason);
-        let mut places = words(&line[..reason.unwrap_or(line.len())]);
+        let mut places = word_places(&line[..reason.unwrap_or(line.len())]);
         places.extend(reason.map(|at| (at + 1, line.trim_end().len())));
         let more = places.len().saturating_sub(self.columns.len());
         if more > 0 {
@@ -194,7 +195,7 @@ impl QueueHeader {
 }
 
 /// The places of the words of a line.
-fn words(line: &str) -> Vec<(usize, usize)> {
+fn word_places(line: &str) -> Vec<(usize, usize)> {
     let start = line.as_ptr() as usize;
     line.split_whitespace()
         .map(|word| (word.as_ptr() as usize - start, word.as_ptr() as usize - start + word.len()))
@@ -222,7 +223,7 @@ fn table_queue(text: &str, name: &str) -> Result<ReadQueue, String> {
         if QueueHeader::of_line(line).is_some() {
             continue;
         }
-        let cells = header.cells(line);
+        let cells = header.split_cells(line);
         let get = |wanted: QueueColumn| {
             let at = header.columns.iter().position(|column| *column == wanted);
             at.and_then(|at| cells.get(at).copied()).unwrap_or_default()
@@ -240,14 +241,14 @@ fn table_queue(text: &str, name: &str) -> Result<ReadQueue, String> {
 
 impl ReadQueue {
     fn add_row<'a>(&mut self, get: impl Fn(QueueColumn) -> &'a str) {
-        let (submit, start) = (moment(get(QueueColumn::Submit)), moment(get(QueueColumn::Start)));
+        let (submit, start) = (parse_moment(get(QueueColumn::Submit)), parse_moment(get(QueueColumn::Start)));
         self.passed = self.passed.max(submit);
         if !matches!(get(QueueColumn::State).to_ascii_uppercase().as_str(), "PD" | "PENDING") {
             self.others += 1;
             self.passed = self.passed.max(start);
             // What a job has run by then says when that is.
-            let elapsed = read_duration(get(QueueColumn::Elapsed)).map(|seconds| seconds as i64);
-            self.now = self.now.max(start.zip(elapsed).map(|(start, ran)| start + ran));
+            let elapsed_seconds = read_duration(get(QueueColumn::Elapsed)).map(|seconds| seconds as i64);
+            self.now = self.now.max(start.zip(elapsed_seconds).map(|(start, ran)| start + ran));
             return;
         }
         let reason = match get(QueueColumn::Reason) {
@@ -255,7 +256,7 @@ impl ReadQueue {
             reason => reason,
         };
         let reason = reason.trim_matches(['(', ')']);
-        let eligible = moment(get(QueueColumn::Eligible));
+        let eligible = parse_moment(get(QueueColumn::Eligible));
         let text = |column: QueueColumn| get(column).to_string();
         let job = get(QueueColumn::Job);
         let nodes = count_of(get(QueueColumn::Nodes)).unwrap_or(1);
@@ -278,7 +279,7 @@ impl ReadQueue {
 }
 
 /// Seconds since 1970, or a local time as if it were UTC.
-fn moment(text: &str) -> Option<i64> {
+fn parse_moment(text: &str) -> Option<i64> {
     if let Ok(seconds) = text.parse::<i64>() {
         return (seconds > 0).then_some(seconds);
     }
@@ -321,22 +322,24 @@ fn json_queue(text: &str, name: &str) -> Result<ReadQueue, String> {
     let Some(list) = whole.get("jobs").and_then(Value::as_array) else {
         return Err(format!("{name}:1: has no list `jobs`, as squeue --json writes one"));
     };
-    let mut queue =
-        ReadQueue { now: whole.get("last_update").and_then(number).filter(|&now| now > 0), ..ReadQueue::default() };
+    let mut queue = ReadQueue {
+        now: whole.get("last_update").and_then(json_number).filter(|&now| now > 0),
+        ..ReadQueue::default()
+    };
     for job in list {
         let get = |key: &str| job.get(key).unwrap_or(&Value::Null);
-        let time = |key: &str| number(get(key)).filter(|&time| time > 0);
+        let time = |key: &str| json_number(get(key)).filter(|&time| time > 0);
         queue.passed = queue.passed.max(time("submit_time"));
-        if word(get("job_state")) != "PENDING" {
+        if json_word(get("job_state")) != "PENDING" {
             queue.others += 1;
             queue.passed = queue.passed.max(time("start_time"));
             continue;
         }
         let text = |key: &str| get(key).as_str().unwrap_or_default().to_string();
-        let id = number(get("job_id")).unwrap_or(0);
-        let array = number(get("array_job_id")).filter(|&array| array > 0);
+        let id = json_number(get("job_id")).unwrap_or(0);
+        let array = json_number(get("array_job_id")).filter(|&array| array > 0);
         let list = text("array_task_string");
-        let label = match (array, number(get("array_task_id"))) {
+        let label = match (array, json_number(get("array_task_id"))) {
             (Some(array), Some(task)) => format!("{array}_{task}"),
             (Some(array), None) if !list.is_empty() => format!("{array}_[{list}]"),
             _ => id.to_string(),
@@ -344,7 +347,7 @@ fn json_queue(text: &str, name: &str) -> Result<ReadQueue, String> {
         let reason = text("state_reason");
         let tres = text("tres_req_str");
         let gpus = tres.split(',').find_map(|part| part.strip_prefix("gres/gpu=")?.parse().ok());
-        let small = |key: &str| number(get(key)).and_then(|n| u32::try_from(n).ok());
+        let small = |key: &str| json_number(get(key)).and_then(|n| u32::try_from(n).ok());
         queue.waited.push(None);
         queue.jobs.push(PendingJob {
             tasks: tasks_of(&label),

@@ -1,6 +1,6 @@
 //! The site as it is: its policy, and the premises that changes are made to.
 
-use super::facts::{PoolNames, names};
+use super::facts::{PoolNames, parse_names};
 use crate::args::{SiteWorld, WhatifArgs};
 use crate::exit::CommandFailure;
 use crate::input::WorkloadInput;
@@ -8,7 +8,7 @@ use crate::site::SiteInput;
 use drystone::model::{JobId, JobLimits, Outages};
 use drystone::policy::PolicySpec;
 use drystone_slurm::accounts::{Accounts, NODE_PARTS};
-use drystone_slurm::conf::{SlurmConf, flatten};
+use drystone_slurm::conf::{SlurmConf, flatten_file};
 use drystone_slurm::policy::SLURM;
 use drystone_whatif::{LimitRules, PartitionPremises, PoolPremises, Premises};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(crate) struct WhatIfBaseline {
 pub(crate) fn path_text(path: &Path) -> Result<String, CommandFailure> {
     let text = path.to_str().filter(|text| !text.contains('"'));
     text.map(String::from).ok_or_else(|| {
-        CommandFailure::usage(format_args!(
+        CommandFailure::usage_error(format_args!(
             "{}: a path with a double quote or without UTF-8 cannot stand in a policy",
             path.display()
         ))
@@ -48,18 +48,18 @@ pub(crate) fn path_text(path: &Path) -> Result<String, CommandFailure> {
 }
 
 /// A value as a policy text has it.
-pub(super) fn quoted(value: &str) -> String {
+pub(super) fn quote_value(value: &str) -> String {
     let plain = !value.contains(|c: char| c.is_whitespace() || "(),=\"".contains(c));
     if plain { value.to_string() } else { format!("\"{value}\"") }
 }
 
 /// The policy: as asked for, else the site's own Slurm, else EASY.
-fn policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure> {
+fn choose_policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure> {
     let own = crate::site::own_policy(args.source.path())?;
     let asks_slurm = args.slurm.is_some() || args.cpus > 1 || args.accounts.is_some();
     if let Some(spec) = args.policy.as_ref().filter(|spec| spec.text() != SLURM.name) {
         if asks_slurm {
-            return Err(CommandFailure::usage(
+            return Err(CommandFailure::usage_error(
                 "--slurm, --cpus and --accounts describe Slurm's own scheduler; leave --policy out",
             ));
         }
@@ -71,7 +71,7 @@ fn policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure> {
     }
     let conf = match &args.slurm {
         Some(path) => Some(path_text(path)?),
-        None => own.as_ref().and_then(|own| parameter(own, "conf")),
+        None => own.as_ref().and_then(|own| find_parameter(own, "conf")),
     };
     if conf.is_none() && args.policy.is_none() && !asks_slurm {
         return Ok(("easy".parse()?, false));
@@ -79,72 +79,72 @@ fn policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure> {
     let mut words = Vec::new();
     match &conf {
         Some(path) => {
-            SlurmConf::read(path).map_err(CommandFailure::usage)?;
-            words.push(format!("conf={}", quoted(path)));
+            SlurmConf::read_file(path).map_err(CommandFailure::usage_error)?;
+            words.push(format!("conf={}", quote_value(path)));
         }
         None => words.push(format!("cpus={}", args.cpus)),
     }
     if let Some(path) = &args.accounts {
-        words.push(format!("accounts={}", quoted(&path_text(path)?)));
+        words.push(format!("accounts={}", quote_value(&path_text(path)?)));
     }
     let spec: PolicySpec = format!("slurm({})", words.join(",")).parse()?;
     Ok((spec, conf.is_some()))
 }
 
 /// The value of a parameter, where it is set.
-fn parameter(spec: &PolicySpec, name: &str) -> Option<String> {
+fn find_parameter(spec: &PolicySpec, name: &str) -> Option<String> {
     let value = spec.parameters().into_iter().find(|(key, _)| *key == name)?.1.to_string();
     (!["none", "auto"].contains(&value.as_str())).then_some(value)
 }
 
 /// The text of a policy with its files by name: what stands beside a `slurm.conf` is found no
 /// longer when that is changed elsewhere.
-fn spelled(spec: &PolicySpec) -> String {
+fn spell_policy(spec: &PolicySpec) -> String {
     let text = spec.text();
     match text.strip_prefix("slurm:") {
-        Some(path) => format!("slurm(conf={})", quoted(path)),
+        Some(path) => format!("slurm(conf={})", quote_value(path)),
         None => text.to_string(),
     }
 }
 
 /// A file beside the `slurm.conf` of a pool of a site.
-fn beside(conf: &str, name: &str) -> Option<String> {
+fn find_beside(conf: &str, name: &str) -> Option<String> {
     let path = Path::new(conf);
     let prefix = path.file_name()?.to_str()?.strip_suffix("slurm.conf")?.to_string();
     if !path.with_file_name("site.json").is_file() {
         return None;
     }
-    let found = [format!("{prefix}{name}"), name.to_string()]
+    let sibling = [format!("{prefix}{name}"), name.to_string()]
         .into_iter()
         .map(|file| path.with_file_name(file))
         .find(|file| file.is_file());
-    found.and_then(|file| file.to_str().map(String::from))
+    sibling.and_then(|file| file.to_str().map(String::from))
 }
 
 impl WhatIfBaseline {
-    pub(crate) fn of(
+    pub(crate) fn from_args(
         args: &WhatifArgs,
         input: &mut WorkloadInput,
         outages: &Outages,
     ) -> Result<WhatIfBaseline, CommandFailure> {
-        let (spec, own) = policy(args)?;
+        let (spec, own) = choose_policy(args)?;
         if let Some(site) = &mut input.site {
-            site.localise([&spec]);
+            site.localise_policies([&spec]);
         }
-        input.fits([&spec])?;
+        input.check_fit([&spec])?;
         crate::site::tell_remarks([&spec]);
         let is_slurm = spec.kind().name == SLURM.name;
-        let path = |name: &str| is_slurm.then(|| parameter(&spec, name)).flatten();
+        let path = |name: &str| is_slurm.then(|| find_parameter(&spec, name)).flatten();
         let (conf, names) = (path("conf"), path("names"));
-        let own_accounts = conf.as_deref().and_then(|conf| beside(conf, "accounts.txt"));
+        let own_accounts = conf.as_deref().and_then(|conf| find_beside(conf, "accounts.txt"));
         let accounts = path("accounts");
         let limits = accounts
             .as_ref()
             .or(own_accounts.as_ref())
-            .map(Accounts::read)
+            .map(Accounts::read_file)
             .transpose()
-            .map_err(CommandFailure::usage)?;
-        let mut premises = premises(args, input, outages, names.as_deref())?;
+            .map_err(CommandFailure::usage_error)?;
+        let mut premises = build_premises(args, input, outages, names.as_deref())?;
         premises.is_slurm = is_slurm;
         premises.limits = limits.or_else(|| input.site.as_ref().filter(|_| !is_slurm)?.site.accounts());
         premises.rules = input.site.as_ref().and_then(|site| limit_rules(site, args));
@@ -158,16 +158,18 @@ impl WhatIfBaseline {
             pool_confs.push(text.as_ref().and_then(|(path, _)| path.clone()));
             let pool = &mut premises.pools[at];
             if let Some(file) =
-                pool_confs[at].as_deref().and_then(|conf| beside(conf, "names.csv")).filter(|_| names.is_none())
+                pool_confs[at].as_deref().and_then(|conf| find_beside(conf, "names.csv")).filter(|_| names.is_none())
             {
-                let read = std::fs::read_to_string(&file);
+                let names_text = std::fs::read_to_string(&file);
                 pool.names =
-                    Some(read.map_err(|error| CommandFailure::usage(format_args!("{file}: cannot be read: {error}")))?);
+                    Some(names_text.map_err(|error| {
+                        CommandFailure::usage_error(format_args!("{file}: cannot be read: {error}"))
+                    })?);
             }
             if let Some((_, text)) = text {
                 if let Ok(read) = SlurmConf::parse(&text, "slurm.conf") {
-                    let all: u64 = read.nodes.iter().map(|node| u64::from(node.cpus)).sum();
-                    pool.per_node = (all as f64 / read.nodes.len().max(1) as f64).max(1.0);
+                    let total_cpus: u64 = read.nodes.iter().map(|node| u64::from(node.cpus)).sum();
+                    pool.per_node = (total_cpus as f64 / read.nodes.len().max(1) as f64).max(1.0);
                     if input.site.is_none() {
                         name_partitions(pool, &read);
                     }
@@ -178,7 +180,7 @@ impl WhatIfBaseline {
         let single = input.site.is_none() && premises.pools.iter().all(|pool| pool.per_node <= 1.0);
         let unit = if single { "processor" } else { "node" };
         let name = if own { format!("the site's own Slurm, {}", spec.text()) } else { spec.text().to_string() };
-        Ok(WhatIfBaseline { name, own, unit, text: spelled(&spec), conf, pool_confs, names, accounts, premises })
+        Ok(WhatIfBaseline { name, own, unit, text: spell_policy(&spec), conf, pool_confs, names, accounts, premises })
     }
 }
 
@@ -201,19 +203,19 @@ fn limit_rules(site: &SiteInput, args: &WhatifArgs) -> Option<LimitRules> {
         let parts = premises.pools.iter().flat_map(|pool| &pool.partitions);
         let parts: BTreeMap<i32, &str> = parts.map(|part| (part.number, part.name.as_str())).collect();
         let jobs = premises.workload.jobs();
-        let all = (0..jobs.len()).map(|at| {
+        let rules = (0..jobs.len()).map(|at| {
             let place = origin.get(at).copied().flatten().and_then(|origin| places.get(origin as usize).copied());
             (JobId(at as u32), place)
         });
-        own.limits_of(accounts, all, |id, limited| {
+        own.limits_of(accounts, rules, |id, limited| {
             let job = &jobs[id.index()];
-            let named = [
+            let named_limits = [
                 (&mut limited.user, users.get(&job.user).map(String::as_str)),
                 (&mut limited.account, groups.get(&job.group).map(String::as_str)),
                 (&mut limited.qos, qos.get(&job.queue).map(String::as_str)),
                 (&mut limited.partition, parts.get(&job.partition).copied()),
             ];
-            for (text, name) in named {
+            for (text, name) in named_limits {
                 name.into_iter().for_each(|name| *text = name.to_string());
             }
             limited.seconds = u64::try_from(job.estimate.0).unwrap_or(0);
@@ -236,13 +238,13 @@ fn pool_conf(
     pool: &PoolPremises,
 ) -> Result<(Option<String>, String), CommandFailure> {
     let Some(path) = conf else {
-        let cpus = parameter(spec, "cpus").and_then(|text| text.parse().ok()).unwrap_or(args.cpus).max(1);
-        return Ok((None, uniform(pool.procs, cpus, parameter(spec, "whole").as_deref() == Some("yes"))));
+        let cpus = find_parameter(spec, "cpus").and_then(|text| text.parse().ok()).unwrap_or(args.cpus).max(1);
+        return Ok((None, uniform_nodes(pool.procs, cpus, find_parameter(spec, "whole").as_deref() == Some("yes"))));
     };
-    let texts = input.site.as_ref().and_then(|site| Some(site.site.texts(*site.pools.get(at)?, spec)));
+    let texts = input.site.as_ref().and_then(|site| Some(site.site.policy_texts(*site.pools.get(at)?, spec)));
     let own = texts.unwrap_or_default().into_iter().find(|(from, _)| from == path).map(|(_, to)| to);
     let path = own.unwrap_or_else(|| path.to_string());
-    let text = flatten(&path).map_err(CommandFailure::usage)?;
+    let text = flatten_file(&path).map_err(CommandFailure::usage_error)?;
     Ok((Some(path), text))
 }
 
@@ -258,7 +260,7 @@ fn name_partitions(pool: &mut PoolPremises, conf: &SlurmConf) {
 }
 
 /// Equal nodes, the last one smaller where that is needed.
-fn uniform(procs: u32, cpus: u32, whole: bool) -> String {
+fn uniform_nodes(procs: u32, cpus: u32, whole: bool) -> String {
     let select =
         if whole { "SelectType=select/linear" } else { "SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU" };
     let (full, rest) = (procs / cpus, procs % cpus);
@@ -273,7 +275,7 @@ fn uniform(procs: u32, cpus: u32, whole: bool) -> String {
 }
 
 /// Jobs, pools and names.
-fn premises(
+fn build_premises(
     args: &WhatifArgs,
     input: &WorkloadInput,
     outages: &Outages,
@@ -287,17 +289,18 @@ fn premises(
     let machine = workload.machine().procs;
     match &input.site {
         Some(site) => {
-            let numbering = drystone_site::Numbering::of(&site.site);
+            let numbering = drystone_site::Numbering::from_site(&site.site);
             for (at, &pool) in site.pools.iter().enumerate() {
-                let named = names(&numbering.names(pool));
+                let pool_names = parse_names(&numbering.name_lines(pool));
                 let summary = &site.site.manifest.pools[usize::from(pool)];
-                let share = input.division().map(|division| &division.shares()[at]);
+                let share = input.pool_division().map(|division| &division.shares()[at]);
                 let numbers: Vec<(i32, i32)> = match share {
                     Some(share) => share.partitions.clone(),
-                    None => named.partitions.iter().map(|(_, own)| (*own, *own)).chain([(-1, -1)]).collect(),
+                    None => pool_names.partitions.iter().map(|(_, own)| (*own, *own)).chain([(-1, -1)]).collect(),
                 };
-                let name_of =
-                    |own: i32| named.partitions.iter().find(|(_, known)| *known == own).map_or("", |(name, _)| name);
+                let name_of = |own: i32| {
+                    pool_names.partitions.iter().find(|(_, known)| *known == own).map_or("", |(name, _)| name)
+                };
                 pools.push(PoolPremises {
                     name: summary.name.clone(),
                     procs: share.map_or(machine, |share| share.procs),
@@ -311,13 +314,13 @@ fn premises(
                     outages: share.map_or_else(|| outages.list().to_vec(), |share| share.outages.clone()),
                     conf: None,
                     names: own_names.map(std::fs::read_to_string).transpose().map_err(|error| {
-                        CommandFailure::usage(format_args!(
+                        CommandFailure::usage_error(format_args!(
                             "{}: cannot be read: {error}",
                             own_names.unwrap_or_default()
                         ))
                     })?,
                 });
-                let PoolNames { users: more_users, accounts: more_accounts, qos: more_qos, .. } = named;
+                let PoolNames { users: more_users, accounts: more_accounts, qos: more_qos, .. } = pool_names;
                 users.extend(more_users);
                 accounts.extend(more_accounts);
                 qos.extend(more_qos);

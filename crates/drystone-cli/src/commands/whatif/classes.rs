@@ -5,7 +5,7 @@ use super::simulate::{Before, ScenarioRun};
 use crate::input::WorkloadInput;
 use drystone::metrics::{Calendar, Scheme};
 use drystone::model::{Job, Span};
-use drystone_whatif::{ClassChange, PairedWait, Periods, paired};
+use drystone_whatif::{ClassChange, PairedWait, Periods, compare_waits};
 use std::collections::BTreeMap;
 
 /// Borders of run times and sizes, those of the scheme that pages show.
@@ -38,7 +38,7 @@ struct NameNumbers {
 }
 
 impl NameNumbers {
-    fn number(&mut self, name: &str) -> u32 {
+    fn assign_number(&mut self, name: &str) -> u32 {
         if let Some(&known) = self.of.get(name) {
             return known;
         }
@@ -50,25 +50,25 @@ impl NameNumbers {
 }
 
 impl JobClasses {
-    pub(crate) fn of(input: &WorkloadInput, baseline: &WhatIfBaseline, before: &Before) -> JobClasses {
+    pub(crate) fn from_input(input: &WorkloadInput, baseline: &WhatIfBaseline, before: &Before) -> JobClasses {
         let premises = &baseline.premises;
         let account: BTreeMap<i32, &str> =
             premises.accounts.iter().map(|(name, &number)| (number, name.as_str())).collect();
-        let all = premises.pools.iter().flat_map(|pool| &pool.partitions);
-        let partition: BTreeMap<i32, &str> = all.map(|p| (p.number, p.name.as_str())).collect();
+        let partitions = premises.pools.iter().flat_map(|pool| &pool.partitions);
+        let partition: BTreeMap<i32, &str> = partitions.map(|p| (p.number, p.name.as_str())).collect();
         let mut kinds: Vec<(&'static str, NameNumbers)> = ["partition", "account", "size and run time", "GPU"]
             .into_iter()
             .map(|kind| (kind, NameNumbers::default()))
             .collect();
-        let calendar = Calendar::new(before.workload.submits().unwrap_or_default().0, &before.workload.provenance);
+        let calendar = Calendar::new(before.workload.submit_range().unwrap_or_default().0, &before.workload.provenance);
         let mut jobs = Vec::new();
-        for place in before.counted() {
+        for place in before.counted_places() {
             let (job, truth) = (&before.workload.jobs()[place], &before.workload.truth()[place]);
-            let Some(period) = before.periods.place(job.submit) else { continue };
+            let Some(period) = before.periods.find_period(job.submit) else { continue };
             let nodes = premises.nodes_of(job);
             let with_gpu = input.site.as_ref().and_then(|site| {
                 let at = *site.places.get(place)?;
-                Some(site.site.job(at as usize).gpus.unwrap_or(0) > 0)
+                Some(site.site.job_at(at as usize).gpus.unwrap_or(0) > 0)
             });
             let names = [
                 partition.get(&job.partition).filter(|name| !name.is_empty()).map(|name| (*name).to_string()),
@@ -78,7 +78,7 @@ impl JobClasses {
                 with_gpu.map(|with| if with { "with GPUs" } else { "without GPUs" }.to_string()),
             ];
             let of = names.iter().zip(&mut kinds).map(|(name, (_, numbers))| {
-                name.as_ref().filter(|name| !name.is_empty()).map_or(u32::MAX, |name| numbers.number(name))
+                name.as_ref().filter(|name| !name.is_empty()).map_or(u32::MAX, |name| numbers.assign_number(name))
             });
             let of = of.collect();
             jobs.push(Classed { place, period: period as u32, nodes, work: nodes * truth.run.as_f64() / 3_600.0, of });
@@ -89,23 +89,27 @@ impl JobClasses {
     }
 
     /// The jobs that count before and after, each with its waits.
-    pub(crate) fn pairs(&self, before: &ScenarioRun, after: &ScenarioRun) -> Vec<(usize, PairedWait)> {
-        let both = |(at, job): (usize, &Classed)| {
+    pub(crate) fn paired_waits(&self, before: &ScenarioRun, after: &ScenarioRun) -> Vec<(usize, PairedWait)> {
+        let pair_waits = |(at, job): (usize, &Classed)| {
             let (was, is) = (before.fates[job.place], after.fates[job.place]);
             is.wait
                 .is_finite()
                 .then_some((at, PairedWait { period: job.period, before: was.wait, after: is.wait, nodes: job.nodes }))
         };
-        self.jobs.iter().enumerate().filter_map(both).collect()
+        self.jobs.iter().enumerate().filter_map(pair_waits).collect()
     }
 
-    pub(crate) fn whole(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> drystone_whatif::PairedChange {
-        paired(pairs.iter().map(|(_, pair)| pair), &self.periods, confidence)
+    pub(crate) fn overall_change(
+        &self,
+        pairs: &[(usize, PairedWait)],
+        confidence: f64,
+    ) -> drystone_whatif::PairedChange {
+        compare_waits(pairs.iter().map(|(_, pair)| pair), &self.periods, confidence)
     }
 
     /// The change of every class of a kind that has several, those with most node-hours of waiting
     /// gained or lost first.
-    pub(crate) fn changes(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> Vec<ClassChange> {
+    pub(crate) fn class_changes(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> Vec<ClassChange> {
         let mut all = Vec::new();
         for (kind, (by, names)) in self.kinds.iter().enumerate().filter(|(_, (_, names))| names.len() > 1) {
             let mut of_class: Vec<Vec<PairedWait>> = vec![Vec::new(); names.len()];
@@ -121,7 +125,7 @@ impl JobClasses {
                 }
             }
             for ((name, waits), work) in names.iter().zip(&of_class).zip(&work) {
-                let change = paired(waits.iter(), &self.periods, confidence);
+                let change = compare_waits(waits.iter(), &self.periods, confidence);
                 all.push(ClassChange {
                     by: (*by).to_string(),
                     class: name.clone(),

@@ -3,7 +3,7 @@
 use super::simulate::{ScenarioRun, SimulatedScenarios};
 use crate::output::number::{TimeColumn, TimeUnit, exact_percent};
 use drystone::inference::DifferenceVerdict;
-use drystone_whatif::{Applied, ChangeList, PairedWait, PoolPremises, Premises, SiteChange, paired};
+use drystone_whatif::{Applied, ChangeList, PairedWait, PoolPremises, Premises, SiteChange, compare_waits};
 use serde::Serialize;
 
 /// Alternatives in the order of their numbers of nodes.
@@ -49,13 +49,13 @@ pub(super) struct NodeStep {
 pub(super) const WORTH: f64 = 0.01;
 
 /// The changes as a text.
-fn named(list: &ChangeList) -> String {
+fn format_list(list: &ChangeList) -> String {
     if list.0.is_empty() { "as it is".to_string() } else { list.to_string() }
 }
 
 /// Returns the curve if alternatives are numbers of nodes of one place, and nothing else: in their
 /// order.
-pub(super) fn curve(
+pub(super) fn find_curve(
     lists: &[ChangeList],
     (base, after): (&Premises, &[Applied]),
     found: &SimulatedScenarios,
@@ -70,30 +70,30 @@ pub(super) fn curve(
     if lists.len() < 2 || lists.iter().any(|list| place(list).as_ref() != Some(&first)) {
         return None;
     }
-    let none = ChangeList::default();
-    let mut points: Vec<(f64, &ChangeList, &ScenarioRun)> = vec![(0.0, &none, &found.before.ran)];
+    let no_change = ChangeList::default();
+    let mut points: Vec<(f64, &ChangeList, &ScenarioRun)> = vec![(0.0, &no_change, &found.before.ran)];
     for ((list, applied), ran) in lists.iter().zip(after).zip(&found.after) {
-        points.push((more(applied, base, first == "procs"), list, ran.as_ref()?));
+        points.push((added_nodes(applied, base, first == "procs"), list, ran.as_ref()?));
     }
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let compare = |one: &ScenarioRun, other: &ScenarioRun| {
         let waits: Vec<PairedWait> = found
             .before
-            .counted()
+            .counted_places()
             .filter_map(|place| {
                 let job = &found.before.workload.jobs()[place];
                 let (was, is) = (one.fates[place].wait, other.fates[place].wait);
-                let period = found.before.periods.place(job.submit)? as u32;
+                let period = found.before.periods.find_period(job.submit)? as u32;
                 (was.is_finite() && is.is_finite()).then_some(PairedWait { period, before: was, after: is, nodes: 1.0 })
             })
             .collect();
-        paired(waits.iter(), &found.before.periods, confidence)
+        compare_waits(waits.iter(), &found.before.periods, confidence)
     };
-    let before = found.before.figures().wait_mean;
-    let told = |(more, list, ran): &(f64, &ChangeList, &ScenarioRun)| {
+    let before = found.before.compute_figures().wait_mean;
+    let node_point = |(more, list, ran): &(f64, &ChangeList, &ScenarioRun)| {
         let change = compare(&found.before.ran, ran);
         NodePoint {
-            change: named(list),
+            change: format_list(list),
             more: *more,
             wait: change.after,
             interval: change.interval,
@@ -103,8 +103,8 @@ pub(super) fn curve(
     let step = |from: usize, to: usize| {
         let change = compare(points[from].2, points[to].2);
         NodeStep {
-            from: named(points[from].1),
-            to: named(points[to].1),
+            from: format_list(points[from].1),
+            to: format_list(points[to].1),
             difference: change.difference,
             interval: change.interval,
             verdict: change.verdict,
@@ -117,43 +117,54 @@ pub(super) fn curve(
     let enough = (0..last).find(|&at| !(at + 1..=last).any(|to| helps(&step(at, to))));
     let beyond = enough.map(|at| step(at, last));
     let sentence = limit_of_help(beyond.as_ref(), WORTH * before, confidence);
-    let enough = enough.map(|at| named(points[at].1));
-    Some(NodeCurve { points: points.iter().map(told).collect(), steps, enough, beyond, sentence })
+    let enough = enough.map(|at| format_list(points[at].1));
+    Some(NodeCurve { points: points.iter().map(node_point).collect(), steps, enough, beyond, sentence })
 }
 
 /// Returns the nodes, or processors, that a machine has more than before.
-fn more(applied: &Applied, base: &Premises, in_procs: bool) -> f64 {
+fn added_nodes(applied: &Applied, base: &Premises, in_procs: bool) -> f64 {
     let pools = base.pools.iter().zip(&applied.premises.pools);
-    let each = |(was, is): (&PoolPremises, &PoolPremises)| {
+    let pool_difference = |(was, is): (&PoolPremises, &PoolPremises)| {
         let more = f64::from(is.procs) - f64::from(was.procs);
         if in_procs { more * f64::from(was.scale.max(1)) } else { more / was.per_node.max(1.0) }
     };
-    pools.map(each).sum()
+    pools.map(pool_difference).sum()
 }
 
 /// A sentence on where more nodes stop to help. `beyond` leads from the first machine that no
 /// larger one is clearly better than to the largest; a difference below `worth` is no help.
 fn limit_of_help(beyond: Option<&NodeStep>, worth: f64, confidence: f64) -> String {
     let Some(step) = beyond else { return "Every step to more still helps.".to_string() };
-    let told = || in_words((step.difference, step.interval), confidence);
+    let interval_text = || in_words((step.difference, step.interval), confidence);
     match (step.from.as_str(), -step.difference > worth) {
         ("as it is", false) => "More of them do not shorten the mean wait.".to_string(),
         ("as it is", true) => {
             let why = if step.interval.is_some() { "too wide" } else { "and the log is too short" };
-            format!("No number of them clearly shortens the mean wait: at `{}` {}, {why} to tell.", step.to, told())
+            format!(
+                "No number of them clearly shortens the mean wait: at `{}` {}, {why} to tell.",
+                step.to,
+                interval_text()
+            )
         }
         (from, false) => format!("More stop helping at `{from}`: beyond it the mean wait is no shorter."),
-        (from, true) => format!("Beyond `{from}` the mean wait is not clearly shorter: at `{}` {}.", step.to, told()),
+        (from, true) => {
+            format!("Beyond `{from}` the mean wait is not clearly shorter: at `{}` {}.", step.to, interval_text())
+        }
     }
 }
 
 /// A difference in seconds with its unit and its interval.
 pub(super) fn in_words((difference, interval): (f64, Option<(f64, f64)>), confidence: f64) -> String {
-    let column = TimeColumn::of_intervals(TimeUnit::of(difference.abs()), &[(difference, interval)]);
-    let text = format!("{} {}", column.signed(difference), column.unit.name());
+    let column = TimeColumn::of_intervals(TimeUnit::for_seconds(difference.abs()), &[(difference, interval)]);
+    let text = format!("{} {}", column.format_difference(difference), column.unit.name());
     match interval {
         Some((low, high)) => {
-            format!("{text} ({} interval {} to {})", exact_percent(confidence), column.signed(low), column.signed(high))
+            format!(
+                "{text} ({} interval {} to {})",
+                exact_percent(confidence),
+                column.format_difference(low),
+                column.format_difference(high)
+            )
         }
         None => text,
     }

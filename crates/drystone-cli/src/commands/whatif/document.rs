@@ -5,7 +5,8 @@ use super::result::{AlternativeVerdict, NodeAlternative, WhatIfResult};
 use super::simulate::ScenarioFigures;
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{
-    TimeColumn, TimeUnit, bound, change, count, duration, exact_percent, fixed, percent, plural,
+    TimeColumn, TimeUnit, exact_percent, format_bound, format_change, format_count, format_duration, format_fixed,
+    format_percent, format_plural,
 };
 use drystone_report::meta::WORLD;
 use drystone_whatif::{ClassChange, PairedChange};
@@ -20,125 +21,131 @@ const WORTH_NAMING: f64 = 0.005;
 const NOTICEABLE: f64 = 60.0;
 
 /// The result in thirty lines.
-pub(super) fn overview(result: &WhatIfResult) -> Document {
+pub(super) fn render_overview(result: &WhatIfResult) -> Document {
     let most = if result.alternatives.len() == 1 { 12 } else { 6 };
     let sizes = (0..=most).rev().flat_map(|classes| (0..=3).rev().map(move |notes| (classes, notes)));
-    let made = sizes.map(|(classes, notes)| document(result, classes, notes));
-    let fits = |document: &Document| document.lines(Some(COLUMNS)) <= LINES;
-    let mut made = made;
-    made.find(fits).unwrap_or_else(|| document(result, 0, 0))
+    let documents = sizes.map(|(classes, notes)| render_document(result, classes, notes));
+    let fits = |document: &Document| document.count_lines(Some(COLUMNS)) <= LINES;
+    let mut documents = documents;
+    documents.find(fits).unwrap_or_else(|| render_document(result, 0, 0))
 }
 
-pub(super) fn whole(result: &WhatIfResult) -> Document {
-    let mut document = head(result);
+pub(super) fn render_whole(result: &WhatIfResult) -> Document {
+    let mut document = render_head(result);
     for alternative in &result.alternatives {
-        document.heading(format!("{}: who gains and who pays", alternative.change));
+        document.add_heading(format!("{}: who gains and who pays", alternative.change));
         match alternative.classes.is_empty() {
-            true => document.text("All jobs are of one class."),
+            true => document.add_text("All jobs are of one class."),
             false => by_kind(result, alternative, &mut document),
         }
         for note in alternative.notes.iter().chain(&alternative.warnings) {
-            document.text(note.clone());
+            document.add_text(note.clone());
         }
     }
-    notes(result).into_iter().for_each(|note| document.text(note));
+    list_notes(result).into_iter().for_each(|note| document.add_text(note));
     document
 }
 
-fn document(result: &WhatIfResult, most: usize, told: usize) -> Document {
-    let mut document = head(result);
+fn render_document(result: &WhatIfResult, most: usize, told: usize) -> Document {
+    let mut document = render_head(result);
     if let [alternative] = result.alternatives.as_slice() {
-        document.text(format!("{}.", size(alternative, result)));
-        document.text(format!(
+        document.add_text(format!("{}.", describe_change(alternative, result)));
+        document.add_text(format!(
             "In all {} job-hours and {} {} of waiting{}.",
-            plus(alternative.wait.job_hours),
-            plus(alternative.wait.node_hours),
+            format_signed(alternative.wait.job_hours),
+            format_signed(alternative.wait.node_hours),
             hours_of(result),
             if is_in_doubt(result, alternative) { ", which may be chance" } else { "" }
         ));
-        let named: Vec<&ClassChange> =
+        let named_classes: Vec<&ClassChange> =
             alternative.classes.iter().filter(|class| is_worth_naming(class)).take(most).collect();
-        if !named.is_empty() {
-            document.heading(format!("Winners and losers, most {}-hours of waiting first", result.unit));
-            document.table(classes(result, named.into_iter()));
-            chance(result, alternative).into_iter().for_each(|text| document.text(text));
+        if !named_classes.is_empty() {
+            document.add_heading(format!("Winners and losers, most {}-hours of waiting first", result.unit));
+            document.add_table(class_table(result, named_classes.into_iter()));
+            chance_warning(result, alternative).into_iter().for_each(|text| document.add_text(text));
         }
     } else if most > 0 {
         let sizes = result.alternatives.iter().take(most * 2);
-        document.facts(sizes.map(|one| (format!("{}{}", one.change, mark(one)), size(one, result))).collect());
+        document.add_facts(
+            sizes
+                .map(|one| (format!("{}{}", one.change, alternative_mark(one)), describe_change(one, result)))
+                .collect(),
+        );
         let facts: Vec<(String, String)> = result
             .alternatives
             .iter()
             .take(most * 2)
-            .filter_map(|one| Some((format!("{}{}", one.change, mark(one)), who(result, one)?)))
+            .filter_map(|one| {
+                Some((format!("{}{}", one.change, alternative_mark(one)), payer_and_gainer(result, one)?))
+            })
             .collect();
         if !facts.is_empty() {
-            document.facts(facts);
+            document.add_facts(facts);
         }
     }
-    let mut all: Vec<String> = result.alternatives.iter().flat_map(|one| one.warnings.clone()).collect();
+    let mut warnings: Vec<String> = result.alternatives.iter().flat_map(|one| one.warnings.clone()).collect();
     if result.alternatives.len() == 1 {
-        all.extend(result.alternatives.iter().flat_map(|one| one.notes.clone()).take(told));
+        warnings.extend(result.alternatives.iter().flat_map(|one| one.notes.clone()).take(told));
     }
-    all.extend(notes(result).into_iter().take(told.max(1)));
+    warnings.extend(list_notes(result).into_iter().take(told.max(1)));
     if result.example {
-        all.push("This is the built-in example. Your own: drystone whatif site/ --nodes +8".to_string());
+        warnings.push("This is the built-in example. Your own: drystone whatif site/ --nodes +8".to_string());
     }
-    all.push("More: --details (every class and note)   --report out.html (page with plots)".to_string());
-    document.text(all.join("\n"));
+    warnings.push("More: --details (every class and note)   --report out.html (page with plots)".to_string());
+    document.add_text(warnings.join("\n"));
     document
 }
 
-fn head(result: &WhatIfResult) -> Document {
+fn render_head(result: &WhatIfResult) -> Document {
     let mut document = Document::default();
     let meta = &result.workload;
-    let span = meta.span();
-    document.heading(format!(
+    let span = meta.load_span();
+    document.add_heading(format!(
         "{}: {}, {}, {} days, load {}",
         meta.name,
-        plural(meta.jobs, "job"),
-        plural(u64::from(meta.procs), "processor"),
-        fixed(span.as_f64() / 86_400.0, 0),
-        percent(meta.load, 0)
+        format_plural(meta.jobs, "job"),
+        format_plural(u64::from(meta.procs), "processor"),
+        format_fixed(span.as_f64() / 86_400.0, 0),
+        format_percent(meta.load, 0)
     ));
     let units = result.basis.map_or_else(
-        || format!("{}: too few weeks to judge", plural(result.periods as u64, result.period.name())),
+        || format!("{}: too few weeks to judge", format_plural(result.periods as u64, result.period.name())),
         |basis| basis.describe(result.period.name()),
     );
-    let world = meta.setting(WORLD).map(|world| ("World".to_string(), world.to_string()));
+    let world = meta.find_setting(WORLD).map(|world| ("World".to_string(), world.to_string()));
     let mut facts: Vec<(String, String)> = world.into_iter().collect();
     facts.extend([
         ("Before and after".to_string(), format!("simulated under {}", result.policy)),
         ("Judged by".to_string(), format!("the same jobs before and after, {units}")),
     ]);
     if let Some(noise) = result.clock_noise {
-        facts.push(("Slurm's clocks alone".to_string(), format!("move the mean wait by {}", duration(noise))));
+        facts.push(("Slurm's clocks alone".to_string(), format!("move the mean wait by {}", format_duration(noise))));
     }
-    document.facts(facts);
-    document.table(alternatives(result));
+    document.add_facts(facts);
+    document.add_table(alternative_table(result));
     if let Some(text) = left_out(result) {
-        document.text(format!("* {text}"));
+        document.add_text(format!("* {text}"));
     }
     if let Some(curve) = &result.curve {
-        document.text(curve.sentence.clone());
+        document.add_text(curve.sentence.clone());
     }
     if !result.not_done.is_empty() {
-        document.text(format!("Not simulated to the end: {}.", result.not_done.join(", ")));
+        document.add_text(format!("Not simulated to the end: {}.", result.not_done.join(", ")));
     }
     document
 }
 
 /// Before, and every alternative.
-fn alternatives(result: &WhatIfResult) -> DocumentTable {
+fn alternative_table(result: &WhatIfResult) -> DocumentTable {
     let before = &result.before;
     let longest = |of: fn(&ScenarioFigures) -> f64| {
-        let all = result.alternatives.iter().map(|one| of(&one.after));
-        TimeUnit::of(all.fold(of(before), f64::max))
+        let values = result.alternatives.iter().map(|one| of(&one.after));
+        TimeUnit::for_seconds(values.fold(of(before), f64::max))
     };
     let (within, most) = (longest(|figures| figures.wait_p95), longest(|figures| figures.wait_max));
     let means: Vec<f64> = result.alternatives.iter().map(|one| one.after.wait_mean).chain([before.wait_mean]).collect();
-    let mean = TimeColumn::of(&means);
-    let column = column(mean.unit, result.alternatives.iter().map(|one| &one.wait));
+    let mean = TimeColumn::for_values(&means);
+    let column = time_column(mean.unit, result.alternatives.iter().map(|one| &one.wait));
     let mut table = DocumentTable::new([
         "change".to_string(),
         format!("mean wait, {}", mean.unit.name()),
@@ -147,36 +154,36 @@ fn alternatives(result: &WhatIfResult) -> DocumentTable {
         format!("95% within, {}", within.name()),
         format!("longest, {}", most.name()),
     ])
-    .texts(&[0, 2, 3])
-    .beside(&[3]);
-    table.row(vec![
+    .with_text_columns(&[0, 2, 3])
+    .with_beside_columns(&[3]);
+    table.add_row(vec![
         "as it is".into(),
-        mean.text(before.wait_mean).into(),
+        mean.format_seconds(before.wait_mean).into(),
         "".into(),
         "".into(),
-        within.text(Some(before.wait_p95)).into(),
-        most.text(Some(before.wait_max)).into(),
+        within.format_seconds(Some(before.wait_p95)).into(),
+        most.format_seconds(Some(before.wait_max)).into(),
     ]);
     for one in &result.alternatives {
-        let (word, tone) = said(one.verdict);
-        table.row(vec![
-            format!("{}{}", one.change, mark(one)).into(),
-            mean.text(one.after.wait_mean).into(),
-            TableValue::toned(difference(&one.wait, column), tone),
-            TableValue::toned(word, tone),
-            within.text(Some(one.after.wait_p95)).into(),
-            most.text(Some(one.after.wait_max)).into(),
+        let (word, tone) = verdict_style(one.verdict);
+        table.add_row(vec![
+            format!("{}{}", one.change, alternative_mark(one)).into(),
+            mean.format_seconds(one.after.wait_mean).into(),
+            TableValue::toned_text(format_difference(&one.wait, column), tone),
+            TableValue::toned_text(word, tone),
+            within.format_seconds(Some(one.after.wait_p95)).into(),
+            most.format_seconds(Some(one.after.wait_max)).into(),
         ]);
     }
     table
 }
 
 /// Mark of an alternative whose figures are without some of the jobs.
-fn mark(one: &NodeAlternative) -> &'static str {
+fn alternative_mark(one: &NodeAlternative) -> &'static str {
     if one.left_out.jobs > 0 { "*" } else { "" }
 }
 
-fn said(verdict: AlternativeVerdict) -> (&'static str, Tone) {
+fn verdict_style(verdict: AlternativeVerdict) -> (&'static str, Tone) {
     match verdict {
         AlternativeVerdict::Less => ("less", Tone::Good),
         AlternativeVerdict::More => ("more", Tone::Bad),
@@ -189,13 +196,13 @@ fn said(verdict: AlternativeVerdict) -> (&'static str, Tone) {
 }
 
 /// A whole number with its sign.
-fn plus(value: f64) -> String {
-    let text = fixed(value, 0);
+fn format_signed(value: f64) -> String {
+    let text = format_fixed(value, 0);
     if value > 0.0 && text != "0" { format!("+{text}") } else { text }
 }
 
 /// The decimals of differences and their intervals, in the unit of the waits beside them.
-fn column<'a>(unit: TimeUnit, changes: impl Iterator<Item = &'a PairedChange>) -> TimeColumn {
+fn time_column<'a>(unit: TimeUnit, changes: impl Iterator<Item = &'a PairedChange>) -> TimeColumn {
     let of = |change: &PairedChange| (change.difference, change.interval.filter(|_| change.tells_size()));
     TimeColumn::of_intervals(unit, &changes.map(of).collect::<Vec<_>>())
 }
@@ -206,10 +213,12 @@ fn difference_header(result: &WhatIfResult, column: TimeColumn) -> String {
 }
 
 /// A difference with its interval.
-fn difference(change: &PairedChange, column: TimeColumn) -> String {
-    let text = column.signed(change.difference);
+fn format_difference(change: &PairedChange, column: TimeColumn) -> String {
+    let text = column.format_difference(change.difference);
     match change.interval.filter(|_| change.tells_size()) {
-        Some((low, high)) => format!("{text} ({} to {})", column.signed(low), column.signed(high)),
+        Some((low, high)) => {
+            format!("{text} ({} to {})", column.format_difference(low), column.format_difference(high))
+        }
         None => text,
     }
 }
@@ -228,7 +237,7 @@ fn why_uncertain(result: &WhatIfResult) -> &'static str {
 }
 
 /// Describes a change in per cent, the weeks that go its way, and what would decide it.
-fn size(one: &NodeAlternative, result: &WhatIfResult) -> String {
+fn describe_change(one: &NodeAlternative, result: &WhatIfResult) -> String {
     let wait = &one.wait;
     if one.verdict == AlternativeVerdict::Same {
         return "no job waits longer or shorter".to_string();
@@ -237,19 +246,19 @@ fn size(one: &NodeAlternative, result: &WhatIfResult) -> String {
     match (wait.change, wait.change_interval.filter(|_| wait.tells_size())) {
         (Some(relative), Some((low, high))) if relative > MANY => parts.push(format!(
             "mean wait {} times as long ({}: {} to {})",
-            fixed(1.0 + relative, 1),
+            format_fixed(1.0 + relative, 1),
             exact_percent(result.confidence),
-            fixed(1.0 + low, 1),
-            fixed(1.0 + high, 1)
+            format_fixed(1.0 + low, 1),
+            format_fixed(1.0 + high, 1)
         )),
         (Some(relative), Some((low, high))) => parts.push(format!(
             "mean wait {} ({}: {} to {})",
-            change(relative),
+            format_change(relative),
             exact_percent(result.confidence),
-            bound(low),
-            bound(high)
+            format_bound(low),
+            format_bound(high)
         )),
-        (Some(relative), None) => parts.push(format!("mean wait {}", change(relative))),
+        (Some(relative), None) => parts.push(format!("mean wait {}", format_change(relative))),
         (None, _) => parts.push("nothing waits as it is".to_string()),
     }
     parts.extend(wait.signs.describe(result.period.name()));
@@ -260,7 +269,7 @@ fn size(one: &NodeAlternative, result: &WhatIfResult) -> String {
             parts.push("nothing can be said of the size".to_string());
         }
         (AlternativeVerdict::Unclear, Some(more)) => {
-            parts.push(format!("about {} like these would tell 10%", plural(more as u64, "more week")));
+            parts.push(format!("about {} like these would tell 10%", format_plural(more as u64, "more week")));
         }
         (AlternativeVerdict::Alike, _) => parts.push("no difference worth the name".to_string()),
         _ => {}
@@ -270,16 +279,16 @@ fn size(one: &NodeAlternative, result: &WhatIfResult) -> String {
 
 fn is_worth_naming(class: &ClassChange) -> bool {
     let change = &class.change;
-    class.work >= WORTH_NAMING && change.difference.abs() >= NOTICEABLE && change.sign() != 0
+    class.work >= WORTH_NAMING && change.difference.abs() >= NOTICEABLE && change.change_sign() != 0
 }
 
 /// Classes with their waits.
-fn classes<'a>(result: &WhatIfResult, all: impl Iterator<Item = &'a ClassChange>) -> DocumentTable {
-    let all: Vec<&ClassChange> = all.collect();
-    let befores: Vec<f64> = all.iter().map(|class| class.change.before).collect();
-    let longest = all.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
-    let waits = TimeColumn::in_unit(TimeUnit::of(longest), &befores);
-    let column = column(waits.unit, all.iter().map(|class| &class.change));
+fn class_table<'a>(result: &WhatIfResult, all: impl Iterator<Item = &'a ClassChange>) -> DocumentTable {
+    let changes: Vec<&ClassChange> = all.collect();
+    let befores: Vec<f64> = changes.iter().map(|class| class.change.before).collect();
+    let longest = changes.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
+    let waits = TimeColumn::in_unit(TimeUnit::for_seconds(longest), &befores);
+    let column = time_column(waits.unit, changes.iter().map(|class| &class.change));
     let mut table = DocumentTable::new([
         "class".to_string(),
         "of work".to_string(),
@@ -287,27 +296,31 @@ fn classes<'a>(result: &WhatIfResult, all: impl Iterator<Item = &'a ClassChange>
         difference_header(result, column),
         format!("change in {} waited", hours_of(result)),
     ])
-    .texts(&[0, 3]);
-    for class in all {
+    .with_text_columns(&[0, 3]);
+    for class in changes {
         let change = &class.change;
-        let tone = match change.sign() {
+        let tone = match change.change_sign() {
             1 => Tone::Bad,
             -1 => Tone::Good,
             _ => Tone::Plain,
         };
-        let hours = plus(change.node_hours);
-        table.row(vec![
-            named(class).into(),
-            if class.work > 0.0 && class.work < 0.005 { "<1%".into() } else { percent(Some(class.work), 0).into() },
-            waits.text(change.before).into(),
-            TableValue::toned(difference(change, column), tone),
-            TableValue::toned(hours, tone),
+        let hours = format_signed(change.node_hours);
+        table.add_row(vec![
+            class_name(class).into(),
+            if class.work > 0.0 && class.work < 0.005 {
+                "<1%".into()
+            } else {
+                format_percent(Some(class.work), 0).into()
+            },
+            waits.format_seconds(change.before).into(),
+            TableValue::toned_text(format_difference(change, column), tone),
+            TableValue::toned_text(hours, tone),
         ]);
     }
     table
 }
 
-fn named(class: &ClassChange) -> String {
+fn class_name(class: &ClassChange) -> String {
     match class.by.as_str() {
         "partition" | "account" => format!("{} {}", class.by, class.class),
         _ => class.class.clone(),
@@ -315,18 +328,18 @@ fn named(class: &ClassChange) -> String {
 }
 
 /// The class that pays most and the one that gains most.
-fn who(result: &WhatIfResult, one: &NodeAlternative) -> Option<String> {
-    let told = |sign: i8, word: &str| {
-        let class = one.classes.iter().find(|class| is_worth_naming(class) && class.change.sign() == sign)?;
+fn payer_and_gainer(result: &WhatIfResult, one: &NodeAlternative) -> Option<String> {
+    let describe_class = |sign: i8, word: &str| {
+        let class = one.classes.iter().find(|class| is_worth_naming(class) && class.change.change_sign() == sign)?;
         Some(format!(
             "{word} most: {} ({} per job, {} {})",
-            named(class),
+            class_name(class),
             one_difference(class.change.difference),
-            plus(class.change.node_hours),
+            format_signed(class.change.node_hours),
             hours_of(result)
         ))
     };
-    let parts: Vec<String> = [told(-1, "gains"), told(1, "pays")].into_iter().flatten().collect();
+    let parts: Vec<String> = [describe_class(-1, "gains"), describe_class(1, "pays")].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
@@ -337,37 +350,37 @@ fn hours_of(result: &WhatIfResult) -> &'static str {
 
 /// A difference with its sign and unit.
 fn one_difference(seconds: f64) -> String {
-    let column = TimeColumn::of(&[seconds]);
-    format!("{} {}", column.signed(seconds), column.unit.name())
+    let column = TimeColumn::for_values(&[seconds]);
+    format!("{} {}", column.format_difference(seconds), column.unit.name())
 }
 
 /// Describes the jobs that are in no figure of an alternative.
 fn left_out(result: &WhatIfResult) -> Option<String> {
-    let gone: Vec<String> = result
+    let left_out_texts: Vec<String> = result
         .alternatives
         .iter()
         .filter(|one| one.left_out.jobs > 0)
         .map(|one| {
-            let refused = match one.refused {
+            let refused_text = match one.refused {
                 0 => String::new(),
                 all if all == one.left_out.jobs => ", which can never run then".to_string(),
-                some => format!(", of which {} can never run then", count(some)),
+                some => format!(", of which {} can never run then", format_count(some)),
             };
             format!(
-                "`{}` {} ({} node-hours{refused}; the others wait {} on average as it is)",
+                "`{}` {} ({} node-hours{refused_text}; the others wait {} on average as it is)",
                 one.change,
-                plural(one.left_out.jobs, "job"),
-                count(one.left_out.node_hours.round() as u64),
-                duration(one.wait.before)
+                format_plural(one.left_out.jobs, "job"),
+                format_count(one.left_out.node_hours.round() as u64),
+                format_duration(one.wait.before)
             )
         })
         .collect();
-    (!gone.is_empty())
-        .then(|| format!("Left out of the mean after the change and of the difference: {}.", gone.join(", ")))
+    (!left_out_texts.is_empty())
+        .then(|| format!("Left out of the mean after the change and of the difference: {}.", left_out_texts.join(", ")))
 }
 
 /// Returns the notes on all alternatives.
-fn notes(result: &WhatIfResult) -> Vec<String> {
+fn list_notes(result: &WhatIfResult) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(without) = result.without {
         all.insert(0, without.to_string());
@@ -375,18 +388,18 @@ fn notes(result: &WhatIfResult) -> Vec<String> {
     if result.basis.is_none() {
         all.push("An interval takes four weeks at least; of fewer only the count of days is said.".to_string());
     }
-    all.extend(result.replay.map(|replay| replay.sentence()));
+    all.extend(result.replay.map(|replay| replay.format_sentence()));
     all.extend(result.machine.clone());
     all
 }
 
 /// The result in sentences, for pages.
-pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
+pub(super) fn result_sentences(result: &WhatIfResult) -> Vec<String> {
     let mut all = vec![format!(
         "Before: mean wait {}, 95% of the jobs within {}, longest {}, under {}.",
-        duration(result.before.wait_mean),
-        duration(result.before.wait_p95),
-        duration(result.before.wait_max),
+        format_duration(result.before.wait_mean),
+        format_duration(result.before.wait_p95),
+        format_duration(result.before.wait_max),
         result.policy
     )];
     for one in &result.alternatives {
@@ -399,7 +412,7 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
             AlternativeVerdict::Unclear => "not decided".to_string(),
             AlternativeVerdict::WithinClocks => "no more than Slurm's clocks make".to_string(),
         };
-        let who = who(result, one).map_or(String::new(), |who| {
+        let payer_text = payer_and_gainer(result, one).map_or(String::new(), |who| {
             let (first, rest) = who.split_at(1);
             format!(" {}{}.", first.to_ascii_uppercase(), rest.replacen("; pays", ". Pays", 1))
         });
@@ -407,24 +420,24 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
             AlternativeVerdict::Same => String::new(),
             _ => format!(
                 " In all {} job-hours and {} {} of waiting.",
-                plus(one.wait.job_hours),
-                plus(one.wait.node_hours),
+                format_signed(one.wait.job_hours),
+                format_signed(one.wait.node_hours),
                 hours_of(result)
             ),
         };
         all.push(format!(
-            "`{}`: mean wait {}, {}: {verdict} ({}).{hours}{who}",
+            "`{}`: mean wait {}, {}: {verdict} ({}).{hours}{payer_text}",
             one.change,
-            duration(one.after.wait_mean),
+            format_duration(one.after.wait_mean),
             in_words((one.wait.difference, one.wait.interval.filter(|_| one.wait.tells_size())), result.confidence),
-            size(one, result),
+            describe_change(one, result),
         ));
         all.extend(one.warnings.iter().cloned());
     }
     all.extend(result.curve.iter().map(|curve| curve.sentence.clone()));
-    all.extend(result.alternatives.iter().filter_map(|one| chance(result, one)).max_by_key(String::len));
+    all.extend(result.alternatives.iter().filter_map(|one| chance_warning(result, one)).max_by_key(String::len));
     all.extend(left_out(result));
-    all.extend(notes(result));
+    all.extend(list_notes(result));
     all
 }
 
@@ -435,15 +448,15 @@ fn is_in_doubt(result: &WhatIfResult, one: &NodeAlternative) -> bool {
 }
 
 /// A warning about reading many classes, and about adding them up.
-fn chance(result: &WhatIfResult, one: &NodeAlternative) -> Option<String> {
-    let compared =
+fn chance_warning(result: &WhatIfResult, one: &NodeAlternative) -> Option<String> {
+    let compared_count =
         one.classes.iter().filter(|class| class.change.interval.is_some_and(|(low, high)| low < high)).count();
-    let expected = compared as f64 * (1.0 - result.confidence);
-    (compared > 0).then(|| {
+    let expected_count = compared_count as f64 * (1.0 - result.confidence);
+    (compared_count > 0).then(|| {
         format!(
-            "A job is in one class of each kind: partition, account, size and run time, GPUs. Of {compared} classes compared, about {} \
+            "A job is in one class of each kind: partition, account, size and run time, GPUs. Of {compared_count} classes compared, about {} \
              would look clear by chance.",
-            fixed(expected.ceil(), 0)
+            format_fixed(expected_count.ceil(), 0)
         )
     })
 }
@@ -457,8 +470,8 @@ fn by_kind(result: &WhatIfResult, one: &NodeAlternative, document: &mut Document
         }
     }
     for kind in kinds {
-        document.heading(format!("By {kind}"));
-        document.table(classes(result, one.classes.iter().filter(|class| class.by == kind)));
+        document.add_heading(format!("By {kind}"));
+        document.add_table(class_table(result, one.classes.iter().filter(|class| class.by == kind)));
     }
-    chance(result, one).into_iter().for_each(|text| document.text(text));
+    chance_warning(result, one).into_iter().for_each(|text| document.add_text(text));
 }

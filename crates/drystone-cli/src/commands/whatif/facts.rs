@@ -11,19 +11,19 @@ pub(super) struct PoolNames {
 }
 
 /// Reads lines of `user,12,alice`, as a site writes them.
-pub(super) fn names(text: &str) -> PoolNames {
-    let mut named = PoolNames::default();
+pub(super) fn parse_names(text: &str) -> PoolNames {
+    let mut pool_names = PoolNames::default();
     for line in text.lines() {
         let mut fields = line.splitn(3, ',');
         let (Some(kind), Some(number), Some(name)) = (fields.next(), fields.next(), fields.next()) else { continue };
         let Ok(number) = number.parse::<i32>() else { continue };
         match kind {
-            "user" => drop(named.users.insert(name.to_string(), number)),
-            "account" | "group" => drop(named.accounts.insert(name.to_string(), number)),
-            "qos" => drop(named.qos.insert(name.to_string(), number)),
-            "partition" => named.partitions.push((name.to_string(), number)),
+            "user" => drop(pool_names.users.insert(name.to_string(), number)),
+            "account" | "group" => drop(pool_names.accounts.insert(name.to_string(), number)),
+            "qos" => drop(pool_names.qos.insert(name.to_string(), number)),
+            "partition" => pool_names.partitions.push((name.to_string(), number)),
             _ => {}
         }
     }
-    named
+    pool_names
 }

@@ -20,7 +20,7 @@ use crate::interrupt;
 use crate::meta::VERSION;
 use crate::output::{self, Printable, ReportFile, file, message};
 use drystone::metrics::JobSelection;
-use drystone_whatif::{Applied, ArrivalChange, ChangeList, SiteChange, apply};
+use drystone_whatif::{Applied, ArrivalChange, ChangeList, SiteChange, apply_changes};
 
 /// Most alternatives that are simulated at once.
 const MOST: usize = 100;
@@ -29,39 +29,42 @@ const MOST: usize = 100;
 const WITHOUT: &str = "Load by compression moves every job, so neither side has what the site recorded at its own times: nodes that were \
                        out, and jobs that ran or waited at the beginning. --arrivals resampled keeps both.";
 
-pub(crate) fn whatif(args: &WhatifArgs) -> CommandOutcome {
+pub(crate) fn run_whatif(args: &WhatifArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
-    let read = [args.source.path(), args.slurm.as_deref(), args.accounts.as_deref()];
-    file::distinct(&read, &[("--report", args.output.report.as_deref()), ("--audit", args.log.audit.as_deref())])?;
-    let lists = args.alternatives().map_err(CommandFailure::usage)?;
-    check(&lists)?;
-    let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
+    let input_paths = [args.source.path(), args.slurm.as_deref(), args.accounts.as_deref()];
+    file::check_distinct(
+        &input_paths,
+        &[("--report", args.output.report.as_deref()), ("--audit", args.log.audit.as_deref())],
+    )?;
+    let lists = args.list_alternatives().map_err(CommandFailure::usage_error)?;
+    check_lists(&lists)?;
+    let report = args.output.report.as_deref().map(ReportFile::create_file).transpose()?;
     let mut input = read_input(args, &lists)?;
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
-        interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
+        interrupt::stop_after(time).map_err(|e| CommandFailure::usage_error(format_args!("--within: {e}")))?;
     }
-    let answered = answer(args, &mut input, &lists, stop)?;
+    let outcome = compare_changes(args, &mut input, &lists, stop)?;
     interrupt::stop_at_once();
-    let Some((result, interrupted)) = answered else {
+    let Some((result, interrupted)) = outcome else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
-        message::note(&format!("{why} before the site as it is was simulated"));
-        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
+        message::print_note(&format!("{why} before the site as it is was simulated"));
+        return Ok(if interrupt::time_is_up() { DONE } else { interrupt::exit_code() });
     };
     if let Some(file) = report.and_then(|file| file.unless_lost(interrupted)) {
-        file.write(&result)?.publish()?;
+        file.write_result(&result)?.publish()?;
     }
-    output::print(&result, args.output.format)?;
-    Ok(if interrupted { interrupt::code() } else { DONE })
+    output::print_result(&result, args.output.format)?;
+    Ok(if interrupted { interrupt::exit_code() } else { DONE })
 }
 
-fn check(lists: &[ChangeList]) -> Result<(), CommandFailure> {
+fn check_lists(lists: &[ChangeList]) -> Result<(), CommandFailure> {
     match lists.len() {
-        0 => Err(CommandFailure::usage(
+        0 => Err(CommandFailure::usage_error(
             "nothing is to change; give e.g. --nodes +8, --limits x0.5 or --change 'nodes +8; load 1.2' (drystone whatif --help)",
         )),
         1..=MOST => Ok(()),
-        many => Err(CommandFailure::usage(format_args!(
+        many => Err(CommandFailure::usage_error(format_args!(
             "{many} alternatives; no more than {MOST} are possible. Options of different kinds multiply: leave some values out"
         ))),
     }
@@ -73,96 +76,112 @@ fn read_input(args: &WhatifArgs, lists: &[ChangeList]) -> Result<WorkloadInput, 
     let compresses = |change: &SiteChange| matches!(change, SiteChange::Load(factor, ArrivalChange::Compressed) if factor.as_f64() != 1.0);
     let moves = lists.iter().flat_map(|list| &list.0).any(compresses);
     if moves && args.real.warm_start.is_some() {
-        return Err(CommandFailure::usage(
+        return Err(CommandFailure::usage_error(
             "--warm-start does not go with a load by compression: what ran and waited is recorded at the load of the log",
         ));
     }
     let log = crate::args::LogArgs { load: None, ..args.log.clone() };
-    let given = (&log, &args.cut, &args.real);
+    let read_args = (&log, &args.cut, &args.real);
     match moves {
-        true => WorkloadInput::whole_plain(args.source.path(), given, args.seed),
-        false => WorkloadInput::whole(args.source.path(), given, args.seed),
+        true => WorkloadInput::whole_plain(args.source.path(), read_args, args.seed),
+        false => WorkloadInput::read_whole(args.source.path(), read_args, args.seed),
     }
 }
 
 /// The result of a question, for programs; `None` on cancellation. `given` is the log where it is
 /// in memory.
-pub(crate) fn found(
+pub(crate) fn find_result(
     args: &WhatifArgs,
     given: Option<&WorkloadInput>,
     stop: &std::sync::atomic::AtomicBool,
 ) -> Result<Option<impl Printable + use<>>, CommandFailure> {
-    let lists = args.alternatives().map_err(CommandFailure::usage)?;
-    check(&lists)?;
+    let lists = args.list_alternatives().map_err(CommandFailure::usage_error)?;
+    check_lists(&lists)?;
     let mut input = match given {
         Some(input) => input.clone(),
         None => read_input(args, &lists)?,
     };
-    let done = answer(args, &mut input, &lists, stop)?;
-    Ok(done.filter(|_| !stop.load(std::sync::atomic::Ordering::Relaxed)).map(|(found, _)| found))
+    let outcome = compare_changes(args, &mut input, &lists, stop)?;
+    Ok(outcome.filter(|_| !stop.load(std::sync::atomic::Ordering::Relaxed)).map(|(found, _)| found))
 }
 
 /// Simulates before and after, and compares; whether it was interrupted beside it. `None` where not
 /// even the site as it is was known by then.
-fn answer(
+fn compare_changes(
     args: &WhatifArgs,
     input: &mut WorkloadInput,
     lists: &[ChangeList],
     stop: &std::sync::atomic::AtomicBool,
 ) -> Result<Option<(WhatIfResult, bool)>, CommandFailure> {
     let selection = input.site.as_ref().map_or(JobSelection::All, |site| site.selection);
-    let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
+    let mut experiment = input::untrimmed_experiment(args.log.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
-    let outages = input.outages(&args.real, &mut experiment)?;
-    let baseline = WhatIfBaseline::of(args, input, &outages)?;
-    let log_end = input.workload.submits().map_or(drystone::model::Time(0), |(_, last)| last);
-    let clock = |text: &str| drystone_whatif::moment(&input.workload.provenance, log_end, text);
-    let apply = |list: &ChangeList| apply(&baseline.premises, list, &clock, args.seed).map_err(CommandFailure::because);
+    let outages = input.find_outages(&args.real, &mut experiment)?;
+    let baseline = WhatIfBaseline::from_args(args, input, &outages)?;
+    let log_end = input.workload.submit_range().map_or(drystone::model::Time(0), |(_, last)| last);
+    let clock = |text: &str| drystone_whatif::parse_moment(&input.workload.provenance, log_end, text);
+    let apply = |list: &ChangeList| {
+        apply_changes(&baseline.premises, list, &clock, args.seed).map_err(CommandFailure::caused_by)
+    };
     let before = apply(&ChangeList::default())?;
     let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;
     let bench = WhatIfInputs { args, baseline: &baseline, selection, stop };
-    let Some(found) = bench.simulate(&before, &after, lists)? else { return Ok(None) };
-    let stopped = stop.load(std::sync::atomic::Ordering::Relaxed);
-    let classes = classes::JobClasses::of(input, &baseline, &found.before);
+    let Some(found) = bench.simulate_all(&before, &after, lists)? else { return Ok(None) };
+    let is_stopped = stop.load(std::sync::atomic::Ordering::Relaxed);
+    let classes = classes::JobClasses::from_input(input, &baseline, &found.before);
     let mut alternatives = Vec::new();
     let mut not_done = Vec::new();
     for ((list, applied), ran) in lists.iter().zip(&after).zip(&found.after) {
         match ran {
             Some(ran) => {
-                let applied = ran.repaired.as_ref().unwrap_or(applied);
-                alternatives.push(NodeAlternative::of(list, applied, (&found, ran), &classes, args.confidence));
+                let applied_changes = ran.repaired.as_ref().unwrap_or(applied);
+                alternatives.push(NodeAlternative::from_runs(
+                    list,
+                    applied_changes,
+                    (&found, ran),
+                    &classes,
+                    args.confidence,
+                ));
             }
             None => not_done.push(list.to_string()),
         }
     }
     result::judge_family(&mut alternatives, found.noise, args.confidence);
-    if let Some(none) = found.before.counted().next().is_none().then_some("no job counts") {
-        message::warning(none);
+    if let Some(none) = found.before.counted_places().next().is_none().then_some("no job counts") {
+        message::print_warning(none);
     }
-    let curve = curve::curve(lists, (&baseline.premises, &after), &found, args.confidence);
+    let curve = curve::find_curve(lists, (&baseline.premises, &after), &found, args.confidence);
     let result = WhatIfResult {
         schema: "drystone/whatif/1",
         drystone: VERSION,
-        workload: input.meta(),
+        workload: input.workload_meta(),
         experiment,
         policy: baseline.name.clone(),
         own: baseline.own,
         unit: baseline.unit,
         confidence: args.confidence,
         seed: args.seed,
-        period: found.before.periods.length(),
-        periods: found.before.periods.count(),
-        basis: found.before.periods.basis(),
+        period: found.before.periods.period_length(),
+        periods: found.before.periods.period_count(),
+        basis: found.before.periods.estimate_basis(),
         clock_noise: found.noise,
-        machine: input.site.as_ref().filter(|_| !baseline.premises.is_slurm).map(crate::site::SiteInput::assumed),
-        replay: input.site.as_ref().filter(|site| !site.plain).and_then(|site| MeanWaitReplay::of(site, &found.before)),
+        machine: input
+            .site
+            .as_ref()
+            .filter(|_| !baseline.premises.is_slurm)
+            .map(crate::site::SiteInput::describe_assumptions),
+        replay: input
+            .site
+            .as_ref()
+            .filter(|site| !site.plain)
+            .and_then(|site| MeanWaitReplay::from_site(site, &found.before)),
         without: input.site.as_ref().filter(|site| site.plain).map(|_| WITHOUT),
         example: args.source.path().is_none(),
         whole: args.output.details,
-        before: found.before.figures(),
+        before: found.before.compute_figures(),
         alternatives,
         curve,
         not_done,
     };
-    Ok(Some((result, stopped && !interrupt::time_is_up())))
+    Ok(Some((result, is_stopped && !interrupt::time_is_up())))
 }

@@ -9,34 +9,34 @@ use crate::output::flat::FlatRows;
 use drystone_report::{PictureSubject, StillPage};
 
 impl Printable for WhatIfResult {
-    fn document(&self) -> Document {
-        if self.whole { document::whole(self) } else { document::overview(self) }
+    fn render_document(&self) -> Document {
+        if self.whole { document::render_whole(self) } else { document::render_overview(self) }
     }
 
-    fn overview(&self) -> Option<Document> {
-        (!self.whole).then(|| document::overview(self))
+    fn render_overview(&self) -> Option<Document> {
+        (!self.whole).then(|| document::render_overview(self))
     }
 
-    fn rows(&self) -> FlatRows {
-        rows::rows(self)
+    fn render_rows(&self) -> FlatRows {
+        rows::render_rows(self)
     }
 
     fn beyond_rows(&self) -> Option<&'static str> {
         None
     }
 
-    fn page(&self) -> Result<String, CommandFailure> {
-        let mut data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
-        let sentences = document::sentences(self);
+    fn render_page(&self) -> Result<String, CommandFailure> {
+        let mut data = serde_json::to_value(self).map_err(CommandFailure::usage_error)?;
+        let sentences = document::result_sentences(self);
         data["sentences"] = sentences.clone().into();
         let page = StillPage {
             title: &format!("What-if: {}", self.workload.name),
             subject: &self.policy,
             verdict: &sentences,
-            pictures: PictureSubject::WhatIf.draw(&data).map_err(CommandFailure::usage)?,
-            details: &document::whole(self),
+            pictures: PictureSubject::WhatIf.draw_pictures(&data).map_err(CommandFailure::usage_error)?,
+            details: &document::render_whole(self),
             data: &data,
         };
-        Ok(page.html())
+        Ok(page.render_html())
     }
 }

@@ -4,7 +4,7 @@ use super::classes::JobClasses;
 use super::curve::{NodeCurve, WORTH};
 use super::simulate::{Before, ScenarioFigures, ScenarioRun, SimulatedScenarios};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use crate::output::number::{duration, plural};
+use crate::output::number::{format_duration, format_plural};
 use crate::site::SiteInput;
 use drystone::inference::{DifferenceVerdict, EstimateBasis, correct_family};
 use drystone_whatif::{
@@ -95,15 +95,15 @@ pub(super) enum AlternativeVerdict {
 }
 
 impl NodeAlternative {
-    pub(super) fn of(
+    pub(super) fn from_runs(
         list: &ChangeList,
         applied: &Applied,
         (found, ran): (&SimulatedScenarios, &ScenarioRun),
         classes: &JobClasses,
         confidence: f64,
     ) -> NodeAlternative {
-        let pairs = classes.pairs(&found.before.ran, ran);
-        let wait = classes.whole(&pairs, confidence);
+        let pairs = classes.paired_waits(&found.before.ran, ran);
+        let wait = classes.overall_change(&pairs, confidence);
         let same = pairs.iter().all(|(_, pair)| pair.before.total_cmp(&pair.after).is_eq());
         let mut warnings = Vec::new();
         let grows = |change: &SiteChange| match change {
@@ -122,8 +122,8 @@ impl NodeAlternative {
         }
         NodeAlternative {
             change: list.to_string(),
-            after: ran.figures(),
-            classes: classes.changes(&pairs, confidence),
+            after: ran.compute_figures(),
+            classes: classes.class_changes(&pairs, confidence),
             verdict: if same { AlternativeVerdict::Same } else { verdict_of(&wait, found.noise) },
             wait,
             left_out: applied.left,
@@ -139,9 +139,9 @@ impl NodeAlternative {
 /// Judges alternatives as a family: their p values are corrected for their number.
 pub(super) fn judge_family(alternatives: &mut [NodeAlternative], noise: Option<f64>, confidence: f64) {
     let p: Vec<f64> = alternatives.iter().filter_map(|one| one.wait.p).collect();
-    let mut corrected = correct_family(&p).into_iter();
+    let mut corrected_values = correct_family(&p).into_iter();
     for one in alternatives.iter_mut().filter(|one| one.wait.p.is_some()) {
-        let Some(corrected_p) = corrected.next() else { return };
+        let Some(corrected_p) = corrected_values.next() else { return };
         one.wait.judge_in_family(corrected_p, confidence, p.len());
         if one.verdict != AlternativeVerdict::Same {
             one.verdict = verdict_of(&one.wait, noise);
@@ -151,13 +151,13 @@ pub(super) fn judge_family(alternatives: &mut [NodeAlternative], noise: Option<f
 
 /// The verdict on a change that makes a difference to some job.
 fn verdict_of(wait: &PairedChange, noise: Option<f64>) -> AlternativeVerdict {
-    let decided = |verdict| match noise {
+    let decide_verdict = |verdict| match noise {
         Some(noise) if wait.difference.abs() <= noise => AlternativeVerdict::WithinClocks,
         _ => verdict,
     };
     match wait.verdict {
-        DifferenceVerdict::Shorter => decided(AlternativeVerdict::Less),
-        DifferenceVerdict::Longer => decided(AlternativeVerdict::More),
+        DifferenceVerdict::Shorter => decide_verdict(AlternativeVerdict::Less),
+        DifferenceVerdict::Longer => decide_verdict(AlternativeVerdict::More),
         DifferenceVerdict::Alike => AlternativeVerdict::Alike,
         DifferenceVerdict::TooFew => AlternativeVerdict::Uncertain,
         DifferenceVerdict::Same | DifferenceVerdict::Unclear | DifferenceVerdict::NoRatio => {
@@ -176,25 +176,29 @@ pub(super) struct MeanWaitReplay {
 
 impl MeanWaitReplay {
     /// `None` where no start is recorded.
-    pub(super) fn of(site: &SiteInput, before: &Before) -> Option<MeanWaitReplay> {
-        let (mut jobs, mut recorded, mut simulated) = (0_u64, 0.0, 0.0);
-        for at in before.counted() {
+    pub(super) fn from_site(site: &SiteInput, before: &Before) -> Option<MeanWaitReplay> {
+        let (mut jobs, mut recorded_sum, mut simulated_sum) = (0_u64, 0.0, 0.0);
+        for at in before.counted_places() {
             let Some(wait) = site.recorded_wait(at) else { continue };
             jobs += 1;
-            recorded += wait as f64;
-            simulated += before.ran.fates[at].wait;
+            recorded_sum += wait as f64;
+            simulated_sum += before.ran.fates[at].wait;
         }
-        let all = jobs as f64;
-        (jobs > 0).then(|| MeanWaitReplay { jobs, recorded: recorded / all, simulated: simulated / all })
+        let job_count = jobs as f64;
+        (jobs > 0).then(|| MeanWaitReplay {
+            jobs,
+            recorded: recorded_sum / job_count,
+            simulated: simulated_sum / job_count,
+        })
     }
 
-    pub(super) fn sentence(&self) -> String {
+    pub(super) fn format_sentence(&self) -> String {
         format!(
             "Replay: the mean wait before is {} simulated and {} recorded, over {}. A difference that is smaller than the \
              distance between them may be the simulation's; `drystone fidelity` says more.",
-            duration(self.simulated),
-            duration(self.recorded),
-            plural(self.jobs, "job")
+            format_duration(self.simulated),
+            format_duration(self.recorded),
+            format_plural(self.jobs, "job")
         )
     }
 }

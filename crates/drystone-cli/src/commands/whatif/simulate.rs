@@ -1,6 +1,6 @@
 //! Simulates before and after, several at a time.
 
-use super::baseline::{WhatIfBaseline, quoted};
+use super::baseline::{WhatIfBaseline, quote_value};
 use crate::args::WhatifArgs;
 use crate::exit::CommandFailure;
 use crate::parallel;
@@ -86,34 +86,34 @@ pub(super) struct SimulatedScenarios {
 
 impl ScenarioRun {
     /// The jobs that count.
-    fn counted(&self) -> impl Iterator<Item = &JobFate> + '_ {
+    fn counted_fates(&self) -> impl Iterator<Item = &JobFate> + '_ {
         self.fates.iter().chain(&self.added).filter(|fate| fate.counted && fate.wait.is_finite())
     }
 
-    pub(super) fn figures(&self) -> ScenarioFigures {
-        let mut waits: Vec<f64> = self.counted().map(|fate| fate.wait).collect();
+    pub(super) fn compute_figures(&self) -> ScenarioFigures {
+        let mut waits: Vec<f64> = self.counted_fates().map(|fate| fate.wait).collect();
         waits.sort_unstable_by(f64::total_cmp);
         let jobs = waits.len();
-        let each = jobs.max(1) as f64;
+        let divisor = jobs.max(1) as f64;
         let slowdown = |fate: &JobFate| ((fate.wait + fate.ran) / fate.ran.max(BOUND)).max(1.0);
         ScenarioFigures {
             jobs: jobs as u64,
-            wait_mean: waits.iter().sum::<f64>() / each,
+            wait_mean: waits.iter().sum::<f64>() / divisor,
             wait_p95: jobs.checked_sub(1).map_or(0.0, |last| waits[(jobs * 95).div_ceil(100).clamp(1, last + 1) - 1]),
             wait_max: waits.last().copied().unwrap_or(0.0),
-            bounded_slowdown_mean: self.counted().map(slowdown).sum::<f64>() / each,
+            bounded_slowdown_mean: self.counted_fates().map(slowdown).sum::<f64>() / divisor,
             utilisation: self.utilisation,
         }
     }
 }
 
 impl Before {
-    pub(super) fn figures(&self) -> ScenarioFigures {
-        self.ran.figures()
+    pub(super) fn compute_figures(&self) -> ScenarioFigures {
+        self.ran.compute_figures()
     }
 
     /// Places of the jobs that count.
-    pub(super) fn counted(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn counted_places(&self) -> impl Iterator<Item = usize> + '_ {
         let fates = self.ran.fates.iter().enumerate();
         fates.filter(|(_, fate)| fate.counted && fate.wait.is_finite()).map(|(at, _)| at)
     }
@@ -132,63 +132,66 @@ struct ReadyScenario<'a> {
 impl WhatIfInputs<'_> {
     /// Simulates the site as it is, in two clock phases where it has clocks, and every alternative.
     /// `None` where it was stopped before the first was done.
-    pub(super) fn simulate(
+    pub(super) fn simulate_all(
         &self,
         before: &Applied,
         after: &[Applied],
         lists: &[ChangeList],
     ) -> Result<Option<SimulatedScenarios>, CommandFailure> {
-        let files = folder()?;
-        let none = ChangeList::default();
-        let mut ready = vec![self.ready((before, &none), &files, 0, 0)?];
+        let files = make_folder()?;
+        let no_change = ChangeList::default();
+        let mut ready = vec![self.prepare_scenario((before, &no_change), &files, 0, 0)?];
         let clocks = self.baseline.premises.is_slurm;
         if clocks {
-            ready.push(self.ready((before, &none), &files, 0, 1)?);
+            ready.push(self.prepare_scenario((before, &no_change), &files, 0, 1)?);
         }
         let first = ready.len();
         for (at, changed) in after.iter().zip(lists).enumerate() {
-            ready.push(self.ready(changed, &files, at + 1, 0)?);
+            ready.push(self.prepare_scenario(changed, &files, at + 1, 0)?);
         }
         let jobs: usize = ready.iter().map(|ready| ready.applied.premises.workload.len()).sum();
         let progress = WorkProgress::new("simulating", "jobs", Some(jobs as u64));
-        progress.say(format!(", {} simulations", ready.len()));
-        let threads = self.args.threads.map_or_else(crate::site::threads, usize::from);
-        let one = |_: usize, ready: &ReadyScenario<'_>| self.run(ready, &before.premises.workload, &progress);
-        let mut ran = parallel::map(ready.iter().collect(), threads, one)
+        progress.set_message(format!(", {} simulations", ready.len()));
+        let threads = self.args.threads.map_or_else(crate::site::thread_count, usize::from);
+        let run_ready =
+            |_: usize, ready: &ReadyScenario<'_>| self.run_scenario(ready, &before.premises.workload, &progress);
+        let mut ran = parallel::map(ready.iter().collect(), threads, run_ready)
             .into_iter()
             .collect::<Result<Vec<_>, CommandFailure>>()?;
         drop(progress);
         let after = ran.split_off(first);
-        let other = if clocks { ran.pop().flatten() } else { None };
+        let other_phase = if clocks { ran.pop().flatten() } else { None };
         let Some(first) = ran.pop().flatten() else { return Ok(None) };
-        let noise = other.map(|other| (other.figures().wait_mean - first.figures().wait_mean).abs());
+        let noise =
+            other_phase.map(|other| (other.compute_figures().wait_mean - first.compute_figures().wait_mean).abs());
         let workload = before.premises.workload.clone();
-        let periods = self.periods(&workload, &first);
+        let periods = self.choose_periods(&workload, &first);
         Ok(Some(SimulatedScenarios { before: Before { ran: first, workload, periods }, after, noise }))
     }
 
     /// Weeks of the submits that count, or days.
-    fn periods(&self, workload: &Workload, ran: &ScenarioRun) -> Periods {
-        let counted =
+    fn choose_periods(&self, workload: &Workload, ran: &ScenarioRun) -> Periods {
+        let counted_submits =
             workload.jobs().iter().zip(&ran.fates).filter(|(_, fate)| fate.counted).map(|(job, _)| job.submit);
-        let (first, last) = (counted.clone().min().unwrap_or_default(), counted.max().unwrap_or_default());
-        Periods::of((first, last), false)
+        let (first, last) =
+            (counted_submits.clone().min().unwrap_or_default(), counted_submits.max().unwrap_or_default());
+        Periods::from_submits((first, last), false)
     }
 
     /// Simulates one scenario; `None` where it was stopped.
-    pub(crate) fn once(
+    pub(crate) fn simulate_once(
         &self,
         changed: (&Applied, &ChangeList),
         before: &Workload,
         progress: &WorkProgress,
     ) -> Result<Option<ScenarioRun>, CommandFailure> {
-        let files = folder()?;
-        let ready = self.ready(changed, &files, 1, 0)?;
-        self.run(&ready, before, progress)
+        let files = make_folder()?;
+        let ready = self.prepare_scenario(changed, &files, 1, 0)?;
+        self.run_scenario(&ready, before, progress)
     }
 
     /// Writes what is changed of the configuration, and names it in the policy.
-    fn ready<'a>(
+    fn prepare_scenario<'a>(
         &self,
         (applied, changes): (&'a Applied, &'a ChangeList),
         files: &TempDir,
@@ -199,7 +202,7 @@ impl WhatIfInputs<'_> {
         let write = |name: String, text: &str| -> Result<String, CommandFailure> {
             let path: PathBuf = files.path().join(name);
             std::fs::write(&path, text).map_err(|error| {
-                CommandFailure::usage(format_args!("{}: cannot be written: {error}", path.display()))
+                CommandFailure::usage_error(format_args!("{}: cannot be written: {error}", path.display()))
             })?;
             Ok(path.display().to_string())
         };
@@ -211,17 +214,17 @@ impl WhatIfInputs<'_> {
             && let Some(accounts) = premises.accounts_text()
         {
             let path = write(format!("{number}.accounts"), &accounts)?;
-            text = put(&text, "accounts", self.baseline.accounts.as_deref(), &path);
+            text = put_parameter(&text, "accounts", self.baseline.accounts.as_deref(), &path);
         }
         if premises.is_slurm {
-            text = put(&text, "phase", None, &phase.to_string());
+            text = put_parameter(&text, "phase", None, &phase.to_string());
         }
         let mut texts = Vec::new();
         for (at, (pool, was)) in premises.pools.iter().zip(&base.pools).enumerate() {
             texts.push(self.pool_texts(pool, was, (number, at), &write)?);
         }
         let shares = premises.pools.iter().zip(texts);
-        let wrong = |error: String| CommandFailure::usage(format_args!("after the changes: {error}"));
+        let wrong = |error: String| CommandFailure::usage_error(format_args!("after the changes: {error}"));
         if premises.pools.len() > 1 {
             let share = |(pool, texts): (&PoolPremises, Vec<(String, String)>)| PoolShare {
                 name: pool.name.clone(),
@@ -250,9 +253,9 @@ impl WhatIfInputs<'_> {
             && let Some(conf) = &pool.conf
         {
             let path = write(format!("{number}-0.slurm.conf"), conf)?;
-            text = put(&put(&text, "conf", None, &path), "epilog", None, "yes");
+            text = put_parameter(&put_parameter(&text, "conf", None, &path), "epilog", None, "yes");
             if let Some(names) = &pool.names {
-                text = put(
+                text = put_parameter(
                     &text,
                     "names",
                     self.baseline.names.as_deref(),
@@ -280,57 +283,58 @@ impl WhatIfInputs<'_> {
             _ => write(format!("{number}-{at}.slurm.conf"), conf)?,
         };
         let mut texts = Vec::new();
-        let said = quoted(path);
-        to = quoted(&to);
+        let quoted_path = quote_value(path);
+        to = quote_value(&to);
         // Beside a changed configuration there are no names to be found.
         let alone = self.baseline.names.is_none() && pool.conf != was.conf;
         if let Some(names) = pool.names.as_ref().filter(|_| pool.names != was.names || alone) {
             let file = write(format!("{number}-{at}.names.csv"), names)?;
             match &self.baseline.names {
-                Some(own) => texts.push((quoted(own), quoted(&file))),
-                None => to = format!("{to},names={}", quoted(&file)),
+                Some(own) => texts.push((quote_value(own), quote_value(&file))),
+                None => to = format!("{to},names={}", quote_value(&file)),
             }
         }
-        texts.insert(0, (said, to));
+        texts.insert(0, (quoted_path, to));
         Ok(texts)
     }
 
     /// Simulates a scenario. Jobs that could never run after the changes, not even alone on the
     /// empty machine, are left out and the rest is simulated again.
-    fn run(
+    fn run_scenario(
         &self,
         ready: &ReadyScenario<'_>,
         before: &Workload,
         progress: &WorkProgress,
     ) -> Result<Option<ScenarioRun>, CommandFailure> {
-        let mut repaired: Option<Applied> = None;
+        let mut repair: Option<Applied> = None;
         loop {
-            let applied = repaired.as_ref().unwrap_or(ready.applied);
-            let mut started = Started(vec![false; applied.premises.workload.len()]);
-            match self.one(ready, applied, &mut started, &|jobs| progress.add(jobs)) {
+            let applied_changes = repair.as_ref().unwrap_or(ready.applied);
+            let mut started_jobs = Started(vec![false; applied_changes.premises.workload.len()]);
+            match self.simulate_premises(ready, applied_changes, &mut started_jobs, &|jobs| progress.add_done(jobs)) {
                 Ok(Some((rows, utilisation))) => {
-                    let mut ran = ScenarioRun { utilisation, ..fates(applied, before, &rows) };
-                    ran.repaired = repaired;
+                    let mut ran = ScenarioRun { utilisation, ..find_fates(applied_changes, before, &rows) };
+                    ran.repaired = repair;
                     return Ok(Some(ran));
                 }
                 Ok(None) => return Ok(None),
                 Err(error) if waits_for_ever(&error) && !ready.changes.0.is_empty() => {
-                    let mut never = self.never(ready, applied, &started)?;
+                    let mut never = self.find_never_starting(ready, applied_changes, &started_jobs)?;
                     if never.is_empty() {
-                        never = short_in_the_end(&applied.premises.workload, &started);
+                        never = short_in_the_end(&applied_changes.premises.workload, &started_jobs);
                     }
                     if never.is_empty() {
-                        return Err(CommandFailure::experiment(&self.baseline.name, error));
+                        return Err(CommandFailure::experiment_error(&self.baseline.name, error));
                     }
-                    repaired = Some(applied.without(&never, ready.changes).map_err(CommandFailure::because)?);
+                    repair =
+                        Some(applied_changes.without_jobs(&never, ready.changes).map_err(CommandFailure::caused_by)?);
                 }
-                Err(error) => return Err(CommandFailure::experiment(&self.baseline.name, error)),
+                Err(error) => return Err(CommandFailure::experiment_error(&self.baseline.name, error)),
             }
         }
     }
 
     /// Simulates premises once; `None` where it was stopped.
-    fn one(
+    fn simulate_premises(
         &self,
         ready: &ReadyScenario<'_>,
         applied: &Applied,
@@ -338,37 +342,37 @@ impl WhatIfInputs<'_> {
         tell: &(dyn Fn(u64) + Sync),
     ) -> Result<Option<(Vec<JobRow>, f64)>, ExperimentError> {
         let config =
-            MetricsConfig { selection: self.selection, keep_jobs: true, weeks: false, ..MetricsConfig::light() };
-        let measured = Experiment::new(&ready.spec, &applied.premises.workload)
-            .losing(Some(&ready.outages))
-            .divided(ready.division.as_ref())
+            MetricsConfig { selection: self.selection, keep_jobs: true, weeks: false, ..MetricsConfig::light_config() };
+        let measurement = Experiment::new(&ready.spec, &applied.premises.workload)
+            .with_outages(Some(&ready.outages))
+            .with_division(ready.division.as_ref())
             .feeding_back(self.args.real.feedback || applied.feeds_back)
-            .measuring(config)
-            .until(self.stop)
-            .telling(tell)
+            .with_metrics(config)
+            .with_stop(self.stop)
+            .with_progress(tell)
             .run(started)?;
-        Ok(measured.map(|measured| {
+        Ok(measurement.map(|measured| {
             (measured.report.jobs.unwrap_or_default(), measured.report.machine.utilisation.unwrap_or(0.0))
         }))
     }
 
     /// Finds the jobs that never start, each simulated alone on the empty machine. Equal jobs are
     /// tried once.
-    fn never(
+    fn find_never_starting(
         &self,
         ready: &ReadyScenario<'_>,
         applied: &Applied,
         started: &Started,
     ) -> Result<BTreeSet<JobId>, CommandFailure> {
         let workload = &applied.premises.workload;
-        let mut known = BTreeMap::new();
+        let mut cache = BTreeMap::new();
         let mut never = BTreeSet::new();
         for (at, (job, truth)) in workload.jobs().iter().zip(workload.truth()).enumerate() {
             if started.0[at] {
                 continue;
             }
             let kind = (job.procs, job.demand.0, job.partition, job.queue, job.user, job.group, job.estimate);
-            let runs = match known.get(&kind) {
+            let runs = match cache.get(&kind) {
                 Some(&runs) => runs,
                 None => {
                     let alone = Workload::with_resources(
@@ -378,15 +382,15 @@ impl WhatIfInputs<'_> {
                         vec![truth.clone()],
                         workload.provenance.clone(),
                     );
-                    let alone = alone.map_err(CommandFailure::because)?;
-                    let mut here = applied.clone();
-                    here.premises.workload = alone;
-                    let runs = match self.one(ready, &here, &mut Started(vec![false]), &|_| {}) {
+                    let alone = alone.map_err(CommandFailure::caused_by)?;
+                    let mut site_copy = applied.clone();
+                    site_copy.premises.workload = alone;
+                    let runs = match self.simulate_premises(ready, &site_copy, &mut Started(vec![false]), &|_| {}) {
                         Ok(_) => true,
                         Err(error) if waits_for_ever(&error) => false,
-                        Err(error) => return Err(CommandFailure::experiment(&self.baseline.name, error)),
+                        Err(error) => return Err(CommandFailure::experiment_error(&self.baseline.name, error)),
                     };
-                    known.insert(kind, runs);
+                    cache.insert(kind, runs);
                     runs
                 }
             };
@@ -405,7 +409,7 @@ impl Observer for Started {
     const ENDS: bool = false;
     const NOTES: bool = false;
 
-    fn started(&mut self, _now: Time, id: JobId, _why: StartReason) {
+    fn note_start(&mut self, _now: Time, id: JobId, _why: StartReason) {
         if let Some(started) = self.0.get_mut(id.index()) {
             *started = true;
         }
@@ -428,25 +432,25 @@ fn waits_for_ever(error: &ExperimentError) -> bool {
 fn short_in_the_end(workload: &Workload, started: &Started) -> BTreeSet<JobId> {
     let Some(table) = workload.resources() else { return BTreeSet::new() };
     let lacks = |id: &JobId| {
-        let asks = table.totals(workload.job(*id).demand);
+        let asks = table.demand_totals(workload.job(*id).demand);
         asks.iter().any(|&(resource, amount)| amount > table.supply_at(resource, Time::MAX))
     };
     (0..workload.len()).filter(|&at| !started.0[at]).map(|at| JobId(at as u32)).filter(lacks).collect()
 }
 
 /// A folder for changed configurations.
-fn folder() -> Result<TempDir, CommandFailure> {
+fn make_folder() -> Result<TempDir, CommandFailure> {
     TempDir::with_prefix("drystone-whatif-").map_err(|error| {
         let place = std::env::temp_dir();
-        CommandFailure::usage(format_args!("{}: no folder for changed configurations: {error}", place.display()))
+        CommandFailure::usage_error(format_args!("{}: no folder for changed configurations: {error}", place.display()))
     })
 }
 
 /// Puts a parameter into the text of a policy, in the place of its value or behind the others.
-fn put(text: &str, key: &str, was: Option<&str>, value: &str) -> String {
-    let value = quoted(value);
+fn put_parameter(text: &str, key: &str, was: Option<&str>, value: &str) -> String {
+    let value = quote_value(value);
     if let Some(was) = was {
-        return text.replace(&format!("{key}={}", quoted(was)), &format!("{key}={value}"));
+        return text.replace(&format!("{key}={}", quote_value(was)), &format!("{key}={value}"));
     }
     match text.strip_suffix(')') {
         Some(head) if !text.contains(&format!("{key}=")) => format!("{head},{key}={value})"),
@@ -457,22 +461,22 @@ fn put(text: &str, key: &str, was: Option<&str>, value: &str) -> String {
 
 /// Returns the fate of each job of the site as it is. Of one that was split the wait is what its
 /// response exceeds its run time by; it counts when all of its pieces have ended.
-fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
+fn find_fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
     let mut fates = vec![NEVER; before.len()];
     let mut pieces: Vec<u32> = vec![0; before.len()];
     applied.origin.iter().flatten().for_each(|&origin| pieces[origin as usize] += 1);
-    let mut ended = vec![0_u32; before.len()];
-    let mut added = Vec::new();
+    let mut end_counts = vec![0_u32; before.len()];
+    let mut added_fates = Vec::new();
     for row in rows {
         let fate = JobFate { wait: row.wait().as_f64(), ran: row.ran.as_f64(), counted: row.counted };
         let Some(origin) = applied.origin.get(row.id.index()).copied().flatten() else {
-            added.push(fate);
+            added_fates.push(fate);
             continue;
         };
         let at = origin as usize;
         let slot = &mut fates[at];
-        ended[at] += 1;
-        if ended[at] == 1 {
+        end_counts[at] += 1;
+        if end_counts[at] == 1 {
             *slot = fate;
         } else {
             // Pieces follow each other: their waits add up.
@@ -482,7 +486,7 @@ fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
         }
     }
     for (at, slot) in fates.iter_mut().enumerate().filter(|(at, _)| pieces[*at] > 1) {
-        if ended[at] < pieces[at] {
+        if end_counts[at] < pieces[at] {
             *slot = NEVER;
             continue;
         }
@@ -491,5 +495,5 @@ fn fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
         slot.wait += slot.ran - run;
         slot.ran = run;
     }
-    ScenarioRun { fates, added, utilisation: 0.0, repaired: None }
+    ScenarioRun { fates, added: added_fates, utilisation: 0.0, repaired: None }
 }

@@ -13,7 +13,7 @@ impl ZoneClock {
         let zone = match name {
             None => TimeZone::UTC,
             Some(name) => TimeZone::get(name).map_err(|_| {
-                CommandFailure::usage(format_args!(
+                CommandFailure::usage_error(format_args!(
                     "--timezone: there is no zone `{name}`; expected a name such as Europe/Berlin"
                 ))
             })?,
@@ -21,30 +21,30 @@ impl ZoneClock {
         Ok(ZoneClock { zone })
     }
 
-    fn at(&self, time: i64) -> Option<Zoned> {
+    fn zoned_time(&self, time: i64) -> Option<Zoned> {
         Some(Zoned::new(Timestamp::from_second(time).ok()?, self.zone.clone()))
     }
 
     /// `Tue 14:20`, seen from `now`; with the date beyond six days.
     pub(super) fn day_and_hour(&self, now: i64, ahead: i64, rounding: TimeRounding) -> String {
-        self.written(now, ahead, "%a %d %b %H:%M", rounding)
+        self.format_time(now, ahead, "%a %d %b %H:%M", rounding)
     }
 
     /// A time that is known, to the minute.
-    pub(super) fn known(&self, now: i64, ahead: i64) -> String {
-        let Some(at) = self.at(now + ahead) else { return "no date".to_string() };
+    pub(super) fn format_known(&self, now: i64, ahead: i64) -> String {
+        let Some(at) = self.zoned_time(now + ahead) else { return "no date".to_string() };
         at.strftime(if ahead > 6 * 86_400 { "%a %d %b %H:%M" } else { "%a %H:%M" }).to_string()
     }
 
     /// Day and hour in ten columns: beyond six days the date only.
     pub(super) fn day_or_hour(&self, now: i64, ahead: i64, rounding: TimeRounding) -> String {
-        self.written(now, ahead, "%a %d %b", rounding)
+        self.format_time(now, ahead, "%a %d %b", rounding)
     }
 
-    fn written(&self, now: i64, ahead: i64, far: &str, rounding: TimeRounding) -> String {
-        let step = step(ahead);
-        let time = (now + ahead + rounding.before(step)).div_euclid(step) * step;
-        let Some(at) = self.at(time) else { return "no date".to_string() };
+    fn format_time(&self, now: i64, ahead: i64, far: &str, rounding: TimeRounding) -> String {
+        let step = rounding_step(ahead);
+        let time = (now + ahead + rounding.rounding_offset(step)).div_euclid(step) * step;
+        let Some(at) = self.zoned_time(time) else { return "no date".to_string() };
         at.strftime(if ahead > 6 * 86_400 { far } else { "%a %H:%M" }).to_string()
     }
 }
@@ -61,7 +61,7 @@ pub(super) enum TimeRounding {
 
 impl TimeRounding {
     /// Seconds to be added before the rest of a step is dropped.
-    fn before(self, step: i64) -> i64 {
+    fn rounding_offset(self, step: i64) -> i64 {
         match self {
             TimeRounding::Down => 0,
             TimeRounding::Nearest => step / 2,
@@ -71,7 +71,7 @@ impl TimeRounding {
 }
 
 /// Returns the rounding step of times this far ahead, in seconds.
-fn step(ahead: i64) -> i64 {
+fn rounding_step(ahead: i64) -> i64 {
     match ahead {
         i64::MIN..1_800 => 60,
         1_800..7_200 => 300,
@@ -81,8 +81,8 @@ fn step(ahead: i64) -> i64 {
 }
 
 /// A span, rounded as finely as [`ZoneClock::day_and_hour`] rounds.
-pub(super) fn span(seconds: i64) -> String {
-    let step = step(seconds);
+pub(super) fn format_span(seconds: i64) -> String {
+    let step = rounding_step(seconds);
     let minutes = (seconds.max(0) + step / 2).div_euclid(step) * step / 60;
     match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
         (0, 0, 0) => "under a minute".to_string(),
@@ -95,7 +95,7 @@ pub(super) fn span(seconds: i64) -> String {
 }
 
 /// A limit: `12:00:00`, `1-00:00:00`.
-pub(super) fn limit(seconds: i64) -> String {
+pub(super) fn format_limit(seconds: i64) -> String {
     let clock = format!("{}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
     if seconds >= 86_400 { format!("{}-{clock}", seconds / 86_400) } else { clock }
 }
@@ -107,10 +107,10 @@ mod tests {
     #[test]
     fn what_lies_further_ahead_is_told_less_finely() {
         assert_eq!(
-            [20, 100, 200, 3500, 5000, 10_000, 100_000, 200_000].map(span),
+            [20, 100, 200, 3500, 5000, 10_000, 100_000, 200_000].map(format_span),
             ["under a minute", "2 min", "3 min", "1 h", "1 h 25 min", "2 h 45 min", "1 d 4 h", "2 d 8 h"]
         );
-        let clock = ZoneClock::in_zone(Some("Europe/Berlin")).map_err(|e| e.text().to_string()).expect("known");
+        let clock = ZoneClock::in_zone(Some("Europe/Berlin")).map_err(|e| e.message().to_string()).expect("known");
         // 1,700,000,000 is Tuesday, 14 November 2023, 23:13:20 in Berlin.
         use TimeRounding::{Down, Nearest, Up};
         let at = |ahead: i64| [Down, Nearest, Up].map(|rounding| clock.day_and_hour(1_700_000_000, ahead, rounding));
@@ -124,6 +124,6 @@ mod tests {
 
     #[test]
     fn limits_are_written_as_slurm_writes_them() {
-        assert_eq!([1800, 43_200, 90_061].map(limit), ["0:30:00", "12:00:00", "1-1:01:01"]);
+        assert_eq!([1800, 43_200, 90_061].map(format_limit), ["0:30:00", "12:00:00", "1-1:01:01"]);
     }
 }

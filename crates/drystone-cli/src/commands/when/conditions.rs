@@ -40,7 +40,7 @@ impl QueueIndex {
     fn new(jobs: &[QueueEntry]) -> QueueIndex {
         let mut index = QueueIndex { groups: BTreeMap::new(), names: BTreeMap::new() };
         for (at, job) in jobs.iter().enumerate() {
-            for group in SCOPES.iter().filter_map(|&scope| group(scope, job)) {
+            for group in SCOPES.iter().filter_map(|&scope| job_group(scope, job)) {
                 index.groups.entry(group).or_default().push(at);
             }
             let names = [Some(&job.name), job.array.as_ref().map(|array| &array.0)];
@@ -50,21 +50,21 @@ impl QueueIndex {
     }
 
     /// The group of a job's limit in which jobs run.
-    fn holders(&self, jobs: &[QueueEntry], at: usize, scope: ReasonScope) -> Option<LimitGroup> {
+    fn holding_group(&self, jobs: &[QueueEntry], at: usize, scope: ReasonScope) -> Option<LimitGroup> {
         let runs = |group: &LimitGroup| {
             self.groups.get(group).is_some_and(|members| members.iter().any(|&at| jobs[at].since.is_some()))
         };
         let scopes = std::iter::once(scope).chain(stand_ins(scope).iter().copied());
-        scopes.filter_map(|scope| group(scope, &jobs[at])).find(runs)
+        scopes.filter_map(|scope| job_group(scope, &jobs[at])).find(runs)
     }
 
-    fn named(&self, name: &str) -> &[usize] {
+    fn places_of_name(&self, name: &str) -> &[usize] {
         self.names.get(name).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The group of a job in a scope, where it is known.
-fn group(scope: ReasonScope, job: &QueueEntry) -> Option<LimitGroup> {
+fn job_group(scope: ReasonScope, job: &QueueEntry) -> Option<LimitGroup> {
     let group_of = |parts: &[&String]| {
         let parts: Vec<String> = parts.iter().map(|part| (*part).clone()).collect();
         parts.iter().all(|part| !part.is_empty()).then_some((scope, parts))
@@ -90,7 +90,7 @@ fn stand_ins(scope: ReasonScope) -> &'static [ReasonScope] {
     }
 }
 
-fn amount(measure: LimitMeasure, job: &QueueEntry) -> u64 {
+fn measure_amount(measure: LimitMeasure, job: &QueueEntry) -> u64 {
     match measure {
         LimitMeasure::Jobs => 1,
         LimitMeasure::Processors => u64::from(job.procs),
@@ -110,17 +110,17 @@ impl QueueConditions {
     /// Finds what each job waits for first. A job whose condition is not among these jobs has no
     /// answer, and its reason says why from then on. A policy that keeps limits by itself needs no
     /// condition for them.
-    pub(super) fn resolve(jobs: &mut [QueueEntry], now: i64, keeps_limits: bool) -> QueueConditions {
-        let mut all = QueueConditions::default();
+    pub(super) fn resolve_queue(jobs: &mut [QueueEntry], now: i64, keeps_limits: bool) -> QueueConditions {
+        let mut conditions = QueueConditions::default();
         let index = QueueIndex::new(jobs);
-        let mut limited: BTreeMap<(LimitGroup, LimitMeasure), BTreeSet<usize>> = BTreeMap::new();
+        let mut limited_jobs: BTreeMap<(LimitGroup, LimitMeasure), BTreeSet<usize>> = BTreeMap::new();
         let mut arrays: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for at in 0..jobs.len() {
             match jobs[at].reason.as_ref().and_then(super::reasons::WaitReason::condition) {
                 Some(Condition::Limit(..)) if keeps_limits && !is_beyond_model(&jobs[at]) => {}
-                Some(Condition::Limit(scope, measure)) => match index.holders(jobs, at, scope) {
-                    Some(group) => _ = limited.entry((group, measure)).or_default().insert(at),
-                    None => bar(jobs, at, "waits for a limit of its account or QOS that no running job here holds"),
+                Some(Condition::Limit(scope, measure)) => match index.holding_group(jobs, at, scope) {
+                    Some(group) => _ = limited_jobs.entry((group, measure)).or_default().insert(at),
+                    None => bar_job(jobs, at, "waits for a limit of its account or QOS that no running job here holds"),
                 },
                 Some(Condition::Tasks) => {
                     let array = jobs[at].array.clone().map(|(array, _)| array).unwrap_or_default();
@@ -128,21 +128,21 @@ impl QueueConditions {
                 }
                 Some(Condition::Begin) => {
                     let begin = jobs[at].reason.as_ref().and_then(|reason| reason.begin).unwrap_or(now);
-                    all.begins.insert(at, begin);
+                    conditions.begins.insert(at, begin);
                 }
-                Some(Condition::Jobs) => all.add_parents(jobs, &index, at),
+                Some(Condition::Jobs) => conditions.add_parents(jobs, &index, at),
                 Some(Condition::Reservation) | None => {}
             }
         }
-        for ((group, measure), waiting) in limited {
+        for ((group, measure), waiting) in limited_jobs {
             let members = index.groups.get(&group).map_or(&[][..], Vec::as_slice);
-            all.add_limit(jobs, (&group, members), measure, &waiting);
+            conditions.add_limit(jobs, (&group, members), measure, &waiting);
         }
         for (array, waiting) in arrays {
-            all.add_array(jobs, (&array, index.named(&array)), &waiting);
+            conditions.add_array(jobs, (&array, index.places_of_name(&array)), &waiting);
         }
-        all.bar_orphans(jobs);
-        all
+        conditions.bar_orphans(jobs);
+        conditions
     }
 
     /// The limit of a group, as far as the queue tells: its running jobs fill it, and none of those
@@ -156,26 +156,26 @@ impl QueueConditions {
     ) {
         let Some(first) = waiting.first().map(|&at| jobs[at].clone()) else { return };
         // Where amounts are not known, jobs count.
-        let has_amounts = waiting.iter().all(|&at| amount(measure, &jobs[at]) > 0);
+        let has_amounts = waiting.iter().all(|&at| measure_amount(measure, &jobs[at]) > 0);
         let measure = if has_amounts { measure } else { LimitMeasure::Jobs };
-        let running: Vec<usize> = members.iter().copied().filter(|&at| jobs[at].since.is_some()).collect();
-        let used: u64 = running.iter().map(|&at| amount(measure, &jobs[at])).sum();
-        let of_waiting = || waiting.iter().map(|&at| amount(measure, &jobs[at]));
+        let running_jobs: Vec<usize> = members.iter().copied().filter(|&at| jobs[at].since.is_some()).collect();
+        let usage: u64 = running_jobs.iter().map(|&at| measure_amount(measure, &jobs[at])).sum();
+        let of_waiting = || waiting.iter().map(|&at| measure_amount(measure, &jobs[at]));
         let (least, largest) = (of_waiting().min().unwrap_or(1), of_waiting().max().unwrap_or(1));
         // Used, and less than would let the least of them in.
-        let most = largest.max(used).min((used + least).saturating_sub(1)).max(1);
+        let most = largest.max(usage).min((usage + least).saturating_sub(1)).max(1);
         let word = first.reason.as_ref().map(|reason| reason.word.clone()).unwrap_or_default();
-        let limit = self.add(word, group.1.join(", "), most);
-        let why = match running.len() {
+        let limit = self.push_limit(word, group.1.join(", "), most);
+        let why = match running_jobs.len() {
             1 => "waits for a limit that 1 running job holds".to_string(),
             n => format!("waits for a limit that {n} running jobs hold"),
         };
         for &at in members {
-            let amount = amount(measure, &jobs[at]);
+            let amount = measure_amount(measure, &jobs[at]);
             let waits = waiting.contains(&at);
             // One that asks for as much as those that wait does not fit either.
             let binds = waits || jobs[at].since.is_none() && amount >= least;
-            self.claim(at, LimitClaim { limit, amount: amount.min(most), binds });
+            self.add_claim(at, LimitClaim { limit, amount: amount.min(most), binds });
             if let Some(reason) = jobs[at].reason.as_mut().filter(|_| waits) {
                 reason.why = why.clone().into();
             }
@@ -189,15 +189,17 @@ impl QueueConditions {
 
     /// Tasks of an array of which so many may run at a time.
     fn add_array(&mut self, jobs: &mut [QueueEntry], (array, tasks): (&str, &[usize]), waiting: &[usize]) {
-        let running = tasks.iter().filter(|&&at| jobs[at].since.is_some()).count() as u64;
-        let most = tasks.iter().find_map(|&at| jobs[at].array.as_ref()?.1).map_or(running, u64::from);
+        let running_count = tasks.iter().filter(|&&at| jobs[at].since.is_some()).count() as u64;
+        let most = tasks.iter().find_map(|&at| jobs[at].array.as_ref()?.1).map_or(running_count, u64::from);
         if most == 0 {
-            waiting.iter().for_each(|&at| bar(jobs, at, "waits for other tasks of its array, of which none runs here"));
+            waiting
+                .iter()
+                .for_each(|&at| bar_job(jobs, at, "waits for other tasks of its array, of which none runs here"));
             return;
         }
-        let limit = self.add("JobArrayTaskLimit".to_string(), format!("array {array}"), most);
+        let limit = self.push_limit("JobArrayTaskLimit".to_string(), format!("array {array}"), most);
         for &at in tasks {
-            self.claim(at, LimitClaim { limit, amount: 1, binds: jobs[at].since.is_none() });
+            self.add_claim(at, LimitClaim { limit, amount: 1, binds: jobs[at].since.is_none() });
             let waits = jobs[at].reason.as_mut().filter(|reason| reason.condition() == Some(Condition::Tasks));
             if let Some(reason) = waits {
                 reason.why = format!("waits for other tasks of its array, {most} at a time").into();
@@ -205,28 +207,28 @@ impl QueueConditions {
         }
     }
 
-    fn add(&mut self, reason: String, of: String, most: u64) -> u32 {
+    fn push_limit(&mut self, reason: String, of: String, most: u64) -> u32 {
         self.limits.push(JobLimit { reason, family: of.clone(), of, most });
         (self.limits.len() - 1) as u32
     }
 
-    fn claim(&mut self, job: usize, claim: LimitClaim) {
+    fn add_claim(&mut self, job: usize, claim: LimitClaim) {
         self.claims.entry(job).or_default().insert(claim.limit, claim);
     }
 
     /// The jobs that a job depends on, as far as they are here: those that are not have ended.
     fn add_parents(&mut self, jobs: &mut [QueueEntry], index: &QueueIndex, at: usize) {
         let Some(names) = jobs[at].parents.clone() else {
-            return bar(jobs, at, "waits for other jobs that it depends on");
+            return bar_job(jobs, at, "waits for other jobs that it depends on");
         };
         let task = jobs[at].name.split_once('_').map_or("", |(_, task)| task).to_string();
-        let all = names.iter().flat_map(|name| match name.strip_suffix("_@") {
-            Some(array) => index.named(&format!("{array}_{task}")),
-            None => index.named(name.strip_suffix("_*").unwrap_or(name)),
+        let parent_places = names.iter().flat_map(|name| match name.strip_suffix("_@") {
+            Some(array) => index.places_of_name(&format!("{array}_{task}")),
+            None => index.places_of_name(name.strip_suffix("_*").unwrap_or(name)),
         });
-        let parents: BTreeSet<usize> = all.copied().filter(|&other| other != at).collect();
+        let parents: BTreeSet<usize> = parent_places.copied().filter(|&other| other != at).collect();
         let why = match (parents.len(), parents.first()) {
-            (0, _) | (_, None) => return bar(jobs, at, "waits for jobs that it depends on, none of which is here"),
+            (0, _) | (_, None) => return bar_job(jobs, at, "waits for jobs that it depends on, none of which is here"),
             (1, Some(&parent)) => format!("waits for job {} to end", jobs[parent].name),
             (n, _) => format!("waits for {n} jobs to end"),
         };
@@ -239,39 +241,43 @@ impl QueueConditions {
     /// Bars jobs that depend on one without an answer.
     fn bar_orphans(&mut self, jobs: &mut [QueueEntry]) {
         loop {
-            let kept = |at: &usize| jobs[*at].kept().is_some();
+            let is_barred = |at: &usize| jobs[*at].barring_reason().is_some();
             let orphans: Vec<usize> =
-                self.after.iter().filter(|(_, parents)| parents.iter().any(kept)).map(|(&at, _)| at).collect();
+                self.after.iter().filter(|(_, parents)| parents.iter().any(is_barred)).map(|(&at, _)| at).collect();
             if orphans.is_empty() {
                 break;
             }
             for at in orphans {
                 self.after.remove(&at);
-                bar(jobs, at, "depends on a job that has no start itself");
+                bar_job(jobs, at, "depends on a job that has no start itself");
             }
         }
-        let barred = |at: &usize| jobs[*at].kept().is_some();
-        self.claims.retain(|at, _| !barred(at));
+        let is_barred = |at: &usize| jobs[*at].barring_reason().is_some();
+        self.claims.retain(|at, _| !is_barred(at));
     }
 
     /// Returns whether a job is held back at first.
-    pub(super) fn holds(&self, job: usize) -> bool {
-        let limited = self.claims.get(&job).is_some_and(|claims| claims.values().any(|claim| claim.binds));
-        limited || self.after.contains_key(&job) || self.begins.contains_key(&job)
+    pub(super) fn is_held(&self, job: usize) -> bool {
+        let is_limited = self.claims.get(&job).is_some_and(|claims| claims.values().any(|claim| claim.binds));
+        is_limited || self.after.contains_key(&job) || self.begins.contains_key(&job)
     }
 
     /// The conditions by the session's numbers of jobs and users.
-    pub(super) fn gates(&self, id: impl Fn(usize) -> Option<JobId>, user: impl Fn(&str) -> Option<i32>) -> StartGates {
+    pub(super) fn start_gates(
+        &self,
+        id: impl Fn(usize) -> Option<JobId>,
+        user: impl Fn(&str) -> Option<i32>,
+    ) -> StartGates {
         let mut limits = JobLimits::default();
         for limit in &self.limits {
-            limits.add(limit.clone());
+            limits.add_limit(limit.clone());
         }
         let mut sets: BTreeMap<Vec<LimitClaim>, u32> = BTreeMap::new();
         for (&job, claims) in &self.claims {
             let Some(id) = id(job) else { continue };
             let claims: Vec<LimitClaim> = claims.values().copied().collect();
-            let set = *sets.entry(claims).or_insert_with_key(|claims| limits.intern(claims.clone()));
-            limits.bind(id, set);
+            let set = *sets.entry(claims).or_insert_with_key(|claims| limits.intern_claims(claims.clone()));
+            limits.bind_job(id, set);
         }
         let parents = |of: &BTreeSet<usize>| of.iter().filter_map(|&other| id(other)).collect();
         StartGates {
@@ -283,9 +289,9 @@ impl QueueConditions {
     }
 }
 
-fn bar(jobs: &mut [QueueEntry], at: usize, why: &'static str) {
+fn bar_job(jobs: &mut [QueueEntry], at: usize, why: &'static str) {
     if let Some(reason) = &mut jobs[at].reason {
         debug_assert!(reason.effect != WaitEffect::Bars);
-        reason.bar(why);
+        reason.bar_start(why);
     }
 }

@@ -1,12 +1,12 @@
 //! Forecasts in the forms for people and programs.
 
 use super::clock::TimeRounding::{self, Down, Nearest, Up};
-use super::clock::{ZoneClock, limit, span};
+use super::clock::{ZoneClock, format_limit, format_span};
 use super::reasons::{Condition, WaitEffect, WaitReason};
 use super::scene::WhenScene;
 use super::site_text::fill_template;
 use crate::args::WhenArgs;
-use crate::output::number::plural;
+use crate::output::number::format_plural;
 use drystone::model::Span;
 use drystone_when::{Adoption, Forecaster, Rehearsal, StartAnswer};
 use serde_json::{Value, json};
@@ -78,13 +78,15 @@ impl JobAnswer {
             return String::new();
         };
         match reason.begin {
-            Some(begin) => format!("{:<8}may begin at {} ({})\n", "", clock.known(now, begin - now), reason.word),
+            Some(begin) => {
+                format!("{:<8}may begin at {} ({})\n", "", clock.format_known(now, begin - now), reason.word)
+            }
             None => format!("{:<8}{reason}\n", ""),
         }
     }
 
     /// The time at which it may begin, where that lies ahead.
-    fn begin(&self) -> Option<i64> {
+    fn begin_time(&self) -> Option<i64> {
         self.reason.as_ref().and_then(|reason| reason.begin)
     }
 }
@@ -104,7 +106,7 @@ impl ChangeRow {
     }
 
     /// Returns whether it is more than noise.
-    fn counts(&self) -> bool {
+    fn is_significant(&self) -> bool {
         self.gain.0.abs() > 2.0 * self.gain.1 && self.gain.0.abs() >= 60.0
     }
 }
@@ -123,7 +125,7 @@ const FUTURE: f64 = 14.0 * 86_400.0;
 /// Returns whether no start is known at this level: so many futures have none until their end, or
 /// the corrected time lies behind it.
 fn is_beyond(answer: &StartAnswer, level: f64) -> bool {
-    1.0 - level <= answer.sample.beyond() || answer.quantile(level) > FUTURE
+    1.0 - level <= answer.sample.share_beyond() || answer.quantile(level) > FUTURE
 }
 
 /// Levels of what programs read.
@@ -139,9 +141,10 @@ impl WhenOutput {
         rehearsal: Rehearsal,
     ) -> WhenOutput {
         // As the cluster has them, before the pass that the policy would make now.
-        let here = |runs: bool| adoption.jobs.iter().filter(move |&&job| scene.observed[job].start.is_some() == runs);
-        let reserved = scene.reserved.values().flat_map(|pool| pool.waiting()).count();
-        let busy: u32 = here(true).map(|&job| scene.observed[job].job.procs).sum();
+        let matching_jobs =
+            |runs: bool| adoption.jobs.iter().filter(move |&&job| scene.observed[job].start.is_some() == runs);
+        let reserved_count = scene.reserved.values().flat_map(|pool| pool.waiting_jobs()).count();
+        let busy: u32 = matching_jobs(true).map(|&job| scene.observed[job].job.procs).sum();
         WhenOutput {
             now: scene.now,
             horizon: forecaster.settings().horizon.0,
@@ -150,9 +153,9 @@ impl WhenOutput {
             samples: forecaster.settings().samples,
             machine: scene.procs(),
             free: adoption.session.view().machine().procs.saturating_sub(busy),
-            running: here(true).count() as u32,
-            waiting: (here(false).count() + scene.too_wide().count() + reserved) as u32,
-            kept: scene.kept(),
+            running: matching_jobs(true).count() as u32,
+            waiting: (matching_jobs(false).count() + scene.too_wide().count() + reserved_count) as u32,
+            kept: scene.kept_jobs(),
             rehearsal,
             raw90: forecaster.calibration().raw_coverage(0.9),
             single: args.job.is_some() || args.procs.is_some(),
@@ -162,24 +165,36 @@ impl WhenOutput {
         }
     }
 
-    pub(super) fn add(
+    pub(super) fn add_job(
         &mut self,
         scene: &WhenScene,
         job: usize,
         (place, promise): (Option<usize>, Option<(i64, i64)>),
         answer: Option<(StartAnswer, Option<i64>)>,
     ) {
-        let (name, user) = scene.name(job);
+        let (name, user) = scene.job_name(job);
         let own = &scene.observed[job].job;
         let (answer, plan) = answer.map_or((None, None), |(answer, plan)| (Some(answer), plan));
-        let (procs, limit, waited) = (own.procs, own.estimate.0, scene.now - own.submit.0);
+        let (procs, limit, waited_time) = (own.procs, own.estimate.0, scene.now - own.submit.0);
         let too_wide = procs > self.machine;
         let reason = scene.also_waits(job);
-        self.jobs.push(JobAnswer { name, user, procs, limit, waited, place, promise, answer, too_wide, plan, reason });
+        self.jobs.push(JobAnswer {
+            name,
+            user,
+            procs,
+            limit,
+            waited: waited_time,
+            place,
+            promise,
+            answer,
+            too_wide,
+            plan,
+            reason,
+        });
     }
 
-    pub(super) fn text(&self, clock: &ZoneClock) -> String {
-        if self.single { self.one(clock) } else { self.all(clock) }
+    pub(super) fn render_text(&self, clock: &ZoneClock) -> String {
+        if self.single { self.render_one(clock) } else { self.render_all(clock) }
     }
 
     /// A line for each job that is answered, in the words of the site.
@@ -206,27 +221,28 @@ impl WhenOutput {
         self.jobs.iter().map(line).collect()
     }
 
-    fn one(&self, clock: &ZoneClock) -> String {
+    fn render_one(&self, clock: &ZoneClock) -> String {
         let Some(one) = self.jobs.first() else { return String::new() };
         let at = |seconds: f64, rounding: TimeRounding| clock.day_and_hour(self.now, seconds as i64, rounding);
-        let place = one.place.map(|place| format!(", {} in the queue", ordinal(place))).unwrap_or_default();
-        let waited = if one.waited >= 60 { format!(", has waited {}", span(one.waited)) } else { String::new() };
+        let place = one.place.map(|place| format!(", {} in the queue", format_ordinal(place))).unwrap_or_default();
+        let wait_text =
+            if one.waited >= 60 { format!(", has waited {}", format_span(one.waited)) } else { String::new() };
         let name = if one.user.is_some() { format!("job {}", one.name) } else { one.name.clone() };
-        let mut text = format!("{name} ({} procs, limit {}){place}{waited}\n", one.procs, limit(one.limit));
+        let mut text = format!("{name} ({} procs, limit {}){place}{wait_text}\n", one.procs, format_limit(one.limit));
         let Some(answer) = &one.answer else {
             text += &match one.too_wide {
                 true => format!(
                     "  cannot start: the nodes that take new jobs have {}\n",
-                    plural(u64::from(self.machine), "processor")
+                    format_plural(u64::from(self.machine), "processor")
                 ),
                 false => "  starts at the next scheduling pass, as far as processors and the policy go\n".to_string(),
             };
             return text;
         };
         let of = |level| answer.quantile(level);
-        let beyond = answer.sample.beyond();
+        let beyond = answer.sample.share_beyond();
         if !is_beyond(answer, 0.5) {
-            let _ = writeln!(text, "  likely start   {}   in {}", at(of(0.5), Nearest), span(of(0.5) as i64));
+            let _ = writeln!(text, "  likely start   {}   in {}", at(of(0.5), Nearest), format_span(of(0.5) as i64));
         }
         let bound = |level: f64| match is_beyond(answer, level) {
             true => BEYOND.to_string(),
@@ -241,13 +257,13 @@ impl WhenOutput {
         if beyond > 0.0 {
             let _ = writeln!(text, "  not within 14 days in {:.0} % of futures", 100.0 * beyond);
         }
-        let soon = format!("within the next hour: {:.0} %", 100.0 * answer.within(3600.0));
+        let soon = format!("within the next hour: {:.0} %", 100.0 * answer.probability_within(3600.0));
         let _ = match is_beyond(answer, 0.95) {
             true => writeln!(text, "  {soon}"),
             false => writeln!(text, "  will have started by {} with 95 %  ·  {soon}", at(of(0.95), Up)),
         };
         match one.plan {
-            _ if one.begin().is_some() => {}
+            _ if one.begin_time().is_some() => {}
             Some(plan) => {
                 let _ = writeln!(text, "  the plan with time limits says {}", clock.day_and_hour(self.now, plan, Up));
             }
@@ -256,7 +272,7 @@ impl WhenOutput {
         if let Some(reason) = &one.reason {
             text += &match (reason.begin, reason.effect) {
                 (Some(begin), _) => {
-                    let begin = clock.known(self.now, begin - self.now);
+                    let begin = clock.format_known(self.now, begin - self.now);
                     format!("  it may begin at {begin} at the earliest ({})\n", reason.word)
                 }
                 (None, WaitEffect::Adds) => format!("  it {reason}: it may start later than this says\n"),
@@ -273,8 +289,8 @@ impl WhenOutput {
                 self.kept_promises()
             );
         }
-        text += &self.fit();
-        text += &self.changes(clock, one, answer);
+        text += &self.describe_fit();
+        text += &self.describe_changes(clock, one, answer);
         text
     }
 
@@ -288,7 +304,7 @@ impl WhenOutput {
     }
 
     /// Describes the record of past forecasts, and what answers are mixed of.
-    fn fit(&self) -> String {
+    fn describe_fit(&self) -> String {
         let Rehearsal { answers, inside, .. } = self.rehearsal;
         let futures = self.fewer_futures();
         if answers < 20 {
@@ -301,7 +317,7 @@ impl WhenOutput {
             _ => "fit: good",
         };
         let mut text = format!("  of the last {answers} such answers {share:.1} % lay within their 90 % ({fit})\n");
-        let pool: Vec<(&str, f64)> = self.pool().filter(|part| part.1 >= 0.05).collect();
+        let pool: Vec<(&str, f64)> = self.forecaster_weights().filter(|part| part.1 >= 0.05).collect();
         if pool.len() > 1 && answers >= 200 {
             let parts: Vec<String> =
                 pool.iter().map(|(name, weight)| format!("{name} {:.0} %", 100.0 * weight)).collect();
@@ -322,40 +338,44 @@ impl WhenOutput {
     }
 
     /// Forecasters whose answers are mixed, each with its weight.
-    fn pool(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        self.jobs.iter().find_map(|one| one.answer.as_ref()).into_iter().flat_map(|answer| answer.correction.pool())
+    fn forecaster_weights(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        self.jobs
+            .iter()
+            .find_map(|one| one.answer.as_ref())
+            .into_iter()
+            .flat_map(|answer| answer.correction.forecaster_weights())
     }
 
-    fn changes(&self, clock: &ZoneClock, one: &JobAnswer, answer: &StartAnswer) -> String {
+    fn describe_changes(&self, clock: &ZoneClock, one: &JobAnswer, answer: &StartAnswer) -> String {
         if self.what_if.is_empty() {
             return String::new();
         }
         let mut text = format!("{:<30}{:<14}{}\n", "changes that would move it", "p50", "95 % by");
         let line = |what: String, answer: Option<&StartAnswer>| match answer {
             Some(answer) => {
-                let known = |level: f64, told: &dyn Fn(i64) -> String| match is_beyond(answer, level) {
+                let format_level = |level: f64, told: &dyn Fn(i64) -> String| match is_beyond(answer, level) {
                     true => "> 14 days".to_string(),
                     false => told(answer.quantile(level) as i64),
                 };
-                let by = known(0.95, &|seconds| clock.day_and_hour(self.now, seconds, Up));
-                format!("  {what:<28}{:<14}{by}", known(0.5, &|seconds| span(seconds)))
+                let by = format_level(0.95, &|seconds| clock.day_and_hour(self.now, seconds, Up));
+                format!("  {what:<28}{:<14}{by}", format_level(0.5, &|seconds| format_span(seconds)))
             }
             None => format!("  {what:<28}{:<14}at once", "at once"),
         };
         let own = line(String::new(), Some(answer));
         let _ = writeln!(text, "{}", line("as submitted".into(), Some(answer)));
         for row in &self.what_if {
-            let what = match row.change {
-                WhenChange::Later(after) => format!("submitted {} later", span(after.0)),
-                WhenChange::Asks(procs, other) if procs == one.procs => format!("limit {}", limit(other.0)),
+            let change_text = match row.change {
+                WhenChange::Later(after) => format!("submitted {} later", format_span(after.0)),
+                WhenChange::Asks(procs, other) if procs == one.procs => format!("limit {}", format_limit(other.0)),
                 WhenChange::Asks(procs, _) => format!("{procs} procs"),
             };
             // What reads the same is no change to the reader.
-            if !row.counts() || line(String::new(), row.answer.as_ref()) == own {
-                let _ = writeln!(text, "  {what:<28}no clear change");
+            if !row.is_significant() || line(String::new(), row.answer.as_ref()) == own {
+                let _ = writeln!(text, "  {change_text:<28}no clear change");
                 continue;
             }
-            text += &line(what, row.answer.as_ref());
+            text += &line(change_text, row.answer.as_ref());
             if let Some(killed) = row.killed.filter(|&killed| killed >= 0.005) {
                 let _ = write!(text, "   killed with {:.0} %", 100.0 * killed);
             }
@@ -363,49 +383,49 @@ impl WhenOutput {
         }
         if let Some((longest, jobs)) = self.longest {
             let last = if jobs == 1 { "job".to_string() } else { format!("{jobs} jobs") };
-            let _ = writeln!(text, "  The last {last} of the user ran for no longer than {}.", limit(longest.0));
+            let _ = writeln!(text, "  The last {last} of the user ran for no longer than {}.", format_limit(longest.0));
         }
         text += "  By the same futures, the place in the queue kept. Fewer processors lengthen the run: only the start is shown.\n";
         text
     }
 
-    fn all(&self, clock: &ZoneClock) -> String {
+    fn render_all(&self, clock: &ZoneClock) -> String {
         let mut text = format!(
             "{} waiting, {} running, {} free; {} held back or not yet eligible\n",
-            plural(u64::from(self.waiting), "job"),
+            format_plural(u64::from(self.waiting), "job"),
             self.running,
-            plural(u64::from(self.free), "processor"),
+            format_plural(u64::from(self.free), "processor"),
             self.kept.len()
         );
         if self.jobs.is_empty() {
             text += "No job waits for processors.\n";
             return text + &self.left_out(clock);
         }
-        text += &self.table(clock);
+        text += &self.render_table(clock);
         text += &self.left_out(clock);
         text += "Started by then with 5 %, 50 % and 90 %; last, the plan with time limits.\n";
-        self.fit().lines().for_each(|line| text += &format!("{}\n", line.trim_start()));
+        self.describe_fit().lines().for_each(|line| text += &format!("{}\n", line.trim_start()));
         text
     }
 
     /// A sentence for each reason that keeps jobs back, and for each that is not simulated.
     fn left_out(&self, clock: &ZoneClock) -> String {
         let mut text = String::new();
-        let each = |names: &[&str], alone: &str, together: &str| match names {
+        let pick_phrase = |names: &[&str], alone: &str, together: &str| match names {
             [name] => format!("Job {name} {alone}: it"),
             names => format!("{} jobs {together}: each", names.len()),
         };
-        let mut kept: Vec<(&WaitReason, Vec<&str>)> = Vec::new();
+        let mut kept_jobs: Vec<(&WaitReason, Vec<&str>)> = Vec::new();
         for (name, reason) in &self.kept {
-            match kept.iter_mut().find(|(known, _)| *known == reason) {
+            match kept_jobs.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, names)) => names.push(name),
-                None => kept.push((reason, vec![name])),
+                None => kept_jobs.push((reason, vec![name])),
             }
         }
-        for (reason, names) in kept {
-            let begin = reason.begin.map(|begin| format!(": {}", clock.known(self.now, begin - self.now)));
-            let who = each(&names, "is left out", "are left out");
-            let _ = writeln!(text, "{who} {reason}{}.", begin.unwrap_or_default());
+        for (reason, names) in kept_jobs {
+            let begin = reason.begin.map(|begin| format!(": {}", clock.format_known(self.now, begin - self.now)));
+            let subject = pick_phrase(&names, "is left out", "are left out");
+            let _ = writeln!(text, "{subject} {reason}{}.", begin.unwrap_or_default());
         }
         let mut open: Vec<(&WaitReason, Vec<&str>)> = Vec::new();
         for one in &self.jobs {
@@ -416,24 +436,27 @@ impl WhenOutput {
             }
         }
         for (reason, names) in open {
-            let _ =
-                writeln!(text, "{} {reason}.", each(&names, "may start later than that", "may start later than that"));
+            let _ = writeln!(
+                text,
+                "{} {reason}.",
+                pick_phrase(&names, "may start later than that", "may start later than that")
+            );
         }
         text
     }
 
     /// One line for each job, or two where names are long: eighty columns at most.
-    fn table(&self, clock: &ZoneClock) -> String {
+    fn render_table(&self, clock: &ZoneClock) -> String {
         let own = |one: &JobAnswer| {
             let user = one.user.clone().unwrap_or_default();
-            [one.name.clone(), user, one.procs.to_string(), limit(one.limit)]
+            [one.name.clone(), user, one.procs.to_string(), format_limit(one.limit)]
         };
         let rows: Vec<[String; 4]> = self.jobs.iter().map(own).collect();
         let header = ["job", "user", "procs", "limit"].map(str::to_string);
         let width = |at: usize| rows.iter().chain([&header]).map(|row| row[at].chars().count()).max().unwrap_or(0);
         let widths = [0, 1, 2, 3].map(width);
-        let used = widths.iter().map(|width| width + 2).sum::<usize>();
-        let split = used + TIMES * (TIME + 2) - 2 > COLUMNS;
+        let used_width = widths.iter().map(|width| width + 2).sum::<usize>();
+        let split = used_width + TIMES * (TIME + 2) - 2 > COLUMNS;
         let between = if split { format!("\n{:<8}", "") } else { String::new() };
         let mut text = String::new();
         let line = |text: &mut String, [job, user, procs, limit]: &[String; 4], times: &str| {
@@ -446,7 +469,8 @@ impl WhenOutput {
         line(&mut text, &header, &times(["not before", "likely", "by (90 %)", "limits say"].map(str::to_string)));
         for (one, row) in self.jobs.iter().zip(&rows) {
             let Some(answer) = &one.answer else {
-                let never = format!("cannot start: {} for new jobs", plural(u64::from(self.machine), "processor"));
+                let never =
+                    format!("cannot start: {} for new jobs", format_plural(u64::from(self.machine), "processor"));
                 line(&mut text, row, if one.too_wide { &never } else { "at the next pass" });
                 continue;
             };
@@ -462,7 +486,7 @@ impl WhenOutput {
         text
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(super) fn render_json(&self) -> Value {
         let mut jobs: Vec<Value> = self.jobs.iter().map(|one| self.one_json(one)).collect();
         if let (true, 1, Some(one)) = (self.single, jobs.len(), jobs.first_mut()) {
             return one.take();
@@ -473,8 +497,8 @@ impl WhenOutput {
     }
 
     fn one_json(&self, one: &JobAnswer) -> Value {
-        let start = one.answer.as_ref().map(|answer| self.levels(answer, &|level| answer.quantile(level)));
-        let raw = one.answer.as_ref().map(|answer| self.levels(answer, &|level| answer.sample.quantile(level)));
+        let start = one.answer.as_ref().map(|answer| self.level_times(answer, &|level| answer.quantile(level)));
+        let raw = one.answer.as_ref().map(|answer| self.level_times(answer, &|level| answer.sample.quantile(level)));
         let (answers, inside) = (self.rehearsal.answers, self.rehearsal.inside);
         let share = |inside: u64| (answers > 0).then(|| inside as f64 / answers as f64);
         let what_if: Vec<Value> = self
@@ -503,12 +527,12 @@ impl WhenOutput {
             "state": {"position": one.place, "free": self.free, "running": self.running, "waiting": self.waiting},
             "start": start,
             "horizon": self.now + self.horizon,
-            "not_within_horizon": one.answer.as_ref().map(|answer| answer.sample.beyond()),
+            "not_within_horizon": one.answer.as_ref().map(|answer| answer.sample.share_beyond()),
             "at_next_pass": one.answer.is_none() && !one.too_wide,
             "cannot_start": one.too_wide,
             "also_waits_for": one.reason.as_ref().map(|reason| {
-                let simulated = reason.condition().is_some();
-                json!({"reason": reason.word, "why": reason.why, "begin": reason.begin, "simulated": simulated})
+                let is_simulated = reason.condition().is_some();
+                json!({"reason": reason.word, "why": reason.why, "begin": reason.begin, "simulated": is_simulated})
             }),
             "plan": one.plan.map(|plan| self.now + plan),
             "promise": one.promise.map(|(start, latest)| json!({"start": start, "latest": latest})),
@@ -522,7 +546,7 @@ impl WhenOutput {
                 "cover50": share(inside[0]),
                 "cover90": share(inside[1]),
                 "raw_cover90": self.raw90,
-                "pool": self.pool().map(|(name, weight)| (name.to_string(), json!(weight))).collect::<serde_json::Map<_, _>>(),
+                "pool": self.forecaster_weights().map(|(name, weight)| (name.to_string(), json!(weight))).collect::<serde_json::Map<_, _>>(),
                 "raw": raw,
             },
             "what_if": what_if,
@@ -530,7 +554,7 @@ impl WhenOutput {
     }
 
     /// Times at the levels; none at one that lies beyond the futures.
-    fn levels(&self, answer: &StartAnswer, of: &dyn Fn(f64) -> f64) -> Value {
+    fn level_times(&self, answer: &StartAnswer, of: &dyn Fn(f64) -> f64) -> Value {
         let at = |level: f64| (!is_beyond(answer, level)).then(|| self.now + of(level) as i64);
         LEVELS
             .iter()
@@ -540,7 +564,7 @@ impl WhenOutput {
     }
 }
 
-fn ordinal(place: usize) -> String {
+fn format_ordinal(place: usize) -> String {
     let end = match (place % 10, place % 100) {
         (_, 11..=13) => "th",
         (1, _) => "st",

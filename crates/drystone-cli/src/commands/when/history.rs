@@ -17,41 +17,41 @@ struct FreeProcessors<'a> {
 }
 
 impl FreeProcessors<'_> {
-    fn ranges(&self, nodes: &[String]) -> Vec<Range<u32>> {
-        nodes.iter().filter_map(|name| self.places.range(name)).collect()
+    fn node_ranges(&self, nodes: &[String]) -> Vec<Range<u32>> {
+        nodes.iter().filter_map(|name| self.places.node_range(name)).collect()
     }
 
-    fn free(&mut self, range: &Range<u32>) -> &mut ProcSet {
-        self.free.entry(range.start).or_insert_with(|| ProcSet::range(range.clone()))
+    fn free_set(&mut self, range: &Range<u32>) -> &mut ProcSet {
+        self.free.entry(range.start).or_insert_with(|| ProcSet::from_range(range.clone()))
     }
 
     /// Takes processors of these nodes, in equal parts as far as possible; `None` where they have
     /// too few.
     fn take_on_nodes(&mut self, nodes: &[String], procs: u32) -> Option<ProcSet> {
         let mut ranges: Vec<(u32, Range<u32>)> =
-            self.ranges(nodes).into_iter().map(|range| (self.free(&range).len(), range)).collect();
+            self.node_ranges(nodes).into_iter().map(|range| (self.free_set(&range).len(), range)).collect();
         // Nodes with the least left first, so that what they lack is taken from the others.
         ranges.sort_unstable_by_key(|(left, range)| (*left, range.start));
         let mut set = ProcSet::new();
-        let all = ranges.len();
+        let range_count = ranges.len();
         for (at, (left, range)) in ranges.iter().enumerate() {
-            let part = (procs - set.len()).div_ceil((all - at) as u32).min(*left);
-            set = set.union(&self.free(range).lowest(part));
+            let part = (procs - set.len()).div_ceil((range_count - at) as u32).min(*left);
+            set = set.union(&self.free_set(range).lowest_procs(part));
         }
         if set.len() != procs {
             return None;
         }
         for (_, range) in &ranges {
-            let own = self.free(range);
+            let own = self.free_set(range);
             *own = own.difference(&set);
         }
         Some(set)
     }
 
     fn give_back(&mut self, nodes: &[String], set: &ProcSet) {
-        for range in self.ranges(nodes) {
-            let back = ProcSet::range(range.clone()).intersection(set);
-            let own = self.free(&range);
+        for range in self.node_ranges(nodes) {
+            let back = ProcSet::from_range(range.clone()).intersection(set);
+            let own = self.free_set(&range);
             *own = own.union(&back);
         }
     }
@@ -75,10 +75,10 @@ pub(super) fn place_history(observed: &mut [Observed], listed: &ListedNodes, pla
     let mut processors = FreeProcessors { places, free: BTreeMap::new() };
     for (_, starts, at) in events {
         let (job, nodes) = &listed[at];
-        let one = &mut observed[*job];
+        let observed_job = &mut observed[*job];
         if starts {
-            one.on = processors.take_on_nodes(nodes, one.job.procs);
-        } else if let Some(set) = &one.on {
+            observed_job.on = processors.take_on_nodes(nodes, observed_job.job.procs);
+        } else if let Some(set) = &observed_job.on {
             processors.give_back(nodes, set);
         }
     }

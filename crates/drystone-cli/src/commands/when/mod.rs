@@ -16,7 +16,7 @@ mod unmet;
 
 use crate::args::{StoryFormat, WhenArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
-use crate::output::number::plural;
+use crate::output::number::format_plural;
 use crate::output::{self, message, stdout};
 use crate::progress::WorkProgress;
 use clock::ZoneClock;
@@ -30,48 +30,48 @@ pub(crate) use site_text::read_template;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) fn when(args: &WhenArgs) -> CommandOutcome {
+pub(crate) fn run_when(args: &WhenArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     if args.ask {
-        stdout::write(state::ASK.as_bytes())?;
+        stdout::write_bytes(state::ASK.as_bytes())?;
         return Ok(DONE);
     }
-    let (text, json) = answers(args)?;
+    let (text, json) = find_answers(args)?;
     match args.format {
-        _ if args.text.is_some() => stdout::write(text.as_bytes())?,
+        _ if args.text.is_some() => stdout::write_bytes(text.as_bytes())?,
         StoryFormat::Text => output::print_story(&text)?,
-        StoryFormat::Json => stdout::write(&json)?,
+        StoryFormat::Json => stdout::write_bytes(&json)?,
     }
     Ok(DONE)
 }
 
 /// The answers for people and for programs.
-pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailure> {
+pub(crate) fn find_answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailure> {
     let Some(dir) = args.state.as_deref() else {
-        return Err(CommandFailure::usage("--state DIR says where the state is"));
+        return Err(CommandFailure::usage_error("--state DIR says where the state is"));
     };
     let clock = ZoneClock::in_zone(args.timezone.as_deref())?;
     let policy = chosen_policy(args, dir)?;
-    if policy.scheduler().policy.awaits_term().is_some() {
-        return Err(CommandFailure::usage(format_args!(
+    if policy.build_scheduler().policy.awaits_term().is_some() {
+        return Err(CommandFailure::usage_error(format_args!(
             "policy {policy} waits for low carbon intensity or prices, which a state does not hold; leave out `hold`"
         )));
     }
-    let mut scene = WhenScene::read(dir, args, &policy)?;
-    scene.remarks.iter().for_each(|remark| message::warning(remark));
-    let output = answer(args, &mut scene, &clock)?;
+    let mut scene = WhenScene::read_scene(dir, args, &policy)?;
+    scene.remarks.iter().for_each(|remark| message::print_warning(remark));
+    let output = answer_jobs(args, &mut scene, &clock)?;
     let text = match &args.text {
         Some(template) => output.site_lines(&clock, template),
-        None => output.text(&clock),
+        None => output.render_text(&clock),
     };
-    Ok((text, output::json(&output.json())?))
+    Ok((text, output::render_json(&output.render_json())?))
 }
 
 /// Returns the policy: that of the options, of the folder's own `slurm.conf` where it is Slurm's
 /// and names no file, else Slurm's where the folder has one that describes nodes and partitions.
 fn chosen_policy(args: &WhenArgs, dir: &Path) -> Result<PolicySpec, CommandFailure> {
     let file = dir.join("slurm.conf");
-    let parse = |text: &str| text.parse::<PolicySpec>().map_err(|error| CommandFailure::usage(error.to_string()));
+    let parse = |text: &str| text.parse::<PolicySpec>().map_err(|error| CommandFailure::usage_error(error.to_string()));
     match (&args.policy, file.is_file()) {
         (Some(policy), true) => Ok(drystone_site::with_conf(policy, &file)?),
         (Some(policy), false) => Ok(policy.clone()),
@@ -79,15 +79,15 @@ fn chosen_policy(args: &WhenArgs, dir: &Path) -> Result<PolicySpec, CommandFailu
         (None, true) => match drystone_site::with_conf(&parse("slurm")?, &file) {
             Ok(policy) => Ok(policy),
             Err(error) => {
-                message::warning(&format!("{error}; answers are of --policy easy, which needs no slurm.conf"));
+                message::print_warning(&format!("{error}; answers are of --policy easy, which needs no slurm.conf"));
                 parse("easy")
             }
         },
     }
 }
 
-fn failure(policy: &PolicySpec, error: &FutureError) -> CommandFailure {
-    CommandFailure::usage(format_args!("policy {policy}: {error}"))
+fn future_failure(policy: &PolicySpec, error: &FutureError) -> CommandFailure {
+    CommandFailure::usage_error(format_args!("policy {policy}: {error}"))
 }
 
 /// Returns whether the policy has passes of its own clocks: thousands in each future of a long
@@ -97,31 +97,32 @@ fn has_clocks(policy: &PolicySpec) -> bool {
 }
 
 /// Returns the number of past answers to rehearse.
-fn questions(args: &WhenArgs, policy: &PolicySpec) -> usize {
+fn question_count(args: &WhenArgs, policy: &PolicySpec) -> usize {
     args.rehearse.unwrap_or(if has_clocks(policy) { 400 } else { 1_000 })
 }
 
 /// Rehearses, then answers for one job or for all.
-fn answer(args: &WhenArgs, scene: &mut WhenScene, clock: &ZoneClock) -> Result<WhenOutput, CommandFailure> {
+fn answer_jobs(args: &WhenArgs, scene: &mut WhenScene, clock: &ZoneClock) -> Result<WhenOutput, CommandFailure> {
     let policy = scene.policy.clone();
-    let fail = |error: FutureError| failure(&policy, &error);
+    let fail = |error: FutureError| future_failure(&policy, &error);
     let schedulers = Arc::clone(&scene.schedulers);
-    let forecaster = Forecaster::with(&policy, scene.settings(args), move || schedulers()).map_err(fail)?;
+    let forecaster =
+        Forecaster::with_schedulers(&policy, scene.forecaster_settings(args), move || schedulers()).map_err(fail)?;
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let mut forecaster = forecaster.on_threads(threads);
     let plan = early_plan::early_plan(args, scene, &mut forecaster, clock).map_err(fail)?;
-    let rehearsal = scene.rehearse(&mut forecaster, questions(args, &policy), plan).map_err(fail)?;
+    let rehearsal = scene.rehearse_past(&mut forecaster, question_count(args, &policy), plan).map_err(fail)?;
     warn_of(&rehearsal, &forecaster, scene);
-    let asked = scene.asked(args)?;
-    let adoption = scene.adopt().map_err(fail)?;
+    let asked_job = scene.asked_job(args)?;
+    let adoption = scene.adopt_jobs().map_err(fail)?;
     if adoption.left_out > 0 {
-        let jobs = plural(adoption.left_out as u64, "job");
-        message::warning(&format!("left out for more processors than the nodes that take new jobs have: {jobs}"));
+        let jobs = format_plural(adoption.left_out as u64, "job");
+        message::print_warning(&format!("left out for more processors than the nodes that take new jobs have: {jobs}"));
     }
     let session = &adoption.session;
-    forecaster.set_gates(scene.gates(&adoption));
-    let waiting: Vec<JobId> = session.view().waiting().collect();
-    let jobs: Vec<usize> = match asked {
+    forecaster.set_gates(scene.start_gates(&adoption));
+    let waiting_jobs: Vec<JobId> = session.view().waiting_jobs().collect();
+    let jobs: Vec<usize> = match asked_job {
         Some(job) if scene.is_reserved(job) => Vec::new(),
         Some(job) => vec![job],
         None => {
@@ -133,34 +134,34 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene, clock: &ZoneClock) -> Result<W
     let ids: Vec<(usize, Option<JobId>)> =
         jobs.iter().map(|&job| (job, adoption.id(job).filter(|&id| is_open(session, id)))).collect();
     let open: Vec<JobId> = ids.iter().filter_map(|(_, id)| *id).collect();
-    let times = simulated(&mut forecaster, session, &open).map_err(fail)?;
+    let times = simulate_futures(&mut forecaster, session, &open).map_err(fail)?;
     let answers = forecaster.answers_of(session, &open, &times).map_err(fail)?;
-    let plans = forecaster.point(session, &open, RunTimes::Limits).map_err(fail)?;
-    let mut found = answers.into_iter().zip(plans);
+    let plans = forecaster.point_starts(session, &open, RunTimes::Limits).map_err(fail)?;
+    let mut planned_answers = answers.into_iter().zip(plans);
     // Promises of the policy bind where the cluster schedules as the policy does.
-    let trusted = rehearsal.keeps_promises() && is_modelled(&forecaster);
+    let is_trusted = rehearsal.keeps_promises() && is_modelled(&forecaster);
     let mut output = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
     if !open.is_empty() {
         output.samples = u32::try_from(times.len()).unwrap_or(u32::MAX);
     }
     for (job, id) in ids {
-        let answer = id.and_then(|id| Some((id, found.next()?)));
-        let place = id.and_then(|id| waiting.iter().position(|&other| other == id)).map(|at| at + 1);
-        let promise = id.and_then(|id| adoption.promise(id)).map(|(start, latest)| (start.0, latest.0));
-        let latest = promise.filter(|_| trusted).map(|(_, latest)| Span(latest - scene.now));
-        let bounded = answer.map(|(_, (answer, plan))| (StartAnswer { not_after: latest, ..answer }, plan));
-        output.add(scene, job, (place, promise), bounded);
+        let answer = id.and_then(|id| Some((id, planned_answers.next()?)));
+        let place = id.and_then(|id| waiting_jobs.iter().position(|&other| other == id)).map(|at| at + 1);
+        let promise = id.and_then(|id| adoption.find_promise(id)).map(|(start, latest)| (start.0, latest.0));
+        let latest = promise.filter(|_| is_trusted).map(|(_, latest)| Span(latest - scene.now));
+        let bounded_answer = answer.map(|(_, (answer, plan))| (StartAnswer { not_after: latest, ..answer }, plan));
+        output.add_job(scene, job, (place, promise), bounded_answer);
     }
     // What would move a job that is held back is no change of its size or limit.
-    let competes = asked.filter(|&job| !scene.observed[job].held && !scene.is_reserved(job));
+    let competes = asked_job.filter(|&job| !scene.observed[job].held && !scene.is_reserved(job));
     if let (Some(job), false, [_]) = (competes, args.no_what_if, &open[..]) {
         output.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
         output.what_if = what_if(scene, &mut forecaster, job, &times).map_err(fail)?;
     }
-    if asked.is_none_or(|job| scene.is_reserved(job)) {
+    if asked_job.is_none_or(|job| scene.is_reserved(job)) {
         let pools = (&scene.reserved, scene.now);
-        for (job, answer) in reserved::answer_reserved(&policy, pools, &mut forecaster, asked).map_err(fail)? {
-            output.add(scene, job, (None, None), answer);
+        for (job, answer) in reserved::answer_reserved(&policy, pools, &mut forecaster, asked_job).map_err(fail)? {
+            output.add_job(scene, job, (None, None), answer);
         }
     }
     Ok(output)
@@ -172,13 +173,13 @@ fn is_open(session: &Session, id: JobId) -> bool {
 }
 
 /// The futures of the present: starts of these jobs in each.
-fn simulated(
+fn simulate_futures(
     forecaster: &mut Forecaster,
     session: &Session,
     jobs: &[JobId],
 ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
     let progress = WorkProgress::new("simulating", "futures", Some(u64::from(forecaster.settings().samples)));
-    forecaster.times_watched(session, jobs, 0, true, &|| progress.add(1))
+    forecaster.times_watched(session, jobs, 0, true, &|| progress.add_done(1))
 }
 
 /// Returns whether nothing speaks against the policy being the cluster's: enough of the starts lay
@@ -194,12 +195,12 @@ fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &WhenScene) {
             (false, _) => "the folder has no accounting".to_string(),
             (true, 0) => "the accounting has no job that waited and was asked about".to_string(),
             (true, answers) => {
-                format!("the record holds no more than {} to a job that waited", plural(answers, "answer"))
+                format!("the record holds no more than {} to a job that waited", format_plural(answers, "answer"))
             }
         };
-        message::warning(&format!("{why}: answers are hardly calibrated yet"));
+        message::print_warning(&format!("{why}: answers are hardly calibrated yet"));
     } else if let Some(raw) = forecaster.calibration().raw_coverage(0.9).filter(|_| !is_modelled(forecaster)) {
-        message::warning(&format!(
+        message::print_warning(&format!(
             "before calibration only {:.0} % of the starts lay within 90 % intervals: the cluster does not schedule as the policy \
              here does, so that answers are wide (priorities, limits, other partitions; try another --policy)",
             100.0 * raw
@@ -218,17 +219,17 @@ fn what_if(
     let longest = forecaster.longest_of(own.user, 20);
     let mut rows = Vec::new();
     if scene.is_hypothetical(job) {
-        rows.extend(later(scene, forecaster, &own, before)?);
+        rows.extend(later_rows(scene, forecaster, &own, before)?);
     }
-    for (procs, limit) in variants(own.procs, own.estimate, longest) {
-        let mut other = own.clone();
-        (other.procs, other.estimate) = (procs, limit);
-        let adoption = scene.adopt_with(job, &other)?;
-        let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
+    for (procs, limit) in list_variants(own.procs, own.estimate, longest) {
+        let mut variant = own.clone();
+        (variant.procs, variant.estimate) = (procs, limit);
+        let adoption = scene.adopt_with(job, &variant)?;
+        let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting_jobs().any(|other| other == id));
         let horizon = forecaster.settings().horizon.0;
         let (times, answer): (Vec<Option<i64>>, Option<StartAnswer>) = match waits {
             Some(id) => {
-                let times = forecaster.times(&adoption.session, &[id], 0, true)?;
+                let times = forecaster.start_times(&adoption.session, &[id], 0, true)?;
                 let answer = forecaster.answers_of(&adoption.session, &[id], &times)?.into_iter().next();
                 (times.into_iter().map(|starts| starts[0]).collect(), answer)
             }
@@ -240,8 +241,8 @@ fn what_if(
             .zip(&times)
             .map(|(before, after)| (before[0].unwrap_or(horizon) - after.unwrap_or(horizon)) as f64)
             .collect();
-        let killed = (limit < own.estimate).then(|| forecaster.runs_beyond(&own, limit));
-        rows.push(ChangeRow::new(WhenChange::Asks(procs, limit), &earlier, answer, killed));
+        let overrun_chance = (limit < own.estimate).then(|| forecaster.runs_beyond(&own, limit));
+        rows.push(ChangeRow::new(WhenChange::Asks(procs, limit), &earlier, answer, overrun_chance));
     }
     Ok(rows)
 }
@@ -250,7 +251,7 @@ fn what_if(
 const LATER: [Span; 3] = [Span(2 * 3600), Span(6 * 3600), Span(24 * 3600)];
 
 /// Rows for a job that is submitted later.
-fn later(
+fn later_rows(
     scene: &WhenScene,
     forecaster: &mut Forecaster,
     own: &Job,
@@ -274,7 +275,7 @@ fn later(
 }
 
 /// Shorter limits and fewer processors that are worth a look.
-fn variants(procs: u32, limit: Span, longest: Option<(Span, usize)>) -> Vec<(u32, Span)> {
+fn list_variants(procs: u32, limit: Span, longest: Option<(Span, usize)>) -> Vec<(u32, Span)> {
     // A quarter more than the user's longest, in quarters of an hour.
     let safe = longest.map(|(run, _)| Span((run.0 + run.0 / 4).div_euclid(900).saturating_add(1) * 900));
     let mut limits: Vec<Span> =
@@ -295,9 +296,9 @@ mod tests {
     fn variants_are_smaller_and_each_once() {
         let hour = 3600;
         // The longest of the last ran for 3 h: 3 h 45 min and a quarter.
-        let found = variants(32, Span(12 * hour), Some((Span(3 * hour), 20)));
+        let found = list_variants(32, Span(12 * hour), Some((Span(3 * hour), 20)));
         let limits = [6 * hour, 4 * hour, 3 * hour].map(|limit| (32, Span(limit)));
         assert_eq!(found, [&limits[..], &[(16, Span(12 * hour)), (8, Span(12 * hour))]].concat());
-        assert_eq!(variants(1, Span(400), None), []);
+        assert_eq!(list_variants(1, Span(400), None), []);
     }
 }

@@ -16,18 +16,18 @@ pub(super) struct NodePlaces {
 
 impl NodePlaces {
     /// A node has these processors, so many of which are busy.
-    pub(super) fn add(&mut self, node: &str, range: Range<u32>, busy: u32) {
+    pub(super) fn add_node(&mut self, node: &str, range: Range<u32>, busy: u32) {
         self.busy.insert(range.start, range.start..range.start + busy);
         self.nodes.insert(node.to_string(), range);
     }
 
     /// The processors of a node.
-    pub(super) fn range(&self, node: &str) -> Option<Range<u32>> {
+    pub(super) fn node_range(&self, node: &str) -> Option<Range<u32>> {
         self.nodes.get(node).cloned()
     }
 
     /// The processors of a job, where they are known.
-    pub(super) fn of(&self, job: &str) -> Option<ProcSet> {
+    pub(super) fn job_processors(&self, job: &str) -> Option<ProcSet> {
         self.jobs.get(job).cloned()
     }
 
@@ -35,43 +35,44 @@ impl NodePlaces {
     /// as far as possible, then the others what is left.
     ///
     /// Jobs that do not add up, such as those that share processors, have none in particular.
-    pub(super) fn give(&mut self, jobs: &[&QueueEntry]) {
-        let known = |job: &&&QueueEntry| !job.nodes.is_empty();
-        for job in jobs.iter().filter(known) {
+    pub(super) fn give_processors(&mut self, jobs: &[&QueueEntry]) {
+        let has_nodes = |job: &&&QueueEntry| !job.nodes.is_empty();
+        for job in jobs.iter().filter(has_nodes) {
             let starts: Vec<u32> = job.nodes.iter().filter_map(|name| Some(self.nodes.get(name)?.start)).collect();
             let mut set = ProcSet::new();
             // Nodes with the least left first, so that what they lack is taken from the others.
-            let mut order: Vec<(u32, u32)> = starts.iter().map(|&start| (self.left(start), start)).collect();
+            let mut order: Vec<(u32, u32)> =
+                starts.iter().map(|&start| (self.remaining_processors(start), start)).collect();
             order.sort_unstable();
             for (at, &(_, start)) in order.iter().enumerate() {
                 let nodes = (order.len() - at) as u32;
-                set = set.union(&self.take(start, (job.procs - set.len()).div_ceil(nodes)));
+                set = set.union(&self.claim_processors(start, (job.procs - set.len()).div_ceil(nodes)));
             }
-            self.note(job, set);
+            self.note_place(job, set);
         }
         let starts: Vec<u32> = self.busy.keys().copied().collect();
-        for job in jobs.iter().filter(|job| !known(job)) {
+        for job in jobs.iter().filter(|job| !has_nodes(job)) {
             let mut set = ProcSet::new();
             for &start in &starts {
-                set = set.union(&self.take(start, job.procs - set.len()));
+                set = set.union(&self.claim_processors(start, job.procs - set.len()));
             }
-            self.note(job, set);
+            self.note_place(job, set);
         }
     }
 
-    fn left(&self, start: u32) -> u32 {
+    fn remaining_processors(&self, start: u32) -> u32 {
         self.busy.get(&start).map_or(0, |range| range.end - range.start)
     }
 
-    fn take(&mut self, start: u32, most: u32) -> ProcSet {
+    fn claim_processors(&mut self, start: u32, most: u32) -> ProcSet {
         let Some(range) = self.busy.get_mut(&start) else { return ProcSet::new() };
         let until = range.end.min(range.start.saturating_add(most));
-        let taken = range.start..until;
+        let claimed_range = range.start..until;
         range.start = until;
-        if taken.is_empty() { ProcSet::new() } else { ProcSet::range(taken) }
+        if claimed_range.is_empty() { ProcSet::new() } else { ProcSet::from_range(claimed_range) }
     }
 
-    fn note(&mut self, job: &QueueEntry, set: ProcSet) {
+    fn note_place(&mut self, job: &QueueEntry, set: ProcSet) {
         if set.len() == job.procs {
             self.jobs.insert(job.name.clone(), set);
         }

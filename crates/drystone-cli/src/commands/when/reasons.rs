@@ -74,7 +74,7 @@ impl fmt::Display for WaitReason {
 
 impl WaitReason {
     /// No start can be foretold after all.
-    pub(super) fn bar(&mut self, why: impl Into<Cow<'static, str>>) {
+    pub(super) fn bar_start(&mut self, why: impl Into<Cow<'static, str>>) {
         (self.effect, self.why) = (WaitEffect::Bars, why.into());
     }
 
@@ -88,7 +88,7 @@ impl WaitReason {
 }
 
 /// Returns what else than processors a job waits for, from Slurm's word for it.
-pub(super) fn reason(word: &str, priority: i64, begin: Option<i64>) -> Option<WaitReason> {
+pub(super) fn reason_from_word(word: &str, priority: i64, begin: Option<i64>) -> Option<WaitReason> {
     use WaitEffect::{Adds, Bars, Delays};
     // squeue adds nodes to some: `ReqNodeNotAvail, UnavailableNodes:n[1-2]`.
     let word = word.split(',').next().unwrap_or_default().trim();
@@ -157,10 +157,10 @@ fn of_limit(word: &str) -> (WaitEffect, &'static str) {
 
 /// The reason of a job in a reservation: what keeps it back wherever it is, or the reservation.
 pub(super) fn in_reservation(name: &str, reason: Option<WaitReason>) -> Option<WaitReason> {
-    let barred = |reason: &WaitReason| reason.effect == WaitEffect::Bars && reason.word != "Reservation";
+    let is_barred = |reason: &WaitReason| reason.effect == WaitEffect::Bars && reason.word != "Reservation";
     let effect = WaitEffect::Delays(Condition::Reservation);
     let own = || WaitReason { effect, why: "waits for room in its reservation".into(), word: name.into(), begin: None };
-    if name.is_empty() || reason.as_ref().is_some_and(barred) { reason } else { Some(own()) }
+    if name.is_empty() || reason.as_ref().is_some_and(is_barred) { reason } else { Some(own()) }
 }
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     fn of(word: &str) -> Option<WaitReason> {
-        reason(word, 1, Some(99))
+        reason_from_word(word, 1, Some(99))
     }
 
     #[test]
@@ -199,9 +199,9 @@ mod tests {
             assert!(of(word).is_some_and(|reason| reason.effect == WaitEffect::Adds), "{word}");
         }
         assert_eq!(of("BeginTime").and_then(|reason| reason.begin), Some(99));
-        let held = reason("Priority", 0, None);
+        let held = reason_from_word("Priority", 0, None);
         assert!(held.is_some_and(|reason| reason.effect == WaitEffect::Bars), "a priority of 0 is a hold");
-        assert!(reason("BeginTime", 5, None).is_some_and(|reason| reason.effect == WaitEffect::Bars));
+        assert!(reason_from_word("BeginTime", 5, None).is_some_and(|reason| reason.effect == WaitEffect::Bars));
     }
 
     #[test]

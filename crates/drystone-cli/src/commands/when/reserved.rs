@@ -3,7 +3,7 @@
 use super::state::{ClusterState, NodeTakes, QueueEntry};
 use drystone::model::{DemandId, JobId, Machine, Span, Time};
 use drystone::policy::{Phase, PolicySpec};
-use drystone_when::{Adoption, Forecaster, FutureError, Observed, RunTimes, StartAnswer, StartGates, adopt};
+use drystone_when::{Adoption, Forecaster, FutureError, Observed, RunTimes, StartAnswer, StartGates, adopt_jobs};
 use std::collections::BTreeMap;
 
 /// A reservation that jobs wait for.
@@ -25,8 +25,8 @@ impl ReservedPool {
         let pool = |(name, window): (&String, &drystone_slurm::conf::ReservedWindow)| {
             let is_of =
                 |node: &&super::state::StateNode| node.takes != NodeTakes::None && window.nodes.contains(&node.name);
-            let all = state.nodes.iter().filter(is_of).fold(0u32, |sum, node| sum.saturating_add(node.procs));
-            let procs = window.procs.map_or(all, |procs| procs.min(all));
+            let total_procs = state.nodes.iter().filter(is_of).fold(0u32, |sum, node| sum.saturating_add(node.procs));
+            let procs = window.procs.map_or(total_procs, |procs| procs.min(total_procs));
             (name.clone(), ReservedPool { procs, from: window.from, until: window.until, jobs: Vec::new() })
         };
         state.reservations.iter().map(pool).collect()
@@ -39,32 +39,33 @@ impl ReservedPool {
     }
 
     /// Adds a job of the queue.
-    pub(super) fn add(&mut self, queued: &QueueEntry, observed: &Observed, place: Option<usize>, now: i64) {
+    pub(super) fn add_job(&mut self, queued: &QueueEntry, observed: &Observed, place: Option<usize>, now: i64) {
         let runs = observed.start.is_some();
-        let held = !runs && self.from > now;
-        let mut job = Observed { eligible: Time(queued.submit.min(now)), held, on: None, ..observed.clone() };
+        let is_held = !runs && self.from > now;
+        let mut job = Observed { eligible: Time(queued.submit.min(now)), held: is_held, on: None, ..observed.clone() };
         // What it asks of nodes is not counted here.
         (job.job.demand, job.job.partition, job.job.queue, job.job.group) = (DemandId::NONE, -1, -1, -1);
         self.jobs.push((job, place.filter(|_| !runs)));
     }
 
     /// The jobs that wait.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn waiting_jobs(&self) -> impl Iterator<Item = usize> + '_ {
         self.jobs.iter().filter_map(|(_, place)| *place)
     }
 
     /// Answers for its jobs that wait, those of the futures alone. No job comes but those that are
     /// here; one that cannot end within the reservation does not start.
-    fn answers(
+    fn find_answers(
         &self,
         policy: &PolicySpec,
         forecaster: &mut Forecaster,
         now: i64,
     ) -> Result<Vec<ReservedAnswer>, FutureError> {
-        let observed: Vec<Observed> = self.jobs.iter().map(|(job, _)| job.clone()).collect();
+        let observed_jobs: Vec<Observed> = self.jobs.iter().map(|(job, _)| job.clone()).collect();
         let machine = Machine::new(self.procs.max(1));
-        let Adoption { session, jobs, .. } = adopt(policy.scheduler(), machine, &observed, &[], Time(now))?;
-        let begins = (0u32..).zip(&jobs).filter(|(_, at)| observed[**at].held);
+        let Adoption { session, jobs, .. } =
+            adopt_jobs(policy.build_scheduler(), machine, &observed_jobs, &[], Time(now))?;
+        let begins = (0u32..).zip(&jobs).filter(|(_, at)| observed_jobs[**at].held);
         let eligible = begins.map(|(id, _)| (JobId(id), Time(self.from))).collect();
         forecaster.set_gates(StartGates { eligible, ..StartGates::default() });
         let ids: BTreeMap<usize, JobId> = (0u32..).zip(jobs).map(|(id, at)| (at, JobId(id))).collect();
@@ -76,11 +77,11 @@ impl ReservedPool {
         };
         let open: Vec<JobId> = mine.iter().filter_map(|(at, _)| waits(at)).collect();
         let in_time = |id: JobId, start: &i64| now + start + session.view().job(id).estimate.0 <= self.until;
-        let mut times = forecaster.times(&session, &open, 0, false)?;
+        let mut times = forecaster.start_times(&session, &open, 0, false)?;
         for starts in &mut times {
             starts.iter_mut().zip(&open).for_each(|(start, &id)| *start = start.filter(|start| in_time(id, start)));
         }
-        let plans = forecaster.point(&session, &open, RunTimes::Limits)?;
+        let plans = forecaster.point_starts(&session, &open, RunTimes::Limits)?;
         let plans = open.iter().zip(plans).map(|(&id, plan)| plan.filter(|plan| in_time(id, plan)));
         let from = Span((self.from - now).max(0));
         let mut answers = forecaster.answers_of(&session, &open, &times)?.into_iter().zip(plans);
@@ -99,12 +100,12 @@ pub(super) fn answer_reserved(
     forecaster: &mut Forecaster,
     only: Option<usize>,
 ) -> Result<Vec<ReservedAnswer>, FutureError> {
-    let mut all = Vec::new();
+    let mut answers = Vec::new();
     for pool in pools.values() {
-        if pool.waiting().any(|job| only.is_none_or(|only| only == job)) {
-            all.extend(pool.answers(policy, forecaster, now)?);
+        if pool.waiting_jobs().any(|job| only.is_none_or(|only| only == job)) {
+            answers.extend(pool.find_answers(policy, forecaster, now)?);
         }
     }
-    all.retain(|(job, _)| only.is_none_or(|only| only == *job));
-    Ok(all)
+    answers.retain(|(job, _)| only.is_none_or(|only| only == *job));
+    Ok(answers)
 }

@@ -11,14 +11,14 @@ use super::unmet::NodeDemand;
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
 use crate::output::message;
-use crate::output::number::plural;
+use crate::output::number::format_plural;
 use crate::progress::WorkProgress;
 use drystone::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::{CapacityLoss, PolicySpec};
-use drystone_site::{ImportObserver, ImportOptions, Site, SiteError, import};
+use drystone_site::{ImportObserver, ImportOptions, Site, SiteError, import_files};
 use drystone_when::{
     Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, RehearsalMachine, RehearsalQuestions,
-    StartGates, adopt,
+    StartGates, adopt_jobs,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,21 +81,21 @@ pub(super) struct WhenScene {
 }
 
 impl WhenScene {
-    pub(super) fn read(dir: &Path, args: &WhenArgs, policy: &PolicySpec) -> Result<WhenScene, CommandFailure> {
-        let mut state = state::read(dir)?;
-        let site_nodes = SiteNodes::read(policy, dir)?;
+    pub(super) fn read_scene(dir: &Path, args: &WhenArgs, policy: &PolicySpec) -> Result<WhenScene, CommandFailure> {
+        let mut state = state::read_state(dir)?;
+        let site_nodes = SiteNodes::read_conf(policy, dir)?;
         // Where nodes count, the whole cluster is simulated.
         let partition = args.partition.as_deref().filter(|_| site_nodes.is_none());
         if let Some(name) = partition {
             state.take_in_neighbours(name);
         }
-        let site = state.accounting.as_deref().map(|path| accounting(path, args)).transpose()?.flatten();
-        let policy = site_nodes.as_ref().map_or_else(|| policy.clone(), |nodes| nodes.policy(policy));
+        let site = state.accounting.as_deref().map(|path| read_accounting(path, args)).transpose()?.flatten();
+        let policy = site_nodes.as_ref().map_or_else(|| policy.clone(), |nodes| nodes.policy_with_priorities(policy));
         let plain = policy.clone();
         let mut scene = WhenScene {
             now: state.now,
             policy,
-            schedulers: Arc::new(move || plain.scheduler()),
+            schedulers: Arc::new(move || plain.build_scheduler()),
             site_nodes,
             listed: ListedNodes::new(),
             machine: Machine::new(1),
@@ -122,7 +122,7 @@ impl WhenScene {
         Ok(scene)
     }
 
-    fn user(&mut self, name: &str) -> i32 {
+    fn user_number(&mut self, name: &str) -> i32 {
         let next = self.users.len() as i32;
         *self.users.entry(name.to_string()).or_insert(next)
     }
@@ -135,20 +135,22 @@ impl WhenScene {
         wanted: Option<&str>,
         dir: &Path,
     ) -> Result<NodePlaces, CommandFailure> {
-        let here = |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
-        let running: Vec<&QueueEntry> = state.jobs.iter().filter(|job| job.since.is_some()).filter(here).collect();
+        let is_in_partition =
+            |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
+        let running_jobs: Vec<&QueueEntry> =
+            state.jobs.iter().filter(|job| job.since.is_some()).filter(is_in_partition).collect();
         self.open = 0;
         let (procs, mut places) = match &self.site_nodes {
             Some(nodes) => {
                 nodes.check_nodes(&state.nodes);
-                let described: Vec<(String, u32)> =
+                let described_nodes: Vec<(String, u32)> =
                     nodes.nodes().map(|(name, cpus)| (name.to_string(), cpus)).collect();
-                self.lay_out(state, &described)
+                self.lay_out(state, &described_nodes)
             }
-            None => self.gather(state, wanted, &running),
+            None => self.gather_nodes(state, wanted, &running_jobs),
         };
         if self.open == 0 {
-            return Err(CommandFailure::usage(format_args!(
+            return Err(CommandFailure::usage_error(format_args!(
                 "{}: no node is up and takes new jobs, so that no job can start",
                 dir.join("nodes.txt").display()
             )));
@@ -156,9 +158,9 @@ impl WhenScene {
         self.machine = Machine::new(procs);
         for window in state.windows.iter().filter(|window| window.until > state.now && window.from < window.until) {
             let mut on = ProcSet::new();
-            for range in window.nodes.iter().filter_map(|name| places.range(name)) {
+            for range in window.nodes.iter().filter_map(|name| places.node_range(name)) {
                 let missing = window.procs.map_or(u32::MAX, |procs| procs.saturating_sub(on.len()));
-                on = on.union(&ProcSet::range(range.start..range.end.min(range.start.saturating_add(missing))));
+                on = on.union(&ProcSet::from_range(range.start..range.end.min(range.start.saturating_add(missing))));
             }
             if !on.is_empty() {
                 self.losses.push(CapacityLoss { on, from: Time(window.from), until: Time(window.until) });
@@ -167,7 +169,7 @@ impl WhenScene {
         // Where nothing is out and nodes do not count, it does not matter which processors a job
         // has.
         if !self.losses.is_empty() && self.site_nodes.is_none() {
-            places.give(&running);
+            places.give_processors(&running_jobs);
         }
         Ok(places)
     }
@@ -175,18 +177,19 @@ impl WhenScene {
     /// Puts the nodes that the configuration describes one behind the other; those that take no new
     /// jobs are out from now on.
     fn lay_out(&mut self, state: &ClusterState, described: &[(String, u32)]) -> (u32, NodePlaces) {
-        let listed: BTreeMap<&str, &StateNode> = state.nodes.iter().map(|node| (node.name.as_str(), node)).collect();
+        let nodes_by_name: BTreeMap<&str, &StateNode> =
+            state.nodes.iter().map(|node| (node.name.as_str(), node)).collect();
         let (mut procs, mut places) = (0u32, NodePlaces::default());
         for (name, cpus) in described {
             let range = procs..procs + cpus;
-            let node = listed.get(name.as_str());
+            let node = nodes_by_name.get(name.as_str());
             if node.is_some_and(|node| state.takes_jobs(node)) {
                 self.open += cpus;
             } else {
-                let on = ProcSet::range(range.clone());
+                let on = ProcSet::from_range(range.clone());
                 self.losses.push(CapacityLoss { on, from: Time(state.now), until: Time::MAX });
             }
-            places.add(name, range, node.map_or(0, |node| node.busy.min(*cpus)));
+            places.add_node(name, range, node.map_or(0, |node| node.busy.min(*cpus)));
             procs += cpus;
         }
         (procs, places)
@@ -194,7 +197,12 @@ impl WhenScene {
 
     /// Counts the processors of nodes that take new jobs, and of others as many as running jobs
     /// hold.
-    fn gather(&mut self, state: &ClusterState, wanted: Option<&str>, running: &[&QueueEntry]) -> (u32, NodePlaces) {
+    fn gather_nodes(
+        &mut self,
+        state: &ClusterState,
+        wanted: Option<&str>,
+        running: &[&QueueEntry],
+    ) -> (u32, NodePlaces) {
         let partitions: BTreeSet<&String> = state.nodes.iter().flat_map(|node| &node.partitions).collect();
         if wanted.is_none() && partitions.len() > 1 {
             self.remarks.push(format!(
@@ -204,23 +212,23 @@ impl WhenScene {
             ));
         }
         // Nodes that are out hold no more than the running jobs do.
-        let mut occupied = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
+        let mut occupied_procs = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
         let (mut procs, mut places) = (0u32, NodePlaces::default());
         let is_here = |node: &&StateNode| wanted.is_none_or(|name| node.partitions.iter().any(|p| p == name));
         for node in state.nodes.iter().filter(is_here) {
             let busy = node.busy.min(node.procs);
             let open = state.takes_jobs(node);
-            let usable = if open { node.procs } else { busy.min(occupied) };
-            occupied -= if open { 0 } else { usable };
+            let usable = if open { node.procs } else { busy.min(occupied_procs) };
+            occupied_procs -= if open { 0 } else { usable };
             if usable > 0 {
                 let range = procs..procs + usable;
                 if open {
                     self.open += usable;
                 } else {
-                    let on = ProcSet::range(range.clone());
+                    let on = ProcSet::from_range(range.clone());
                     self.losses.push(CapacityLoss { on, from: Time(state.now), until: Time::MAX });
                 }
-                places.add(&node.name, range, busy.min(usable));
+                places.add_node(&node.name, range, busy.min(usable));
                 procs += usable;
             }
         }
@@ -229,7 +237,7 @@ impl WhenScene {
 
     /// Jobs of the accounting that are over.
     fn take_past(&mut self, site: &Site, state: &ClusterState, wanted: Option<&str>) {
-        let here: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
+        let queued_names: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
         let mut nodes: Vec<String> = Vec::new();
         // A record has all jobs that ended in its period, so all that ran since the first such end.
         let first = site.jobs().filter_map(|job| job.end).min().unwrap_or(i64::MAX);
@@ -240,20 +248,21 @@ impl WhenScene {
         if days > 0 {
             self.remarks.push(format!(
                 "the accounting ends {} before the queue: only past answers up to its end correct the new ones",
-                plural(days as u64, "day")
+                format_plural(days as u64, "day")
             ));
         }
         for job in site.jobs() {
             let Some(end) = job.end.filter(|&end| end <= state.now) else { continue };
             let procs = job.cpus.or(job.asked_cpus).unwrap_or(job.units);
-            let apart = wanted.is_some_and(|name| job.partition != name) || here.contains(job.display().as_str());
+            let apart =
+                wanted.is_some_and(|name| job.partition != name) || queued_names.contains(job.display_name().as_str());
             if apart || procs == 0 || procs > self.machine.procs {
                 continue;
             }
             let mut wants = Job::new(Time(job.submit), procs, Span(i64::from(job.limit).max(1)));
-            wants.user = self.user(&job.user);
+            wants.user = self.user_number(&job.user);
             if let Some(own) = &mut self.site_nodes {
-                own.describe(&mut wants, QueueNames::of_past(&job), job.node_shape());
+                own.describe_job(&mut wants, QueueNames::of_past(&job), job.node_shape());
                 nodes.push(job.node_list.to_string());
             }
             let eligible = Time(job.eligible.unwrap_or(job.submit).max(job.submit));
@@ -273,7 +282,7 @@ impl WhenScene {
         let mut order: Vec<usize> = (0..self.observed.len()).collect();
         order.sort_by_key(|&at| self.observed[at].job.submit);
         self.observed = order.iter().map(|&at| self.observed[at].clone()).collect();
-        let list = |(at, &before): (usize, &usize)| Some((at, state::hosts(nodes.get(before)?)));
+        let list = |(at, &before): (usize, &usize)| Some((at, state::expand_hosts(nodes.get(before)?)));
         self.listed = order.iter().enumerate().filter_map(list).collect();
     }
 
@@ -281,21 +290,22 @@ impl WhenScene {
     fn settle_nodes(&mut self, places: &NodePlaces) -> Result<(), CommandFailure> {
         let Some(nodes) = &self.site_nodes else { return Ok(()) };
         place_history(&mut self.observed, &self.listed, places);
-        self.schedulers = nodes.schedulers(&self.policy, &self.users)?;
+        self.schedulers = nodes.scheduler_source(&self.policy, &self.users)?;
         Ok(())
     }
 
     /// The machine with what jobs ask of its nodes.
     fn site_machine(&self) -> RehearsalMachine {
-        RehearsalMachine { machine: self.machine, resources: self.site_nodes.as_ref().map(SiteNodes::resources) }
+        RehearsalMachine { machine: self.machine, resources: self.site_nodes.as_ref().map(SiteNodes::resource_table) }
     }
 
     fn take_queue(&mut self, state: &ClusterState, wanted: Option<&str>, places: &NodePlaces) {
         let mut without = 0;
-        let here = |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
-        let mut jobs: Vec<QueueEntry> = state.jobs.iter().filter(here).cloned().collect();
+        let is_in_partition =
+            |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
+        let mut jobs: Vec<QueueEntry> = state.jobs.iter().filter(is_in_partition).cloned().collect();
         let keeps_limits = self.site_nodes.as_ref().is_some_and(SiteNodes::keeps_limits);
-        self.conditions = QueueConditions::resolve(&mut jobs, self.now, keeps_limits);
+        self.conditions = QueueConditions::resolve_queue(&mut jobs, self.now, keeps_limits);
         let open: BTreeSet<&str> =
             state.nodes.iter().filter(|node| state.takes_jobs(node)).map(|node| node.name.as_str()).collect();
         for (at, mut queued) in jobs.into_iter().enumerate() {
@@ -304,7 +314,7 @@ impl WhenScene {
             let never = pool.is_some_and(|pool| pool.is_too_small_for(&queued, self.now));
             let waits = |reason: &&mut WaitReason| never && reason.condition() == Some(Condition::Reservation);
             if let Some(reason) = queued.reason.as_mut().filter(waits) {
-                reason.bar("asks for more processors or time than its reservation has left");
+                reason.bar_start("asks for more processors or time than its reservation has left");
             }
             let partition = self.find_partition(&queued, &open);
             if let Err(why) = &partition {
@@ -312,35 +322,36 @@ impl WhenScene {
                 queued.reason = Some(WaitReason { effect, why, word: String::new(), begin: None });
             }
             let partition = partition.unwrap_or_default();
-            let place = queued.kept().is_none().then_some(self.observed.len());
+            let place = queued.barring_reason().is_none().then_some(self.observed.len());
             if place.is_some() {
                 let limit = Span(queued.limit.unwrap_or(NO_LIMIT).max(1));
                 let mut job = Job::new(Time(queued.submit.min(self.now)), queued.procs, limit);
-                job.user = self.user(&queued.user);
+                job.user = self.user_number(&queued.user);
                 if let Some(own) = &mut self.site_nodes {
                     let names = QueueNames { partition: &partition, ..QueueNames::of_queue(&queued) };
                     let mut shape = shape_of_queued(&queued);
                     if queued.since.is_none() {
                         let demand = NodeDemand { partitions: &partition, procs: queued.procs, shape: &shape };
-                        shape = own.spread(&demand, &partition);
+                        shape = own.spread_shape(&demand, &partition);
                     }
-                    own.describe(&mut job, names, shape);
+                    own.describe_job(&mut job, names, shape);
                     if queued.since.is_some() {
                         self.listed.push((self.observed.len(), queued.nodes.clone()));
                     }
                 }
                 let start = queued.since.map(|since| Time(since.min(self.now)));
                 // The past asks about jobs from the time on at which they compete.
-                let reserved = queued.reason.as_ref().and_then(WaitReason::condition) == Some(Condition::Reservation);
-                let held = !reserved && self.conditions.holds(at);
-                let later = held || reserved;
+                let is_reserved =
+                    queued.reason.as_ref().and_then(WaitReason::condition) == Some(Condition::Reservation);
+                let is_held = !is_reserved && self.conditions.is_held(at);
+                let later = is_held || is_reserved;
                 let (eligible, rank) = (if later { Time::MAX } else { job.submit }, -queued.priority);
-                let on = places.of(&queued.name);
-                let one = Observed { job, eligible, start, end: None, rank, on, held };
+                let on = places.job_processors(&queued.name);
+                let observed_job = Observed { job, eligible, start, end: None, rank, on, held: is_held };
                 if let Some(pool) = self.reserved.get_mut(&queued.reservation) {
-                    pool.add(&queued, &one, place, self.now);
+                    pool.add_job(&queued, &observed_job, place, self.now);
                 }
-                self.observed.push(one);
+                self.observed.push(observed_job);
             }
             self.queue.push((queued, place));
         }
@@ -355,7 +366,7 @@ impl WhenScene {
     /// # Errors
     /// The demand of a waiting job that no node of its partitions meets.
     fn find_partition(&self, queued: &QueueEntry, open: &BTreeSet<&str>) -> Result<String, String> {
-        let waits = queued.since.is_none() && queued.kept().is_none() && queued.reservation.is_empty();
+        let waits = queued.since.is_none() && queued.barring_reason().is_none() && queued.reservation.is_empty();
         let own = self.site_nodes.as_ref().filter(|_| waits && queued.procs <= self.open);
         let Some(own) = own else { return Ok(queued.partition.clone()) };
         let shape = shape_of_queued(queued);
@@ -365,18 +376,18 @@ impl WhenScene {
 
     /// Numbers of the forecaster. Under a policy with passes of its own clocks there are as many
     /// futures as a certain work allows.
-    pub(super) fn settings(&self, args: &WhenArgs) -> ForecasterSettings {
+    pub(super) fn forecaster_settings(&self, args: &WhenArgs) -> ForecasterSettings {
         let clocks = super::has_clocks(&self.policy);
         let samples = args.samples.unwrap_or(FUTURES);
-        let rehearsed = if clocks { samples.min(FUTURES_OF_CLOCKS) } else { samples };
-        let bounded = |work: u64, asked: bool| if clocks && !asked { work } else { u64::MAX };
+        let rehearsal_samples = if clocks { samples.min(FUTURES_OF_CLOCKS) } else { samples };
+        let bound_work = |work: u64, asked: bool| if clocks && !asked { work } else { u64::MAX };
         // 5 January 1970 was a Monday.
         let monday = 4 * 86_400;
         ForecasterSettings {
             samples,
-            rehearsed,
-            look_work: bounded(WORK_OF_CLOCKS[0], args.samples.is_some()),
-            rehearsal_work: bounded(WORK_OF_CLOCKS[1], args.rehearse.is_some()),
+            rehearsed: rehearsal_samples,
+            look_work: bound_work(WORK_OF_CLOCKS[0], args.samples.is_some()),
+            rehearsal_work: bound_work(WORK_OF_CLOCKS[1], args.rehearse.is_some()),
             seed: args.seed,
             monday,
             ..ForecasterSettings::default()
@@ -385,7 +396,7 @@ impl WhenScene {
 
     /// Learns from the past, and from the jobs of the queue as they arrived. Shows `plan` if that
     /// takes long enough to be watched.
-    pub(super) fn rehearse(
+    pub(super) fn rehearse_past(
         &self,
         forecaster: &mut Forecaster,
         questions: usize,
@@ -395,16 +406,16 @@ impl WhenScene {
         let progress = WorkProgress::new("rehearsing", "answers", Some(questions as u64));
         let (answers, plan) = (Cell::new(0), Cell::new(plan));
         let step = || {
-            progress.add(1);
+            progress.add_done(1);
             if progress.is_watched()
                 && let Some(plan) = plan.take()
             {
-                progress.tell(&plan);
+                progress.print_notice(&plan);
             }
             answers.set(answers.get() + 1);
             // Where no bar can be seen, one line says how long it will take.
             if answers.get() == FIRST_ANSWERS {
-                progress.foretell(
+                progress.forecast_remaining(
                     FIRST_ANSWERS as u64,
                     questions as u64,
                     "answers of the rehearsal; --rehearse 0 leaves it out",
@@ -417,14 +428,14 @@ impl WhenScene {
             patience: PATIENCE,
             known: self.known.clone(),
         };
-        forecaster.rehearse(self.site_machine(), &self.observed, Time(self.now), &questions, &step)
+        forecaster.rehearse_answers(self.site_machine(), &self.observed, Time(self.now), &questions, &step)
     }
 
     /// The job that was asked about, if one was. One that is not submitted yet is added.
-    pub(super) fn asked(&mut self, args: &WhenArgs) -> Result<Option<usize>, CommandFailure> {
+    pub(super) fn asked_job(&mut self, args: &WhenArgs) -> Result<Option<usize>, CommandFailure> {
         if let (Some(procs), Some(limit)) = (args.procs, args.limit) {
             if procs > self.open {
-                return Err(CommandFailure::usage(format_args!(
+                return Err(CommandFailure::usage_error(format_args!(
                     "--procs: {procs} processors are more than the {} of the nodes that take new jobs",
                     self.open
                 )));
@@ -432,9 +443,11 @@ impl WhenScene {
             let mut job = Job::new(Time(self.now), procs, limit);
             if let Some(name) = &args.user {
                 if !self.users.contains_key(name) {
-                    message::warning(&format!("no job of user {name} is known: run times are those of all users"));
+                    message::print_warning(&format!(
+                        "no job of user {name} is known: run times are those of all users"
+                    ));
                 }
-                job.user = self.user(name);
+                job.user = self.user_number(name);
             }
             self.describe_hypothetical(&mut job, args);
             let at = self.observed.len();
@@ -444,21 +457,21 @@ impl WhenScene {
         }
         let Some(name) = &args.job else { return Ok(None) };
         let Some((queued, place)) = self.queue.iter().find(|(queued, _)| queued.name == *name) else {
-            return Err(CommandFailure::usage(format_args!(
+            return Err(CommandFailure::usage_error(format_args!(
                 "--job: the queue has no job {name}{}; without --job every waiting job is listed",
                 args.partition.as_ref().map(|p| format!(" in partition {p}")).unwrap_or_default()
             )));
         };
-        if let Some(reason) = queued.kept().filter(|reason| place.is_none() && reason.word.is_empty()) {
-            return Err(CommandFailure::usage(format_args!("--job: job {name} {reason}: it cannot start")));
+        if let Some(reason) = queued.barring_reason().filter(|reason| place.is_none() && reason.word.is_empty()) {
+            return Err(CommandFailure::usage_error(format_args!("--job: job {name} {reason}: it cannot start")));
         }
-        if let Some(kept) = queued.kept().filter(|_| place.is_none()) {
-            return Err(CommandFailure::usage(format_args!(
+        if let Some(kept) = queued.barring_reason().filter(|_| place.is_none()) {
+            return Err(CommandFailure::usage_error(format_args!(
                 "--job: job {name} {kept}: no start can be foretold before that is over"
             )));
         }
         if queued.since.is_some() {
-            return Err(CommandFailure::usage(format_args!("--job: job {name} runs already")));
+            return Err(CommandFailure::usage_error(format_args!("--job: job {name} runs already")));
         }
         Ok(*place)
     }
@@ -475,21 +488,21 @@ impl WhenScene {
     }
 
     /// The session of the present.
-    pub(super) fn adopt(&self) -> Result<Adoption, FutureError> {
-        self.adopted(&self.observed[self.present..])
+    pub(super) fn adopt_jobs(&self) -> Result<Adoption, FutureError> {
+        self.adopt_observed(&self.observed[self.present..])
     }
 
     /// Adopts the queue with one job replaced.
     pub(super) fn adopt_with(&self, job: usize, other: &Job) -> Result<Adoption, FutureError> {
         let mut jobs = self.observed[self.present..].to_vec();
         jobs[job - self.present].job = other.clone();
-        self.adopted(&jobs)
+        self.adopt_observed(&jobs)
     }
 
     /// The session of the present without the last of the jobs, which is not submitted yet.
     pub(super) fn adopt_without_last(&self) -> Result<Adoption, FutureError> {
         let last = self.observed.len().saturating_sub(1).max(self.present);
-        self.adopted(&self.observed[self.present..last])
+        self.adopt_observed(&self.observed[self.present..last])
     }
 
     /// Jobs of the queue that wait and are wider than all nodes that take new jobs.
@@ -501,7 +514,7 @@ impl WhenScene {
 
     /// Returns whether a job waits for room in a reservation.
     pub(super) fn is_reserved(&self, job: usize) -> bool {
-        self.reserved.values().any(|pool| pool.waiting().any(|other| other == job))
+        self.reserved.values().any(|pool| pool.waiting_jobs().any(|other| other == job))
     }
 
     /// Processors of nodes that take new jobs.
@@ -521,48 +534,52 @@ impl WhenScene {
         job >= self.present && !self.queue.iter().any(|(_, place)| *place == Some(job))
     }
 
-    fn adopted(&self, jobs: &[Observed]) -> Result<Adoption, FutureError> {
+    fn adopt_observed(&self, jobs: &[Observed]) -> Result<Adoption, FutureError> {
         // Jobs that are too wide for all nodes that take jobs do not stand in the way of others.
-        let (mut here, open) = (jobs.to_vec(), self.open);
-        for one in here.iter_mut().filter(|one| one.start.is_none() && one.job.procs > open) {
+        let (mut observed_jobs, open) = (jobs.to_vec(), self.open);
+        for one in observed_jobs.iter_mut().filter(|one| one.start.is_none() && one.job.procs > open) {
             (one.eligible, one.held) = (Time::MAX, false);
         }
         if let Some(nodes) = &self.site_nodes {
             // Only here: the past has the times at which they came.
-            let mut queue: Vec<&mut Observed> = here.iter_mut().filter(|one| one.start.is_none()).collect();
+            let mut queue: Vec<&mut Observed> = observed_jobs.iter_mut().filter(|one| one.start.is_none()).collect();
             queue.sort_by_key(|one| (one.rank, one.job.submit));
             nodes.put_in_order(&mut queue.into_iter().map(|one| &mut one.job).collect::<Vec<_>>());
         }
-        let mut adoption = adopt((self.schedulers)(), self.site_machine(), &here, &self.losses, Time(self.now))?;
+        let mut adoption =
+            adopt_jobs((self.schedulers)(), self.site_machine(), &observed_jobs, &self.losses, Time(self.now))?;
         adoption.jobs.iter_mut().for_each(|job| *job += self.present);
         Ok(adoption)
     }
 
     /// Returns the name of a job, and the time of its arrival.
-    pub(super) fn name(&self, job: usize) -> (String, Option<String>) {
-        let found = self.queue.iter().find(|(_, place)| *place == Some(job));
-        match found {
+    pub(super) fn job_name(&self, job: usize) -> (String, Option<String>) {
+        let queue_entry = self.queue.iter().find(|(_, place)| *place == Some(job));
+        match queue_entry {
             Some((queued, _)) => (queued.name.clone(), Some(queued.user.clone())),
             None => (HYPOTHETICAL.to_string(), None),
         }
     }
 
     /// Jobs that cannot start whatever is free: their names and reasons.
-    pub(super) fn kept(&self) -> Vec<(String, WaitReason)> {
-        self.queue.iter().filter_map(|(queued, _)| Some((queued.name.clone(), queued.kept()?.clone()))).collect()
+    pub(super) fn kept_jobs(&self) -> Vec<(String, WaitReason)> {
+        self.queue
+            .iter()
+            .filter_map(|(queued, _)| Some((queued.name.clone(), queued.barring_reason()?.clone())))
+            .collect()
     }
 
     /// Reason of a job to wait for more than processors: a time to begin, or what is not simulated.
     pub(super) fn also_waits(&self, job: usize) -> Option<WaitReason> {
-        let (queued, _) = self.queue.iter().find(|(_, place)| *place == Some(job))?;
-        queued.reason.clone()
+        let (queue_entry, _) = self.queue.iter().find(|(_, place)| *place == Some(job))?;
+        queue_entry.reason.clone()
     }
 
     /// Conditions of the jobs that are held back in this session.
-    pub(super) fn gates(&self, adoption: &Adoption) -> StartGates {
+    pub(super) fn start_gates(&self, adoption: &Adoption) -> StartGates {
         let ids: BTreeMap<usize, JobId> = (0u32..).zip(&adoption.jobs).map(|(id, &job)| (job, JobId(id))).collect();
         let id = |at: usize| self.queue.get(at)?.1.and_then(|place| ids.get(&place).copied());
-        self.conditions.gates(id, |name| self.users.get(name).copied())
+        self.conditions.start_gates(id, |name| self.users.get(name).copied())
     }
 }
 
@@ -572,11 +589,11 @@ fn check_partition(state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<
     match args.partition.as_deref().filter(|name| !partitions.contains(name)) {
         None => Ok(()),
         Some(name) => {
-            let all: Vec<&str> = partitions.into_iter().collect();
-            Err(CommandFailure::usage(format_args!(
+            let names: Vec<&str> = partitions.into_iter().collect();
+            Err(CommandFailure::usage_error(format_args!(
                 "--partition: no node in {} is in `{name}`; expected one of {}",
                 dir.join("nodes.txt").display(),
-                all.join(", ")
+                names.join(", ")
             )))
         }
     }
@@ -584,10 +601,10 @@ fn check_partition(state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<
 
 /// Imports the accounting, whatever kind it is of; `None` where it has no job, as that of a new
 /// cluster.
-fn accounting(path: &Path, args: &WhenArgs) -> Result<Option<Site>, CommandFailure> {
+fn read_accounting(path: &Path, args: &WhenArgs) -> Result<Option<Site>, CommandFailure> {
     let options = ImportOptions { time_zone: args.timezone.clone(), ..ImportOptions::default() };
     let open = |path: &Path| -> std::io::Result<Box<dyn Read>> { Ok(Box::new(File::open(path)?)) };
-    match import(&[path.to_path_buf()], &options, &open, ImportObserver::default()) {
+    match import_files(&[path.to_path_buf()], &options, &open, ImportObserver::default()) {
         Err(SiteError::NoRows { .. }) => Ok(None),
         site => Ok(Some(site?)),
     }

@@ -56,7 +56,7 @@ impl SiteNodes {
     ///
     /// # Errors
     /// Tables of accounts that cannot be read.
-    pub(super) fn read(policy: &PolicySpec, dir: &Path) -> Result<Option<SiteNodes>, CommandFailure> {
+    pub(super) fn read_conf(policy: &PolicySpec, dir: &Path) -> Result<Option<SiteNodes>, CommandFailure> {
         if policy.kind().name != SLURM.name {
             return Ok(None);
         }
@@ -66,7 +66,7 @@ impl SiteNodes {
         if Path::new(value("conf")) != file {
             return Ok(None);
         }
-        let conf = SlurmConf::read(&file).map_err(|error| CommandFailure::usage(error.to_string()))?;
+        let conf = SlurmConf::read_file(&file).map_err(|error| CommandFailure::usage_error(error.to_string()))?;
         let files: Vec<PathBuf> = match value("accounts") {
             "none" => Vec::new(),
             "auto" => ACCOUNT_FILES.iter().map(|name| dir.join(name)).collect(),
@@ -74,7 +74,7 @@ impl SiteNodes {
         };
         // All partitions have numbers from the beginning: one may be asked for that no job was in.
         let mut numbers: [BTreeMap<String, i32>; 3] = Default::default();
-        conf.partitions.iter().for_each(|part| _ = number(&mut numbers[2], &part.name));
+        conf.partitions.iter().for_each(|part| _ = assign_number(&mut numbers[2], &part.name));
         Ok(Some(SiteNodes { conf, accounts: read_accounts(&files)?, numbers, table: ResourceTableBuilder::new() }))
     }
 
@@ -85,7 +85,7 @@ impl SiteNodes {
 
     /// Returns the policy in which jobs of the queue have the order of their present priorities:
     /// where past use counts for these, it is not known, and the order stays.
-    pub(super) fn policy(&self, policy: &PolicySpec) -> PolicySpec {
+    pub(super) fn policy_with_priorities(&self, policy: &PolicySpec) -> PolicySpec {
         if !self.conf.priority.multifactor || !self.keeps_order() {
             return policy.clone();
         }
@@ -110,7 +110,7 @@ impl SiteNodes {
     pub(super) fn check_nodes(&self, listed: &[StateNode]) {
         let unknown = listed.iter().filter(|node| self.conf.nodes.iter().all(|own| own.name != node.name)).count();
         if unknown > 0 {
-            message::warning(&format!(
+            message::print_warning(&format!(
                 "{unknown} of the nodes in nodes.txt are not in slurm.conf and are left out; take all files at one time, with the files \
                  that slurm.conf includes"
             ));
@@ -118,15 +118,15 @@ impl SiteNodes {
     }
 
     /// Gives a job its account, QOS and partition by their numbers, and what it asks of its nodes.
-    pub(super) fn describe(&mut self, job: &mut Job, names: QueueNames<'_>, shape: NodeShape) {
+    pub(super) fn describe_job(&mut self, job: &mut Job, names: QueueNames<'_>, shape: NodeShape) {
         let [accounts, qos, partitions] = &mut self.numbers;
-        job.group = number(accounts, names.account);
-        job.queue = number(qos, names.qos);
+        job.group = assign_number(accounts, names.account);
+        job.queue = assign_number(qos, names.qos);
         // A job of several partitions starts in any; the first in which it fits stands for all.
-        job.partition = number(partitions, names.partition.split(',').next().unwrap_or_default());
+        job.partition = assign_number(partitions, names.partition.split(',').next().unwrap_or_default());
         let shape = (shape != NodeShape::default()).then_some(shape);
         let demand = shape.map(|shape| Demand { totals: Vec::new(), shape: Some(shape) });
-        job.demand = demand.and_then(|demand| self.table.intern(demand).ok()).unwrap_or_default();
+        job.demand = demand.and_then(|demand| self.table.intern_demand(demand).ok()).unwrap_or_default();
     }
 
     /// Returns the partition in which a job fits.
@@ -143,7 +143,7 @@ impl SiteNodes {
 
     /// Lets a waiting job that names no number of nodes have several, where no node of its
     /// partition has the memory of its processors, or all of its GPUs.
-    pub(super) fn spread(&self, demand: &NodeDemand<'_>, partition: &str) -> NodeShape {
+    pub(super) fn spread_shape(&self, demand: &NodeDemand<'_>, partition: &str) -> NodeShape {
         let mut shape = demand.shape.clone();
         if shape.nodes == (0, 0) && demand.needs_several_nodes(&self.conf, partition) {
             shape.nodes = (1, u32::MAX);
@@ -153,11 +153,11 @@ impl SiteNodes {
 
     /// Moves a job to a partition.
     pub(super) fn move_to(&mut self, job: &mut Job, partition: &str) {
-        job.partition = number(&mut self.numbers[2], partition);
+        job.partition = assign_number(&mut self.numbers[2], partition);
     }
 
     /// Returns what jobs ask of nodes.
-    pub(super) fn resources(&self) -> Arc<ResourceTable> {
+    pub(super) fn resource_table(&self) -> Arc<ResourceTable> {
         self.table.clone().finish()
     }
 
@@ -165,7 +165,7 @@ impl SiteNodes {
     ///
     /// # Errors
     /// A policy that cannot be made.
-    pub(super) fn schedulers(
+    pub(super) fn scheduler_source(
         &self,
         policy: &PolicySpec,
         users: &BTreeMap<String, i32>,
@@ -177,11 +177,12 @@ impl SiteNodes {
                 let _ = writeln!(names, "{kind},{number},{name}");
             }
         }
-        build_among(policy, self.accounts.clone(), &names).map_err(|error| CommandFailure::usage(error.to_string()))?;
+        build_among(policy, self.accounts.clone(), &names)
+            .map_err(|error| CommandFailure::usage_error(error.to_string()))?;
         let (policy, accounts) = (policy.clone(), self.accounts.clone());
         Ok(Arc::new(move || {
             let own = build_among(&policy, accounts.clone(), &names);
-            let plain = policy.scheduler();
+            let plain = policy.build_scheduler();
             // It could be built before.
             Scheduler { policy: own.unwrap_or(plain.policy), ..plain }
         }))
@@ -202,7 +203,7 @@ impl SiteNodes {
 }
 
 /// Returns the number of a name, from 1 on; −1 for none.
-fn number(numbers: &mut BTreeMap<String, i32>, name: &str) -> i32 {
+fn assign_number(numbers: &mut BTreeMap<String, i32>, name: &str) -> i32 {
     if name.is_empty() {
         return -1;
     }
@@ -221,7 +222,7 @@ fn read_accounts(files: &[PathBuf]) -> Result<Accounts, CommandFailure> {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {
-                return Err(CommandFailure::usage(format_args!("{}: cannot be read: {error}", file.display())));
+                return Err(CommandFailure::usage_error(format_args!("{}: cannot be read: {error}", file.display())));
             }
         }
     }
@@ -229,7 +230,7 @@ fn read_accounts(files: &[PathBuf]) -> Result<Accounts, CommandFailure> {
         return Ok(Accounts::new());
     }
     let texts: Vec<(&Path, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
-    Accounts::parse_all(&texts).map_err(|(_, error)| CommandFailure::usage(error.to_string()))
+    Accounts::parse_all(&texts).map_err(|(_, error)| CommandFailure::usage_error(error.to_string()))
 }
 
 /// Returns what a job of the queue asks of its nodes.

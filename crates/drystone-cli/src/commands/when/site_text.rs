@@ -11,8 +11,8 @@ pub(crate) fn read_template(text: &str) -> Result<String, String> {
     let names = text.split('{').skip(1).map(|part| part.split('}').next().unwrap_or_default());
     for name in names {
         if !PLACEHOLDERS.contains(&name) {
-            let all = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
-            return Err(format!("`{{{name}}}` is none of {all}"));
+            let placeholder_list = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
+            return Err(format!("`{{{name}}}` is none of {placeholder_list}"));
         }
     }
     Ok(text.to_string())

@@ -1,6 +1,6 @@
 //! The state of a Slurm cluster as its commands print it.
 
-use super::reasons::{Condition, WaitEffect, WaitReason, in_reservation, reason};
+use super::reasons::{Condition, WaitEffect, WaitReason, in_reservation, reason_from_word};
 use crate::exit::CommandFailure;
 use drystone::model::NodeMemory;
 use drystone_slurm::accounts::Tres;
@@ -71,7 +71,7 @@ pub(super) struct QueueEntry {
 
 impl QueueEntry {
     /// Returns the reason why it cannot start whatever is free, if there is one.
-    pub(super) fn kept(&self) -> Option<&WaitReason> {
+    pub(super) fn barring_reason(&self) -> Option<&WaitReason> {
         self.reason.as_ref().filter(|reason| reason.effect == WaitEffect::Bars)
     }
 }
@@ -79,10 +79,12 @@ impl QueueEntry {
 impl ClusterState {
     /// Returns whether a node takes new jobs, now or after a reservation.
     pub(super) fn takes_jobs(&self, node: &StateNode) -> bool {
-        let begun = |window: &&ReservedWindow| window.from <= self.now && self.now < window.until;
+        let is_active = |window: &&ReservedWindow| window.from <= self.now && self.now < window.until;
         match node.takes {
             NodeTakes::Any => true,
-            NodeTakes::Reserved => self.windows.iter().filter(begun).any(|window| window.nodes.contains(&node.name)),
+            NodeTakes::Reserved => {
+                self.windows.iter().filter(is_active).any(|window| window.nodes.contains(&node.name))
+            }
             NodeTakes::None => false,
         }
     }
@@ -91,17 +93,17 @@ impl ClusterState {
     /// its nodes.
     pub(super) fn take_in_neighbours(&mut self, partition: &str) {
         let is_of = |node: &&StateNode| node.partitions.iter().any(|name| name == partition);
-        let here: BTreeSet<&str> = self.nodes.iter().filter(is_of).map(|node| node.name.as_str()).collect();
+        let own_names: BTreeSet<&str> = self.nodes.iter().filter(is_of).map(|node| node.name.as_str()).collect();
         for job in self.jobs.iter_mut().filter(|job| job.since.is_some()) {
             if job.partition.split(',').any(|name| name == partition) {
                 continue;
             }
-            let all = job.nodes.len();
-            job.nodes.retain(|name| here.contains(name.as_str()));
+            let node_count = job.nodes.len();
+            job.nodes.retain(|name| own_names.contains(name.as_str()));
             if !job.nodes.is_empty() {
                 // Equal parts on its nodes: which it has on each is not listed.
                 let part = u64::from(job.procs) * job.nodes.len() as u64;
-                job.procs = u32::try_from(part.div_ceil(all as u64)).unwrap_or(job.procs);
+                job.procs = u32::try_from(part.div_ceil(node_count as u64)).unwrap_or(job.procs);
                 job.partition = partition.to_string();
             }
         }
@@ -134,7 +136,7 @@ impl NodeTakes {
     ///
     /// Nodes that are powered down count: Slurm boots them for a job. So do those that reboot once
     /// they are idle, which take jobs until then.
-    fn of(state: &str) -> NodeTakes {
+    fn from_state(state: &str) -> NodeTakes {
         let signs = state.trim_start_matches(|c: char| c.is_ascii_alphabetic());
         let signs = signs.split('+').next().unwrap_or_default();
         // Not responding, reboot issued.
@@ -173,40 +175,43 @@ pub(super) struct ClusterState {
     pub(super) accounting: Option<PathBuf>,
 }
 
-fn wrong(file: &Path, line: usize, what: &str) -> CommandFailure {
-    CommandFailure::usage(format_args!("{}:{line}: {what}; `drystone when --ask` prints the commands", file.display()))
+fn line_failure(file: &Path, line: usize, what: &str) -> CommandFailure {
+    CommandFailure::usage_error(format_args!(
+        "{}:{line}: {what}; `drystone when --ask` prints the commands",
+        file.display()
+    ))
 }
 
 /// Reads a folder.
-pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
+pub(super) fn read_state(dir: &Path) -> Result<ClusterState, CommandFailure> {
     let text = |name: &str| -> Result<Option<(PathBuf, String)>, CommandFailure> {
         let path = dir.join(name);
         match fs::read_to_string(&path) {
             Ok(text) => Ok(Some((path, text))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(CommandFailure::usage(format_args!("{}: cannot be read: {error}", path.display()))),
+            Err(error) => Err(CommandFailure::usage_error(format_args!("{}: cannot be read: {error}", path.display()))),
         }
     };
     if !dir.is_dir() {
-        return Err(CommandFailure::usage(format_args!(
+        return Err(CommandFailure::usage_error(format_args!(
             "{}: is not a folder; `drystone when --ask` prints the commands that fill one",
             dir.display()
         )));
     }
-    let (mut jobs, updated) = match (text("squeue.json")?, text("squeue.txt")?) {
-        (Some((path, text)), _) => json(&path, &text)?,
-        (None, Some((path, text))) => (table(&path, &text)?, None),
+    let (mut jobs, update_time) = match (text("squeue.json")?, text("squeue.txt")?) {
+        (Some((path, text)), _) => parse_json(&path, &text)?,
+        (None, Some((path, text))) => (parse_table(&path, &text)?, None),
         (None, None) => {
-            return Err(CommandFailure::usage(format_args!(
+            return Err(CommandFailure::usage_error(format_args!(
                 "{}: has neither squeue.json nor squeue.txt; `drystone when --ask` prints the commands that write them",
                 dir.display()
             )));
         }
     };
     let nodes = match text("nodes.txt")? {
-        Some((path, text)) => nodes(&path, &text)?,
+        Some((path, text)) => parse_nodes(&path, &text)?,
         None => {
-            return Err(CommandFailure::usage(format_args!(
+            return Err(CommandFailure::usage_error(format_args!(
                 "{}: has no nodes.txt, the output of `scontrol -o show nodes`",
                 dir.display()
             )));
@@ -216,26 +221,26 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
         Some((path, text)) => text
             .trim()
             .parse()
-            .map_err(|_| wrong(&path, 1, &format!("`{}` is no time in seconds since 1970", text.trim())))?,
-        None => updated.ok_or_else(|| {
-            CommandFailure::usage(format_args!(
+            .map_err(|_| line_failure(&path, 1, &format!("`{}` is no time in seconds since 1970", text.trim())))?,
+        None => update_time.ok_or_else(|| {
+            CommandFailure::usage_error(format_args!(
                 "{}: has no now.txt, the output of `date +%s`, and squeue.json has no time",
                 dir.display()
             ))
         })?,
     };
-    let listed =
-        text("reservations.txt")?.map_or_else(|| Ok(Vec::new()), |(path, text)| reservations(&path, &text, now))?;
+    let reservation_windows = text("reservations.txt")?
+        .map_or_else(|| Ok(Vec::new()), |(path, text)| parse_reservations(&path, &text, now))?;
     let mut reservations: BTreeMap<String, ReservedWindow> = BTreeMap::new();
-    for (name, window) in listed.iter().filter(|(_, window)| window.until > now) {
+    for (name, window) in reservation_windows.iter().filter(|(_, window)| window.until > now) {
         reservations.entry(name.clone()).or_insert_with(|| window.clone());
     }
-    let windows = listed.into_iter().map(|(_, window)| window).collect();
+    let windows = reservation_windows.into_iter().map(|(_, window)| window).collect();
     for job in &mut jobs {
         let missing = !reservations.contains_key(&job.reservation);
         let waits = |reason: &&mut WaitReason| missing && reason.condition() == Some(Condition::Reservation);
         if let Some(reason) = job.reason.as_mut().filter(waits) {
-            reason.bar("was submitted to a reservation of nodes that is not listed");
+            reason.bar_start("was submitted to a reservation of nodes that is not listed");
         }
     }
     // A site without accounting leaves the folder, or the file in it, empty.
@@ -245,18 +250,18 @@ pub(super) fn read(dir: &Path) -> Result<ClusterState, CommandFailure> {
         })
     };
     let accounting = Some(dir.join("accounting")).filter(holds);
-    check(&jobs, now, dir)?;
+    check_jobs(&jobs, now, dir)?;
     Ok(ClusterState { now, jobs, nodes, windows, reservations, accounting })
 }
 
 /// States that cannot be.
-fn check(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFailure> {
+fn check_jobs(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFailure> {
     let fail = |job: &QueueEntry, what: String| {
-        Err(CommandFailure::usage(format_args!("{}: job {}: {what}", dir.display(), job.name)))
+        Err(CommandFailure::usage_error(format_args!("{}: job {}: {what}", dir.display(), job.name)))
     };
-    let mut seen = BTreeSet::new();
+    let mut seen_names = BTreeSet::new();
     for job in jobs {
-        if !seen.insert(job.name.as_str()) {
+        if !seen_names.insert(job.name.as_str()) {
             return fail(job, "is listed twice".into());
         }
         if job.procs == 0 {
@@ -276,7 +281,7 @@ fn check(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFailure
 }
 
 /// A number that newer versions wrap: `{"set": true, "infinite": false, "number": 7}`.
-pub(in crate::commands) fn number(value: &Value) -> Option<i64> {
+pub(in crate::commands) fn json_number(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64(),
         Value::Object(map) => {
@@ -292,83 +297,84 @@ pub(in crate::commands) fn number(value: &Value) -> Option<i64> {
 }
 
 /// A word, of a list the first.
-pub(in crate::commands) fn word(value: &Value) -> String {
+pub(in crate::commands) fn json_word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(list) => list.first().map(word).unwrap_or_default(),
+        Value::Array(list) => list.first().map(json_word).unwrap_or_default(),
         _ => String::new(),
     }
 }
 
 /// Parses the output of `squeue --json`.
-fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), CommandFailure> {
+fn parse_json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), CommandFailure> {
     let whole: Value =
-        serde_json::from_str(text).map_err(|error| wrong(path, error.line(), &format!("no JSON: {error}")))?;
+        serde_json::from_str(text).map_err(|error| line_failure(path, error.line(), &format!("no JSON: {error}")))?;
     let Some(list) = whole.get("jobs").and_then(Value::as_array) else {
-        return Err(wrong(path, 1, "has no list `jobs`, as `squeue --json` writes one"));
+        return Err(line_failure(path, 1, "has no list `jobs`, as `squeue --json` writes one"));
     };
     let mut jobs = Vec::new();
     for (at, job) in list.iter().enumerate() {
         let get = |key: &str| job.get(key).unwrap_or(&Value::Null);
-        let lacks = |key: &str| wrong(path, 1, &format!("job {} of the list has no usable `{key}`", at + 1));
-        let id = number(get("job_id")).ok_or_else(|| lacks("job_id"))?;
-        let state = word(get("job_state"));
+        let lacks = |key: &str| line_failure(path, 1, &format!("job {} of the list has no usable `{key}`", at + 1));
+        let id = json_number(get("job_id")).ok_or_else(|| lacks("job_id"))?;
+        let state = json_word(get("job_state"));
         let pending = state == "PENDING";
         if !pending && !matches!(state.as_str(), "RUNNING" | "SUSPENDED" | "COMPLETING" | "CONFIGURING") {
             continue;
         }
-        let procs = number(get("cpus")).and_then(|cpus| u32::try_from(cpus).ok()).ok_or_else(|| lacks("cpus"))?;
-        let submit = number(get("submit_time")).ok_or_else(|| lacks("submit_time"))?;
-        let since = if pending { None } else { Some(number(get("start_time")).ok_or_else(|| lacks("start_time"))?) };
-        let priority = number(get("priority")).unwrap_or(0);
-        let array = number(get("array_job_id")).filter(|&id| id > 0);
+        let procs = json_number(get("cpus")).and_then(|cpus| u32::try_from(cpus).ok()).ok_or_else(|| lacks("cpus"))?;
+        let submit = json_number(get("submit_time")).ok_or_else(|| lacks("submit_time"))?;
+        let since =
+            if pending { None } else { Some(json_number(get("start_time")).ok_or_else(|| lacks("start_time"))?) };
+        let priority = json_number(get("priority")).unwrap_or(0);
+        let array = json_number(get("array_job_id")).filter(|&id| id > 0);
         let throttle =
-            number(get("array_max_tasks")).and_then(|most| u32::try_from(most).ok()).filter(|&most| most > 0);
-        let (tres, _) = Tres::parse(&word(get("tres_req_str"))).unwrap_or_default();
-        let reservation = reservation_name(&word(get("resv_name")));
-        let one = QueueEntry {
+            json_number(get("array_max_tasks")).and_then(|most| u32::try_from(most).ok()).filter(|&most| most > 0);
+        let (tres, _) = Tres::parse(&json_word(get("tres_req_str"))).unwrap_or_default();
+        let reservation = reservation_name(&json_word(get("resv_name")));
+        let entry = QueueEntry {
             name: id.to_string(),
-            user: word(get("user_name")),
-            partition: word(get("partition")),
+            user: json_word(get("user_name")),
+            partition: json_word(get("partition")),
             procs,
-            limit: number(get("time_limit")).map(|minutes| minutes.saturating_mul(60)),
+            limit: json_number(get("time_limit")).map(|minutes| minutes.saturating_mul(60)),
             submit,
             since,
             priority,
             reason: match pending {
                 true => in_reservation(
                     &reservation,
-                    reason(&word(get("state_reason")), priority, number(get("eligible_time"))),
+                    reason_from_word(&json_word(get("state_reason")), priority, json_number(get("eligible_time"))),
                 ),
                 false => None,
             },
             reservation,
-            nodes: if pending { Vec::new() } else { hosts(&word(get("nodes"))) },
-            account: word(get("account")),
-            qos: word(get("qos")),
+            nodes: if pending { Vec::new() } else { expand_hosts(&json_word(get("nodes"))) },
+            account: json_word(get("account")),
+            qos: json_word(get("qos")),
             array: array.map(|array| (array.to_string(), throttle)),
-            parents: parents(&word(get("dependency"))),
-            node_count: number(get("node_count")).and_then(|nodes| u32::try_from(nodes).ok()).unwrap_or(0),
+            parents: parse_parents(&json_word(get("dependency"))),
+            node_count: json_number(get("node_count")).and_then(|nodes| u32::try_from(nodes).ok()).unwrap_or(0),
             memory: tres.mem.unwrap_or(0),
             gpus: tres.gpu.unwrap_or(0),
-            spreads_gpus: ["tres_per_job", "tres_per_task"].into_iter().any(|key| word(get(key)).contains("gpu")),
-            memory_each: memory_of_json(number(get("memory_per_cpu")), number(get("memory_per_node"))),
-            gpu_kind: gpu_kind(&word(get("tres_req_str"))),
-            features: features(&word(get("features"))),
+            spreads_gpus: ["tres_per_job", "tres_per_task"].into_iter().any(|key| json_word(get(key)).contains("gpu")),
+            memory_each: memory_of_json(json_number(get("memory_per_cpu")), json_number(get("memory_per_node"))),
+            gpu_kind: gpu_kind(&json_word(get("tres_req_str"))),
+            features: parse_features(&json_word(get("features"))),
         };
-        match (array, number(get("array_task_id")), word(get("array_task_string"))) {
-            (Some(array), Some(task), _) => jobs.push(QueueEntry { name: format!("{array}_{task}"), ..one }),
+        match (array, json_number(get("array_task_id")), json_word(get("array_task_string"))) {
+            (Some(array), Some(task), _) => jobs.push(QueueEntry { name: format!("{array}_{task}"), ..entry }),
             (Some(array), None, tasks) if !tasks.is_empty() => {
-                let tasks = self::tasks(&tasks).ok_or_else(|| lacks("array_task_string"))?;
+                let tasks = self::parse_tasks(&tasks).ok_or_else(|| lacks("array_task_string"))?;
                 jobs.extend(
-                    tasks.into_iter().map(|task| QueueEntry { name: format!("{array}_{task}"), ..one.clone() }),
+                    tasks.into_iter().map(|task| QueueEntry { name: format!("{array}_{task}"), ..entry.clone() }),
                 );
             }
-            _ => jobs.push(one),
+            _ => jobs.push(entry),
         }
     }
-    let updated = whole.get("last_update").and_then(number);
-    Ok((jobs, updated))
+    let update_time = whole.get("last_update").and_then(json_number);
+    Ok((jobs, update_time))
 }
 
 /// The name of a reservation; empty for none.
@@ -377,12 +383,12 @@ fn reservation_name(text: &str) -> String {
 }
 
 /// Nodes of a list; none where it is no list.
-pub(super) fn hosts(list: &str) -> Vec<String> {
+pub(super) fn expand_hosts(list: &str) -> Vec<String> {
     drystone_slurm::conf::expand_hostlist(list).unwrap_or_default()
 }
 
 /// Tasks of an array that have nothing of their own yet: `1-3,7%2`, `0-9:3`.
-fn tasks(text: &str) -> Option<Vec<u32>> {
+fn parse_tasks(text: &str) -> Option<Vec<u32>> {
     let text = text.split('%').next()?.trim_matches(['[', ']']);
     let mut list = Vec::new();
     for part in text.split(',') {
@@ -407,7 +413,7 @@ fn array_of(name: &str) -> Option<(String, Option<u32>)> {
 /// Jobs that have to end first: `afterok:7(unfulfilled),afterany:8_*+9`. `None` where the job waits
 /// for anything else: the start of another, its failure, all of a name. A task of an array may wait
 /// for the task of the same number: `8_@`.
-fn parents(text: &str) -> Option<Vec<String>> {
+fn parse_parents(text: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for part in text.split([',', '?']).map(str::trim).filter(|part| !part.is_empty()) {
         let (kind, jobs) = part.split_once(':')?;
@@ -424,13 +430,13 @@ fn parents(text: &str) -> Option<Vec<String>> {
 }
 
 /// Megabytes that a job asks for in all: `4G` for each node, `2000Mc` for each processor.
-fn memory(text: &str, nodes: u32, procs: u32) -> u64 {
+fn parse_memory(text: &str, nodes: u32, procs: u32) -> u64 {
     let (text, parts) = match text.strip_suffix('c') {
         Some(text) => (text, procs),
         None => (text.strip_suffix('n').unwrap_or(text), nodes.max(1)),
     };
-    let each = Tres::parse(&format!("mem={text}")).ok().and_then(|(tres, _)| tres.mem);
-    each.unwrap_or(0).saturating_mul(u64::from(parts))
+    let memory_each = Tres::parse(&format!("mem={text}")).ok().and_then(|(tres, _)| tres.mem);
+    memory_each.unwrap_or(0).saturating_mul(u64::from(parts))
 }
 
 /// Memory as squeue prints it: `4G` of each node, `2000Mc` for each processor; `0` is all that a
@@ -467,30 +473,30 @@ fn memory_of_json(of_processor: Option<i64>, of_node: Option<i64>) -> NodeMemory
 
 /// The type of GPUs: `gres/gpu:a100:4`, `gres/gpu:a100=4`.
 fn gpu_kind(text: &str) -> String {
-    let one = |part: &str| {
+    let part_kind = |part: &str| {
         let rest = &part[part.find("gpu")? + 3..];
         let kind = rest.strip_prefix(':')?.split([':', '=', '(']).next()?;
         kind.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| kind.to_string())
     };
-    text.split(',').find_map(one).unwrap_or_default()
+    text.split(',').find_map(part_kind).unwrap_or_default()
 }
 
 /// Features as Slurm prints them; empty for none.
-fn features(text: &str) -> String {
+fn parse_features(text: &str) -> String {
     if matches!(text, "(null)" | "N/A") { String::new() } else { text.replace(' ', "") }
 }
 
 /// GPUs of each node: `gres/gpu:a100:4`, `gpu:2`, `gres/gpu=1`.
-fn gpus(text: &str) -> u64 {
-    let one = |part: &str| {
+fn count_gpus(text: &str) -> u64 {
+    let count_part = |part: &str| {
         let number = || part.rsplit([':', '=']).next()?.split('(').next()?.parse::<u64>().ok();
         if part.contains("gpu") { number().unwrap_or(1) } else { 0 }
     };
-    text.split(',').map(one).fold(0, u64::saturating_add)
+    text.split(',').map(count_part).fold(0, u64::saturating_add)
 }
 
 /// Parses the output of `squeue -o` with the format of [`ASK`].
-fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
+fn parse_table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
     let mut jobs = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         // Features, the last field, may have bars of their own.
@@ -501,7 +507,7 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
         | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _, _, _, _, _, _, _, _]) =
             fields[..]
         else {
-            return Err(wrong(
+            return Err(line_failure(
                 path,
                 number,
                 &format!("{} fields between `|` instead of 19, 18, 12 or 10", fields.len()),
@@ -512,22 +518,24 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
         let pending = state == "PENDING";
         let time = |what: &str, text: &str| {
             text.parse::<i64>().map_err(|_| {
-                wrong(path, number, &format!("{what} `{text}` is no time in seconds (SLURM_TIME_FORMAT=%s)"))
+                line_failure(path, number, &format!("{what} `{text}` is no time in seconds (SLURM_TIME_FORMAT=%s)"))
             })
         };
         let limit = match limit {
             "UNLIMITED" | "NOT_SET" | "INVALID" => None,
-            text => Some(span(text).ok_or_else(|| {
-                wrong(path, number, &format!("limit `{text}` is none of days-hours:minutes:seconds"))
+            text => Some(parse_span(text).ok_or_else(|| {
+                line_failure(path, number, &format!("limit `{text}` is none of days-hours:minutes:seconds"))
             })?),
         };
         let priority =
-            priority.parse().map_err(|_| wrong(path, number, &format!("priority `{priority}` is no number")))?;
-        let one = QueueEntry {
+            priority.parse().map_err(|_| line_failure(path, number, &format!("priority `{priority}` is no number")))?;
+        let entry = QueueEntry {
             name: name.to_string(),
             user: user.to_string(),
             partition: partition.to_string(),
-            procs: procs.parse().map_err(|_| wrong(path, number, &format!("processors `{procs}` is no number")))?,
+            procs: procs
+                .parse()
+                .map_err(|_| line_failure(path, number, &format!("processors `{procs}` is no number")))?,
             limit,
             submit: time("submit", submit)?,
             since: if pending { None } else { Some(time("start", start)?) },
@@ -536,40 +544,41 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
                 // The start of a job that may begin later only is that time.
                 true => in_reservation(
                     &reservation_name(field(11)),
-                    reason(why.trim_matches(['(', ')']), priority, start.parse().ok()),
+                    reason_from_word(why.trim_matches(['(', ')']), priority, start.parse().ok()),
                 ),
                 false => None,
             },
             reservation: reservation_name(field(11)),
-            nodes: if pending { Vec::new() } else { hosts(field(10)) },
+            nodes: if pending { Vec::new() } else { expand_hosts(field(10)) },
             account: field(12).to_string(),
             qos: field(13).to_string(),
             array: array_of(name),
-            parents: parents(field(14)),
+            parents: parse_parents(field(14)),
             node_count,
-            memory: memory(field(16), node_count, procs.parse().unwrap_or(0)),
-            gpus: gpus(field(17)).saturating_mul(u64::from(node_count.max(1))),
+            memory: parse_memory(field(16), node_count, procs.parse().unwrap_or(0)),
+            gpus: count_gpus(field(17)).saturating_mul(u64::from(node_count.max(1))),
             // squeue shows those of each node only.
             spreads_gpus: false,
             memory_each: memory_each(field(16)),
             gpu_kind: gpu_kind(field(17)),
-            features: features(field(18)),
+            features: parse_features(field(18)),
         };
         match name.split_once("_[") {
             Some((array, list)) => {
-                let tasks = tasks(list).ok_or_else(|| wrong(path, number, &format!("tasks `{name}` are no ranges")))?;
+                let tasks = parse_tasks(list)
+                    .ok_or_else(|| line_failure(path, number, &format!("tasks `{name}` are no ranges")))?;
                 jobs.extend(
-                    tasks.into_iter().map(|task| QueueEntry { name: format!("{array}_{task}"), ..one.clone() }),
+                    tasks.into_iter().map(|task| QueueEntry { name: format!("{array}_{task}"), ..entry.clone() }),
                 );
             }
-            None => jobs.push(one),
+            None => jobs.push(entry),
         }
     }
     Ok(jobs)
 }
 
 /// A span as Slurm writes it: `1-02:03:04`, `02:03:04`, `03:04`.
-fn span(text: &str) -> Option<i64> {
+fn parse_span(text: &str) -> Option<i64> {
     let (days, rest) = text.split_once('-').map_or((Some(0), text), |(days, rest)| (days.parse::<i64>().ok(), rest));
     let mut seconds = 0i64;
     for part in rest.split(':') {
@@ -579,36 +588,37 @@ fn span(text: &str) -> Option<i64> {
 }
 
 /// Parses the output of `scontrol -o show nodes`.
-fn nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
+fn parse_nodes(path: &Path, text: &str) -> Result<Vec<StateNode>, CommandFailure> {
     let mut nodes = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let value = |key: &str| line.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
-        let lacks = |key: &str| wrong(path, number, &format!("has no `{key}=`, as `scontrol -o show nodes` prints it"));
+        let lacks =
+            |key: &str| line_failure(path, number, &format!("has no `{key}=`, as `scontrol -o show nodes` prints it"));
         let count = |key: &str| value(key).and_then(|text| text.parse().ok());
         let state = value("State").ok_or_else(|| lacks("State"))?;
         nodes.push(StateNode {
             name: value("NodeName").ok_or_else(|| lacks("NodeName"))?.to_string(),
             procs: count("CPUEfctv").filter(|&n| n > 0).or(count("CPUTot")).ok_or_else(|| lacks("CPUTot"))?,
             busy: count("CPUAlloc").unwrap_or(0),
-            takes: NodeTakes::of(state),
+            takes: NodeTakes::from_state(state),
             partitions: value("Partitions").map(|list| list.split(',').map(String::from).collect()).unwrap_or_default(),
         });
     }
     if nodes.is_empty() {
-        return Err(wrong(path, 1, "lists no node"));
+        return Err(line_failure(path, 1, "lists no node"));
     }
     Ok(nodes)
 }
 
 /// Windows of reservations of nodes, which no other job may use, each with its name.
-fn reservations(path: &Path, text: &str, now: i64) -> Result<Vec<(String, ReservedWindow)>, CommandFailure> {
-    let mut all = Vec::new();
+fn parse_reservations(path: &Path, text: &str, now: i64) -> Result<Vec<(String, ReservedWindow)>, CommandFailure> {
+    let mut named_windows = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let name = line.split_whitespace().next().unwrap_or_default().trim_start_matches("ReservationName=");
-        let windows = reserved_windows(line, now).map_err(|(_, problem)| wrong(path, number, &problem))?;
-        all.extend(windows.into_iter().map(|window| (name.to_string(), window)));
+        let windows = reserved_windows(line, now).map_err(|(_, problem)| line_failure(path, number, &problem))?;
+        named_windows.extend(windows.into_iter().map(|window| (name.to_string(), window)));
     }
-    Ok(all)
+    Ok(named_windows)
 }
 
 #[cfg(test)]
@@ -617,10 +627,13 @@ mod tests {
 
     #[test]
     fn spans_and_tasks_are_read_as_slurm_writes_them() {
-        assert_eq!(["1-02:03:04", "02:03:04", "03:04", "x"].map(span), [Some(93_784), Some(7384), Some(184), None]);
-        assert_eq!(tasks("1-3,7%2"), Some(vec![1, 2, 3, 7]));
-        assert_eq!(tasks("0-9:4]"), Some(vec![0, 4, 8]));
-        assert_eq!(tasks("3-1"), None);
+        assert_eq!(
+            ["1-02:03:04", "02:03:04", "03:04", "x"].map(parse_span),
+            [Some(93_784), Some(7384), Some(184), None]
+        );
+        assert_eq!(parse_tasks("1-3,7%2"), Some(vec![1, 2, 3, 7]));
+        assert_eq!(parse_tasks("0-9:4]"), Some(vec![0, 4, 8]));
+        assert_eq!(parse_tasks("3-1"), None);
     }
 
     #[test]
@@ -644,7 +657,8 @@ mod tests {
             "submit_time":{"set":true,"infinite":false,"number":100},"time_limit":{"set":true,"infinite":false,"number":60},
             "priority":{"set":true,"infinite":false,"number":5},"user_name":"u","partition":"p","state_reason":"Resources"}],
             "last_update":{"set":true,"infinite":false,"number":130}}"#;
-        let [old, new] = [old, new].map(|text| json(path, text).map_err(|e| e.text().to_string()).expect("sound"));
+        let [old, new] =
+            [old, new].map(|text| parse_json(path, text).map_err(|e| e.message().to_string()).expect("sound"));
         assert_eq!(old.0, new.0);
         assert_eq!((old.1, new.1), (None, Some(130)));
         assert_eq!((old.0[0].limit, old.0[0].reason.clone()), (Some(3600), None));
@@ -654,7 +668,7 @@ mod tests {
     fn a_line_that_is_not_understood_is_named() {
         let path = Path::new("squeue.txt");
         let good = "9_[2-3]|PENDING|(Priority)|8|1-00:00:00|50|N/A|77|u|p\n8|RUNNING|None|4|30:00|10|20|0|u|p\n";
-        let jobs = table(path, good).map_err(|e| e.text().to_string()).expect("sound");
+        let jobs = parse_table(path, good).map_err(|e| e.message().to_string()).expect("sound");
         let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         assert_eq!(names, ["9_2", "9_3", "8"]);
         assert_eq!((jobs[0].limit, jobs[2].since, jobs[2].limit), (Some(86_400), Some(20), Some(1800)));
@@ -663,7 +677,7 @@ mod tests {
             ("9|RUNNING|x|8|1:00|5|2026-01-01T00:00:00|1|u|p\n", "squeue.txt:1: start"),
             ("9|PENDING|x|eight|1:00|5|6|1|u|p\n", "squeue.txt:1: processors `eight`"),
         ] {
-            let error = table(path, bad).map(|_| ()).map_err(|e| e.text().to_string()).expect_err(bad);
+            let error = parse_table(path, bad).map(|_| ()).map_err(|e| e.message().to_string()).expect_err(bad);
             assert!(error.contains(part), "{error}");
         }
     }
@@ -692,11 +706,11 @@ mod tests {
             ),
         ] {
             for state in states.split_whitespace() {
-                assert_eq!(NodeTakes::of(state), takes, "{state}");
+                assert_eq!(NodeTakes::from_state(state), takes, "{state}");
             }
         }
         let text = "NodeName=a CPUAlloc=2 CPUTot=4 State=MIXED Partitions=p,q\nNodeName=b CPUAlloc=0 CPUTot=4 State=IDLE+DRAIN\n";
-        let nodes = nodes(Path::new("nodes.txt"), text).map_err(|e| e.text().to_string()).expect("sound");
+        let nodes = parse_nodes(Path::new("nodes.txt"), text).map_err(|e| e.message().to_string()).expect("sound");
         assert_eq!((nodes[0].busy, nodes[0].partitions.len(), nodes[1].takes), (2, 2, NodeTakes::None));
     }
 }

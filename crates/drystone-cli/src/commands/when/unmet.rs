@@ -1,9 +1,9 @@
 //! Demands of jobs that their partitions cannot meet: such a job never starts.
 
 use drystone::model::{DeviceDemand, DevicePer, NodeMemory, NodeShape};
-use drystone_report::number::{count, fixed, plural};
+use drystone_report::number::{format_count, format_fixed, format_plural};
 use drystone_slurm::conf::{ConfNode, SlurmConf};
-use drystone_slurm::model::gres;
+use drystone_slurm::model::parse_gres;
 
 /// Demand of a job for the nodes of a partition.
 pub(super) struct NodeDemand<'a> {
@@ -24,11 +24,13 @@ impl NodeDemand<'_> {
         let mut first = None;
         for name in self.partitions.split(',') {
             let Some(partition) = conf.partitions.iter().find(|own| own.name == name) else { return Ok(name) };
-            let all: Vec<&ConfNode> = partition.nodes.iter().filter_map(|&at| conf.nodes.get(at as usize)).collect();
+            let partition_nodes: Vec<&ConfNode> =
+                partition.nodes.iter().filter_map(|&at| conf.nodes.get(at as usize)).collect();
             let of = format!("the nodes of partition {name}");
-            let whole = self.find_unmet(&all, &of, conf.counts_memory);
+            let whole = self.find_unmet(&partition_nodes, &of, conf.counts_memory);
             let now = || {
-                let open: Vec<&ConfNode> = all.iter().copied().filter(|node| takes_jobs(&node.name)).collect();
+                let open: Vec<&ConfNode> =
+                    partition_nodes.iter().copied().filter(|node| takes_jobs(&node.name)).collect();
                 self.find_unmet(&open, &format!("{of} that take new jobs now"), conf.counts_memory)
             };
             let Some(words) = whole.or_else(now) else { return Ok(name) };
@@ -63,7 +65,7 @@ impl NodeDemand<'_> {
     /// Returns in words the first demand that these nodes do not meet, and what they have instead.
     fn find_unmet(&self, nodes: &[&ConfNode], of: &str, counts_memory: bool) -> Option<String> {
         let procs = |nodes: &[&ConfNode]| nodes.iter().map(|node| u64::from(node.cpus)).sum::<u64>();
-        let processors = plural(self.procs.into(), "processor");
+        let processors = format_plural(self.procs.into(), "processor");
         if u64::from(self.procs) > procs(nodes) {
             return Some(format!("asks for {processors}, but {of} have {}", procs(nodes)));
         }
@@ -71,41 +73,41 @@ impl NodeDemand<'_> {
         if least > nodes.len() {
             return Some(format!("asks for {least} nodes, but {of} are only {}", nodes.len()));
         }
-        let each = if least > 1 { format!("each of {least} nodes") } else { "a node".to_string() };
-        let mut left = nodes.to_vec();
+        let node_phrase = if least > 1 { format!("each of {least} nodes") } else { "a node".to_string() };
+        let mut remaining_nodes = nodes.to_vec();
         if let Some((mb, for_one)) = find_node_memory(self.shape.memory).filter(|_| counts_memory) {
-            let most = left.iter().map(|node| node.memory_mb).max().unwrap_or(0);
-            left.retain(|node| node.memory_mb >= mb);
-            let memory = format!("{} of memory {}", show_memory(mb), for_one.unwrap_or(&format!("on {each}")));
-            match left.len() {
+            let most = remaining_nodes.iter().map(|node| node.memory_mb).max().unwrap_or(0);
+            remaining_nodes.retain(|node| node.memory_mb >= mb);
+            let memory = format!("{} of memory {}", show_memory(mb), for_one.unwrap_or(&format!("on {node_phrase}")));
+            match remaining_nodes.len() {
                 0 => return Some(format!("asks for {memory}, but {of} have {} at most", show_memory(most))),
                 few if few < least => return Some(format!("asks for {memory}, but of {of} only {few} have that")),
                 _ => {}
             }
         }
         for device in &self.shape.devices {
-            if let Some(words) = retain_with_devices(device, &mut left, (least, &each), of) {
+            if let Some(words) = retain_with_devices(device, &mut remaining_nodes, (least, &node_phrase), of) {
                 return Some(words);
             }
         }
         // Counts and choices of features (`a*2`, `a|b`) are left to Slurm's own reasons.
         let plain = !self.shape.features.contains(['*', '[', '(', '|']);
         for feature in self.shape.features.split(['&', ',']).map(str::trim).filter(|name| plain && !name.is_empty()) {
-            let other = if left.len() < nodes.len() { " that meet its other demands" } else { "" };
-            left.retain(|node| node.features.iter().any(|own| own == feature));
-            if left.len() < least {
+            let other_note = if remaining_nodes.len() < nodes.len() { " that meet its other demands" } else { "" };
+            remaining_nodes.retain(|node| node.features.iter().any(|own| own == feature));
+            if remaining_nodes.len() < least {
                 return Some(format!(
-                    "asks for the feature {feature}, but of {of}{other} {} have it",
-                    show_count(left.len())
+                    "asks for the feature {feature}, but of {of}{other_note} {} have it",
+                    show_count(remaining_nodes.len())
                 ));
             }
         }
-        let room = left.iter().map(|node| self.procs_on(node, counts_memory)).sum::<u64>();
+        let room = remaining_nodes.iter().map(|node| self.procs_on(node, counts_memory)).sum::<u64>();
         match self.shape.memory {
             _ if u64::from(self.procs) <= room => None,
-            NodeMemory::PerCore(kb) if room < procs(&left) => {
-                let each = show_memory(kb.div_ceil(1024));
-                Some(format!("asks for {processors} with {each} of memory each, but {of} have room for {room}"))
+            NodeMemory::PerCore(kb) if room < procs(&remaining_nodes) => {
+                let memory_text = show_memory(kb.div_ceil(1024));
+                Some(format!("asks for {processors} with {memory_text} of memory each, but {of} have room for {room}"))
             }
             _ => Some(format!("asks for {processors}, but {of} that meet its other demands have {room}")),
         }
@@ -119,17 +121,17 @@ fn retain_with_devices(
     (least, each): (usize, &str),
     of: &str,
 ) -> Option<String> {
-    let held = |node: &ConfNode| count_devices(node, device);
-    let most = left.iter().map(|node| held(node)).max().unwrap_or(0);
-    let all = left.iter().map(|node| held(node)).sum::<u64>();
+    let device_count = |node: &ConfNode| count_devices(node, device);
+    let most = left.iter().map(|node| device_count(node)).max().unwrap_or(0);
+    let total_devices = left.iter().map(|node| device_count(node)).sum::<u64>();
     let name = if device.name == "gpu" { "GPU" } else { &device.name };
     let kind = if device.kind.is_empty() { String::new() } else { format!(" of type {}", device.kind) };
     let of_node = device.per == DevicePer::Node;
     let on = if of_node { format!(" on {each}") } else { String::new() };
-    let devices = format!("{}{kind}{on}", plural(device.count.into(), name));
-    left.retain(|node| held(node) >= if of_node { u64::from(device.count) } else { 1 });
-    if device.per == DevicePer::Job && u64::from(device.count) > all {
-        return Some(format!("asks for {devices}, but {of} have {all}"));
+    let devices = format!("{}{kind}{on}", format_plural(device.count.into(), name));
+    left.retain(|node| device_count(node) >= if of_node { u64::from(device.count) } else { 1 });
+    if device.per == DevicePer::Job && u64::from(device.count) > total_devices {
+        return Some(format!("asks for {devices}, but {of} have {total_devices}"));
     }
     match left.len() {
         0 => Some(format!("asks for {devices}, but {of} have {most} at most")),
@@ -154,7 +156,11 @@ fn find_node_memory(memory: NodeMemory) -> Option<(u64, Option<&'static str>)> {
 
 /// Returns megabytes as people and as `slurm.conf` write them.
 fn show_memory(mb: u64) -> String {
-    if mb < 1024 { format!("{mb} MB") } else { format!("{} GB ({} MB)", fixed(mb as f64 / 1024.0, 1), count(mb)) }
+    if mb < 1024 {
+        format!("{mb} MB")
+    } else {
+        format!("{} GB ({} MB)", format_fixed(mb as f64 / 1024.0, 1), format_count(mb))
+    }
 }
 
 /// Returns the number of devices of a node that serve a demand.
@@ -162,5 +168,5 @@ fn count_devices(node: &ConfNode, demand: &DeviceDemand) -> u64 {
     let serves = |(name, kind, _): &(String, String, u32)| {
         *name == demand.name && (demand.kind.is_empty() || kind.eq_ignore_ascii_case(&demand.kind))
     };
-    gres(&node.gres).iter().filter(|one| serves(one)).map(|&(.., count)| u64::from(count)).sum()
+    parse_gres(&node.gres).iter().filter(|one| serves(one)).map(|&(.., count)| u64::from(count)).sum()
 }

@@ -7,16 +7,16 @@ use crate::output::file::{self, OutputFile};
 use crate::output::format::OutputTarget;
 use crate::output::logs::{Logs, WrittenLog};
 use crate::output::{message, number};
-use crate::real::read;
+use crate::real::read_text;
 use drystone::log::elastic::{ElasticLog, ElasticMachine, read_elastic};
 use std::path::{Path, PathBuf};
 
-pub(super) fn convert(args: &ConvertArgs) -> CommandOutcome {
+pub(super) fn convert_elastic(args: &ConvertArgs) -> CommandOutcome {
     let log = &args.rewrite.log;
     let shapes = args.shapes.as_deref();
-    file::distinct(&[Some(log)], &[("--out", Some(&args.rewrite.out)), ("--shapes", shapes)])?;
+    file::check_distinct(&[Some(log)], &[("--out", Some(&args.rewrite.out)), ("--shapes", shapes)])?;
     let target = OutputTarget::<Logs>::open(&args.rewrite.out)?;
-    let (name, text) = read(log)?;
+    let (name, text) = read_text(log)?;
     let machine =
         ElasticMachine { flops: args.flops.unwrap_or_default(), gpu_flops: args.gpu_flops, procs: args.procs };
     let ElasticLog { header, records, table, sized, left_out } =
@@ -24,10 +24,14 @@ pub(super) fn convert(args: &ConvertArgs) -> CommandOutcome {
     if let Some(shapes) = shapes {
         OutputFile::create(shapes)?.write_whole(table.as_bytes())?.publish()?;
     }
-    target.write(&WrittenLog { header: &header, records: &records })?.publish()?;
-    message::note(&format!("{} of {} have several sizes", sized, number::plural(records.len() as u64, "job")));
+    target.write_contents(&WrittenLog { header: &header, records: &records })?.publish()?;
+    message::print_note(&format!(
+        "{} of {} have several sizes",
+        sized,
+        number::format_plural(records.len() as u64, "job")
+    ));
     for (what, count) in left_out {
-        message::note(&format!("left out: {what} ({count})"));
+        message::print_note(&format!("left out: {what} ({count})"));
     }
     Ok(DONE)
 }

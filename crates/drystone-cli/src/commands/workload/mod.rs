@@ -17,16 +17,16 @@ use crate::exit::CommandOutcome;
 use crate::output::message;
 
 /// Does what the command line says.
-pub(super) fn workload(args: WorkloadArgs) -> CommandOutcome {
+pub(super) fn run_workload(args: WorkloadArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     match args.command {
-        WorkloadCommand::Info(args) => info::info(&args),
-        WorkloadCommand::Clean(args) => clean::clean(&args),
-        WorkloadCommand::Scale(args) => rewrite::scale(&args),
-        WorkloadCommand::Slice(args) => rewrite::slice(&args),
-        WorkloadCommand::Convert(args) => rewrite::convert(&args),
-        WorkloadCommand::Generate(args) => generate::generate(&args),
-        WorkloadCommand::Outages(args) => outages::outages(&args),
-        WorkloadCommand::Reshape(args) => reshape::reshape(&args),
+        WorkloadCommand::Info(args) => info::run_info(&args),
+        WorkloadCommand::Clean(args) => clean::run_clean(&args),
+        WorkloadCommand::Scale(args) => rewrite::run_scale(&args),
+        WorkloadCommand::Slice(args) => rewrite::run_slice(&args),
+        WorkloadCommand::Convert(args) => rewrite::run_convert(&args),
+        WorkloadCommand::Generate(args) => generate::run_generate(&args),
+        WorkloadCommand::Outages(args) => outages::run_outages(&args),
+        WorkloadCommand::Reshape(args) => reshape::run_reshape(&args),
     }
 }

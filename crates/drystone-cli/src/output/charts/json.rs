@@ -4,16 +4,16 @@ use super::{Chart, Charts};
 use crate::exit::CommandFailure;
 use crate::output;
 use crate::output::file::OutputFile;
-use crate::output::format::{Format, put};
+use crate::output::format::{Format, put_bytes};
 
 pub(super) struct JsonChart;
 
 impl Format<Charts> for JsonChart {
-    fn endings(&self) -> &'static [&'static str] {
+    fn file_endings(&self) -> &'static [&'static str] {
         &[".json"]
     }
 
-    fn write(&self, chart: &Chart<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
-        put(out, &output::json(chart.gantt)?)
+    fn write_to(&self, chart: &Chart<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        put_bytes(out, &output::render_json(chart.gantt)?)
     }
 }

@@ -27,7 +27,11 @@ pub(crate) struct ColumnarFile<'a, R> {
 #[cfg(not(feature = "parquet"))]
 impl<R> ColumnarFile<'_, R> {
     /// Refuses to write the rows.
-    pub(crate) fn write(&self, out: &mut super::file::OutputFile, _: &[R]) -> Result<(), crate::exit::CommandFailure> {
-        Err(super::format::without(out.name(), "parquet"))
+    pub(crate) fn write_rows(
+        &self,
+        out: &mut super::file::OutputFile,
+        _: &[R],
+    ) -> Result<(), crate::exit::CommandFailure> {
+        Err(super::format::missing_feature_error(out.name(), "parquet"))
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const GROUP: usize = 1 << 18;
 
 impl<R> ColumnGetter<'_, R> {
-    fn schema(&self, name: &str) -> Result<Type, ParquetError> {
+    fn column_schema(&self, name: &str) -> Result<Type, ParquetError> {
         let (physical, repetition) = match self {
             ColumnGetter::Long(_) => (Physical::INT64, Repetition::REQUIRED),
             ColumnGetter::MaybeLong(_) => (Physical::INT64, Repetition::OPTIONAL),
@@ -31,25 +31,31 @@ impl<R> ColumnGetter<'_, R> {
         Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(logical).build()
     }
 
-    fn write<W: Write + Send>(
+    fn write_column<W: Write + Send>(
         &self,
         group: &mut SerializedRowGroupWriter<'_, W>,
         rows: &[R],
     ) -> Result<(), ParquetError> {
         match self {
-            ColumnGetter::Long(get) => put::<Int64Type, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
-            ColumnGetter::Double(get) => put::<DoubleType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
-            ColumnGetter::Bool(get) => put::<BoolType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None),
-            ColumnGetter::MaybeLong(get) => maybe::<Int64Type, W>(group, rows.iter().map(get)),
-            ColumnGetter::MaybeText(get) => {
-                maybe::<ByteArrayType, W>(group, rows.iter().map(|row| get(row).map(ByteArray::from)))
+            ColumnGetter::Long(get) => {
+                write_values::<Int64Type, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None)
             }
-            ColumnGetter::MaybeDouble(get) => maybe::<DoubleType, W>(group, rows.iter().map(get)),
+            ColumnGetter::Double(get) => {
+                write_values::<DoubleType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None)
+            }
+            ColumnGetter::Bool(get) => {
+                write_values::<BoolType, W>(group, &rows.iter().map(get).collect::<Vec<_>>(), None)
+            }
+            ColumnGetter::MaybeLong(get) => write_optional::<Int64Type, W>(group, rows.iter().map(get)),
+            ColumnGetter::MaybeText(get) => {
+                write_optional::<ByteArrayType, W>(group, rows.iter().map(|row| get(row).map(ByteArray::from)))
+            }
+            ColumnGetter::MaybeDouble(get) => write_optional::<DoubleType, W>(group, rows.iter().map(get)),
         }
     }
 }
 
-fn put<T: DataType, W: Write + Send>(
+fn write_values<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[T::T],
     present: Option<&[i16]>,
@@ -61,23 +67,23 @@ fn put<T: DataType, W: Write + Send>(
     column.close()
 }
 
-fn maybe<T: DataType, W: Write + Send>(
+fn write_optional<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: impl Iterator<Item = Option<T::T>> + Clone,
 ) -> Result<(), ParquetError> {
     let present: Vec<i16> = values.clone().map(|v| i16::from(v.is_some())).collect();
-    put::<T, W>(group, &values.flatten().collect::<Vec<_>>(), Some(&present))
+    write_values::<T, W>(group, &values.flatten().collect::<Vec<_>>(), Some(&present))
 }
 
 impl<R> ColumnarFile<'_, R> {
     /// Writes the rows.
-    pub(crate) fn write(&self, out: &mut OutputFile, rows: &[R]) -> Result<(), CommandFailure> {
-        self.groups(out, rows).map_err(|e| CommandFailure::write(out.name(), &io_error(e)))
+    pub(crate) fn write_rows(&self, out: &mut OutputFile, rows: &[R]) -> Result<(), CommandFailure> {
+        self.write_groups(out, rows).map_err(|e| CommandFailure::write_error(out.name(), &io_error(e)))
     }
 
-    fn groups(&self, out: &mut OutputFile, rows: &[R]) -> Result<(), ParquetError> {
-        let progress = WorkProgress::writing(rows.len(), out);
-        let fields = self.columns.iter().map(|(name, column)| Ok(Arc::new(column.schema(name)?)));
+    fn write_groups(&self, out: &mut OutputFile, rows: &[R]) -> Result<(), ParquetError> {
+        let progress = WorkProgress::for_writing(rows.len(), out);
+        let fields = self.columns.iter().map(|(name, column)| Ok(Arc::new(column.column_schema(name)?)));
         let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
         let schema = Arc::new(Type::group_type_builder("schedule").with_fields(fields).build()?);
         let metadata = self.metadata.iter().map(|(k, v)| KeyValue::new((*k).to_string(), (*v).to_string())).collect();
@@ -90,10 +96,10 @@ impl<R> ColumnarFile<'_, R> {
         for rows in rows.chunks(GROUP) {
             let mut group = writer.next_row_group()?;
             for (_, column) in self.columns {
-                column.write(&mut group, rows)?;
+                column.write_column(&mut group, rows)?;
             }
             group.close()?;
-            progress.add(rows.len() as u64);
+            progress.add_done(rows.len() as u64);
         }
         writer.close().map(drop)
     }

@@ -30,7 +30,7 @@ impl WrittenKind for Exports {
 }
 
 /// A cell as text; nothing is empty.
-pub(crate) fn text(cell: &QueryCell) -> String {
+pub(crate) fn format_cell(cell: &QueryCell) -> String {
     match cell {
         QueryCell::Null => String::new(),
         QueryCell::Int(value) => value.to_string(),

@@ -1,6 +1,6 @@
 //! Parquet: columns of whole numbers, numbers and texts.
 
-use super::{Export, Exports, text};
+use super::{Export, Exports, format_cell};
 use crate::exit::CommandFailure;
 use crate::output::columnar::{ColumnGetter, ColumnarFile, MISSING};
 use crate::output::file::OutputFile;
@@ -10,16 +10,16 @@ use drystone_sweep::QueryCell;
 pub(super) struct ParquetExport;
 
 impl Format<Exports> for ParquetExport {
-    fn endings(&self) -> &'static [&'static str] {
+    fn file_endings(&self) -> &'static [&'static str] {
         &[".parquet"]
     }
 
-    fn missing(&self) -> Option<&'static str> {
+    fn missing_feature(&self) -> Option<&'static str> {
         MISSING
     }
 
-    fn write(&self, export: &Export<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
-        write(export, out)
+    fn write_to(&self, export: &Export<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        write_export(export, out)
     }
 }
 
@@ -32,7 +32,7 @@ enum ExportType {
 
 type ExportCells = Vec<QueryCell>;
 
-fn write(export: &Export<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+fn write_export(export: &Export<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
     let Export { answer, types, store } = export;
     let kind = |at: usize| match types.rows.get(at).and_then(|row| row.first()) {
         Some(QueryCell::Text(name)) if name == "INTEGER" => ExportType::Whole,
@@ -47,13 +47,13 @@ fn write(export: &Export<'_>, out: &mut OutputFile) -> Result<(), CommandFailure
             (ExportType::Text, cell) => !matches!(cell, QueryCell::Text(_) | QueryCell::Null),
         });
         if let Some(at) = strange {
-            return Err(CommandFailure::usage(format_args!(
+            return Err(CommandFailure::usage_error(format_args!(
                 "{}: is damaged: `{}` of configuration {} is `{}`, of another kind than its column. Was it changed by hand? \
                  A .csv can hold it",
                 store.display(),
                 answer.columns[at],
-                text(&row[0]),
-                text(&row[at])
+                format_cell(&row[0]),
+                format_cell(&row[at])
             )));
         }
     }
@@ -66,13 +66,13 @@ fn write(export: &Export<'_>, out: &mut OutputFile) -> Result<(), CommandFailure
             QueryCell::Null | QueryCell::Text(_) => None,
         }
     };
-    fn words(at: usize) -> impl Fn(&ExportCells) -> Option<&str> {
+    fn text_column(at: usize) -> impl Fn(&ExportCells) -> Option<&str> {
         move |row| if let QueryCell::Text(text) = &row[at] { Some(text) } else { None }
     }
     let width = answer.columns.len();
     let wholes: Vec<_> = (0..width).map(whole).collect();
     let numbers: Vec<_> = (0..width).map(number).collect();
-    let texts: Vec<_> = (0..width).map(words).collect();
+    let texts: Vec<_> = (0..width).map(text_column).collect();
     let columns: Vec<(&str, ColumnGetter<'_, ExportCells>)> = answer
         .columns
         .iter()
@@ -86,5 +86,5 @@ fn write(export: &Export<'_>, out: &mut OutputFile) -> Result<(), CommandFailure
             (name.as_str(), column)
         })
         .collect();
-    ColumnarFile { columns: &columns, metadata: &[] }.write(out, &answer.rows)
+    ColumnarFile { columns: &columns, metadata: &[] }.write_rows(out, &answer.rows)
 }

@@ -11,17 +11,17 @@ use std::io::{self, Write};
 pub(super) struct CsvLog;
 
 impl Format<Logs> for CsvLog {
-    fn endings(&self) -> &'static [&'static str] {
+    fn file_endings(&self) -> &'static [&'static str] {
         &[".csv"]
     }
 
-    fn traits(&self) -> FormatTraits {
+    fn format_traits(&self) -> FormatTraits {
         FormatTraits { needs_meta_beside: true, ..FormatTraits::default() }
     }
 
-    fn write(&self, log: &WrittenLog<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
-        let progress = WorkProgress::writing(log.records.len(), out);
-        lines(out, progress.over(log.records)).map_err(|e| CommandFailure::write(out.name(), &e))
+    fn write_to(&self, log: &WrittenLog<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        let progress = WorkProgress::for_writing(log.records.len(), out);
+        write_lines(out, progress.count_items(log.records)).map_err(|e| CommandFailure::write_error(out.name(), &e))
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) const COLUMNS: [&str; 18] = [
 ];
 
 /// Numbers only: nothing needs quotes.
-fn lines<'r>(out: &mut impl Write, records: impl IntoIterator<Item = &'r SwfRecord>) -> io::Result<()> {
+fn write_lines<'r>(out: &mut impl Write, records: impl IntoIterator<Item = &'r SwfRecord>) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for record in records {
         for (at, value) in record.values().iter().enumerate() {

@@ -12,15 +12,15 @@ use drystone::log::swf::SwfRecord;
 pub(super) struct ParquetLog;
 
 impl Format<Logs> for ParquetLog {
-    fn endings(&self) -> &'static [&'static str] {
+    fn file_endings(&self) -> &'static [&'static str] {
         &[".parquet"]
     }
 
-    fn missing(&self) -> Option<&'static str> {
+    fn missing_feature(&self) -> Option<&'static str> {
         MISSING
     }
 
-    fn write(&self, log: &WrittenLog<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+    fn write_to(&self, log: &WrittenLog<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
         use drystone::log::swf::RecordField;
         let whole = RecordField::ALL.map(|field| move |r: &SwfRecord| r.get(field).digits());
         let fraction = RecordField::ALL.map(|field| move |r: &SwfRecord| r.get(field).as_f64());
@@ -35,6 +35,6 @@ impl Format<Logs> for ParquetLog {
             (0..COLUMNS.len()).map(|at| (COLUMNS[at], column(at))).collect();
         let fields: Vec<(String, String)> = log.header.fields().collect();
         let metadata: Vec<(&str, &str)> = fields.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        ColumnarFile { columns: &columns, metadata: &metadata }.write(out, log.records)
+        ColumnarFile { columns: &columns, metadata: &metadata }.write_rows(out, log.records)
     }
 }

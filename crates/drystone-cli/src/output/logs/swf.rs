@@ -22,7 +22,7 @@ pub(crate) struct Swf(pub(crate) LogPacking);
 
 impl Swf {
     /// The ending of such a file.
-    pub(crate) fn ending(&self) -> &'static [&'static str] {
+    pub(crate) fn file_endings(&self) -> &'static [&'static str] {
         match self.0 {
             LogPacking::None => &[".swf"],
             LogPacking::Gzip => &[".swf.gz"],
@@ -31,42 +31,46 @@ impl Swf {
     }
 
     /// The header has a place for what determined the log, and records stay what they were.
-    pub(crate) fn does(&self) -> FormatTraits {
+    pub(crate) fn format_traits(&self) -> FormatTraits {
         FormatTraits { has_records: true, for_stdout: self.0 == LogPacking::None, ..FormatTraits::default() }
     }
 }
 
 impl Format<Logs> for Swf {
-    fn endings(&self) -> &'static [&'static str] {
-        self.ending()
+    fn file_endings(&self) -> &'static [&'static str] {
+        self.file_endings()
     }
 
-    fn traits(&self) -> FormatTraits {
-        self.does()
+    fn format_traits(&self) -> FormatTraits {
+        self.format_traits()
     }
 
-    fn write(&self, log: &WrittenLog<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
-        let progress = WorkProgress::writing(log.records.len(), out);
-        let records = || progress.over(log.records);
-        let written = match self.0 {
-            LogPacking::None => lines(&mut *out, log, records()),
+    fn write_to(&self, log: &WrittenLog<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        let progress = WorkProgress::for_writing(log.records.len(), out);
+        let records = || progress.count_items(log.records);
+        let write_result = match self.0 {
+            LogPacking::None => write_log_lines(&mut *out, log, records()),
             LogPacking::Gzip => {
-                let mut packed = GzEncoder::new(&mut *out, flate2::Compression::default());
-                lines(&mut packed, log, records()).and_then(|()| packed.finish().map(drop))
+                let mut encoder = GzEncoder::new(&mut *out, flate2::Compression::default());
+                write_log_lines(&mut encoder, log, records()).and_then(|()| encoder.finish().map(drop))
             }
             LogPacking::Zstd => zstd::Encoder::new(&mut *out, 0).and_then(|mut packed| {
                 // Without it damage could be read back as other numbers.
                 packed.include_checksum(true)?;
-                lines(&mut packed, log, records())?;
+                write_log_lines(&mut packed, log, records())?;
                 packed.finish().map(drop)
             }),
         };
-        written.map_err(|e| CommandFailure::write(out.name(), &e))
+        write_result.map_err(|e| CommandFailure::write_error(out.name(), &e))
     }
 }
 
-fn lines<'r>(out: impl Write, log: &WrittenLog<'_>, records: impl Iterator<Item = &'r SwfRecord>) -> io::Result<()> {
+fn write_log_lines<'r>(
+    out: impl Write,
+    log: &WrittenLog<'_>,
+    records: impl Iterator<Item = &'r SwfRecord>,
+) -> io::Result<()> {
     let mut writer = SwfWriter::new(io::BufWriter::new(out));
-    writer.log(log.header, records)?;
+    writer.write_log(log.header, records)?;
     writer.flush()
 }

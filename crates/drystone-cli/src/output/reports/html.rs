@@ -3,20 +3,20 @@
 use super::{Printable, Reports};
 use crate::exit::CommandFailure;
 use crate::output::file::OutputFile;
-use crate::output::format::{Format, FormatTraits, put};
+use crate::output::format::{Format, FormatTraits, put_bytes};
 
 pub(super) struct HtmlReport;
 
 impl Format<Reports> for HtmlReport {
-    fn endings(&self) -> &'static [&'static str] {
+    fn file_endings(&self) -> &'static [&'static str] {
         &[".html", ".htm"]
     }
 
-    fn traits(&self) -> FormatTraits {
+    fn format_traits(&self) -> FormatTraits {
         FormatTraits { has_plots: true, ..FormatTraits::default() }
     }
 
-    fn write(&self, result: &(dyn Printable + '_), out: &mut OutputFile) -> Result<(), CommandFailure> {
-        put(out, result.page()?.as_bytes())
+    fn write_to(&self, result: &(dyn Printable + '_), out: &mut OutputFile) -> Result<(), CommandFailure> {
+        put_bytes(out, result.render_page()?.as_bytes())
     }
 }

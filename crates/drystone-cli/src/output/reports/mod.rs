@@ -40,16 +40,16 @@ impl WrittenKind for Reports {
 
 /// A result in every form it can be printed in.
 pub(crate) trait Printable: ToJson {
-    fn document(&self) -> Document;
+    fn render_document(&self) -> Document;
 
     /// The form that is printed by default, within the columns of a short form; `None` where the
     /// whole was asked for, which is as broad in a pipe as it needs.
-    fn overview(&self) -> Option<Document> {
-        Some(self.document())
+    fn render_overview(&self) -> Option<Document> {
+        Some(self.render_document())
     }
 
     /// As rows: names of columns, then values.
-    fn rows(&self) -> FlatRows;
+    fn render_rows(&self) -> FlatRows;
 
     /// Names the parts of the result that have no place in rows.
     fn beyond_rows(&self) -> Option<&'static str> {
@@ -57,25 +57,25 @@ pub(crate) trait Printable: ToJson {
     }
 
     /// As what pages and plots show, where there is such a page.
-    fn results(&self) -> Result<Results, CommandFailure> {
-        Err(CommandFailure::usage("there is no page of this result"))
+    fn plot_results(&self) -> Result<Results, CommandFailure> {
+        Err(CommandFailure::usage_error("there is no page of this result"))
     }
 
     /// As a page with plots.
-    fn page(&self) -> Result<String, CommandFailure> {
-        Ok(drystone_report::page(&self.results()?))
+    fn render_page(&self) -> Result<String, CommandFailure> {
+        Ok(drystone_report::render_page(&self.plot_results()?))
     }
 }
 
 /// Serialisation by serde, for types that are known only when the program runs.
 pub(crate) trait ToJson {
     /// Pretty JSON with a line end.
-    fn json(&self) -> Result<Vec<u8>, CommandFailure>;
+    fn render_json(&self) -> Result<Vec<u8>, CommandFailure>;
 }
 
 impl<T: Serialize> ToJson for T {
-    fn json(&self) -> Result<Vec<u8>, CommandFailure> {
-        super::json(self)
+    fn render_json(&self) -> Result<Vec<u8>, CommandFailure> {
+        super::render_json(self)
     }
 }
 
@@ -84,24 +84,25 @@ pub(crate) struct ReportFormat(&'static dyn Format<Reports>);
 
 impl std::fmt::Debug for ReportFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0.option().map_or("file", |(name, _)| name))
+        f.write_str(self.0.format_option().map_or("file", |(name, _)| name))
     }
 }
 
 impl ReportFormat {
     /// The words for formats, with what help says of them.
-    pub(crate) fn options() -> impl Iterator<Item = (&'static str, &'static str)> {
-        Reports::formats().iter().filter_map(|format| format.option())
+    pub(crate) fn format_options() -> impl Iterator<Item = (&'static str, &'static str)> {
+        Reports::formats().iter().filter_map(|format| format.format_option())
     }
 
-    pub(crate) fn named(word: &str) -> Option<ReportFormat> {
-        let named = |format: &&&'static dyn Format<Reports>| format.option().is_some_and(|(name, _)| name == word);
-        Reports::formats().iter().find(named).map(|&format| ReportFormat(format))
+    pub(crate) fn find_by_name(word: &str) -> Option<ReportFormat> {
+        let has_name =
+            |format: &&&'static dyn Format<Reports>| format.format_option().is_some_and(|(name, _)| name == word);
+        Reports::formats().iter().find(has_name).map(|&format| ReportFormat(format))
     }
 
     /// Returns whether people read it unchanged on the terminal.
     pub(crate) fn for_people(self) -> bool {
-        self.0.traits().for_people
+        self.0.format_traits().for_people
     }
 }
 
@@ -109,13 +110,15 @@ impl ReportFormat {
 pub(crate) const COLUMNS: usize = 80;
 
 /// A result as text without colours, in its short form where it has one.
-pub(crate) fn text(result: &dyn Printable) -> String {
-    result.overview().map_or_else(|| result.document().plain(), |short| short.within(COLUMNS))
+pub(crate) fn render_text(result: &dyn Printable) -> String {
+    result
+        .render_overview()
+        .map_or_else(|| result.render_document().render_plain(), |short| short.render_within(COLUMNS))
 }
 
 /// Prints a result on the standard output.
-pub(crate) fn print(result: &dyn Printable, format: ReportFormat) -> Result<(), CommandFailure> {
-    OutputTarget { format: format.0, out: OutputFile::create(Path::new("-"))? }.write(result)?.publish()
+pub(crate) fn print_result(result: &dyn Printable, format: ReportFormat) -> Result<(), CommandFailure> {
+    OutputTarget { format: format.0, out: OutputFile::create(Path::new("-"))? }.write_contents(result)?.publish()
 }
 
 /// A report to be written to a file, opened before the work begins.
@@ -123,38 +126,38 @@ pub(crate) struct ReportFile(OutputTarget<Reports>);
 
 impl ReportFile {
     /// Opens a file to write as its ending says.
-    pub(crate) fn open(path: &Path) -> Result<ReportFile, CommandFailure> {
+    pub(crate) fn create_file(path: &Path) -> Result<ReportFile, CommandFailure> {
         Ok(ReportFile(OutputTarget::open(path)?))
     }
 
     /// Opens a file for results of which there is no page.
     pub(crate) fn open_plain(path: &Path) -> Result<ReportFile, CommandFailure> {
-        if by_ending::<Reports>(path)?.traits().has_plots {
-            return Err(CommandFailure::usage(format_args!(
+        if by_ending::<Reports>(path)?.format_traits().has_plots {
+            return Err(CommandFailure::usage_error(format_args!(
                 "{}: of these results there is no page; expected .json, .csv, .md or .txt",
                 path.display()
             )));
         }
-        ReportFile::open(path)
+        ReportFile::create_file(path)
     }
 
     /// Returns whether it is to have plots.
     pub(crate) fn is_page(&self) -> bool {
-        self.0.format.traits().has_plots
+        self.0.format.format_traits().has_plots
     }
 
     /// Returns the file to write, or none where the result lacks parts and would replace an older
     /// file, which may be whole. Says so.
     pub(crate) fn unless_lost(self, lacks_parts: bool) -> Option<ReportFile> {
-        let lost = lacks_parts && self.0.out.replaces();
-        if lost {
-            message::warning(&format!("{} is unchanged: the new result lacks parts", self.0.out.name()));
+        let would_lose = lacks_parts && self.0.out.replaces_file();
+        if would_lose {
+            message::print_warning(&format!("{} is unchanged: the new result lacks parts", self.0.out.name()));
         }
-        (!lost).then_some(self)
+        (!would_lose).then_some(self)
     }
 
     /// Writes the result; the file still needs its name.
-    pub(crate) fn write(self, result: &dyn Printable) -> Result<Complete, CommandFailure> {
-        self.0.write(result)
+    pub(crate) fn write_result(self, result: &dyn Printable) -> Result<Complete, CommandFailure> {
+        self.0.write_contents(result)
     }
 }

@@ -4,30 +4,30 @@ use super::{COLUMNS, Printable, Reports};
 use crate::exit::CommandFailure;
 use crate::output::document::{on_stdout, on_stdout_within};
 use crate::output::file::OutputFile;
-use crate::output::format::{Format, FormatTraits, put};
+use crate::output::format::{Format, FormatTraits, put_bytes};
 
 pub(super) struct TableReport;
 
 impl Format<Reports> for TableReport {
-    fn endings(&self) -> &'static [&'static str] {
+    fn file_endings(&self) -> &'static [&'static str] {
         &[".txt"]
     }
 
-    fn option(&self) -> Option<(&'static str, &'static str)> {
+    fn format_option(&self) -> Option<(&'static str, &'static str)> {
         Some(("table", "Aligned tables, for people"))
     }
 
-    fn traits(&self) -> FormatTraits {
+    fn format_traits(&self) -> FormatTraits {
         FormatTraits { for_people: true, ..FormatTraits::default() }
     }
 
     /// Styled and fitted where it goes to a terminal.
-    fn write(&self, result: &(dyn Printable + '_), out: &mut OutputFile) -> Result<(), CommandFailure> {
-        let text = match result.overview().filter(|_| out.is_stdout()) {
+    fn write_to(&self, result: &(dyn Printable + '_), out: &mut OutputFile) -> Result<(), CommandFailure> {
+        let text = match result.render_overview().filter(|_| out.is_stdout()) {
             Some(short) => on_stdout_within(&short, COLUMNS),
-            None if out.is_stdout() => on_stdout(&result.document()),
-            None => super::text(result),
+            None if out.is_stdout() => on_stdout(&result.render_document()),
+            None => super::render_text(result),
         };
-        put(out, text.as_bytes())
+        put_bytes(out, text.as_bytes())
     }
 }

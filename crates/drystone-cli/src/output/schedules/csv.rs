@@ -15,22 +15,23 @@ pub(super) const HEADER: &str = "job_id,submit,start,end,wait,run,procs,estimate
 pub(super) struct CsvSchedule;
 
 impl Format<Schedules> for CsvSchedule {
-    fn endings(&self) -> &'static [&'static str] {
+    fn file_endings(&self) -> &'static [&'static str] {
         &[".csv"]
     }
 
-    fn traits(&self) -> FormatTraits {
+    fn format_traits(&self) -> FormatTraits {
         FormatTraits { needs_meta_beside: true, ..FormatTraits::default() }
     }
 
-    fn write(&self, schedule: &WrittenSchedule<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
-        let progress = WorkProgress::writing(schedule.rows.len(), out);
-        lines(out, progress.over(schedule.rows), schedule.sizes).map_err(|e| CommandFailure::write(out.name(), &e))
+    fn write_to(&self, schedule: &WrittenSchedule<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        let progress = WorkProgress::for_writing(schedule.rows.len(), out);
+        write_lines(out, progress.count_items(schedule.rows), schedule.sizes)
+            .map_err(|e| CommandFailure::write_error(out.name(), &e))
     }
 }
 
 /// Numbers and words of ours: nothing needs quotes.
-fn lines<'r>(
+fn write_lines<'r>(
     out: &mut impl Write,
     rows: impl Iterator<Item = &'r JobRow>,
     sizes: Option<&BTreeMap<i64, SizedJob>>,
@@ -58,15 +59,15 @@ fn lines<'r>(
         if let Some(accuracy) = row.accuracy {
             write!(out, "{accuracy}")?;
         }
-        write!(out, ",{},{},", u8::from(row.counted), row.ended.word())?;
+        write!(out, ",{},{},", u8::from(row.counted), row.ended.format_word())?;
         if let Some(promised) = row.promised {
             write!(out, "{promised}")?;
         }
         if let Some(sizes) = sizes {
-            let sized = sizes.get(number).copied().unwrap_or_default();
-            write!(out, ",{}", sized.cells())?;
+            let sized_job = sizes.get(number).copied().unwrap_or_default();
+            write!(out, ",{}", sized_job.render_cells())?;
             if paces {
-                write!(out, ",{}", sized.paces.map_or_else(|| ",,".to_string(), |paces| paces.cells()))?;
+                write!(out, ",{}", sized_job.paces.map_or_else(|| ",,".to_string(), |paces| paces.render_cells()))?;
             }
         }
         writeln!(out)?;

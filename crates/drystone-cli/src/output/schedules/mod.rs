@@ -28,8 +28,8 @@ pub(crate) struct WrittenSchedule<'a> {
 
 impl WrittenSchedule<'_> {
     /// Returns the inputs of the schedule, on one line.
-    fn determined(&self) -> Result<String, CommandFailure> {
-        serde_json::to_string(self.determined).map_err(CommandFailure::usage)
+    fn render_inputs(&self) -> Result<String, CommandFailure> {
+        serde_json::to_string(self.determined).map_err(CommandFailure::usage_error)
     }
 }
 
@@ -60,28 +60,29 @@ pub(crate) struct ScheduleFile {
 }
 
 /// Returns the file for a schedule's inputs, if the schedule has no place for them itself.
-pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
-    let needed = by_ending::<Schedules>(path).is_ok_and(|format| format.traits().needs_meta_beside);
-    super::csv_metadata::beside(path).filter(|_| needed)
+pub(crate) fn meta_path_beside(path: &Path) -> Option<PathBuf> {
+    let needs_meta = by_ending::<Schedules>(path).is_ok_and(|format| format.format_traits().needs_meta_beside);
+    super::csv_metadata::meta_path_beside(path).filter(|_| needs_meta)
 }
 
 impl ScheduleFile {
     /// Opens a file to write as its ending says.
-    pub(crate) fn open(path: &Path) -> Result<ScheduleFile, CommandFailure> {
+    pub(crate) fn create_file(path: &Path) -> Result<ScheduleFile, CommandFailure> {
         let target = OutputTarget::open(path)?;
-        Ok(ScheduleFile { target, beside: beside(path).as_deref().map(OutputFile::create).transpose()? })
+        Ok(ScheduleFile { target, beside: meta_path_beside(path).as_deref().map(OutputFile::create).transpose()? })
     }
 
     /// Returns whether the original records are needed.
     pub(crate) fn needs_records(&self) -> bool {
-        self.target.format.traits().has_records
+        self.target.format.format_traits().has_records
     }
 
     /// Writes a schedule. What determined it stands in the header of a log, in the metadata of
     /// Parquet, and beside CSV in `FILE.meta.json`. The files still need their names.
-    pub(crate) fn write(self, schedule: &WrittenSchedule<'_>) -> Result<Vec<Complete>, CommandFailure> {
-        let written = self.target.write(schedule)?;
-        let beside = self.beside.map(|beside| beside.write_whole(&super::json(schedule.determined)?)).transpose()?;
-        Ok([written].into_iter().chain(beside).collect())
+    pub(crate) fn write_schedule(self, schedule: &WrittenSchedule<'_>) -> Result<Vec<Complete>, CommandFailure> {
+        let outputs = self.target.write_contents(schedule)?;
+        let beside =
+            self.beside.map(|beside| beside.write_whole(&super::render_json(schedule.determined)?)).transpose()?;
+        Ok([outputs].into_iter().chain(beside).collect())
     }
 }

@@ -30,22 +30,22 @@ const COLUMNS: [(&str, ColumnGetter<'static, JobRow>); 20] = [
     ("corrections", ColumnGetter::Long(&|r| i64::from(r.corrections))),
     ("accuracy", ColumnGetter::MaybeDouble(&|r| r.accuracy)),
     ("counted", ColumnGetter::Bool(&|r| r.counted)),
-    ("ended", ColumnGetter::MaybeText(&|r| Some(r.ended.word()))),
+    ("ended", ColumnGetter::MaybeText(&|r| Some(r.ended.format_word()))),
     ("promised", ColumnGetter::MaybeLong(&|r| r.promised.map(|t| t.0))),
 ];
 
 impl Format<Schedules> for ParquetSchedule {
-    fn endings(&self) -> &'static [&'static str] {
+    fn file_endings(&self) -> &'static [&'static str] {
         &[".parquet"]
     }
 
-    fn missing(&self) -> Option<&'static str> {
+    fn missing_feature(&self) -> Option<&'static str> {
         MISSING
     }
 
-    fn write(&self, schedule: &WrittenSchedule<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
-        let determined = schedule.determined()?;
-        ColumnarFile { columns: &COLUMNS, metadata: &[("drystone", &determined)] }.write(out, schedule.rows)
+    fn write_to(&self, schedule: &WrittenSchedule<'_>, out: &mut OutputFile) -> Result<(), CommandFailure> {
+        let inputs = schedule.render_inputs()?;
+        ColumnarFile { columns: &COLUMNS, metadata: &[("drystone", &inputs)] }.write_rows(out, schedule.rows)
     }
 }
 

@@ -11,14 +11,14 @@ const NEAR: usize = 6;
 impl Chunked {
     /// The step that holds at `time`; the first one if that is before.
     #[inline]
-    pub(crate) fn find(&self, time: Time) -> StepSpot {
+    pub(crate) fn find_step(&self, time: Time) -> StepSpot {
         let chunk = self.heads.partition_point(|head| head.first <= time).saturating_sub(1);
         StepSpot { chunk, step: self.chunks[chunk].step_at(time) }
     }
 
     /// The step that holds at `time`, which is not before `from` begins. O(steps between).
     #[inline]
-    pub(crate) fn walk(&self, from: StepSpot, time: Time) -> StepSpot {
+    pub(crate) fn walk_to(&self, from: StepSpot, time: Time) -> StepSpot {
         let mut at = from;
         while self.heads.get(at.chunk + 1).is_some_and(|next| next.first <= time) {
             at = StepSpot { chunk: at.chunk + 1, step: 0 };
@@ -32,12 +32,12 @@ impl Chunked {
 
     /// The step that holds at `time`, which is not before `from` begins and probably soon after.
     #[inline]
-    pub(super) fn near(&self, from: StepSpot, time: Time) -> StepSpot {
+    pub(super) fn step_nearby(&self, from: StepSpot, time: Time) -> StepSpot {
         let chunk = &self.chunks[from.chunk];
         let behind = &chunk.time[from.step + 1..chunk.len];
         match behind.iter().take(NEAR).position(|&begins| begins > time) {
             Some(steps) => StepSpot { step: from.step + steps, ..from },
-            None => self.find(time),
+            None => self.find_step(time),
         }
     }
 
@@ -48,8 +48,8 @@ impl Chunked {
     }
 
     /// The least that is free during `[from, to)`; an empty time counts as an instant.
-    pub(crate) fn least(&self, from: Time, to: Time) -> i32 {
-        let StepSpot { mut chunk, mut step } = self.find(from);
+    pub(crate) fn least_free(&self, from: Time, to: Time) -> i32 {
+        let StepSpot { mut chunk, mut step } = self.find_step(from);
         let mut least = self.free_in(StepSpot { chunk, step });
         step += 1;
         while let Some(head) = self.heads.get(chunk) {
@@ -70,8 +70,8 @@ impl Chunked {
 
     /// The earliest `s ≥ not_before` such that `procs` processors are free during all of
     /// `[s, s + span)`; a span of at least 1 s. `None` if this many are never free again.
-    pub(crate) fn earliest(&self, procs: i32, span: Span, not_before: Time) -> Option<Time> {
-        let mut at = self.find(not_before);
+    pub(crate) fn earliest_start(&self, procs: i32, span: Span, not_before: Time) -> Option<Time> {
+        let mut at = self.find_step(not_before);
         let mut start = not_before.max(self.heads[0].first);
         if self.free_in(at) < procs {
             at = self.next_with(procs, at)?;
@@ -132,8 +132,8 @@ impl Chunked {
     pub(crate) fn run_begins(&self, procs: i32, at: StepSpot, floor: Time) -> Time {
         let StepSpot { mut chunk, mut step } = at;
         loop {
-            let (steps, all) = (&self.chunks[chunk], self.heads[chunk].free);
-            while step > 0 && steps.time[step] > floor && steps.free[step - 1].wrapping_add(all) >= procs {
+            let (steps, chunk_offset) = (&self.chunks[chunk], self.heads[chunk].free);
+            while step > 0 && steps.time[step] > floor && steps.free[step - 1].wrapping_add(chunk_offset) >= procs {
                 step -= 1;
             }
             if step > 0 || chunk == 0 || steps.time[0] <= floor {
@@ -154,8 +154,8 @@ impl Chunked {
     /// The earliest `r ≥ from` such that `procs` processors are free during all of `[r, r + span)`,
     /// `r + span ≤ until`, and at some time in it as many were not free before. `None` if there is
     /// none.
-    pub(crate) fn gained(&mut self, procs: i32, span: Span, from: Time, until: Time) -> Option<Time> {
-        let mut at = self.find(from);
+    pub(crate) fn earliest_gained_start(&mut self, procs: i32, span: Span, from: Time, until: Time) -> Option<Time> {
+        let mut at = self.find_step(from);
         while let Some(head) = self.heads.get(at.chunk) {
             if head.first >= until {
                 return None;
@@ -165,7 +165,7 @@ impl Chunked {
                 continue;
             }
             let steps = &self.chunks[at.chunk];
-            let news = steps.news(at.step, procs, head.free);
+            let news = steps.find_gained_step(at.step, procs, head.free);
             let Some(step) = news else {
                 if head.loose {
                     let head = &mut self.heads[at.chunk];
@@ -190,7 +190,7 @@ impl Chunked {
     /// The least that was free and the most that is free where something is gained, over the steps
     /// up to `at`, roughly: a job that needs no more than the first or more than the second finds
     /// nothing new there.
-    pub(crate) fn gains(&self, from: usize, at: StepSpot) -> (i32, i32) {
+    pub(crate) fn gain_range(&self, from: usize, at: StepSpot) -> (i32, i32) {
         let heads = &self.heads[from.min(at.chunk)..=at.chunk];
         heads
             .iter()
@@ -202,17 +202,17 @@ impl StepChunk {
     /// The first step from `from` on with no fewer than `procs` free, if each has `more`, where
     /// fewer were.
     #[inline]
-    fn news(&self, from: usize, procs: i32, more: i32) -> Option<usize> {
+    fn find_gained_step(&self, from: usize, procs: i32, more: i32) -> Option<usize> {
         let is_new = |k: usize| self.was[k] < procs && self.free[k].wrapping_add(more) >= procs;
         let mut at = from;
         // Several at once, without a branch for each.
         while at + BLOCK <= self.len {
             let (was, free) = (&self.was[at..at + BLOCK], &self.free[at..at + BLOCK]);
-            let any = was
+            let has_gain = was
                 .iter()
                 .zip(free)
                 .fold(false, |any, (&was, &free)| any | ((was < procs) & (free.wrapping_add(more) >= procs)));
-            if any {
+            if has_gain {
                 return (at..at + BLOCK).find(|&k| is_new(k));
             }
             at += BLOCK;
@@ -223,7 +223,7 @@ impl StepChunk {
 
 impl StepSpot {
     /// The number of its chunk.
-    pub(crate) fn chunk(self) -> usize {
+    pub(crate) fn chunk_index(self) -> usize {
         self.chunk
     }
 }

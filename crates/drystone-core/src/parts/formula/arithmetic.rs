@@ -8,13 +8,13 @@
 use super::expr::{Function, Operator};
 
 /// A condition as a number.
-pub(super) fn truth(holds: bool) -> f64 {
+pub(super) fn number_from_truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
 /// Returns whether a condition holds.
 #[inline]
-pub(super) fn holds(condition: f64) -> bool {
+pub(super) fn is_true(condition: f64) -> bool {
     condition != 0.0
 }
 
@@ -45,7 +45,7 @@ pub(super) fn max(a: f64, b: f64) -> f64 {
 /// a to the power of b. Powers of 1, 2, 3 and 4 are products from left to right, others those of
 /// libm.
 #[inline]
-pub(super) fn power(a: f64, b: f64) -> f64 {
+pub(super) fn compute_power(a: f64, b: f64) -> f64 {
     if b == 1.0 {
         a
     } else if b == 2.0 {
@@ -61,21 +61,21 @@ pub(super) fn power(a: f64, b: f64) -> f64 {
 
 /// Two values combined.
 #[inline]
-pub(super) fn combine(operator: Operator, a: f64, b: f64) -> f64 {
+pub(super) fn combine_values(operator: Operator, a: f64, b: f64) -> f64 {
     match operator {
         Operator::Add => a + b,
         Operator::Subtract => a - b,
         Operator::Multiply => a * b,
         Operator::Divide => a / b,
-        Operator::Power => power(a, b),
-        Operator::Below => truth(a < b),
-        Operator::AtMost => truth(a <= b),
-        Operator::Above => truth(a > b),
-        Operator::AtLeast => truth(a >= b),
-        Operator::Equal => truth(a == b),
-        Operator::Unequal => truth(a != b),
-        Operator::And => truth(holds(a) && holds(b)),
-        Operator::Or => truth(holds(a) || holds(b)),
+        Operator::Power => compute_power(a, b),
+        Operator::Below => number_from_truth(a < b),
+        Operator::AtMost => number_from_truth(a <= b),
+        Operator::Above => number_from_truth(a > b),
+        Operator::AtLeast => number_from_truth(a >= b),
+        Operator::Equal => number_from_truth(a == b),
+        Operator::Unequal => number_from_truth(a != b),
+        Operator::And => number_from_truth(is_true(a) && is_true(b)),
+        Operator::Or => number_from_truth(is_true(a) || is_true(b)),
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn of_one(function: Function, a: f64) -> f64 {
 /// everything else.
 #[inline]
 #[must_use]
-pub(super) fn place(value: f64) -> i64 {
+pub(super) fn queue_place(value: f64) -> i64 {
     if value.is_nan() {
         return i64::MAX;
     }
@@ -114,16 +114,16 @@ mod tests {
     #[test]
     fn places_are_in_the_order_of_values() {
         let values = [f64::NEG_INFINITY, -1e300, -2.0, -1.5, -f64::MIN_POSITIVE, 0.0, 1e-300, 1.0, 1.5, f64::INFINITY];
-        assert!(values.windows(2).all(|pair| place(pair[0]) < place(pair[1])));
-        assert!(place(f64::INFINITY) < place(f64::NAN));
-        assert_eq!(place(f64::NAN), place(-f64::NAN));
-        assert_eq!(place(0.0), place(-0.0));
+        assert!(values.windows(2).all(|pair| queue_place(pair[0]) < queue_place(pair[1])));
+        assert!(queue_place(f64::INFINITY) < queue_place(f64::NAN));
+        assert_eq!(queue_place(f64::NAN), queue_place(-f64::NAN));
+        assert_eq!(queue_place(0.0), queue_place(-0.0));
     }
 
     proptest! {
         #[test]
         fn places_compare_as_values_do(a: f64, b: f64) {
-            prop_assert_eq!(place(a).cmp(&place(b)), a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan())));
+            prop_assert_eq!(queue_place(a).cmp(&queue_place(b)), a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan())));
         }
     }
 
@@ -140,8 +140,8 @@ mod tests {
         ] {
             assert!((of_one(function, of) - value).abs() < 1e-12, "{function:?}");
         }
-        assert_eq!(power(2.0, 10.0), 1024.0);
-        assert_eq!(power(-3.0, 3.0), -27.0);
+        assert_eq!(compute_power(2.0, 10.0), 1024.0);
+        assert_eq!(compute_power(-3.0, 3.0), -27.0);
         assert!(min(f64::NAN, 1.0).is_nan() && max(1.0, f64::NAN).is_nan());
         assert_eq!((min(2.0, 1.0), max(2.0, 1.0)), (1.0, 2.0));
     }

@@ -1,7 +1,7 @@
 //! The waiting jobs of a queue whose order changes with time.
 
 use super::Formula;
-use super::arithmetic::place;
+use super::arithmetic::queue_place;
 use super::program::{Inputs, LANES, ValueBlock};
 use super::value::{Moment, WaitingFacts};
 use crate::model::{JobId, Procs, SharedSort};
@@ -30,7 +30,10 @@ impl QueueBoard {
         self.submits.push(facts.submit);
         self.users.push(facts.user);
         self.columns.resize(formula.0.program.columns.len(), Vec::new());
-        self.columns.iter_mut().zip(formula.0.program.fixed(facts)).for_each(|(column, value)| column.push(value));
+        self.columns
+            .iter_mut()
+            .zip(formula.0.program.column_values(facts))
+            .for_each(|(column, value)| column.push(value));
     }
 
     /// Removes a job; `None` if it is not here.
@@ -60,15 +63,15 @@ impl QueueBoard {
 
     /// Gives every job its place at this moment. Results of the other functions are about the last
     /// rating.
-    pub fn rate(&mut self, formula: &Formula, moment: &Moment<'_>) {
+    pub fn rate_jobs(&mut self, formula: &Formula, moment: &Moment<'_>) {
         let mut from = 0;
         while from < self.jobs.len() {
             let count = (self.jobs.len() - from).min(LANES);
             let QueueBoard { jobs, submits, users, columns, stack } = self;
             let inputs = Inputs { moment: *moment, submits, users, columns, from, count };
-            let values = formula.0.program.run(stack, &inputs);
+            let values = formula.0.program.run_block(stack, &inputs);
             for (job, &value) in jobs[from..].iter_mut().zip(values) {
-                job.key = place(value);
+                job.key = queue_place(value);
             }
             from += count;
         }
@@ -76,44 +79,44 @@ impl QueueBoard {
 
     /// The first job in the order of the last rating. O(n).
     #[must_use]
-    pub fn first(&self) -> Option<WaitingJob> {
-        self.jobs.iter().min_by_key(|job| job.place()).copied()
+    pub fn first_job(&self) -> Option<WaitingJob> {
+        self.jobs.iter().min_by_key(|job| job.queue_place()).copied()
     }
 
     /// The first job that `fit` admits.
     #[must_use]
     pub fn next_fit(&self, fit: BackfillFit) -> Option<WaitingJob> {
-        self.best(fit).map(|at| self.jobs[at])
+        self.find_best(fit).map(|at| self.jobs[at])
     }
 
     /// Returns whether `fit` admits any job.
     #[must_use]
     pub fn any_fits(&self, fit: BackfillFit) -> bool {
-        self.jobs.iter().any(|job| fit.admits(job.procs, job.prediction))
+        self.jobs.iter().any(|job| fit.can_start(job.procs, job.prediction))
     }
 
-    fn best(&self, fit: BackfillFit) -> Option<usize> {
-        let admitted = self.jobs.iter().enumerate().filter(|(_, job)| fit.admits(job.procs, job.prediction));
-        admitted.min_by_key(|(_, job)| job.place()).map(|(at, _)| at)
+    fn find_best(&self, fit: BackfillFit) -> Option<usize> {
+        let candidates = self.jobs.iter().enumerate().filter(|(_, job)| fit.can_start(job.procs, job.prediction));
+        candidates.min_by_key(|(_, job)| job.queue_place()).map(|(at, _)| at)
     }
 
     /// Takes out the first job that `fit` admits.
     pub fn take_fit(&mut self, fit: BackfillFit) -> Option<WaitingJob> {
-        let at = self.best(fit)?;
+        let at = self.find_best(fit)?;
         Some(self.remove_at(at))
     }
 
     /// All jobs in the order of the last rating. O(n log n).
     #[must_use]
-    pub fn sorted(&self) -> Vec<WaitingJob> {
+    pub fn sorted_jobs(&self) -> Vec<WaitingJob> {
         let mut jobs = self.jobs.clone();
-        jobs.sort_shared_by_key(WaitingJob::place);
+        jobs.sort_shared_by_key(WaitingJob::queue_place);
         jobs
     }
 
     /// The narrowest job; `None` where there is none.
     #[must_use]
-    pub fn narrowest(&self) -> Option<Procs> {
+    pub fn narrowest_job(&self) -> Option<Procs> {
         self.jobs.iter().map(|job| job.procs).min()
     }
 }

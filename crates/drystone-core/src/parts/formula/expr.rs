@@ -132,7 +132,7 @@ impl Operator {
     }
 
     /// Returns its binding strength: larger is tighter.
-    pub(super) fn binding(self) -> u8 {
+    pub(super) fn binding_strength(self) -> u8 {
         use Operator::*;
         match self {
             Or => 1,
@@ -151,7 +151,7 @@ impl Operator {
 
     /// Returns whether it makes a condition.
     pub(super) fn makes_condition(self) -> bool {
-        self.joins_conditions() || self.binding() == 4
+        self.joins_conditions() || self.binding_strength() == 4
     }
 }
 
@@ -230,19 +230,19 @@ pub enum Expr {
 impl Expr {
     /// A number.
     #[must_use]
-    pub fn number(value: f64) -> Expr {
+    pub fn from_number(value: f64) -> Expr {
         Expr::Number(value)
     }
 
     /// Two values and what stands between them.
     #[must_use]
-    pub fn binary(operator: Operator, left: Expr, right: Expr) -> Expr {
+    pub fn from_binary(operator: Operator, left: Expr, right: Expr) -> Expr {
         Expr::Binary(operator, Box::new(left), Box::new(right))
     }
 
     /// The parts that it is made of directly.
     #[must_use]
-    pub fn parts(&self) -> Vec<&Expr> {
+    pub fn direct_parts(&self) -> Vec<&Expr> {
         match self {
             Expr::Number(_) | Expr::Variable(_) | Expr::Usage(_) => Vec::new(),
             Expr::Minus(a) | Expr::Not(a) => vec![a],
@@ -263,14 +263,14 @@ impl Expr {
 
     /// Returns the number of numbers, variables, operators and functions in it.
     #[must_use]
-    pub fn size(&self) -> usize {
-        1 + self.parts().iter().map(|part| part.size()).sum::<usize>()
+    pub fn count_parts(&self) -> usize {
+        1 + self.direct_parts().iter().map(|part| part.count_parts()).sum::<usize>()
     }
 
     /// Returns its depth of nesting.
     #[must_use]
-    pub fn depth(&self) -> usize {
-        1 + self.parts().iter().map(|part| part.depth()).max().unwrap_or(0)
+    pub fn nesting_depth(&self) -> usize {
+        1 + self.direct_parts().iter().map(|part| part.nesting_depth()).max().unwrap_or(0)
     }
 
     /// Returns whether it is a condition, not a number.

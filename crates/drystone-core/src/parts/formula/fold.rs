@@ -1,6 +1,6 @@
 //! Static analysis of a formula: constants, and the dependencies of each part.
 
-use super::arithmetic::{combine, holds, max, min, of_one, truth};
+use super::arithmetic::{combine_values, is_true, max, min, number_from_truth, of_one};
 use super::expr::{Expr, Function, Operator, Variable};
 
 /// Dependencies of a value.
@@ -16,11 +16,11 @@ pub(super) struct ValueDependencies {
 
 impl ValueDependencies {
     /// Returns whether it may change while a job waits.
-    pub(super) fn changes(self) -> bool {
+    pub(super) fn can_change(self) -> bool {
         self.clock || self.state
     }
 
-    fn and(self, other: ValueDependencies) -> ValueDependencies {
+    fn union_with(self, other: ValueDependencies) -> ValueDependencies {
         ValueDependencies {
             job: self.job || other.job,
             clock: self.clock || other.clock,
@@ -30,7 +30,7 @@ impl ValueDependencies {
 }
 
 /// Returns the dependencies of a tree.
-pub(super) fn depends(expr: &Expr) -> ValueDependencies {
+pub(super) fn find_dependencies(expr: &Expr) -> ValueDependencies {
     use Variable::*;
     match expr {
         Expr::Number(_) | Expr::Variable(Machine) => ValueDependencies::default(),
@@ -38,33 +38,37 @@ pub(super) fn depends(expr: &Expr) -> ValueDependencies {
         Expr::Variable(Load | Waiting) => ValueDependencies { job: false, clock: false, state: true },
         Expr::Variable(_) => ValueDependencies { job: true, ..ValueDependencies::default() },
         Expr::Usage(_) => ValueDependencies { job: true, clock: true, state: true },
-        other => other.parts().into_iter().map(depends).fold(ValueDependencies::default(), ValueDependencies::and),
+        other => other
+            .direct_parts()
+            .into_iter()
+            .map(find_dependencies)
+            .fold(ValueDependencies::default(), ValueDependencies::union_with),
     }
 }
 
 /// Returns the formula with all constants computed. Every value keeps every bit.
-pub(super) fn fold(expr: Expr) -> Expr {
+pub(super) fn fold_constants(expr: Expr) -> Expr {
     let number = |expr: &Expr| if let Expr::Number(number) = expr { Some(*number) } else { None };
     match expr {
-        Expr::Minus(a) => match fold(*a) {
+        Expr::Minus(a) => match fold_constants(*a) {
             Expr::Number(a) => Expr::Number(-a),
             Expr::Minus(a) => *a,
             a => Expr::Minus(Box::new(a)),
         },
-        Expr::Not(a) => match fold(*a) {
+        Expr::Not(a) => match fold_constants(*a) {
             Expr::Not(a) => *a,
             a => Expr::Not(Box::new(a)),
         },
         Expr::Binary(operator, a, b) => {
-            let (a, b) = (fold(*a), fold(*b));
+            let (a, b) = (fold_constants(*a), fold_constants(*b));
             match (number(&a), number(&b)) {
                 // A condition that always holds stays as it is: there are no numbers for
                 // conditions.
-                (Some(a), Some(b)) if !operator.makes_condition() => Expr::Number(combine(operator, a, b)),
-                _ => Expr::binary(operator, a, b),
+                (Some(a), Some(b)) if !operator.makes_condition() => Expr::Number(combine_values(operator, a, b)),
+                _ => Expr::from_binary(operator, a, b),
             }
         }
-        Expr::Call(function, arguments) => fold_call(function, arguments.into_iter().map(fold).collect()),
+        Expr::Call(function, arguments) => fold_call(function, arguments.into_iter().map(fold_constants).collect()),
         leaf => leaf,
     }
 }
@@ -72,9 +76,9 @@ pub(super) fn fold(expr: Expr) -> Expr {
 fn fold_call(function: Function, mut arguments: Vec<Expr>) -> Expr {
     let numbers: Vec<f64> =
         arguments.iter().map_while(|a| if let Expr::Number(n) = a { Some(*n) } else { None }).collect();
-    let all = numbers.len() == arguments.len();
+    let are_numbers = numbers.len() == arguments.len();
     match function {
-        Function::Min | Function::Max if all => {
+        Function::Min | Function::Max if are_numbers => {
             let pick = if function == Function::Min { min } else { max };
             Expr::Number(numbers.into_iter().reduce(pick).unwrap_or(f64::NAN))
         }
@@ -84,7 +88,7 @@ fn fold_call(function: Function, mut arguments: Vec<Expr>) -> Expr {
             None => Expr::Call(function, arguments),
         },
         Function::Min | Function::Max => Expr::Call(function, arguments),
-        _ if all => Expr::Number(of_one(function, numbers[0])),
+        _ if are_numbers => Expr::Number(of_one(function, numbers[0])),
         _ => Expr::Call(function, arguments),
     }
 }
@@ -95,10 +99,10 @@ fn constant_condition(condition: &Expr) -> Option<bool> {
         Expr::Not(a) => constant_condition(a).map(|a| !a),
         Expr::Binary(operator, a, b) if operator.joins_conditions() => {
             let (a, b) = (constant_condition(a)?, constant_condition(b)?);
-            Some(holds(combine(*operator, truth(a), truth(b))))
+            Some(is_true(combine_values(*operator, number_from_truth(a), number_from_truth(b))))
         }
         Expr::Binary(operator, a, b) => match (&**a, &**b) {
-            (Expr::Number(a), Expr::Number(b)) => Some(holds(combine(*operator, *a, *b))),
+            (Expr::Number(a), Expr::Number(b)) => Some(is_true(combine_values(*operator, *a, *b))),
             _ => None,
         },
         _ => None,
@@ -114,24 +118,24 @@ pub(super) struct LinearFormula {
 }
 
 /// The formula as a line, if it is one.
-pub(super) fn line(expr: &Expr) -> Option<LinearFormula> {
-    let on = depends(expr);
+pub(super) fn find_line(expr: &Expr) -> Option<LinearFormula> {
+    let on = find_dependencies(expr);
     if !on.job {
         return Some(LinearFormula { fixed: Expr::Number(0.0), slope: 0.0 });
     }
-    if !on.changes() {
+    if !on.can_change() {
         return Some(LinearFormula { fixed: expr.clone(), slope: 0.0 });
     }
     match expr {
         Expr::Variable(Variable::Waited) => Some(LinearFormula { fixed: Expr::Number(0.0), slope: 1.0 }),
         Expr::Minus(a) => {
-            let a = line(a)?;
-            Some(LinearFormula { fixed: fold(Expr::Minus(Box::new(a.fixed))), slope: -a.slope })
+            let a = find_line(a)?;
+            Some(LinearFormula { fixed: fold_constants(Expr::Minus(Box::new(a.fixed))), slope: -a.slope })
         }
         Expr::Binary(operator @ (Operator::Add | Operator::Subtract), a, b) => {
-            let (a, b) = (line(a)?, line(b)?);
+            let (a, b) = (find_line(a)?, find_line(b)?);
             let sign = if *operator == Operator::Add { 1.0 } else { -1.0 };
-            Some(LinearFormula { fixed: joined(*operator, a.fixed, b.fixed), slope: a.slope + sign * b.slope })
+            Some(LinearFormula { fixed: join_terms(*operator, a.fixed, b.fixed), slope: a.slope + sign * b.slope })
         }
         Expr::Binary(operator @ (Operator::Multiply | Operator::Divide), a, b) => {
             let (inner, factor, first) = match (&**a, &**b) {
@@ -139,14 +143,17 @@ pub(super) fn line(expr: &Expr) -> Option<LinearFormula> {
                 (Expr::Number(factor), b) if *operator == Operator::Multiply => (b, *factor, false),
                 _ => return None,
             };
-            let inner = line(inner)?;
-            let (fixed, factor_expr) = (inner.fixed, Expr::Number(factor));
-            let fixed = if first {
-                Expr::binary(*operator, fixed, factor_expr)
+            let inner = find_line(inner)?;
+            let (fixed_part, factor_expr) = (inner.fixed, Expr::Number(factor));
+            let scaled_part = if first {
+                Expr::from_binary(*operator, fixed_part, factor_expr)
             } else {
-                Expr::binary(*operator, factor_expr, fixed)
+                Expr::from_binary(*operator, factor_expr, fixed_part)
             };
-            Some(LinearFormula { fixed: fold(fixed), slope: combine(*operator, inner.slope, factor) })
+            Some(LinearFormula {
+                fixed: fold_constants(scaled_part),
+                slope: combine_values(*operator, inner.slope, factor),
+            })
         }
         _ => None,
     }
@@ -154,11 +161,11 @@ pub(super) fn line(expr: &Expr) -> Option<LinearFormula> {
 }
 
 /// A sum or a difference, without what is nothing.
-fn joined(operator: Operator, a: Expr, b: Expr) -> Expr {
+fn join_terms(operator: Operator, a: Expr, b: Expr) -> Expr {
     match (a, b) {
         (a, Expr::Number(0.0)) => a,
         (Expr::Number(0.0), b) if operator == Operator::Add => b,
-        (Expr::Number(0.0), b) => fold(Expr::Minus(Box::new(b))),
-        (a, b) => Expr::binary(operator, a, b),
+        (Expr::Number(0.0), b) => fold_constants(Expr::Minus(Box::new(b))),
+        (a, b) => Expr::from_binary(operator, a, b),
     }
 }

@@ -26,7 +26,7 @@ pub(super) enum Word {
 const UNITS: [(char, f64); 5] = [('s', 1.0), ('m', 60.0), ('h', 3_600.0), ('d', 86_400.0), ('w', 604_800.0)];
 
 /// The words of a text; the last is [`Word::End`].
-pub(super) fn words(text: &str) -> Result<Vec<Token>, FormulaError> {
+pub(super) fn split_words(text: &str) -> Result<Vec<Token>, FormulaError> {
     let chars: Vec<char> = text.chars().collect();
     let mut lexer = Lexer { text, chars, at: 0 };
     let mut tokens = Vec::new();
@@ -44,91 +44,91 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    fn peek(&self, ahead: usize) -> Option<char> {
+    fn peek_ahead(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.at + ahead).copied()
     }
 
-    fn fail<T>(&self, at: usize, problem: impl Into<String>) -> Result<T, FormulaError> {
+    fn fail_at<T>(&self, at: usize, problem: impl Into<String>) -> Result<T, FormulaError> {
         Err(FormulaError::new(self.text, at, problem))
     }
 
-    fn skip(&mut self, while_true: impl Fn(char) -> bool) {
-        while self.peek(0).is_some_and(&while_true) {
+    fn skip_while(&mut self, while_true: impl Fn(char) -> bool) {
+        while self.peek_ahead(0).is_some_and(&while_true) {
             self.at += 1;
         }
     }
 
     fn next(&mut self) -> Result<Option<Token>, FormulaError> {
-        self.skip(char::is_whitespace);
+        self.skip_while(char::is_whitespace);
         let at = self.at;
-        let Some(c) = self.peek(0) else { return Ok(None) };
+        let Some(c) = self.peek_ahead(0) else { return Ok(None) };
         let word = match c {
-            '0'..='9' | '.' => self.number()?,
+            '0'..='9' | '.' => self.lex_number()?,
             c if c.is_ascii_alphabetic() => {
-                self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+                self.skip_while(|c| c.is_ascii_alphanumeric() || c == '_');
                 Word::Name(self.chars[at..self.at].iter().collect::<String>().to_ascii_lowercase())
             }
-            _ => self.sign(c)?,
+            _ => self.lex_sign(c)?,
         };
         Ok(Some(Token { at, word }))
     }
 
-    fn number(&mut self) -> Result<Word, FormulaError> {
+    fn lex_number(&mut self) -> Result<Word, FormulaError> {
         let at = self.at;
-        self.skip(|c| c.is_ascii_digit());
-        if self.peek(0) == Some('.') {
+        self.skip_while(|c| c.is_ascii_digit());
+        if self.peek_ahead(0) == Some('.') {
             self.at += 1;
-            self.skip(|c| c.is_ascii_digit());
+            self.skip_while(|c| c.is_ascii_digit());
         }
-        self.exponent();
+        self.skip_exponent();
         let digits: String = self.chars[at..self.at].iter().collect();
         let Some(number) = digits.parse::<f64>().ok().filter(|n| n.is_finite()) else {
-            return self.fail(at, format!("`{digits}` is no number that can be counted with"));
+            return self.fail_at(at, format!("`{digits}` is no number that can be counted with"));
         };
-        Ok(Word::Number(number * self.unit()?))
+        Ok(Word::Number(number * self.lex_unit()?))
     }
 
     /// Skips an exponent, if one follows. `2e` is no number with an exponent; the name `e` behind
     /// it is reported later.
-    fn exponent(&mut self) {
-        if !matches!(self.peek(0), Some('e' | 'E')) {
+    fn skip_exponent(&mut self) {
+        if !matches!(self.peek_ahead(0), Some('e' | 'E')) {
             return;
         }
-        let sign = usize::from(matches!(self.peek(1), Some('+' | '-')));
-        if self.peek(1 + sign).is_some_and(|c| c.is_ascii_digit()) {
+        let sign = usize::from(matches!(self.peek_ahead(1), Some('+' | '-')));
+        if self.peek_ahead(1 + sign).is_some_and(|c| c.is_ascii_digit()) {
             self.at += 1 + sign;
-            self.skip(|c| c.is_ascii_digit());
+            self.skip_while(|c| c.is_ascii_digit());
         }
     }
 
-    fn unit(&mut self) -> Result<f64, FormulaError> {
-        let (at, Some(c)) = (self.at, self.peek(0)) else { return Ok(1.0) };
+    fn lex_unit(&mut self) -> Result<f64, FormulaError> {
+        let (at, Some(c)) = (self.at, self.peek_ahead(0)) else { return Ok(1.0) };
         if !(c.is_ascii_alphabetic() || c == '_' || c == '.') {
             return Ok(1.0);
         }
-        let alone = !self.peek(1).is_some_and(|next| next.is_ascii_alphanumeric() || next == '_');
+        let alone = !self.peek_ahead(1).is_some_and(|next| next.is_ascii_alphanumeric() || next == '_');
         match UNITS.iter().find(|unit| unit.0 == c && alone) {
             Some(unit) => {
                 self.at += 1;
                 Ok(unit.1)
             }
-            None => self.fail(
+            None => self.fail_at(
                 at,
                 "a number is followed by a unit of time (s, m, h, d, w) or an operator; write `2*n` for two times n",
             ),
         }
     }
 
-    fn sign(&mut self, c: char) -> Result<Word, FormulaError> {
+    fn lex_sign(&mut self, c: char) -> Result<Word, FormulaError> {
         use Operator::*;
-        let followed_by_equals = self.peek(1) == Some('=');
+        let followed_by_equals = self.peek_ahead(1) == Some('=');
         let (word, length) = match (c, followed_by_equals) {
             ('(', _) => (Word::Open, 1),
             (')', _) => (Word::Close, 1),
             (',', _) => (Word::Comma, 1),
             ('+', _) => (Word::Operator(Add), 1),
             ('-', _) => (Word::Operator(Subtract), 1),
-            ('*', _) if self.peek(1) == Some('*') => (Word::Operator(Power), 2),
+            ('*', _) if self.peek_ahead(1) == Some('*') => (Word::Operator(Power), 2),
             ('*', _) => (Word::Operator(Multiply), 1),
             ('/', _) => (Word::Operator(Divide), 1),
             ('^', _) => (Word::Operator(Power), 1),
@@ -140,7 +140,7 @@ impl Lexer<'_> {
             ('!', true) => (Word::Operator(Unequal), 2),
             _ => {
                 let problem = format!("`{}` has no place in a formula", c.escape_default());
-                return self.fail(self.at, problem);
+                return self.fail_at(self.at, problem);
             }
         };
         self.at += length;

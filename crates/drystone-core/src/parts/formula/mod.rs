@@ -76,10 +76,10 @@ impl Formula {
     }
 
     /// From a tree whose types are right.
-    fn of(expr: Expr, clairvoyant: Option<usize>) -> Formula {
-        let expr = fold::fold(expr);
-        let depends = fold::depends(&expr);
-        let line = fold::line(&expr);
+    fn from_expr(expr: Expr, clairvoyant: Option<usize>) -> Formula {
+        let expr = fold::fold_constants(expr);
+        let depends = fold::find_dependencies(&expr);
+        let line = fold::find_line(&expr);
         let motion = match &line {
             Some(_) => Motion::Still,
             None if depends.state => Motion::State,
@@ -91,9 +91,9 @@ impl Formula {
     }
 
     /// Sets the name.
-    fn named(self, text: String) -> Formula {
-        let checked = Arc::unwrap_or_clone(self.0);
-        Formula(Arc::new(CheckedFormula { text, ..checked }))
+    fn with_text(self, text: String) -> Formula {
+        let checked_formula = Arc::unwrap_or_clone(self.0);
+        Formula(Arc::new(CheckedFormula { text, ..checked_formula }))
     }
 
     /// The name of a named order, or the canonical text of a formula.
@@ -117,7 +117,7 @@ impl Formula {
     /// Returns the reason why a policy without knowledge of true run times may not use it; `None`
     /// where it may.
     #[must_use]
-    pub fn peeks(&self) -> Option<FormulaError> {
+    pub fn peek_problem(&self) -> Option<FormulaError> {
         let problem = "this is the true run time, which a scheduler cannot know; write `r` for the predicted one, or add \
                        `predict=perfect` for a policy that is clairvoyant";
         self.0.clairvoyant.map(|at| FormulaError::new(&self.0.text, at, problem))
@@ -126,39 +126,39 @@ impl Formula {
     /// Returns whether a job's place depends on its prediction.
     #[must_use]
     pub fn heeds_predictions(&self) -> bool {
-        fn asks(expr: &Expr) -> bool {
+        fn needs_prediction(expr: &Expr) -> bool {
             matches!(expr, Expr::Variable(Variable::Run | Variable::Area | Variable::Expansion))
-                || expr.parts().into_iter().any(asks)
+                || expr.direct_parts().into_iter().any(needs_prediction)
         }
-        asks(&self.0.expr)
+        needs_prediction(&self.0.expr)
     }
 
     /// The windows of `usage` in seconds.
     #[must_use]
-    pub fn windows(&self) -> &[f64] {
+    pub fn usage_windows(&self) -> &[f64] {
         &self.0.program.windows
     }
 
     /// A job's place in a queue where nothing overtakes ([`Motion::Still`]): smallest first.
     #[inline]
     #[must_use]
-    pub fn key(&self, facts: &WaitingFacts) -> i64 {
-        arithmetic::place(value::value(&self.0.still, facts, &Moment::default()))
+    pub fn static_key(&self, facts: &WaitingFacts) -> i64 {
+        arithmetic::queue_place(value::compute_value(&self.0.still, facts, &Moment::default()))
     }
 
     /// A job's place at a moment, whatever the motion: smallest first.
     #[must_use]
-    pub fn place(&self, facts: &WaitingFacts, moment: &Moment<'_>) -> i64 {
+    pub fn key_at_moment(&self, facts: &WaitingFacts, moment: &Moment<'_>) -> i64 {
         match self.0.motion {
-            Motion::Still => self.key(facts),
-            _ => arithmetic::place(self.value(facts, moment)),
+            Motion::Still => self.static_key(facts),
+            _ => arithmetic::queue_place(self.compute_value(facts, moment)),
         }
     }
 
     /// The value for a job at a moment.
     #[must_use]
-    pub fn value(&self, facts: &WaitingFacts, moment: &Moment<'_>) -> f64 {
-        value::value(&self.0.expr, facts, moment)
+    pub fn compute_value(&self, facts: &WaitingFacts, moment: &Moment<'_>) -> f64 {
+        value::compute_value(&self.0.expr, facts, moment)
     }
 }
 
@@ -168,8 +168,8 @@ fn still_key(line: fold::LinearFormula) -> Expr {
     if line.slope == 0.0 {
         return line.fixed;
     }
-    let submit = Expr::binary(Operator::Multiply, Expr::Number(-line.slope), Expr::Variable(Variable::Submit));
-    Expr::binary(Operator::Add, line.fixed, submit)
+    let submit = Expr::from_binary(Operator::Multiply, Expr::Number(-line.slope), Expr::Variable(Variable::Submit));
+    Expr::from_binary(Operator::Add, line.fixed, submit)
 }
 
 impl FromStr for Formula {
@@ -178,15 +178,15 @@ impl FromStr for Formula {
     /// Reads a formula, which may stand in quotes, or the name of a named order.
     fn from_str(text: &str) -> Result<Formula, FormulaError> {
         let text = text.trim();
-        let quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
-        let text = if quoted { &text[1..text.len() - 1] } else { text };
-        if let Some(named) = named::read(text)? {
+        let is_quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
+        let text = if is_quoted { &text[1..text.len() - 1] } else { text };
+        if let Some(named) = named::parse_named(text)? {
             return Ok(named);
         }
-        let parsed = parse::parse(text)?;
-        let formula = Formula::of(parsed.expr, parsed.clairvoyant);
+        let parse_result = parse::parse(text)?;
+        let formula = Formula::from_expr(parse_result.expr, parse_result.clairvoyant);
         // The tree does not show that it asks for the true run time.
-        Ok(if formula.0.clairvoyant.is_some() { formula.named(text.to_string()) } else { formula })
+        Ok(if formula.0.clairvoyant.is_some() { formula.with_text(text.to_string()) } else { formula })
     }
 }
 

@@ -93,10 +93,10 @@ pub const FACTORS: &[(&str, &str, &str)] = &[
 ];
 
 /// The named order that a text names; `None` where it is a formula.
-pub(super) fn read(text: &str) -> Result<Option<Formula>, FormulaError> {
+pub(super) fn parse_named(text: &str) -> Result<Option<Formula>, FormulaError> {
     let lower = text.to_ascii_lowercase();
     if let Some(rest) = lower.strip_prefix("multifactor") {
-        return multifactor(text, rest).map(Some);
+        return parse_multifactor(text, rest).map(Some);
     }
     let (name, variant) = match lower.split_once('@') {
         Some((name, variant)) => (name.trim(), Some(variant.trim())),
@@ -104,7 +104,7 @@ pub(super) fn read(text: &str) -> Result<Option<Formula>, FormulaError> {
     };
     let Some(named) = NAMED.iter().find(|named| named.name == name) else {
         return match variant {
-            Some(_) => Err(unknown(text, name)),
+            Some(_) => Err(unknown_name_error(text, name)),
             None => Ok(None),
         };
     };
@@ -126,10 +126,10 @@ pub(super) fn read(text: &str) -> Result<Option<Formula>, FormulaError> {
         Some(variant) if run != named.run => format!("{name}@{variant}"),
         _ => name.to_string(),
     };
-    Ok(Some(Formula::of(formula.expr, None).named(label)))
+    Ok(Some(Formula::from_expr(formula.expr, None).with_text(label)))
 }
 
-fn unknown(text: &str, name: &str) -> FormulaError {
+fn unknown_name_error(text: &str, name: &str) -> FormulaError {
     let near = NAMED
         .iter()
         .map(|known| (strsim::damerau_levenshtein(name, known.name), known.name))
@@ -141,7 +141,7 @@ fn unknown(text: &str, name: &str) -> FormulaError {
 
 /// `multifactor(age=1000,size=100)`: the weighted sum of factors, largest first, as Slurm and Maui
 /// have it.
-fn multifactor(text: &str, rest: &str) -> Result<Formula, FormulaError> {
+fn parse_multifactor(text: &str, rest: &str) -> Result<Formula, FormulaError> {
     let fail = |at: usize, problem: String| Err(FormulaError::new(text, at, problem));
     let keys: Vec<&str> = FACTORS.iter().map(|factor| factor.0).collect();
     let keys = keys.join(", ");
@@ -179,6 +179,6 @@ fn multifactor(text: &str, rest: &str) -> Result<Formula, FormulaError> {
     if sum.is_empty() {
         return fail(name, format!("at least one weight must differ from 0; multifactor weighs {keys}"));
     }
-    let parsed = parse::parse(&sum)?;
-    Ok(Formula::of(parsed.expr, None).named(format!("multifactor({label})")))
+    let parse_result = parse::parse(&sum)?;
+    Ok(Formula::from_expr(parse_result.expr, None).with_text(format!("multifactor({label})")))
 }

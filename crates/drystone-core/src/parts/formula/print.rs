@@ -10,12 +10,12 @@ impl fmt::Display for Expr {
 }
 
 /// Returns the binding strength of a tree's outermost part in print.
-fn binding(expr: &Expr) -> u8 {
+fn print_binding(expr: &Expr) -> u8 {
     match expr {
         // Written as quotients.
-        Expr::Number(number) if !number.is_finite() => Operator::Divide.binding(),
+        Expr::Number(number) if !number.is_finite() => Operator::Divide.binding_strength(),
         Expr::Number(number) if number.is_sign_negative() => SIGN_BINDING,
-        Expr::Binary(operator, ..) => operator.binding(),
+        Expr::Binary(operator, ..) => operator.binding_strength(),
         Expr::Minus(_) => SIGN_BINDING,
         Expr::Not(_) => NOT_BINDING,
         _ => u8::MAX,
@@ -23,14 +23,14 @@ fn binding(expr: &Expr) -> u8 {
 }
 
 fn write_expr(expr: &Expr, least: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let brackets = binding(expr) < least;
+    let brackets = print_binding(expr) < least;
     if brackets {
         f.write_char('(')?;
     }
     match expr {
         Expr::Number(number) => write_number(*number, f)?,
         Expr::Variable(variable) => f.write_str(variable.name())?,
-        Expr::Usage(seconds) => write!(f, "usage({})", duration(*seconds))?,
+        Expr::Usage(seconds) => write!(f, "usage({})", format_duration(*seconds))?,
         Expr::Minus(a) => {
             f.write_char('-')?;
             // `--2` would be read as 2, and `-2` as a number.
@@ -46,7 +46,7 @@ fn write_expr(expr: &Expr, least: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result
             write_expr(a, NOT_BINDING + 1, f)?;
         }
         Expr::Binary(operator, a, b) => {
-            let own = operator.binding();
+            let own = operator.binding_strength();
             let (left, right) = if *operator == Operator::Power { (own + 1, own) } else { (own, own + 1) };
             // A comparison takes none on either side.
             let left = if operator.makes_condition() && !operator.joins_conditions() { own + 1 } else { left };
@@ -85,7 +85,7 @@ fn write_number(number: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// A length of time in its largest whole unit.
-pub(super) fn duration(seconds: f64) -> String {
+pub(super) fn format_duration(seconds: f64) -> String {
     for (unit, length) in [("d", 86_400.0), ("h", 3_600.0), ("m", 60.0)] {
         if seconds >= length && seconds % length == 0.0 {
             return format!("{}{unit}", seconds / length);

@@ -22,7 +22,7 @@ pub struct RunUsage {
 /// Whole numbers throughout, so the shares do not depend on the order in which they were added up.
 /// What was used within the window is what was used until now, less what had been used at its
 /// begin: the second account is the first with a delay. An end costs O(log n) for the n runs that
-/// ended within the window, [`Shares::tell`] O(running jobs + users).
+/// ended within the window, [`Shares::update_usage`] O(running jobs + users).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Shares {
     windows: Vec<ShareWindow>,
@@ -59,7 +59,7 @@ impl Shares {
     }
 
     /// A run has ended.
-    pub fn ended(&mut self, run: RunUsage, end: Time) {
+    pub fn note_end(&mut self, run: RunUsage, end: Time) {
         let area = (end - run.from).0.saturating_mul(run.procs);
         for window in &mut self.windows {
             let whole = window.areas.entry(run.user).or_default();
@@ -68,20 +68,20 @@ impl Shares {
         }
     }
 
-    /// Makes `Shares::of` answer for the present, with these jobs running.
-    pub fn tell(&mut self, now: Time, running: impl Iterator<Item = RunUsage>) {
-        let running: Vec<RunUsage> = running.collect();
+    /// Makes `Shares::user_share` answer for the present, with these jobs running.
+    pub fn update_usage(&mut self, now: Time, running: impl Iterator<Item = RunUsage>) {
+        let running_usage: Vec<RunUsage> = running.collect();
         self.now.clear();
         self.totals.clear();
         for window in &mut self.windows {
-            let used = window.used(now, running.iter().copied());
-            self.totals.push(used.values().fold(0, |sum, &area| sum.saturating_add(area)));
-            self.now.push(used);
+            let user_areas = window.usage_by_user(now, running_usage.iter().copied());
+            self.totals.push(user_areas.values().fold(0, |sum, &area| sum.saturating_add(area)));
+            self.now.push(user_areas);
         }
     }
 
     /// A user's share, from 0 to 1; 0 where nothing was used.
-    pub(super) fn of(&self, user: i32, window: f64) -> f64 {
+    pub(super) fn user_share(&self, user: i32, window: f64) -> f64 {
         let at = self.windows.iter().position(|w| w.length.0 as f64 == window);
         let Some(at) = at.filter(|&at| at < self.now.len()) else { return 0.0 };
         match self.totals[at] {
@@ -93,29 +93,29 @@ impl Shares {
 
 impl ShareWindow {
     /// Processor-seconds per user within the window.
-    fn used(&mut self, now: Time, running: impl Iterator<Item = RunUsage>) -> BTreeMap<i32, i64> {
+    fn usage_by_user(&mut self, now: Time, running: impl Iterator<Item = RunUsage>) -> BTreeMap<i32, i64> {
         let since = now - self.length;
         while let Some(&Reverse((from, end, user, procs))) = self.whole.peek().filter(|run| run.0.0 < since) {
             self.whole.pop();
-            let left = self.areas.get(&user).map_or(0, |area| area - (end - from).0.saturating_mul(procs));
-            if left == 0 {
+            let remaining_area = self.areas.get(&user).map_or(0, |area| area - (end - from).0.saturating_mul(procs));
+            if remaining_area == 0 {
                 self.areas.remove(&user);
             } else {
-                self.areas.insert(user, left);
+                self.areas.insert(user, remaining_area);
             }
             self.cut.push(Reverse((end, from, user, procs)));
         }
         while self.cut.peek().is_some_and(|run| run.0.0 <= since) {
             self.cut.pop();
         }
-        let mut used = self.areas.clone();
+        let mut user_areas = self.areas.clone();
         let mut add = |user: i32, area: i64| {
-            let sum = used.entry(user).or_default();
+            let sum = user_areas.entry(user).or_default();
             *sum = sum.saturating_add(area);
         };
         self.cut.iter().for_each(|&Reverse((end, _, user, procs))| add(user, (end - since).0.saturating_mul(procs)));
         running.for_each(|run| add(run.user, (now - run.from.max(since)).0.max(0).saturating_mul(run.procs)));
-        used
+        user_areas
     }
 }
 
@@ -139,12 +139,12 @@ mod tests {
                 for (run, told) in runs.iter().zip(&mut told) {
                     let &(user, procs, from, span) = run;
                     if !*told && from + span <= now {
-                        shares.ended(RunUsage { user, procs, from: Time(from) }, Time(from + span));
+                        shares.note_end(RunUsage { user, procs, from: Time(from) }, Time(from + span));
                         *told = true;
                     }
                 }
                 let running = runs.iter().filter(|r| r.2 <= now && r.2 + r.3 > now);
-                shares.tell(Time(now), running.map(|&(user, procs, from, _)| RunUsage { user, procs, from: Time(from) }));
+                shares.update_usage(Time(now), running.map(|&(user, procs, from, _)| RunUsage { user, procs, from: Time(from) }));
                 let used = |user: i32| -> i64 {
                     let of = runs.iter().filter(|r| r.0 == user);
                     of.map(|r| r.1 * ((r.2 + r.3).min(now) - r.2.max(now - length)).max(0)).sum()
@@ -152,7 +152,7 @@ mod tests {
                 let total: i64 = (0..4).map(used).sum();
                 for user in 0..4 {
                     let expected = if total == 0 { 0.0 } else { used(user) as f64 / total as f64 };
-                    prop_assert_eq!(shares.of(user, length as f64), expected);
+                    prop_assert_eq!(shares.user_share(user, length as f64), expected);
                 }
             }
         }

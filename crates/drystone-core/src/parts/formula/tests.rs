@@ -59,9 +59,9 @@ fn values_are_those_computed_by_hand() {
         ("usage(7d)", 0.0),
         ("R ** 2", 10_000.0),
     ] {
-        assert_eq!(formula(text).value(&JOB, &at(300.0)), value, "{text}");
+        assert_eq!(formula(text).compute_value(&JOB, &at(300.0)), value, "{text}");
     }
-    assert!(formula("0/0*r").value(&JOB, &at(300.0)).is_nan());
+    assert!(formula("0/0*r").compute_value(&JOB, &at(300.0)).is_nan());
 }
 
 #[test]
@@ -177,7 +177,7 @@ pub(crate) fn numbers() -> impl Strategy<Value = Expr> {
     leaf.prop_recursive(5, 40, 3, |inner| {
         let binary = (0usize..5, inner.clone(), inner.clone()).prop_map(|(at, a, b)| {
             let operators = [Operator::Add, Operator::Subtract, Operator::Multiply, Operator::Divide, Operator::Power];
-            Expr::binary(operators[at], a, b)
+            Expr::from_binary(operators[at], a, b)
         });
         let of_one = (2usize..8, inner.clone()).prop_map(|(at, a)| Expr::Call(FUNCTIONS[at].function, vec![a]));
         let choice = (0usize..6, inner.clone(), inner.clone(), inner.clone()).prop_map(|(at, a, b, c)| {
@@ -189,12 +189,12 @@ pub(crate) fn numbers() -> impl Strategy<Value = Expr> {
                 Operator::Equal,
                 Operator::Unequal,
             ];
-            let condition = Expr::binary(operators[at], a.clone(), b);
+            let condition = Expr::from_binary(operators[at], a.clone(), b);
             let condition = if at % 2 == 0 { Expr::Not(Box::new(condition)) } else { condition };
-            let both = Expr::binary(
+            let both = Expr::from_binary(
                 if at < 3 { Operator::And } else { Operator::Or },
                 condition.clone(),
-                Expr::binary(Operator::Above, a.clone(), Expr::Number(1.0)),
+                Expr::from_binary(Operator::Above, a.clone(), Expr::Number(1.0)),
             );
             Expr::Call(Function::If, vec![both, a, c])
         });
@@ -233,7 +233,7 @@ proptest! {
         let again = formula.text().parse::<Formula>().map(|f| f.text().to_string());
         prop_assert_eq!(again.as_deref(), Ok(formula.text()));
         let moment = at(f64::from(now));
-        let (plain, folded) = (value::value(&expr, &facts, &moment), formula.value(&facts, &moment));
+        let (plain, folded) = (value::compute_value(&expr, &facts, &moment), formula.compute_value(&facts, &moment));
         prop_assert!(plain.to_bits() == folded.to_bits() || (plain.is_nan() && folded.is_nan()), "{plain} {folded}");
     }
 
@@ -249,10 +249,10 @@ proptest! {
             let job = crate::parts::WaitingJob { id: crate::model::JobId(id as u32), ..Default::default() };
             board.insert(&formula, job, facts);
         }
-        board.rate(&formula, &moment);
-        for job in board.sorted() {
-            let value = formula.value(&jobs[job.id.index()], &moment);
-            prop_assert_eq!(job.key, arithmetic::place(value));
+        board.rate_jobs(&formula, &moment);
+        for job in board.sorted_jobs() {
+            let value = formula.compute_value(&jobs[job.id.index()], &moment);
+            prop_assert_eq!(job.key, arithmetic::queue_place(value));
         }
     }
 
@@ -265,8 +265,8 @@ proptest! {
         prop_assert_eq!(formula.motion(), Motion::Still);
         let moment = at(f64::from(now));
         for pair in jobs.windows(2) {
-            let (a, b) = (formula.value(&pair[0], &moment), formula.value(&pair[1], &moment));
-            prop_assert_eq!(formula.key(&pair[0]).cmp(&formula.key(&pair[1])), a.total_cmp(&b), "{} {}", a, b);
+            let (a, b) = (formula.compute_value(&pair[0], &moment), formula.compute_value(&pair[1], &moment));
+            prop_assert_eq!(formula.static_key(&pair[0]).cmp(&formula.static_key(&pair[1])), a.total_cmp(&b), "{} {}", a, b);
         }
     }
 

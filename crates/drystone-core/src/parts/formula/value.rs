@@ -1,6 +1,6 @@
 //! The value of a formula for one job.
 
-use super::arithmetic::{combine, holds, max, min, of_one, truth};
+use super::arithmetic::{combine_values, is_true, max, min, number_from_truth, of_one};
 use super::expr::{Expr, Function, Operator, Variable};
 use super::shares::Shares;
 use drystone_engine::policy::BeyondProcessors;
@@ -46,34 +46,36 @@ pub struct Moment<'a> {
 impl Moment<'_> {
     /// Returns the wait of a job submitted then.
     #[inline]
-    pub(super) fn waited(&self, submit: f64) -> f64 {
+    pub(super) fn wait_since(&self, submit: f64) -> f64 {
         (self.now - submit).max(0.0)
     }
 
     /// A user's share of what was used within this many seconds.
-    pub(super) fn share(&self, user: i32, window: f64) -> f64 {
-        self.shares.map_or(0.0, |shares| shares.of(user, window))
+    pub(super) fn user_share(&self, user: i32, window: f64) -> f64 {
+        self.shares.map_or(0.0, |shares| shares.user_share(user, window))
     }
 }
 
 /// The value for one job at one moment. Conditions are 1 where they hold, else 0.
-pub(super) fn value(expr: &Expr, facts: &WaitingFacts, moment: &Moment<'_>) -> f64 {
+pub(super) fn compute_value(expr: &Expr, facts: &WaitingFacts, moment: &Moment<'_>) -> f64 {
     match expr {
         Expr::Number(number) => *number,
         Expr::Variable(variable) => of_variable(*variable, facts, moment),
-        Expr::Usage(window) => moment.share(facts.user, *window),
-        Expr::Minus(a) => -value(a, facts, moment),
-        Expr::Not(a) => truth(!holds(value(a, facts, moment))),
+        Expr::Usage(window) => moment.user_share(facts.user, *window),
+        Expr::Minus(a) => -compute_value(a, facts, moment),
+        Expr::Not(a) => number_from_truth(!is_true(compute_value(a, facts, moment))),
         // The commonest ones first: the compiler then makes them the short way.
-        Expr::Binary(Operator::Multiply, a, b) => value(a, facts, moment) * value(b, facts, moment),
-        Expr::Binary(Operator::Add, a, b) => value(a, facts, moment) + value(b, facts, moment),
-        Expr::Binary(operator, a, b) => combine(*operator, value(a, facts, moment), value(b, facts, moment)),
+        Expr::Binary(Operator::Multiply, a, b) => compute_value(a, facts, moment) * compute_value(b, facts, moment),
+        Expr::Binary(Operator::Add, a, b) => compute_value(a, facts, moment) + compute_value(b, facts, moment),
+        Expr::Binary(operator, a, b) => {
+            combine_values(*operator, compute_value(a, facts, moment), compute_value(b, facts, moment))
+        }
         Expr::Call(Function::If, parts) => {
-            value(&parts[if holds(value(&parts[0], facts, moment)) { 1 } else { 2 }], facts, moment)
+            compute_value(&parts[if is_true(compute_value(&parts[0], facts, moment)) { 1 } else { 2 }], facts, moment)
         }
         Expr::Call(function, parts) => {
-            let first = value(&parts[0], facts, moment);
-            let rest = parts[1..].iter().map(|part| value(part, facts, moment));
+            let first = compute_value(&parts[0], facts, moment);
+            let rest = parts[1..].iter().map(|part| compute_value(part, facts, moment));
             match function {
                 Function::Min => rest.fold(first, min),
                 Function::Max => rest.fold(first, max),
@@ -89,11 +91,11 @@ fn of_variable(variable: Variable, facts: &WaitingFacts, moment: &Moment<'_>) ->
         Variable::Estimate => facts.estimate,
         Variable::Procs => facts.procs,
         Variable::Area => facts.run * facts.procs,
-        Variable::Waited => moment.waited(facts.submit),
+        Variable::Waited => moment.wait_since(facts.submit),
         Variable::Submit => facts.submit,
         Variable::Expansion => {
             let run = max(1.0, facts.run);
-            (moment.waited(facts.submit) + run) / run
+            (moment.wait_since(facts.submit) + run) / run
         }
         Variable::User => f64::from(facts.user),
         Variable::Group => f64::from(facts.group),

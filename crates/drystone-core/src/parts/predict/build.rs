@@ -1,6 +1,6 @@
 //! Predictors by name.
 
-use super::kinds::{FACTORS, PredictorKind, predictors, recent, shortest_recent};
+use super::kinds::{FACTORS, PredictorKind, parse_recent, predictor_kinds, shortest_recent};
 use super::{Correction, Forecast, Predictor};
 use crate::text::{Args, NamedCall, SpecError, Takes, ValueForm};
 
@@ -36,22 +36,22 @@ pub const PREDICTOR: Takes = Takes::Form(&ValueForm {
         "times(3,recent(2))",
         "double(perfect)",
     ],
-    check: |text| predictor(text).is_ok(),
+    check: |text| build_predictor(text).is_ok(),
 });
 
 /// The forecast that the parameters `predict` and `correct` of a policy ask for.
 ///
 /// # Errors
 /// A predictor or a correction that does not exist.
-pub fn build(args: &Args<'_>) -> Result<Forecast, SpecError> {
-    let text = args.text("predict");
-    let (predictor, factor, learns) = predictor(text).map_err(|problem| args.error(problem))?;
-    let correction = match args.text("correct") {
+pub fn build_forecast(args: &Args<'_>) -> Result<Forecast, SpecError> {
+    let text = args.text_value("predict");
+    let (predictor, factor, learns) = build_predictor(text).map_err(|problem| args.spec_error(problem))?;
+    let correction = match args.text_value("correct") {
         "auto" => args.automatic_correction(learns),
         text => text,
     };
     let correction = Correction::NAMES.iter().find(|(name, _)| *name == correction).map(|(_, correction)| *correction);
-    let correction = correction.ok_or_else(|| args.wrong("correct"))?;
+    let correction = correction.ok_or_else(|| args.value_error("correct"))?;
     Ok(Forecast { predictor, factor, correction })
 }
 
@@ -59,18 +59,18 @@ pub fn build(args: &Args<'_>) -> Result<Forecast, SpecError> {
 ///
 /// # Errors
 /// A predictor that does not exist.
-pub fn forecast(text: &str) -> Result<Forecast, SpecError> {
+pub fn parse_forecast(text: &str) -> Result<Forecast, SpecError> {
     let fail = |problem| SpecError { text: text.trim().to_string(), problem };
-    let (predictor, factor, learns) = predictor(text.trim()).map_err(fail)?;
-    Ok(Forecast { predictor, factor, correction: automatic(learns) })
+    let (predictor, factor, learns) = build_predictor(text.trim()).map_err(fail)?;
+    Ok(Forecast { predictor, factor, correction: default_correction(learns) })
 }
 
 /// Returns whether a predictor learns from history; not if there is no such predictor.
-pub(crate) fn learns(text: &str) -> bool {
-    predictor(text).is_ok_and(|(_, _, learns)| learns)
+pub(crate) fn is_learning(text: &str) -> bool {
+    build_predictor(text).is_ok_and(|(_, _, learns)| learns)
 }
 
-fn automatic(learns: bool) -> Correction {
+fn default_correction(learns: bool) -> Correction {
     if learns { Correction::Estimate } else { Correction::None }
 }
 
@@ -82,8 +82,8 @@ struct NamedPredictor {
 
 impl NamedPredictor {
     /// Returns the predictor that a call names: a known one, with known parameters, each once.
-    fn of(call: &NamedCall) -> Result<NamedPredictor, String> {
-        let Some(kind) = predictors().into_iter().find(|k| k.name == call.name && call.variant.is_none()) else {
+    fn from_call(call: &NamedCall) -> Result<NamedPredictor, String> {
+        let Some(kind) = predictor_kinds().into_iter().find(|k| k.name == call.name && call.variant.is_none()) else {
             return Err(format!("`{call}` is no predictor; predict takes {VALUES}"));
         };
         let mut set: Vec<(String, String)> = Vec::new();
@@ -108,23 +108,23 @@ impl NamedPredictor {
     /// Every parameter with its value in force, as numbers are written as a rule.
     fn in_full(&self) -> String {
         let args = self.args();
-        let told = self.kind.params.iter().map(|param| {
-            let text = args.text(param.name);
+        let param_texts = self.kind.params.iter().map(|param| {
+            let text = args.text_value(param.name);
             let value = text.parse::<f64>().map_or_else(|_| text.to_string(), |number| number.to_string());
             if self.kind.unnamed == Some(param.name) { value } else { format!("{}={value}", param.name) }
         });
-        let told = told.collect::<Vec<_>>().join(",");
-        if told.is_empty() { self.kind.name.to_string() } else { format!("{}({told})", self.kind.name) }
+        let param_list = param_texts.collect::<Vec<_>>().join(",");
+        if param_list.is_empty() { self.kind.name.to_string() } else { format!("{}({param_list})", self.kind.name) }
     }
 }
 
 /// A predictor, the factor on its predictions, and whether it learns.
-fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
+fn build_predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
     let call = NamedCall::parse(text).map_err(|e| e.problem)?;
     if !FACTORS.contains(&call.name.as_str()) {
-        let named = NamedPredictor::of(&call)?;
-        let predictor = (named.kind.build)(&named.args()).map_err(|e| e.problem)?;
-        return Ok((predictor, 1, named.kind.learns));
+        let named_predictor = NamedPredictor::from_call(&call)?;
+        let predictor = (named_predictor.kind.build)(&named_predictor.args()).map_err(|e| e.problem)?;
+        return Ok((predictor, 1, named_predictor.kind.learns));
     }
     let inner: Vec<&str> = call.args.iter().filter(|a| a.0.is_none()).map(|a| a.1.as_str()).collect();
     let (factor, inner) = match (call.name.as_str(), inner.as_slice()) {
@@ -135,18 +135,18 @@ fn predictor(text: &str) -> Result<(Box<dyn Predictor>, u32, bool), String> {
         }
         _ => return Err("write double(PREDICTOR) or times(K,PREDICTOR)".into()),
     };
-    let (predictor, more, learns) = predictor(inner)?;
+    let (predictor, more, learns) = build_predictor(inner)?;
     let factor = u32::checked_mul(factor, more).filter(|&f| f <= 1000).ok_or("the factors multiply beyond 1000")?;
     Ok((predictor, factor, learns))
 }
 
 /// The shortest text of the same predictor: texts of predictors that always predict the same
-/// ([`RecentOptions::canonical`]) become equal. And whether it learns.
+/// ([`RecentOptions::into_canonical`]) become equal. And whether it learns.
 ///
 /// # Errors
 /// A text that names no predictor.
-pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
-    let (_, factor, learns) = predictor(text)?;
+pub(crate) fn canonical_text(text: &str) -> Result<(String, bool), String> {
+    let (_, factor, learns) = build_predictor(text)?;
     let mut call = NamedCall::parse(text).map_err(|e| e.problem)?;
     while FACTORS.contains(&call.name.as_str()) {
         let inner = call.args.iter().rfind(|a| a.0.is_none()).map_or("", |a| a.1.as_str());
@@ -154,8 +154,8 @@ pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
     }
     let plain = match call.name.as_str() {
         "recent" => {
-            let options = recent(&NamedPredictor::of(&call)?.args()).map_err(|e| e.problem)?;
-            shortest_recent(&options.canonical())
+            let options = parse_recent(&NamedPredictor::from_call(&call)?.args()).map_err(|e| e.problem)?;
+            shortest_recent(&options.into_canonical())
         }
         _ => call.to_string(),
     };
@@ -163,14 +163,14 @@ pub(crate) fn canonical(text: &str) -> Result<(String, bool), String> {
 }
 
 /// Returns the text of the predictor with every parameter that it has, defaults written out, as
-/// [`predictor`] reads it.
+/// [`build_predictor`] reads it.
 ///
 /// # Errors
 /// A text that names no predictor.
 pub(crate) fn in_full(text: &str) -> Result<String, String> {
     let call = NamedCall::parse(text).map_err(|e| e.problem)?;
     if !FACTORS.contains(&call.name.as_str()) {
-        return Ok(NamedPredictor::of(&call)?.in_full());
+        return Ok(NamedPredictor::from_call(&call)?.in_full());
     }
     let args = call.args.iter().enumerate().map(|(at, (_, arg))| match at + 1 == call.args.len() {
         true => in_full(arg),
@@ -198,15 +198,15 @@ mod tests {
         ] {
             assert_eq!(in_full(text), Ok(full.to_string()));
             assert_eq!(in_full(full), Ok(full.to_string()));
-            let learns = |text: &str| predictor(text).map(|(_, factor, learns)| (factor, learns));
+            let learns = |text: &str| build_predictor(text).map(|(_, factor, learns)| (factor, learns));
             assert_eq!(learns(full), learns(text));
         }
-        assert_eq!(canonical(&in_full("recent(5,full=no)").expect("one")), canonical("recent(5,full=no)"));
+        assert_eq!(canonical_text(&in_full("recent(5,full=no)").expect("one")), canonical_text("recent(5,full=no)"));
     }
 
     #[test]
     fn canonical_texts() {
-        for (text, canonical_text) in [
+        for (text, canonical) in [
             ("estimate", "estimate"),
             ("recent", "recent(2)"),
             ("recent(size=2,full=yes)", "recent(2)"),
@@ -219,15 +219,15 @@ mod tests {
                 "recent(3,window=immediate,metric=min,fallback=relative,recency=termination,above=clip,propagate=waiting)",
             ),
         ] {
-            assert_eq!(canonical(text).map(|c| c.0), Ok(canonical_text.to_string()), "{text}");
-            assert_eq!(canonical(canonical_text), canonical(text), "{text}");
+            assert_eq!(canonical_text(text).map(|c| c.0), Ok(canonical.to_string()), "{text}");
+            assert_eq!(canonical_text(canonical), canonical_text(text), "{text}");
         }
     }
 
     /// The line for people names every predictor and every parameter of the table.
     #[test]
     fn people_are_told_of_all() {
-        for kind in predictors() {
+        for kind in predictor_kinds() {
             assert!(VALUES.contains(kind.name), "{kind:?}");
             for param in kind.params.iter().filter(|p| kind.unnamed != Some(p.name)) {
                 assert!(VALUES.contains(&format!("{}=", param.name)), "{kind:?}: {}", param.name);
@@ -238,10 +238,10 @@ mod tests {
     /// Every predictor takes each of its parameters at each value that its type suggests.
     #[test]
     fn predictors_take_what_they_say() {
-        for kind in predictors() {
-            assert!(predictor(kind.name).is_ok_and(|(_, _, learns)| learns == kind.learns), "{kind:?}");
+        for kind in predictor_kinds() {
+            assert!(build_predictor(kind.name).is_ok_and(|(_, _, learns)| learns == kind.learns), "{kind:?}");
             for param in kind.params {
-                for value in param.samples() {
+                for value in param.sample_values() {
                     let text = match kind.name {
                         // As many jobs are remembered as are waited for.
                         "quantile" if param.name == "least" => format!("quantile(size=1000,least={value})"),
@@ -250,7 +250,7 @@ mod tests {
                         "deviations" if param.name == "size" => format!("deviations(least=1,size={value})"),
                         name => format!("{name}({}={value})", param.name),
                     };
-                    assert!(predictor(&text).is_ok(), "{text}");
+                    assert!(build_predictor(&text).is_ok(), "{text}");
                     assert_eq!(in_full(&in_full(&text).expect("good")), in_full(&text));
                 }
             }
@@ -271,7 +271,7 @@ mod tests {
             "learn",
             "double(learn(under=squared,over=linear,bias=0.01,weight=wide,rate=100,l2=0))",
         ] {
-            assert!(predictor(good).is_ok(), "{good}");
+            assert!(build_predictor(good).is_ok(), "{good}");
         }
         for (bad, part) in [
             ("oracle", "is no predictor"),
@@ -298,7 +298,7 @@ mod tests {
             ("estimate(2)", "estimate takes no `2`"),
             ("recent@old", "is no predictor"),
         ] {
-            let error = predictor(bad).err().unwrap_or_default();
+            let error = build_predictor(bad).err().unwrap_or_default();
             assert!(error.contains(part), "{bad}: {error}");
         }
     }

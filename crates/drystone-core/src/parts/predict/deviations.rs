@@ -60,7 +60,7 @@ impl Deviations {
         Deviations { k, like, size, least, users: BTreeMap::new(), clock: 0 }
     }
 
-    fn kind(&self, job: &Job) -> SimilarKey {
+    fn similar_key(&self, job: &Job) -> SimilarKey {
         match self.like {
             Like::User => (0, 0),
             Like::Procs => (job.procs, 0),
@@ -69,8 +69,8 @@ impl Deviations {
         }
     }
 
-    fn foresee(&self, job: &Job) -> Option<Span> {
-        let runs = &self.users.get(&job.user)?.get(&self.kind(job))?.runs;
+    fn predict_run(&self, job: &Job) -> Option<Span> {
+        let runs = &self.users.get(&job.user)?.get(&self.similar_key(job))?.runs;
         if runs.len() < self.least {
             return None;
         }
@@ -88,12 +88,12 @@ impl Predictor for Deviations {
     }
 
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
-        self.foresee(job).map_or(Prediction::given(job.estimate), Prediction::learned)
+        self.predict_run(job).map_or(Prediction::from_given(job.estimate), Prediction::from_learned)
     }
 
-    fn learn(&mut self, _: JobId, job: &Job, ran: Span, _: Time) {
+    fn learn_from_end(&mut self, _: JobId, job: &Job, ran: Span, _: Time) {
         self.clock += 1;
-        let kind = self.kind(job);
+        let kind = self.similar_key(job);
         let kinds = self.users.entry(job.user).or_default();
         if kinds.len() >= KINDS
             && !kinds.contains_key(&kind)
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn job(procs: Procs, executable: i32) -> Job {
-        let mut job = Job::new(Time::ZERO, procs, Span(1000)).by(1);
+        let mut job = Job::new(Time::ZERO, procs, Span(1000)).with_user(1);
         job.executable = executable;
         job
     }
@@ -123,7 +123,7 @@ mod tests {
     fn after(k: f64, like: Like, past: &[(Procs, i32, i64)], of: (Procs, i32)) -> Prediction {
         let mut p = Deviations::new(k, like, 4, 2);
         for &(procs, executable, run) in past {
-            p.learn(JobId(0), &job(procs, executable), Span(run), Time::ZERO);
+            p.learn_from_end(JobId(0), &job(procs, executable), Span(run), Time::ZERO);
         }
         p.predict(JobId(9), &job(of.0, of.1), None)
     }
@@ -134,9 +134,9 @@ mod tests {
     fn mean_and_deviations_of_the_last_runs() {
         let past = [(1, 1, 999), (1, 1, 20), (1, 1, 40), (1, 1, 60), (1, 1, 80)];
         for (k, run) in [(0.0, 50), (1.0, 75), (1.5, 88), (100.0, 1000)] {
-            assert_eq!(after(k, Like::User, &past, (1, 1)), Prediction::learned(Span(run)), "{k}");
+            assert_eq!(after(k, Like::User, &past, (1, 1)), Prediction::from_learned(Span(run)), "{k}");
         }
-        assert_eq!(after(1.0, Like::User, &past[..1], (1, 1)), Prediction::given(Span(1000)));
+        assert_eq!(after(1.0, Like::User, &past[..1], (1, 1)), Prediction::from_given(Span(1000)));
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
             (Like::Both, (2, 7), Some(20)),
             (Like::Both, (1, 8), None),
         ] {
-            let expected = run.map_or(Prediction::given(Span(1000)), |run| Prediction::learned(Span(run)));
+            let expected = run.map_or(Prediction::from_given(Span(1000)), |run| Prediction::from_learned(Span(run)));
             assert_eq!(after(0.0, like, &past, of), expected, "{like:?} {of:?}");
         }
     }
@@ -162,7 +162,7 @@ mod tests {
     fn memory_is_bounded_per_user() {
         let mut p = Deviations::new(1.0, Like::Both, 4, 2);
         for i in 0..10_000 {
-            p.learn(JobId(0), &job(1, i), Span(1), Time::ZERO);
+            p.learn_from_end(JobId(0), &job(1, i), Span(1), Time::ZERO);
         }
         let kinds = &p.users[&1];
         assert_eq!(kinds.len(), KINDS);

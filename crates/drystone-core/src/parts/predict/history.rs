@@ -25,13 +25,13 @@ pub(super) enum WindowPrediction {
 /// A window of the most recent jobs. All of them count, or, where it is
 /// [`RecentWindow::Immediate`], as many of the last as have the estimate of the newest.
 ///
-/// Cost for a window of n jobs: [`JobHistory::remember`] amortised O(1) if jobs come in order of
-/// rank, for a median O(n), which moves numbers in a sorted array; [`JobHistory::foretell`] O(1),
-/// but O(n) where the job that was the minimum or maximum has been forgotten, and O(n log n) where
-/// a late comer has cut a run of similar jobs short.
+/// Cost for a window of n jobs: [`JobHistory::remember_job`] amortised O(1) if jobs come in order
+/// of rank, for a median O(n), which moves numbers in a sorted array;
+/// [`JobHistory::window_prediction`] O(1), but O(n) where the job that was the minimum or maximum
+/// has been forgotten, and O(n log n) where a late comer has cut a run of similar jobs short.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct JobHistory {
-    /// The newest last. The first ones are forgotten already: see [`JobHistory::window`].
+    /// The newest last. The first ones are forgotten already: see [`JobHistory::window_jobs`].
     past: Vec<PastJob>,
     forgotten: usize,
     // What follows from the jobs is not saved with them.
@@ -57,13 +57,13 @@ struct RunTimeTally {
 
 impl JobHistory {
     #[inline]
-    pub(super) fn newest(&self) -> Option<&PastJob> {
+    pub(super) fn newest_job(&self) -> Option<&PastJob> {
         self.past.last()
     }
 
     /// The jobs in the window.
     #[inline]
-    fn window(&self) -> &[PastJob] {
+    fn window_jobs(&self) -> &[PastJob] {
         &self.past[self.forgotten.min(self.past.len())..]
     }
 
@@ -79,23 +79,23 @@ impl JobHistory {
 
     /// Returns the prediction.
     #[inline]
-    pub(super) fn foretell(&mut self, o: &RecentOptions) -> WindowPrediction {
+    pub(super) fn window_prediction(&mut self, o: &RecentOptions) -> WindowPrediction {
         match self.foretells {
             Some(known) => known,
-            None => self.consider(o),
+            None => self.compute_prediction(o),
         }
     }
 
-    fn consider(&mut self, o: &RecentOptions) -> WindowPrediction {
+    fn compute_prediction(&mut self, o: &RecentOptions) -> WindowPrediction {
         if !self.tally.known {
             let from = self.forgotten.min(self.past.len());
-            self.tally.count(&self.past[from..], o);
+            self.tally.recount_jobs(&self.past[from..], o);
         }
         let jobs = self.tally.jobs;
         let foretold = if jobs == 0 || (o.full && jobs < o.size) {
             WindowPrediction::Nothing
         } else {
-            WindowPrediction::Run(self.tally.metric(o.metric))
+            WindowPrediction::Run(self.tally.compute_metric(o.metric))
         };
         self.foretells = Some(foretold);
         foretold
@@ -103,20 +103,20 @@ impl JobHistory {
 
     /// Adds a job in order of rank and forgets the oldest beyond the size of the window.
     #[inline]
-    pub(super) fn remember(&mut self, job: PastJob, o: &RecentOptions) {
+    pub(super) fn remember_job(&mut self, job: PastJob, o: &RecentOptions) {
         // Most jobs end nearly in the order in which they are recent.
-        let window = self.window();
+        let window = self.window_jobs();
         let later = window.iter().rposition(|p| p.rank < job.rank).map_or(window.len(), |at| window.len() - 1 - at);
         if window.len() >= o.size {
             if later == window.len() {
                 return;
             }
             if self.tally.jobs == window.len() {
-                self.tally.forget(window[0].run, o.metric);
+                self.tally.forget_run(window[0].run, o.metric);
             }
             self.forget_oldest(o.size);
         }
-        let similar = match (o.window, self.newest()) {
+        let similar = match (o.window, self.newest_job()) {
             (RecentWindow::Immediate, Some(newest)) => newest.estimate == job.estimate,
             _ => true,
         };
@@ -124,11 +124,11 @@ impl JobHistory {
             if !similar {
                 self.tally.clear();
             }
-            self.tally.add(job.run, o.metric);
+            self.tally.add_run(job.run, o.metric);
             self.past.push(job);
         } else {
             if similar && later <= self.tally.jobs {
-                self.tally.add(job.run, o.metric);
+                self.tally.add_run(job.run, o.metric);
             } else if later < self.tally.jobs {
                 self.tally.known = false;
             }
@@ -139,7 +139,7 @@ impl JobHistory {
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.window().len()
+        self.window_jobs().len()
     }
 }
 
@@ -152,7 +152,7 @@ impl RunTimeTally {
     }
 
     /// Counts everything again.
-    fn count(&mut self, past: &[PastJob], o: &RecentOptions) {
+    fn recount_jobs(&mut self, past: &[PastJob], o: &RecentOptions) {
         self.clear();
         let newest = past.last().map(|p| p.estimate);
         let counts = |p: &&PastJob| o.window != RecentWindow::Immediate || Some(p.estimate) == newest;
@@ -160,7 +160,7 @@ impl RunTimeTally {
             self.jobs += 1;
             match o.metric {
                 WindowMetric::Median => self.sorted.push(job.run.0),
-                metric => self.value = together(metric, self.jobs, self.value, job.run.0),
+                metric => self.value = combine_metric(metric, self.jobs, self.value, job.run.0),
             }
         }
         self.sorted.sort_unstable();
@@ -168,7 +168,7 @@ impl RunTimeTally {
 
     /// One more counts.
     #[inline]
-    fn add(&mut self, run: Span, metric: WindowMetric) {
+    fn add_run(&mut self, run: Span, metric: WindowMetric) {
         self.jobs += 1;
         if !self.known {
             return;
@@ -177,13 +177,13 @@ impl RunTimeTally {
             let at = self.sorted.partition_point(|&other| other < run.0);
             self.sorted.insert(at, run.0);
         } else {
-            self.value = together(metric, self.jobs, self.value, run.0);
+            self.value = combine_metric(metric, self.jobs, self.value, run.0);
         }
     }
 
     /// One of those that counted does no more.
     #[inline]
-    fn forget(&mut self, run: Span, metric: WindowMetric) {
+    fn forget_run(&mut self, run: Span, metric: WindowMetric) {
         self.jobs -= 1;
         if !self.known {
             return;
@@ -199,7 +199,7 @@ impl RunTimeTally {
     }
 
     /// The metric of those that count, at least one.
-    fn metric(&self, metric: WindowMetric) -> Span {
+    fn compute_metric(&self, metric: WindowMetric) -> Span {
         Span(match metric {
             WindowMetric::Average => self.value.div_euclid(self.jobs as i64),
             WindowMetric::Min | WindowMetric::Max => self.value,
@@ -217,7 +217,7 @@ impl RunTimeTally {
 
 /// The value of this many jobs, from that of all but one and the run time of this one.
 #[inline]
-fn together(metric: WindowMetric, jobs: usize, value: i64, run: i64) -> i64 {
+fn combine_metric(metric: WindowMetric, jobs: usize, value: i64, run: i64) -> i64 {
     match metric {
         _ if jobs == 1 => run,
         WindowMetric::Min => value.min(run),
@@ -272,10 +272,10 @@ mod tests {
                             // after them; never two of one rank.
                             let rank = 100 * (i as u64 + 6 - late.saturating_sub(5)) + i as u64;
                             let job = PastJob { rank, estimate: Span(estimate), run: Span(run) };
-                            history.remember(job, &o);
+                            history.remember_job(job, &o);
                             all.push(job);
                             if then > 1 {
-                                prop_assert_eq!(history.foretell(&o), obvious(&all, &o), "{:?} {}", &o, i);
+                                prop_assert_eq!(history.window_prediction(&o), obvious(&all, &o), "{:?} {}", &o, i);
                             }
                             if then == 7 {
                                 let saved = postcard::to_stdvec(&history).expect("saves");

@@ -41,21 +41,21 @@ impl PredictorKind {
 
     /// With a source: a paper, a program, a site.
     #[must_use]
-    pub const fn source(mut self, source: &'static str) -> PredictorKind {
+    pub const fn with_source(mut self, source: &'static str) -> PredictorKind {
         self.source = source;
         self
     }
 
     /// With these parameters.
     #[must_use]
-    pub const fn params(mut self, params: &'static [Param]) -> PredictorKind {
+    pub const fn with_params(mut self, params: &'static [Param]) -> PredictorKind {
         self.params = params;
         self
     }
 
     /// With a parameter whose value may stand without its key.
     #[must_use]
-    pub const fn unnamed(mut self, param: &'static str) -> PredictorKind {
+    pub const fn with_unnamed_param(mut self, param: &'static str) -> PredictorKind {
         self.unnamed = Some(param);
         self
     }
@@ -68,11 +68,11 @@ impl PredictorKind {
     }
 
     /// Returns the mistake in its declaration, found without building it.
-    fn problem(&self) -> Option<String> {
+    fn declaration_problem(&self) -> Option<String> {
         if let Some(problem) = crate::text::name_problem(self.name) {
             return Some(problem);
         }
-        if let Some(problem) = self.params.iter().find_map(Param::problem) {
+        if let Some(problem) = self.params.iter().find_map(Param::find_problem) {
             return Some(problem);
         }
         let twice = (1..self.params.len()).find(|&at| self.params[..at].iter().any(|p| p.name == self.params[at].name));
@@ -97,20 +97,20 @@ pub(super) const FACTORS: [&str; 2] = ["double", "times"];
 static BUILT_IN: &[&PredictorKind] = &[&ESTIMATE, &PERFECT, &RECENT, &QUANTILE, &DEVIATIONS, &LEARN, &RANDOM];
 
 static ESTIMATE: PredictorKind = PredictorKind::new("estimate", "the user's estimate", &|_| Ok(Box::new(UserEstimate)))
-    .source("common to all batch systems")
+    .with_source("common to all batch systems")
     .without_history();
 
 static PERFECT: PredictorKind =
     PredictorKind::new("perfect", "the true run time: a bound, not for real machines", &|_| Ok(Box::new(Perfect)))
-        .source("the bound of every study of predictions")
+        .with_source("the bound of every study of predictions")
         .without_history();
 
 static RECENT: PredictorKind = PredictorKind::new("recent", "run times of the user's last jobs", &|args| {
-    Ok(Box::new(RecentPredictor::new(recent(args)?)))
+    Ok(Box::new(RecentPredictor::new(parse_recent(args)?)))
 })
-.source("Tsafrir, Etsion & Feitelson 2007; `recency=termination,above=clip` after Gaussier et al. 2015")
-.unnamed("size")
-.params(&[
+.with_source("Tsafrir, Etsion & Feitelson 2007; `recency=termination,above=clip` after Gaussier et al. 2015")
+.with_unnamed_param("size")
+.with_params(&[
     Param::new("size", "2", WINDOW_SIZE, "number of jobs in the window"),
     Param::new(
         "window",
@@ -147,14 +147,14 @@ static QUANTILE: PredictorKind = PredictorKind::new(
     &|args| {
         let (size, least) = (args.get("size")?, args.get("least")?);
         if least > size {
-            return Err(args.error(format!("quantile waits for {least} jobs but remembers only {size}")));
+            return Err(args.spec_error(format!("quantile waits for {least} jobs but remembers only {size}")));
         }
         Ok(Box::new(Quantile::new(args.get("q")?, size, least)))
     },
 )
-.source("Drystone")
-.unnamed("q")
-.params(&[
+.with_source("Drystone")
+.with_unnamed_param("q")
+.with_params(&[
     Param::new("q", "0.5", &[Takes::Number { from: 0.0, to: 1.0 }], "the quantile"),
     Param::new("size", "20", WINDOW_SIZE, "number of jobs remembered"),
     Param::new("least", "2", WINDOW_SIZE, "least number of jobs to predict from"),
@@ -166,14 +166,14 @@ static DEVIATIONS: PredictorKind = PredictorKind::new(
     &|args| {
         let (size, least) = (args.get("size")?, args.get("least")?);
         if least > size {
-            return Err(args.error(format!("deviations waits for {least} jobs but remembers only {size}")));
+            return Err(args.spec_error(format!("deviations waits for {least} jobs but remembers only {size}")));
         }
-        Ok(Box::new(Deviations::new(args.get("k")?, args.choose("like", LIKES)?, size, least)))
+        Ok(Box::new(Deviations::new(args.get("k")?, args.choose_value("like", LIKES)?, size, least)))
     },
 )
-.source("Mu'alem & Feitelson 2001")
-.unnamed("k")
-.params(&[
+.with_source("Mu'alem & Feitelson 2001")
+.with_unnamed_param("k")
+.with_params(&[
     Param::new("k", "1.5", &[Takes::Number { from: 0.0, to: 100.0 }], "standard deviations above the mean"),
     Param::new(
         "like",
@@ -187,22 +187,22 @@ static DEVIATIONS: PredictorKind = PredictorKind::new(
 
 static LEARN: PredictorKind =
     PredictorKind::new("learn", "a model of all users' jobs, fitted whenever a job ends", &|args| {
-        Ok(Box::new(Learner::new(learner(args)?)))
+        Ok(Box::new(Learner::new(parse_learner(args)?)))
     })
-    .source("Gaussier, Glesser, Reis & Trystram 2015")
-    .params(&[
+    .with_source("Gaussier, Glesser, Reis & Trystram 2015")
+    .with_params(&[
         Param::new("under", "linear", BRANCH, "the loss of predictions that are too short"),
         Param::new("over", "squared", BRANCH, "the loss of predictions that are too long"),
         Param::new("bias", "1", POSITIVE, "the weight of the loss of predictions that are too short"),
         Param::new("weight", "area", &[Takes::Words(&["even", "area", "small", "long", "wide"])], "weight of jobs"),
-        Param::new("rate", "5000", POSITIVE, "learning rate").expert(),
+        Param::new("rate", "5000", POSITIVE, "learning rate").for_experts(),
         Param::new(
             "l2",
             "4000000000",
             &[Takes::Number { from: 0.0, to: 1e24 }],
             "strength of the regularisation of coefficients",
         )
-        .expert(),
+        .for_experts(),
     ]);
 
 static RANDOM: PredictorKind = PredictorKind::new(
@@ -210,10 +210,10 @@ static RANDOM: PredictorKind = PredictorKind::new(
     "the user's estimate times a random number, of each job its own: to see what inaccuracy does",
     &|args| Ok(Box::new(RandomFactor::new(args.get("most")?, args.get("seed")?))),
 )
-.source("after the randomised estimates that Tsafrir, Etsion & Feitelson 2007 speak of; their rule is Drystone's")
-.unnamed("most")
+.with_source("after the randomised estimates that Tsafrir, Etsion & Feitelson 2007 speak of; their rule is Drystone's")
+.with_unnamed_param("most")
 .without_history()
-.params(&[
+.with_params(&[
     Param::new("most", "2", &[Takes::Number { from: 1.0, to: 1_000.0 }], "largest factor; the least is 1"),
     Param::new("seed", "1", &[Takes::Whole { from: 0, to: 1_000_000_000 }], "seed of the random numbers"),
 ]);
@@ -223,16 +223,16 @@ const BRANCH: &[Takes] = &[Takes::Words(&["linear", "squared"])];
 const POSITIVE: &[Takes] = &[Takes::Above { above: 0.0, to: 1e24 }];
 
 /// The choices of `recent`.
-pub(super) fn recent(args: &Args<'_>) -> Result<RecentOptions, SpecError> {
+pub(super) fn parse_recent(args: &Args<'_>) -> Result<RecentOptions, SpecError> {
     Ok(RecentOptions {
         size: args.get("size")?,
-        window: args.choose("window", WINDOWS)?,
-        full: args.yes("full")?,
-        metric: args.choose("metric", METRICS)?,
-        fallback: args.choose("fallback", FALLBACKS)?,
-        recency: args.choose("recency", RECENCIES)?,
-        above: args.choose("above", ABOVES)?,
-        propagation: args.choose("propagate", PROPAGATIONS)?,
+        window: args.choose_value("window", WINDOWS)?,
+        full: args.is_yes("full")?,
+        metric: args.choose_value("metric", METRICS)?,
+        fallback: args.choose_value("fallback", FALLBACKS)?,
+        recency: args.choose_value("recency", RECENCIES)?,
+        above: args.choose_value("above", ABOVES)?,
+        propagation: args.choose_value("propagate", PROPAGATIONS)?,
     })
 }
 
@@ -261,45 +261,45 @@ const WEIGHTS: &[(&str, JobWeight)] = &[
     ("wide", JobWeight::Wide),
 ];
 
-/// Returns the shortest text that [`recent`] reads back, defaults left out.
+/// Returns the shortest text that [`parse_recent`] reads back, defaults left out.
 pub(super) fn shortest_recent(o: &RecentOptions) -> String {
     let d = RecentOptions::default();
     let mut text = format!("recent({}", o.size);
-    let mut put = |key: &str, differs: bool, value: &str| {
+    let mut append_option = |key: &str, differs: bool, value: &str| {
         if differs {
             text.push_str(&format!(",{key}={value}"));
         }
     };
-    put("window", o.window != d.window, word(o.window, WINDOWS));
-    put("full", o.full != d.full, if o.full { "yes" } else { "no" });
-    put("metric", o.metric != d.metric, word(o.metric, METRICS));
-    put("fallback", o.fallback != d.fallback, word(o.fallback, FALLBACKS));
-    put("recency", o.recency != d.recency, word(o.recency, RECENCIES));
-    put("above", o.above != d.above, word(o.above, ABOVES));
-    put("propagate", o.propagation != d.propagation, word(o.propagation, PROPAGATIONS));
+    append_option("window", o.window != d.window, find_word(o.window, WINDOWS));
+    append_option("full", o.full != d.full, if o.full { "yes" } else { "no" });
+    append_option("metric", o.metric != d.metric, find_word(o.metric, METRICS));
+    append_option("fallback", o.fallback != d.fallback, find_word(o.fallback, FALLBACKS));
+    append_option("recency", o.recency != d.recency, find_word(o.recency, RECENCIES));
+    append_option("above", o.above != d.above, find_word(o.above, ABOVES));
+    append_option("propagate", o.propagation != d.propagation, find_word(o.propagation, PROPAGATIONS));
     text.push(')');
     text
 }
 
 /// The word for a value.
-fn word<T: Copy + PartialEq>(value: T, words: &[(&'static str, T)]) -> &'static str {
+fn find_word<T: Copy + PartialEq>(value: T, words: &[(&'static str, T)]) -> &'static str {
     words.iter().find(|w| w.1 == value).map_or("", |w| w.0)
 }
 
 /// The choices of `learn`.
-fn learner(args: &Args<'_>) -> Result<LearnerOptions, SpecError> {
+fn parse_learner(args: &Args<'_>) -> Result<LearnerOptions, SpecError> {
     let o = LearnerOptions {
-        under: args.choose("under", BRANCHES)?,
-        over: args.choose("over", BRANCHES)?,
+        under: args.choose_value("under", BRANCHES)?,
+        over: args.choose_value("over", BRANCHES)?,
         bias: args.get("bias")?,
-        weight: args.choose("weight", WEIGHTS)?,
+        weight: args.choose_value("weight", WEIGHTS)?,
         rate: args.get("rate")?,
         l2: args.get("l2")?,
     };
     // What is smaller is lost among rounded numbers.
-    let lost = |value: f64| value != 0.0 && value < 1e-12;
-    match [("bias", o.bias), ("rate", o.rate), ("l2", o.l2)].into_iter().find(|&(_, value)| lost(value)) {
-        Some((name, _)) => Err(args.error(format!("{name} of learn is at least 1e-12"))),
+    let is_too_small = |value: f64| value != 0.0 && value < 1e-12;
+    match [("bias", o.bias), ("rate", o.rate), ("l2", o.l2)].into_iter().find(|&(_, value)| is_too_small(value)) {
+        Some((name, _)) => Err(args.spec_error(format!("{name} of learn is at least 1e-12"))),
         None => Ok(o),
     }
 }
@@ -325,14 +325,14 @@ static REGISTERED: RwLock<Vec<&'static PredictorKind>> = RwLock::new(Vec::new())
 ///         "share"
 ///     }
 ///     fn predict(&mut self, _id: JobId, job: &Job, _oracle: Option<Span>) -> Prediction {
-///         Prediction::learned(Span((job.estimate.0 as f64 * self.0) as i64))
+///         Prediction::from_learned(Span((job.estimate.0 as f64 * self.0) as i64))
 ///     }
 /// }
 ///
 /// static SHARE: PredictorKind =
 ///     PredictorKind::new("share", "a share of the estimate", &|args| Ok(Box::new(Share(args.get("of")?))))
-///         .unnamed("of")
-///         .params(&[Param::new("of", "0.5", &[Takes::Above { above: 0.0, to: 1.0 }], "which share")]);
+///         .with_unnamed_param("of")
+///         .with_params(&[Param::new("of", "0.5", &[Takes::Above { above: 0.0, to: 1.0 }], "which share")]);
 ///
 /// register_predictor(&SHARE)?;
 /// assert!("easy(predict=share(0.25))".parse::<PolicySpec>().is_ok());
@@ -346,24 +346,24 @@ static REGISTERED: RwLock<Vec<&'static PredictorKind>> = RwLock::new(Vec::new())
 /// predictor that cannot be built with its defaults.
 pub fn register_predictor(kind: &'static PredictorKind) -> Result<(), RegisterError> {
     let unsound = |problem: String| RegisterError::Unsound { name: kind.name.to_string(), problem };
-    if let Some(problem) = kind.problem() {
+    if let Some(problem) = kind.declaration_problem() {
         return Err(unsound(problem));
     }
     let args = Args { text: kind.name, params: [kind.params, &[]], set: &[] };
     (kind.build)(&args).map_err(|error| unsound(error.problem))?;
-    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-    let by = BUILT_IN.iter().chain(registered.iter()).find(|k| k.name == kind.name).map(|k| k.summary);
+    let mut registry = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let by = BUILT_IN.iter().chain(registry.iter()).find(|k| k.name == kind.name).map(|k| k.summary);
     let by = by.or_else(|| FACTORS.contains(&kind.name).then_some("a factor on predictions"));
     if let Some(by) = by {
         return Err(RegisterError::Taken { name: kind.name.to_string(), by: by.to_string() });
     }
-    registered.push(kind);
+    registry.push(kind);
     Ok(())
 }
 
 /// All predictors: those of this crate, then those registered, in that order.
 #[must_use]
-pub fn predictors() -> Vec<&'static PredictorKind> {
-    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    BUILT_IN.iter().chain(registered.iter()).copied().collect()
+pub fn predictor_kinds() -> Vec<&'static PredictorKind> {
+    let registry = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    BUILT_IN.iter().chain(registry.iter()).copied().collect()
 }

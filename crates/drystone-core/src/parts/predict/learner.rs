@@ -142,12 +142,12 @@ impl Learner {
         }
     }
 
-    fn foresee(&self, x: &[f64; TERMS]) -> f64 {
+    fn predict_run(&self, x: &[f64; TERMS]) -> f64 {
         self.terms.iter().zip(x).map(|(term, x)| term.weight * x).sum()
     }
 
     /// One step of normalised adaptive gradient descent.
-    fn fit(&mut self, x: &[f64; TERMS], run: f64, importance: f64) {
+    fn fit_run(&mut self, x: &[f64; TERMS], run: f64, importance: f64) {
         for (term, x) in self.terms.iter_mut().zip(x) {
             if x.abs() > term.scale {
                 term.weight *= term.scale / x.abs();
@@ -159,7 +159,7 @@ impl Learner {
             }
         }
         self.examples += 1.0;
-        let error = self.foresee(x) - run;
+        let error = self.predict_run(x) - run;
         let o = &self.options;
         let (branch, cost) = if error < 0.0 { (o.under, 1.0) } else { (o.over, o.bias) };
         let slope = match branch {
@@ -178,7 +178,7 @@ impl Learner {
         }
     }
 
-    fn importance(&self, procs: f64, run: f64) -> f64 {
+    fn job_importance(&self, procs: f64, run: f64) -> f64 {
         let ln = libm::log;
         let (p, r) = (procs.max(1.0), run.max(1.0));
         let weight = match self.options.weight {
@@ -192,7 +192,7 @@ impl Learner {
     }
 
     /// A job is no longer here.
-    fn leave(&mut self, id: JobId, job: &Job) -> Option<[f64; FEATURES]> {
+    fn remove_job(&mut self, id: JobId, job: &Job) -> Option<[f64; FEATURES]> {
         let features = self.here.remove(&id)?;
         if let Some(user) = self.users.get_mut(&job.user) {
             user.here -= 1;
@@ -203,7 +203,7 @@ impl Learner {
 }
 
 impl LearnerUser {
-    fn features(&self, job: &Job) -> [f64; FEATURES] {
+    fn job_features(&self, job: &Job) -> [f64; FEATURES] {
         let [a, b, c] = self.last.map(|run| run.unwrap_or(job.estimate).min(job.estimate).as_f64());
         let procs = f64::from(job.procs);
         let mean = |sum: f64| if self.jobs > 0.0 { sum / self.jobs } else { 0.0 };
@@ -237,7 +237,7 @@ impl LearnerUser {
 }
 
 /// The features and all products of two.
-fn terms(features: &[f64; FEATURES]) -> [f64; TERMS] {
+fn compute_terms(features: &[f64; FEATURES]) -> [f64; TERMS] {
     let mut terms = [0.0; TERMS];
     terms[..FEATURES].copy_from_slice(features);
     let mut at = FEATURES;
@@ -257,19 +257,19 @@ impl Predictor for Learner {
 
     fn predict(&mut self, id: JobId, job: &Job, _: Option<Span>) -> Prediction {
         let user = self.users.entry(job.user).or_default();
-        let features = user.features(job);
+        let features = user.job_features(job);
         user.here += 1;
         user.here_procs += f64::from(job.procs);
         self.here.insert(id, features);
         if self.examples == 0.0 {
-            return Prediction::given(job.estimate);
+            return Prediction::from_given(job.estimate);
         }
-        let run = self.foresee(&terms(&features));
-        Prediction::learned(Span(run.abs() as i64).max(Span(1)).min(job.estimate))
+        let run = self.predict_run(&compute_terms(&features));
+        Prediction::from_learned(Span(run.abs() as i64).max(Span(1)).min(job.estimate))
     }
 
-    fn learn(&mut self, id: JobId, job: &Job, ran: Span, now: Time) {
-        let features = self.leave(id, job);
+    fn learn_from_end(&mut self, id: JobId, job: &Job, ran: Span, now: Time) {
+        let features = self.remove_job(id, job);
         if let Some(user) = self.users.get_mut(&job.user) {
             user.last = [Some(ran), user.last[0], user.last[1]];
             user.jobs += 1.0;
@@ -278,12 +278,16 @@ impl Predictor for Learner {
             user.ended = Some(now);
         }
         if let Some(features) = features {
-            self.fit(&terms(&features), ran.as_f64(), self.importance(f64::from(job.procs), ran.as_f64()));
+            self.fit_run(
+                &compute_terms(&features),
+                ran.as_f64(),
+                self.job_importance(f64::from(job.procs), ran.as_f64()),
+            );
         }
     }
 
-    fn withdrawn(&mut self, id: JobId, job: &Job) {
-        self.leave(id, job);
+    fn note_withdrawal(&mut self, id: JobId, job: &Job) {
+        self.remove_job(id, job);
     }
 }
 
@@ -293,7 +297,7 @@ mod tests {
     use crate::snapshot::Snapshot;
 
     fn job(submit: i64, user: i32, procs: u32, estimate: i64) -> Job {
-        Job::new(Time(submit), procs, Span(estimate)).by(user)
+        Job::new(Time(submit), procs, Span(estimate)).with_user(user)
     }
 
     /// A stream of jobs one after the other: user 1 runs for a tenth of the estimate, user 2 for
@@ -310,7 +314,7 @@ mod tests {
             if i + 100 >= jobs {
                 said.push((user, prediction.run.0, run));
             }
-            model.learn(JobId(i), &job, Span(run), Time(at + run));
+            model.learn_from_end(JobId(i), &job, Span(run), Time(at + run));
         }
         said
     }
@@ -318,8 +322,8 @@ mod tests {
     #[test]
     fn it_learns_what_users_do() {
         let mut model = Learner::new(LearnerOptions::default());
-        assert_eq!(model.predict(JobId(0), &job(0, 1, 1, 500), None), Prediction::given(Span(500)));
-        model.withdrawn(JobId(0), &job(0, 1, 1, 500));
+        assert_eq!(model.predict(JobId(0), &job(0, 1, 1, 500), None), Prediction::from_given(Span(500)));
+        model.note_withdrawal(JobId(0), &job(0, 1, 1, 500));
         let error = |said: Vec<(i32, i64, i64)>| {
             let wrong = |(_, p, run): &(i32, i64, i64)| (p - run).abs() as f64 / *run as f64;
             said.iter().map(wrong).sum::<f64>() / said.len() as f64
@@ -358,7 +362,7 @@ mod tests {
             let job = job(if i % 3 == 0 { -far } else { far }, i as i32, 1 + i % 2 * 1_000_000, estimate);
             let said = model.predict(JobId(i), &job, None).run.0;
             assert!(said >= estimate.min(1) && said <= estimate.max(0), "{said} of {estimate}");
-            model.learn(JobId(i), &job, Span([0, far][i as usize % 2]), Time(far));
+            model.learn_from_end(JobId(i), &job, Span([0, far][i as usize % 2]), Time(far));
         }
     }
 
@@ -372,7 +376,7 @@ mod tests {
         assert_eq!((model.here.len(), model.users.len(), model.terms.len()), (0, 2, TERMS));
         model.predict(JobId(7), &job(0, 1, 4, 9), None);
         assert_eq!((model.here.len(), model.users[&1].here_procs), (1, 4.0));
-        model.withdrawn(JobId(7), &job(0, 1, 4, 9));
+        model.note_withdrawal(JobId(7), &job(0, 1, 4, 9));
         assert_eq!((model.here.len(), model.users[&1].here_procs), (0, 0.0));
     }
 }

@@ -10,13 +10,13 @@ mod random;
 mod recent;
 mod recent_options;
 
-pub use build::{PREDICTOR, VALUES, build, forecast};
-pub(crate) use build::{canonical, in_full, learns};
+pub use build::{PREDICTOR, VALUES, build_forecast, parse_forecast};
+pub(crate) use build::{canonical_text, in_full, is_learning};
 pub use deviations::{Deviations, Like};
 pub use drystone_engine::parts::predict::{
-    Correction, Expired, Forecast, Perfect, Prediction, Predictor, Propagation, UserEstimate, accuracy,
+    Correction, Expired, Forecast, Perfect, Prediction, Predictor, Propagation, UserEstimate, prediction_accuracy,
 };
-pub use kinds::{BuildPredictor, PredictorKind, predictors, register_predictor};
+pub use kinds::{BuildPredictor, PredictorKind, predictor_kinds, register_predictor};
 pub use learner::{Branch, JobWeight, Learner, LearnerOptions};
 pub use quantile::Quantile;
 pub use random::RandomFactor;

@@ -27,7 +27,7 @@ impl Quantile {
         Quantile { q, size, least, users: BTreeMap::new() }
     }
 
-    fn foresee(&self, job: &Job) -> Option<Span> {
+    fn predict_run(&self, job: &Job) -> Option<Span> {
         let runs = self.users.get(&job.user).filter(|runs| runs.len() >= self.least)?;
         let mut runs: Vec<Span> = runs.iter().copied().collect();
         let rank = ((self.q * runs.len() as f64).ceil() as usize).clamp(1, runs.len());
@@ -42,10 +42,10 @@ impl Predictor for Quantile {
     }
 
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
-        self.foresee(job).map_or(Prediction::given(job.estimate), Prediction::learned)
+        self.predict_run(job).map_or(Prediction::from_given(job.estimate), Prediction::from_learned)
     }
 
-    fn learn(&mut self, _: JobId, job: &Job, ran: Span, _: Time) {
+    fn learn_from_end(&mut self, _: JobId, job: &Job, ran: Span, _: Time) {
         let runs = self.users.entry(job.user).or_default();
         if runs.len() == self.size {
             runs.pop_front();
@@ -60,11 +60,11 @@ mod tests {
 
     #[test]
     fn nearest_rank_of_the_last_runs() {
-        let job = Job::new(Time::ZERO, 1, Span(1000)).by(1);
+        let job = Job::new(Time::ZERO, 1, Span(1000)).with_user(1);
         let mut p = Quantile::new(0.75, 4, 2);
         assert_eq!(p.predict(JobId(9), &job, None).run, Span(1000));
         for run in [999, 40, 10, 30, 20] {
-            p.learn(JobId(0), &job, Span(run), Time::ZERO);
+            p.learn_from_end(JobId(0), &job, Span(run), Time::ZERO);
         }
         // The last four are 10, 20, 30, 40: the third of them; 999 is forgotten.
         assert_eq!(p.predict(JobId(9), &job, None).run, Span(30));

@@ -1,7 +1,7 @@
 //! Estimates made less accurate at random.
 
 use super::{Prediction, Predictor};
-use crate::engine::splitmix64;
+use crate::engine::step_splitmix64;
 use crate::model::{Job, JobId, Span};
 use serde::{Deserialize, Serialize};
 
@@ -21,10 +21,10 @@ impl RandomFactor {
         RandomFactor { most, seed }
     }
 
-    fn factor(&self, id: JobId) -> f64 {
-        let drawn = splitmix64(splitmix64(self.seed) ^ u64::from(id.0));
+    fn job_factor(&self, id: JobId) -> f64 {
+        let random_bits = step_splitmix64(step_splitmix64(self.seed) ^ u64::from(id.0));
         // 53 bits: a number from 0 to 1, without 1.
-        let share = (drawn >> 11) as f64 / (1_u64 << 53) as f64;
+        let share = (random_bits >> 11) as f64 / (1_u64 << 53) as f64;
         1.0 + share * (self.most - 1.0)
     }
 }
@@ -35,10 +35,10 @@ impl Predictor for RandomFactor {
     }
 
     fn predict(&mut self, id: JobId, job: &Job, _: Option<Span>) -> Prediction {
-        Prediction::given(Span((job.estimate.as_f64() * self.factor(id)).floor() as i64))
+        Prediction::from_given(Span((job.estimate.as_f64() * self.job_factor(id)).floor() as i64))
     }
 
-    fn learns(&self) -> bool {
+    fn is_learning(&self) -> bool {
         false
     }
 }

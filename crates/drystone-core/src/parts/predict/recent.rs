@@ -60,7 +60,7 @@ impl RecentPredictor {
 }
 
 impl RecentUser {
-    fn fallback(&self, fallback: Fallback, estimate: Span) -> Span {
+    fn fallback_span(&self, fallback: Fallback, estimate: Span) -> Span {
         match fallback {
             Fallback::Relative if self.jobs > 0 => {
                 Span((estimate.as_f64() * (self.accuracy / self.jobs as f64)).floor() as i64)
@@ -71,16 +71,16 @@ impl RecentUser {
 
     /// Returns the prediction of the user's history for a job of this estimate.
     #[inline]
-    fn foretell(&mut self, o: &RecentOptions, estimate: Span) -> WindowPrediction {
+    fn window_prediction(&mut self, o: &RecentOptions, estimate: Span) -> WindowPrediction {
         match o.window {
-            RecentWindow::All => self.recent.foretell(o),
+            RecentWindow::All => self.recent.window_prediction(o),
             // The leading run of similar jobs is empty unless the newest is similar.
-            RecentWindow::Immediate if self.recent.newest().is_some_and(|p| p.estimate == estimate) => {
-                self.recent.foretell(o)
+            RecentWindow::Immediate if self.recent.newest_job().is_some_and(|p| p.estimate == estimate) => {
+                self.recent.window_prediction(o)
             }
             RecentWindow::Immediate => WindowPrediction::Nothing,
             RecentWindow::Extended => match self.place_of(estimate) {
-                Ok(at) => self.similar[at].history.foretell(o),
+                Ok(at) => self.similar[at].history.window_prediction(o),
                 Err(_) => WindowPrediction::Nothing,
             },
         }
@@ -124,18 +124,18 @@ impl Predictor for RecentPredictor {
 
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
         let o = &self.options;
-        let Some(user) = self.users.get_mut(job.user) else { return Prediction::given(job.estimate) };
-        match (user.foretell(o, job.estimate), o.above) {
-            (WindowPrediction::Nothing, _) => Prediction::given(user.fallback(o.fallback, job.estimate)),
+        let Some(user) = self.users.get_mut(job.user) else { return Prediction::from_given(job.estimate) };
+        match (user.window_prediction(o, job.estimate), o.above) {
+            (WindowPrediction::Nothing, _) => Prediction::from_given(user.fallback_span(o.fallback, job.estimate)),
             (WindowPrediction::Run(run), AboveEstimate::Discard) if run > job.estimate => {
-                Prediction::given(job.estimate)
+                Prediction::from_given(job.estimate)
             }
-            (WindowPrediction::Run(run), AboveEstimate::Clip) => Prediction::learned(run.min(job.estimate)),
-            (WindowPrediction::Run(run), AboveEstimate::Discard | AboveEstimate::Keep) => Prediction::learned(run),
+            (WindowPrediction::Run(run), AboveEstimate::Clip) => Prediction::from_learned(run.min(job.estimate)),
+            (WindowPrediction::Run(run), AboveEstimate::Discard | AboveEstimate::Keep) => Prediction::from_learned(run),
         }
     }
 
-    fn learn(&mut self, id: JobId, job: &Job, ran: Span, _: Time) {
+    fn learn_from_end(&mut self, id: JobId, job: &Job, ran: Span, _: Time) {
         self.clock += 1;
         let o = &self.options;
         let rank = match o.recency {
@@ -143,13 +143,13 @@ impl Predictor for RecentPredictor {
             Recency::Termination => self.clock,
         };
         let past = PastJob { rank, estimate: job.estimate, run: ran };
-        let user = self.users.of(job.user);
+        let user = self.users.value_of(job.user);
         if o.window == RecentWindow::Extended {
             let similar = user.similar_to(job.estimate);
             similar.used = self.clock;
-            similar.history.remember(past, o);
+            similar.history.remember_job(past, o);
         } else {
-            user.recent.remember(past, o);
+            user.recent.remember_job(past, o);
         }
         if o.fallback == Fallback::Relative {
             user.accuracy += if ran < job.estimate { ran.as_f64() / job.estimate.as_f64() } else { 1.0 };
@@ -168,7 +168,7 @@ mod tests {
     use crate::parts::predict::WindowMetric;
 
     fn job(user: i32, estimate: i64) -> Job {
-        Job::new(Time::ZERO, 1, Span(estimate)).by(user)
+        Job::new(Time::ZERO, 1, Span(estimate)).with_user(user)
     }
 
     /// Jobs (id, estimate, run) of user 1 in order of termination, then the prediction for an
@@ -176,7 +176,7 @@ mod tests {
     fn after(options: RecentOptions, past: &[(u32, i64, i64)], estimate: i64) -> i64 {
         let mut p = RecentPredictor::new(options);
         for &(id, estimate, run) in past {
-            p.learn(JobId(id), &job(1, estimate), Span(run), Time::ZERO);
+            p.learn_from_end(JobId(id), &job(1, estimate), Span(run), Time::ZERO);
         }
         p.predict(JobId(99), &job(1, estimate), None).run.0
     }
@@ -260,13 +260,13 @@ mod tests {
             past in proptest::collection::vec((0u32..40, 0i32..3, 1i64..5, 0i64..8), 0..40),
         ) {
             for options in all_options(size) {
-                let (mut one, mut other) = (RecentPredictor::new(options), RecentPredictor::new(options.canonical()));
+                let (mut one, mut other) = (RecentPredictor::new(options), RecentPredictor::new(options.into_canonical()));
                 for &(id, user, estimate, run) in &past {
                     let job = job(user, estimate);
                     let said = one.predict(JobId(id), &job, None);
                     proptest::prop_assert_eq!(said, other.predict(JobId(id), &job, None), "{:?}", options);
-                    one.learn(JobId(id), &job, Span(run), Time::ZERO);
-                    other.learn(JobId(id), &job, Span(run), Time::ZERO);
+                    one.learn_from_end(JobId(id), &job, Span(run), Time::ZERO);
+                    other.learn_from_end(JobId(id), &job, Span(run), Time::ZERO);
                 }
             }
         }
@@ -286,25 +286,25 @@ mod tests {
         ];
         for options in changed {
             let (mine, other) = (after(options, &past, 60), after(D(), &past, 60));
-            assert!(mine != other && options.canonical() == options, "{options:?}: {mine}");
+            assert!(mine != other && options.into_canonical() == options, "{options:?}: {mine}");
         }
         let relative = RecentOptions { size: 4, fallback: Fallback::Relative, ..D() };
-        assert!(after(relative, &past, 60) < 60 && relative.canonical() == relative);
+        assert!(after(relative, &past, 60) < 60 && relative.into_canonical() == relative);
         let extended = RecentOptions { size: 1, window: RecentWindow::Extended, fallback: Fallback::Relative, ..D() };
-        assert!(after(extended, &past, 70) < 70 && extended.canonical() == extended);
+        assert!(after(extended, &past, 70) < 70 && extended.into_canonical() == extended);
         let partial = RecentOptions { size: 4, full: false, ..D() };
-        assert!(after(partial, &past, 60) < 60 && partial.canonical() == partial);
+        assert!(after(partial, &past, 60) < 60 && partial.into_canonical() == partial);
     }
 
     #[test]
     fn memory_is_bounded_per_user() {
         let mut p = RecentPredictor::new(RecentOptions { window: RecentWindow::Extended, ..D() });
         for i in 0..10_000u32 {
-            p.learn(JobId(i), &job(1, i64::from(i)), Span(1), Time::ZERO);
+            p.learn_from_end(JobId(i), &job(1, i64::from(i)), Span(1), Time::ZERO);
         }
-        assert_eq!(p.users.of(1).similar.len(), KINDS);
+        assert_eq!(p.users.value_of(1).similar.len(), KINDS);
         let mut p = RecentPredictor::new(RecentOptions { size: 30, ..D() });
-        (0..10_000).for_each(|i| p.learn(JobId(i), &job(1, 5), Span(1), Time::ZERO));
-        assert_eq!(p.users.of(1).recent.len(), 30);
+        (0..10_000).for_each(|i| p.learn_from_end(JobId(i), &job(1, 5), Span(1), Time::ZERO));
+        assert_eq!(p.users.value_of(1).recent.len(), 30);
     }
 }

@@ -112,7 +112,7 @@ impl RecentOptions {
     ///
     /// Tsafrir et al. 2007 simulate the first kind once (section 7, footnote 9).
     #[must_use]
-    pub fn canonical(mut self) -> RecentOptions {
+    pub fn into_canonical(mut self) -> RecentOptions {
         if self.size == 1 {
             self.metric = WindowMetric::Average;
             self.full = true;

@@ -35,7 +35,7 @@ impl Around {
 
     /// The last pass found nothing more to start behind this head.
     pub(super) fn found_none_behind(&mut self, head: &WaitingJob) {
-        self.head = Some(head.place());
+        self.head = Some(head.queue_place());
     }
 }
 
@@ -49,16 +49,16 @@ impl Backfill {
         view: &View<'_>,
         actions: &mut Actions,
     ) -> bool {
-        let left = outlook.left_of(view.machine().procs);
-        if self.fresh.iter().any(|job| job.procs > left) {
-            self.set_aside_fresh(left);
+        let procs_left = outlook.left_of(view.machine().procs);
+        if self.fresh.iter().any(|job| job.procs > procs_left) {
+            self.set_aside_fresh(procs_left);
         }
         if self.no_job_waits() {
             self.around.is_empty();
         }
         for at in 0..self.fresh.len() {
             let job = &self.fresh[at];
-            self.lengthened(job.prediction.max(view.job(job.id).estimate));
+            self.note_longer_prediction(job.prediction.max(view.job(job.id).estimate));
         }
         self.around.window = None;
         if outlook.only_returns() || self.choices.reservations > 1 || self.is_far(outlook, view) {
@@ -75,7 +75,7 @@ impl Backfill {
             return false;
         }
         self.enqueue_fresh(view);
-        self.rate(view);
+        self.rate_queues(view);
         self.plan_ahead(view, actions);
         self.blocked = None;
         true
@@ -85,8 +85,8 @@ impl Backfill {
     /// usual pass plans as one around windows does.
     fn all_end_before(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let BackfillChoices { extra, overdue, backfill, .. } = &self.choices;
-        let window = outlook.windows().first().filter(|_| outlook.supply().is_empty());
-        window.is_some_and(|window| view.now().saturating_add(self.around.longest_waiting) <= window.from)
+        let window = outlook.windows().first().filter(|_| outlook.supply_changes().is_empty());
+        window.is_some_and(|window| view.current_time().saturating_add(self.around.longest_waiting) <= window.from)
             && (*extra, *overdue) == (ExtraRule::All, OverdueRule::Now)
             && backfill.is_some()
             && outlook.drains.is_empty()
@@ -104,7 +104,7 @@ impl Backfill {
 
     /// A job that waits is predicted to run so long by now.
     #[inline]
-    pub(super) fn lengthened(&mut self, prediction: Span) {
+    pub(super) fn note_longer_prediction(&mut self, prediction: Span) {
         let Around { longest, longest_waiting, .. } = &mut self.around;
         (*longest, *longest_waiting) = (prediction.max(*longest), prediction.max(*longest_waiting));
     }
@@ -114,13 +114,13 @@ impl Backfill {
     /// resource falls. Where an amount rises, a reservation may wait for that.
     pub(super) fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let Some(first) = outlook.first_change().filter(|_| !outlook.supply_grows()) else { return false };
-        let (now, longest) = (view.now(), self.around.longest);
+        let (now, longest) = (view.current_time(), self.around.longest);
         let far = |end: Time| end.saturating_add(longest) <= first;
         far(now.saturating_add(longest))
             && outlook.drains.is_empty()
             && outlook.shared.is_empty()
-            && view.running().last().is_none_or(|job| far(job.end))
-            && outlook.returns().iter().all(|back| back.0 == Time::MAX || far(back.0))
+            && view.running_jobs().last_ending().is_none_or(|job| far(job.end))
+            && outlook.expected_returns().iter().all(|back| back.0 == Time::MAX || far(back.0))
     }
 
     /// Only jobs have arrived, all behind the head, and none of them fits what is free: what could
@@ -128,15 +128,15 @@ impl Backfill {
     /// goes, at each pass at a later time: then the reservation of the head, and what is free
     /// beside it, may be others by time alone.
     pub(super) fn cannot_start_any(&self, view: &View<'_>) -> bool {
-        let (free, now) = (view.free(), view.now());
+        let (free, now) = (view.free_processors(), view.current_time());
         !self.choices.order.is_dynamic()
-            && view.running().first().is_none_or(|job| job.end > now)
+            && view.running_jobs().first_ending().is_none_or(|job| job.end > now)
             && !self.backfill_order().is_dynamic()
             && self.starvation.is_none()
             // Where estimates guard, a job that had to use extra processors may count as ending in
             // time at the next pass.
             && self.choices.guard == OvertakeGuard::Prediction
-            && self.around.head.is_some_and(|head| self.fresh.iter().all(|job| job.procs > free && job.place() > head))
+            && self.around.head.is_some_and(|head| self.fresh.iter().all(|job| job.procs > free && job.queue_place() > head))
     }
 
     /// Processors have gone or come back.
@@ -144,27 +144,27 @@ impl Backfill {
     pub(super) fn capacity_changed(&mut self, view: &View<'_>) {
         (self.blocked, self.ended, self.around.head, self.nodes_left) = (None, true, None, None);
         for id in std::mem::take(&mut self.aside) {
-            self.arrived(id, view);
+            self.note_arrival(id, view);
         }
         let Some(outlook) = view.outlook() else { return };
         let most = outlook.left_of(view.machine().procs);
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
-        let waiting = queue.sorted(self.backfill_order(), view);
+        let queued_jobs = queue.sorted_jobs(self.backfill_order(), view);
         if outlook.first_change().is_some() {
             // The longest that any job that is here is predicted, or asks, to run.
-            let asked = |id: JobId| view.prediction(id).max(view.job(id).estimate);
-            let longest = |jobs: &mut dyn Iterator<Item = JobId>| jobs.map(asked).fold(Span::ZERO, Span::max);
-            let among_waiting = longest(&mut waiting.iter().chain(&self.fresh).map(|job| job.id));
+            let run_bound = |id: JobId| view.prediction(id).max(view.job(id).estimate);
+            let longest = |jobs: &mut dyn Iterator<Item = JobId>| jobs.map(run_bound).fold(Span::ZERO, Span::max);
+            let among_waiting = longest(&mut queued_jobs.iter().chain(&self.fresh).map(|job| job.id));
             self.around.longest_waiting = among_waiting;
-            self.around.longest = longest(&mut view.running().iter().map(|job| job.id)).max(among_waiting);
+            self.around.longest = longest(&mut view.running_jobs().iter().map(|job| job.id)).max(among_waiting);
         }
-        for id in waiting.iter().filter(|job| job.procs > most).map(|job| job.id) {
-            self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
+        for id in queued_jobs.iter().filter(|job| job.procs > most).map(|job| job.id) {
+            self.dequeue_job(&ranking::waiting_job(&self.choices.order, id, view.prediction(id), view), view);
             self.aside.push(id);
         }
         self.set_aside_fresh(most);
         if let Some(nodes) = view.resources().and_then(FreeResources::nodes) {
-            self.nodes_changed(&waiting, nodes, view);
+            self.nodes_changed(&queued_jobs, nodes, view);
         }
     }
 
@@ -176,18 +176,18 @@ impl Backfill {
 
     /// The jobs that this pass has started, and processors that come back, in order of time.
     pub(super) fn started_and_returns(&self, outlook: &Outlook, now: Time) -> Vec<RunningJob> {
-        let returns = outlook.returns().iter().filter(|back| back.0 < Time::MAX);
+        let returns = outlook.expected_returns().iter().filter(|back| back.0 < Time::MAX);
         let returns =
             returns.map(|&(end, procs)| RunningJob { end: end.max(now + Span(1)), id: JobId(u32::MAX), procs });
-        let mut all: Vec<RunningJob> = self.started.iter().copied().chain(returns).collect();
-        all.sort_shared_by_key(|job| (job.end, job.id));
-        all
+        let mut future_ends: Vec<RunningJob> = self.started.iter().copied().chain(returns).collect();
+        future_ends.sort_shared_by_key(|job| (job.end, job.id));
+        future_ends
     }
 
     /// Takes the job out of the queues that is their head.
     pub(super) fn take_head(&mut self, head: &WaitingJob, view: &View<'_>) {
         match &mut self.line {
-            Some(line) => line.leave(),
+            Some(line) => line.remove_first(),
             None => self.leave_queue(head, view),
         }
         self.leave_candidates(head, view);

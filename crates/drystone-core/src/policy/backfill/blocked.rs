@@ -35,7 +35,7 @@ impl BlockedPass {
     /// Returns the condition for a start beside the reservation while this many processors are
     /// free.
     #[inline]
-    pub(super) fn fit(&self, free: Procs, now: Time) -> BackfillFit {
+    pub(super) fn backfill_fit(&self, free: Procs, now: Time) -> BackfillFit {
         // The present may lie before the origin: nothing is taken from the end of all times.
         let window = if self.shadow == Time::MAX { Span::MAX } else { self.shadow - now };
         BackfillFit { free, window, extra: self.extra }
@@ -55,7 +55,7 @@ impl BlockedPass {
     /// behind it. One that leaves them takes its processors with it: where there were as many left
     /// over, the shadow time stays, because the processors free before were too few with them.
     #[inline]
-    pub(super) fn moved(self, job: &RunningJob, to: Time, extra: ExtraRule) -> Option<BlockedPass> {
+    pub(super) fn with_moved_end(self, job: &RunningJob, to: Time, extra: ExtraRule) -> Option<BlockedPass> {
         let (among, stays) = match extra {
             ExtraRule::All => (job.end <= self.shadow, to <= self.shadow),
             // Of the ends at the shadow time itself only some were counted.

@@ -92,9 +92,9 @@ impl BackfillChoices {
 
     /// Returns a job's place in the queue of reservations, given as either queue holds it.
     #[inline]
-    pub(super) fn place(&self, job: &WaitingJob, view: &View<'_>) -> QueuePlace {
-        let facts = || ranking::facts(job.id, job.prediction, view);
-        QueuePlace { key: self.order.key(job.procs, job.prediction, job.id, facts), id: job.id }
+    pub(super) fn queue_place(&self, job: &WaitingJob, view: &View<'_>) -> QueuePlace {
+        let facts = || ranking::waiting_facts(job.id, job.prediction, view);
+        QueuePlace { key: self.order.queue_key(job.procs, job.prediction, job.id, facts), id: job.id }
     }
 
     /// Returns whether the next pass would find the reservation as this one leaves it behind when

@@ -2,7 +2,7 @@
 
 use super::plain::{Parting, PlainBackfill, RunTimeBasis};
 use super::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
-use crate::parts::ranking::{STARVE, order, starve};
+use crate::parts::ranking::{STARVE, parse_order, parse_starve};
 use crate::parts::{ExtraRule, Order, predict};
 use crate::policy::shaped::{
     CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, PACE, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices,
@@ -25,7 +25,7 @@ pub(crate) static FCFS: PolicyKind = PolicyKind {
     unnamed: None,
     variants: &[],
     build: &|args| {
-        let (order, starve) = (order(args, "order")?, starve(args)?);
+        let (order, starve) = (parse_order(args, "order")?, parse_starve(args)?);
         Ok(Box::new(Backfill::new(BackfillChoices { order, starve, backfill: None, ..BackfillChoices::default() })))
     },
 };
@@ -40,7 +40,7 @@ pub(crate) static GREEDY: PolicyKind = PolicyKind {
     unnamed: None,
     variants: &[],
     build: &|args| {
-        let (order, starve) = (order(args, "order")?, starve(args)?);
+        let (order, starve) = (parse_order(args, "order")?, parse_starve(args)?);
         let backfill = Some(order.clone());
         Ok(Box::new(Backfill::new(BackfillChoices {
             order,
@@ -83,7 +83,7 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
             "extra processors: those free at the shadow time with all ends up to it counted, or with the walk \
                       stopped at the first sufficient end",
         )
-        .study(),
+        .for_studies(),
         Param::new(
             "overdue",
             "extended",
@@ -92,14 +92,14 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
              correct says), or counts as ending now, or keeps that end, so that a shadow time may lie in the past, or counts \
              as having given back its processors (only with pass=pyss)",
         )
-        .study(),
+        .for_studies(),
         Param::new(
             "arrive",
             "always",
             &[Takes::Words(&["always", "fits"])],
             "an arrival leads to a pass always, or only if the newcomer fits the free processors",
         )
-        .study(),
+        .for_studies(),
         Param::new(
             "guard",
             "prediction",
@@ -126,7 +126,7 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
             &[Takes::Words(&["immediate", "late"])],
             "early ends are noticed at once, or at the next arrival or planned end",
         )
-        .study(),
+        .for_studies(),
         STARVE,
         SHAPE,
         RESIZE,
@@ -181,42 +181,42 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
     ],
     build: &|args| {
         let choices = BackfillChoices {
-            order: order(args, "order")?,
-            backfill: Some(order(args, "backfill")?),
-            starve: starve(args)?,
+            order: parse_order(args, "order")?,
+            backfill: Some(parse_order(args, "backfill")?),
+            starve: parse_starve(args)?,
             reservations: args.get("reserve")?,
-            extra: args.choose("extra", &[("all", ExtraRule::All), ("first", ExtraRule::First)])?,
-            overdue: args.choose("overdue", OVERDUE)?,
-            arrive: args.choose("arrive", &[("always", Arrive::Always), ("fits", Arrive::Fits)])?,
-            guard: args.choose("guard", &[("prediction", OvertakeGuard::Prediction), ("estimate", OvertakeGuard::Estimate)])?,
+            extra: args.choose_value("extra", &[("all", ExtraRule::All), ("first", ExtraRule::First)])?,
+            overdue: args.choose_value("overdue", OVERDUE)?,
+            arrive: args.choose_value("arrive", &[("always", Arrive::Always), ("fits", Arrive::Fits)])?,
+            guard: args.choose_value("guard", &[("prediction", OvertakeGuard::Prediction), ("estimate", OvertakeGuard::Estimate)])?,
         };
-        if choices.overdue == OverdueRule::Free && args.text("pass") != "pyss" {
-            return Err(args.error("`overdue=free` would start jobs on taken processors; it needs `pass=pyss`".into()));
+        if choices.overdue == OverdueRule::Free && args.text_value("pass") != "pyss" {
+            return Err(args.spec_error("`overdue=free` would start jobs on taken processors; it needs `pass=pyss`".into()));
         }
-        if choices.overdue == OverdueRule::Free && args.text("correct") == "none" && predict::learns(args.text("predict")) {
+        if choices.overdue == OverdueRule::Free && args.text_value("correct") == "none" && predict::is_learning(args.text_value("predict")) {
             let problem = "`overdue=free` counts a job past its prediction as gone; predictions from history need a \
                            `correct` other than none for that";
-            return Err(args.error(problem.into()));
+            return Err(args.spec_error(problem.into()));
         }
         if choices.reservations > 1 && (choices.overdue != OverdueRule::Now || choices.extra != ExtraRule::All) {
             return Err(
-                args.error("several reservations (`reserve`) go with `extra=all` and `overdue=extended` or `now` only".into())
+                args.spec_error("several reservations (`reserve`) go with `extra=all` and `overdue=extended` or `now` only".into())
             );
         }
         let sizes = size_choices(args)?;
-        let parting = parting(args)?;
+        let parting = parse_parting(args)?;
         let choosy = SizeChoices { any_pace: false, ..sizes };
         if choosy != SizeChoices::default() && !(choices.know_sizes() && parting == Parting::default()) {
             let problem = "`shape`, `resize`, `cap`, `drop` and `hold` go with at most one reservation and with the defaults of extra, overdue, \
                            arrive, guard, plan, announce and notice only";
-            return Err(args.error(problem.into()));
+            return Err(args.spec_error(problem.into()));
         }
         if parting != Parting::default() {
             let plain = choices.arrive == Arrive::Always && choices.overdue != OverdueRule::Free;
             if choices.reservations != 1 || !plain {
                 let problem = "`plan=estimate`, `announce=estimate` and `notice=late` take one reservation (`reserve=1`), and \
                                neither `arrive=fits` nor `overdue=free`";
-                return Err(args.error(problem.into()));
+                return Err(args.spec_error(problem.into()));
             }
             return Ok(Box::new(PlainBackfill::new(choices, parting)));
         }
@@ -224,7 +224,7 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
         if choices.guard == OvertakeGuard::Estimate && (choices.reservations > 1 || changes) {
             let problem = "`guard=estimate` takes one reservation, and no `backfill=lxf` or other order that changes \
                            with time";
-            return Err(args.error(problem.into()));
+            return Err(args.spec_error(problem.into()));
         }
         Ok(Box::new(Backfill::new(choices).with_sizes(sizes)))
     },
@@ -232,15 +232,15 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
 
 /// Returns the choices in which plan, announcement and notice differ; nothing where nothing is to
 /// be had from it.
-fn parting(args: &Args<'_>) -> Result<Parting, SpecError> {
+fn parse_parting(args: &Args<'_>) -> Result<Parting, SpecError> {
     use RunTimeBasis::{Estimate, Prediction};
-    let apart = !args.is("reserve", "0");
-    let by = |name, usual| args.choose(name, &[(usual, Prediction), ("estimate", Estimate)]);
+    let apart = !args.has_value("reserve", "0");
+    let by = |name, usual| args.choose_value(name, &[(usual, Prediction), ("estimate", Estimate)]);
     let (plan, announce) = (by("plan", "prediction")?, by("announce", "plan")?);
-    let notice = args.choose("notice", Notice::NAMES)?;
-    let told = if plan == Estimate { Prediction } else { announce };
+    let notice = args.choose_value("notice", Notice::NAMES)?;
+    let announce_basis = if plan == Estimate { Prediction } else { announce };
     Ok(match apart {
-        true => Parting { plan, announce: told, notice },
+        true => Parting { plan, announce: announce_basis, notice },
         false => Parting { notice, ..Parting::default() },
     })
 }

@@ -14,7 +14,7 @@ use super::blocked::BlockedPass;
 use super::{Backfill, OverdueRule};
 use crate::model::{JobId, Procs, ResourceTable, SharedSort, Span, Time};
 use crate::parts::{BackfillFit, ExtraRule, JobNodeNeed, NodeFloor, NodeSeat, RunningJob, WaitingJob};
-use crate::policy::free_resources::{covers, deduct};
+use crate::policy::free_resources::{covers_totals, deduct_totals};
 use crate::policy::{Actions, FreeNodes, FreeResources, StartReason, View};
 use crate::room::node_mirror::NodeMirror;
 use crate::room::node_outlook::core_returns;
@@ -55,7 +55,7 @@ struct PlacedPass<'a> {
 
 impl PlacedPass<'_> {
     /// Starts a job behind the head, if it fits.
-    fn attempt(
+    fn try_start(
         &mut self,
         job: &WaitingJob,
         longest: Span,
@@ -63,30 +63,30 @@ impl PlacedPass<'_> {
         view: &View<'_>,
         actions: &mut Actions,
     ) -> bool {
-        let totals = self.table.totals(view.job(job.id).demand);
+        let totals = self.table.demand_totals(view.job(job.id).demand);
         let outlasts = longest > self.fit.window;
-        if !self.fit.admits(job.procs, longest)
-            || !covers(&self.pools, totals)
-            || (outlasts && !covers(&self.reserved.extra, totals))
+        if !self.fit.can_start(job.procs, longest)
+            || !covers_totals(&self.pools, totals)
+            || (outlasts && !covers_totals(&self.reserved.extra, totals))
         {
             return false;
         }
-        let Some(need) = self.nodes.need(view.job(job.id), self.table, self.floor) else { return false };
-        let found =
-            if outlasts { self.nodes.place_beside(&need, self.floor) } else { self.nodes.place(&need, self.floor) };
-        let Some(seat) = found else { return false };
-        self.fit.take(job.procs, longest);
-        deduct(&mut self.pools, totals);
+        let Some(need) = self.nodes.job_need(view.job(job.id), self.table, self.floor) else { return false };
+        let free_seat =
+            if outlasts { self.nodes.place_beside(&need, self.floor) } else { self.nodes.find_seat(&need, self.floor) };
+        let Some(seat) = free_seat else { return false };
+        self.fit.account_start(job.procs, longest);
+        deduct_totals(&mut self.pools, totals);
         if outlasts {
-            deduct(&mut self.reserved.extra, totals);
+            deduct_totals(&mut self.reserved.extra, totals);
             self.took_extra = true;
         }
         self.kept &= policy.choices.keeps_reservation(job, self.fit.window);
-        self.nodes.start((job.id, StartReason::Backfilled), need, seat, outlasts, self.floor, actions);
+        self.nodes.start_job((job.id, StartReason::Backfilled), need, seat, outlasts, self.floor, actions);
         // A job may leave fewer cores to others than it does not have: it may have whole nodes.
-        self.fit.free = self.fit.free.min(self.nodes.free());
+        self.fit.free = self.fit.free.min(self.nodes.free_cores());
         if outlasts {
-            self.fit.extra = self.nodes.extra();
+            self.fit.extra = self.nodes.extra_cores();
         }
         true
     }
@@ -102,7 +102,7 @@ impl Backfill {
         actions: &mut Actions,
     ) {
         let mut state = self.placed.take().unwrap_or_default();
-        if !state.nodes.begin(nodes, view) {
+        if !state.nodes.begin_pass(nodes, view) {
             self.blocked = None;
         }
         if !self.placed_newcomers(&mut state, resources, nodes, view, actions) {
@@ -122,10 +122,10 @@ impl Backfill {
         actions: &mut Actions,
     ) -> bool {
         let overdue = self.choices.overdue;
-        let Some(blocked) = self.blocked.filter(|b| !b.freed && !b.out_of_date(view.now(), overdue)) else {
+        let Some(blocked) = self.blocked.filter(|b| !b.freed && !b.out_of_date(view.current_time(), overdue)) else {
             return false;
         };
-        if self.fresh.iter().any(|job| job.place() < blocked.head) || state.reserved.is_none() {
+        if self.fresh.iter().any(|job| job.queue_place() < blocked.head) || state.reserved.is_none() {
             return false;
         }
         if self.choices.backfill.is_none() {
@@ -137,10 +137,10 @@ impl Backfill {
         }
         let mut fresh = std::mem::take(&mut self.fresh);
         let PlacedState { nodes: mirror, reserved: Some(reserved), .. } = state else { return false };
-        let mut pass = placed_pass_of(mirror, reserved, view.free(), resources, nodes, view);
+        let mut pass = placed_pass_of(mirror, reserved, view.free_processors(), resources, nodes, view);
         for job in fresh.drain(..) {
-            if !pass.attempt(&job, self.longest(&job, view), self, view, actions) {
-                self.enqueue(job, view);
+            if !pass.try_start(&job, self.longest_run(&job, view), self, view, actions) {
+                self.enqueue_job(job, view);
             }
         }
         self.fresh = fresh;
@@ -156,34 +156,38 @@ impl Backfill {
         view: &View<'_>,
         actions: &mut Actions,
     ) {
-        let known = self.blocked.take().filter(|b| !b.out_of_date(view.now(), self.choices.overdue));
+        let previous_pass = self.blocked.take().filter(|b| !b.out_of_date(view.current_time(), self.choices.overdue));
         let (table, floor) = (resources.table(), nodes.floor());
         self.enqueue_fresh(view);
-        self.rate(view);
-        let (mut procs, mut pools) = (view.free(), resources.levels().to_vec());
+        self.rate_queues(view);
+        let (mut procs, mut pools) = (view.free_processors(), resources.levels().to_vec());
         let (head, need) = loop {
-            let Some(head) = self.head(view) else { return };
-            let Some(need) = state.nodes.need(view.job(head.id), table, floor) else { return };
-            let totals = table.totals(view.job(head.id).demand);
-            let fits = head.procs <= procs && covers(&pools, totals);
-            let Some(seat) = fits.then(|| state.nodes.place(&need, floor)).flatten() else { break (head, need) };
+            let Some(head) = self.find_head(view) else { return };
+            let Some(need) = state.nodes.job_need(view.job(head.id), table, floor) else { return };
+            let totals = table.demand_totals(view.job(head.id).demand);
+            let fits = head.procs <= procs && covers_totals(&pools, totals);
+            let Some(seat) = fits.then(|| state.nodes.find_seat(&need, floor)).flatten() else { break (head, need) };
             self.take_head(&head, view);
-            state.nodes.start((head.id, StartReason::Head), need, seat, false, floor, actions);
-            self.started.push(RunningJob { end: view.now() + head.prediction, id: head.id, procs: head.procs });
+            state.nodes.start_job((head.id, StartReason::Head), need, seat, false, floor, actions);
+            self.started.push(RunningJob {
+                end: view.current_time() + head.prediction,
+                id: head.id,
+                procs: head.procs,
+            });
             procs -= head.procs;
-            deduct(&mut pools, totals);
+            deduct_totals(&mut pools, totals);
         };
-        let stays = known.is_some_and(|known| known.head == head.place()) && self.started.is_empty();
-        let mut reserved = match state.reserved.take().filter(|_| stays) {
+        let stays = previous_pass.is_some_and(|known| known.head == head.queue_place()) && self.started.is_empty();
+        let mut reservation = match state.reserved.take().filter(|_| stays) {
             Some(reserved) => reserved,
             None => self.placed_reservation(&mut state.nodes, need, head.id, pools, nodes, view),
         };
-        if reserved.shadow < Time::MAX {
-            self.announce(head.id, reserved.shadow, actions);
+        if reservation.shadow < Time::MAX {
+            self.announce_reservation(head.id, reservation.shadow, actions);
         }
-        let mut pass = placed_pass_of(&mut state.nodes, &mut reserved, procs, resources, nodes, view);
+        let mut pass = placed_pass_of(&mut state.nodes, &mut reservation, procs, resources, nodes, view);
         for job in &self.started {
-            deduct(&mut pass.pools, table.totals(view.job(job.id).demand));
+            deduct_totals(&mut pass.pools, table.demand_totals(view.job(job.id).demand));
         }
         if self.choices.backfill.is_some() {
             self.backfill_placed(head.id, &mut pass, view, actions);
@@ -191,27 +195,34 @@ impl Backfill {
         let shadow = pass.reserved.shadow;
         // See `full_pass`.
         let timeless = match self.choices.overdue {
-            OverdueRule::Now => shadow > view.now(),
+            OverdueRule::Now => shadow > view.current_time(),
             OverdueRule::Stale => true,
             OverdueRule::Free => false,
         };
         if timeless && !self.choices.order.is_dynamic() {
             let until = self.first_until(head.id, view);
-            let head =
-                BlockedPass { head: head.place(), procs: head.procs, shadow, extra: 0, room: 0, freed: false, until };
+            let head = BlockedPass {
+                head: head.queue_place(),
+                procs: head.procs,
+                shadow,
+                extra: 0,
+                room: 0,
+                freed: false,
+                until,
+            };
             self.end_placed(pass, head);
         }
-        state.reserved = Some(reserved);
+        state.reserved = Some(reservation);
     }
 
     /// Notes why no other job could start.
     fn end_placed(&mut self, pass: PlacedPass<'_>, blocked: BlockedPass) {
         let PlacedPass { nodes, reserved, floor, kept, took_extra, .. } = pass;
-        let moved = match took_extra {
+        let freed_flag = match took_extra {
             true if kept => nodes.reserve_again(&reserved.need, &mut reserved.seat, floor),
             _ => Some(false),
         };
-        self.blocked = moved.filter(|_| kept).map(|freed| BlockedPass { freed, ..blocked });
+        self.blocked = freed_flag.filter(|_| kept).map(|freed| BlockedPass { freed, ..blocked });
     }
 
     /// The reservation of the job that blocks the queue.
@@ -225,58 +236,58 @@ impl Backfill {
         view: &View<'_>,
     ) -> NodeReservation {
         let floor = nodes.floor();
-        let mut reserved = NodeReservation { need, shadow: Time::MAX, extra: pools, seat: NodeSeat::default() };
+        let mut reservation = NodeReservation { need, shadow: Time::MAX, extra: pools, seat: NodeSeat::default() };
         mirror.forget_reservation(floor);
         if self.choices.backfill.is_none() || self.choices.reservations == 0 {
-            return reserved;
+            return reservation;
         }
-        let Some(resources) = view.resources() else { return reserved };
+        let Some(resources) = view.resources() else { return reservation };
         let table = resources.table();
-        let totals = table.totals(view.job(head).demand);
-        let overdue = if self.choices.overdue == OverdueRule::Now { view.now() } else { Time::MIN };
+        let totals = table.demand_totals(view.job(head).demand);
+        let overdue = if self.choices.overdue == OverdueRule::Now { view.current_time() } else { Time::MIN };
         self.started.sort_shared_by_key(|job| (job.end, job.id));
-        let running = view.running().iter().copied();
-        let mut ends = super::pooled::in_order(running, self.started.iter().copied()).peekable();
+        let running_jobs = view.running_jobs().iter().copied();
+        let mut ends = super::pooled::in_order(running_jobs, self.started.iter().copied()).peekable();
         let mut returns = core_returns(floor, view).into_iter().peekable();
         let mut room = None;
         loop {
             // Nodes that come back are ends of jobs that were never submitted.
             let back = returns.next_if(|back| ends.peek().is_none_or(|job| back.0 < job.end));
             let Some(end) = back.map(|back| back.0).or_else(|| ends.peek().map(|job| job.end)) else { break };
-            if reserved.shadow < Time::MAX
-                && (self.choices.extra == ExtraRule::First || end.max(overdue) > reserved.shadow)
+            if reservation.shadow < Time::MAX
+                && (self.choices.extra == ExtraRule::First || end.max(overdue) > reservation.shadow)
             {
                 break;
             }
             if let Some((_, node, cores)) = back {
-                mirror.comes_back((node, cores), &reserved.need, &mut room, floor);
+                mirror.comes_back((node, cores), &reservation.need, &mut room, floor);
             } else if let Some(job) = ends.next() {
-                for &(id, amount) in table.totals(view.job(job.id).demand) {
-                    reserved.extra[id.index()] += amount as i64;
+                for &(id, amount) in table.demand_totals(view.job(job.id).demand) {
+                    reservation.extra[id.index()] += amount as i64;
                 }
-                mirror.ends(job.id, nodes, &reserved.need, &mut room);
+                mirror.free_by_shadow(job.id, nodes, &reservation.need, &mut room);
             }
-            if reserved.shadow == Time::MAX
-                && covers(&reserved.extra, totals)
-                && mirror.fits_later(&reserved.need, &mut room, floor)
+            if reservation.shadow == Time::MAX
+                && covers_totals(&reservation.extra, totals)
+                && mirror.fits_later(&reservation.need, &mut room, floor)
             {
-                reserved.shadow = end.max(overdue);
+                reservation.shadow = end.max(overdue);
             }
         }
-        if reserved.shadow < Time::MAX
-            && let Some(seat) = mirror.reserve(&reserved.need, floor)
+        if reservation.shadow < Time::MAX
+            && let Some(seat) = mirror.reserve_nodes(&reservation.need, floor)
         {
-            reserved.seat = seat;
-            deduct(&mut reserved.extra, totals);
+            reservation.seat = seat;
+            deduct_totals(&mut reservation.extra, totals);
         }
-        reserved
+        reservation
     }
 
     fn backfill_placed(&mut self, head: JobId, pass: &mut PlacedPass<'_>, view: &View<'_>, actions: &mut Actions) {
         if self.backfill_order().is_dynamic() {
-            for job in self.candidates.as_ref().unwrap_or(&self.queue).sorted(self.backfill_order(), view) {
-                if job.id != head && pass.attempt(&job, job.prediction, self, view, actions) {
-                    self.dequeue(&job, view);
+            for job in self.candidates.as_ref().unwrap_or(&self.queue).sorted_jobs(self.backfill_order(), view) {
+                if job.id != head && pass.try_start(&job, job.prediction, self, view, actions) {
+                    self.dequeue_job(&job, view);
                 }
             }
             return;
@@ -285,9 +296,9 @@ impl Backfill {
         while let Some(job) =
             self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, pass.fit, self.backfill_order(), view)
         {
-            after = Some(job.place());
-            if job.id != head && pass.attempt(&job, self.longest(&job, view), self, view, actions) {
-                self.dequeue(&job, view);
+            after = Some(job.queue_place());
+            if job.id != head && pass.try_start(&job, self.longest_run(&job, view), self, view, actions) {
+                self.dequeue_job(&job, view);
             }
         }
     }
@@ -303,9 +314,9 @@ fn placed_pass_of<'a>(
     view: &View<'_>,
 ) -> PlacedPass<'a> {
     let shadow = reserved.shadow;
-    let window = if shadow == Time::MAX { Span::MAX } else { shadow - view.now() };
-    let extra = if shadow == Time::MAX { 0 } else { mirror.extra() };
-    let free = free.min(mirror.free());
+    let window = if shadow == Time::MAX { Span::MAX } else { shadow - view.current_time() };
+    let extra = if shadow == Time::MAX { 0 } else { mirror.extra_cores() };
+    let free = free.min(mirror.free_cores());
     PlacedPass {
         nodes: mirror,
         reserved,

@@ -10,7 +10,7 @@ use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::ranking::{self, Rater};
 use crate::parts::{BackfillFit, NodeSeat, Order, QueuePlace, RunningJob, RunningSet, Shadow, WaitQueue, WaitingJob};
-use crate::policy::free_resources::{covers, deduct};
+use crate::policy::free_resources::{covers_totals, deduct_totals};
 use crate::policy::{Actions, Notice, Phase, Policy, PolicyEvent, StartReason, View};
 use crate::room::pool_plan::{PooledNeed, pooled_shadow};
 use crate::room::{OpenRoom, PlanRoom, SeatNamer, hangs_on_ends};
@@ -52,7 +52,7 @@ impl EndBook {
     }
 
     /// Returns the planned run time of a job that does not run yet.
-    fn span(&self, id: JobId, view: &View<'_>) -> Span {
+    fn planned_span(&self, id: JobId, view: &View<'_>) -> Span {
         match self.basis {
             RunTimeBasis::Prediction => view.prediction(id),
             RunTimeBasis::Estimate => view.job(id).estimate,
@@ -70,13 +70,13 @@ impl EndBook {
     }
 
     /// Takes note of a new prediction of a running job, or of its being there.
-    fn renew(&mut self, id: JobId, view: &View<'_>) {
-        let predicted = view.predicted_end(id);
-        let estimated = predicted + (view.job(id).estimate - view.prediction(id));
+    fn renew_end(&mut self, id: JobId, view: &View<'_>) {
+        let prediction_end = view.predicted_end(id);
+        let estimate_end = prediction_end + (view.job(id).estimate - view.prediction(id));
         let end = match self.basis {
-            RunTimeBasis::Prediction => predicted,
-            RunTimeBasis::Estimate if view.now() < estimated => estimated,
-            RunTimeBasis::Estimate => estimated.max(predicted),
+            RunTimeBasis::Prediction => prediction_end,
+            RunTimeBasis::Estimate if view.current_time() < estimate_end => estimate_end,
+            RunTimeBasis::Estimate => estimate_end.max(prediction_end),
         };
         if self.ends.get(&id) != Some(&end) {
             self.remove(id);
@@ -89,9 +89,10 @@ impl EndBook {
         if self.basis == RunTimeBasis::Prediction {
             return;
         }
-        let due = self.set.iter().take_while(|job| job.end <= view.now());
-        let outlived: Vec<JobId> = due.filter(|job| view.predicted_end(job.id) > job.end).map(|job| job.id).collect();
-        outlived.into_iter().for_each(|id| self.renew(id, view));
+        let due = self.set.iter().take_while(|job| job.end <= view.current_time());
+        let outlived_jobs: Vec<JobId> =
+            due.filter(|job| view.predicted_end(job.id) > job.end).map(|job| job.id).collect();
+        outlived_jobs.into_iter().for_each(|id| self.renew_end(id, view));
     }
 }
 
@@ -106,45 +107,48 @@ struct OrderLane {
 
 impl OrderLane {
     fn new(order: Order, starve: Option<Span>) -> OrderLane {
-        let placed = (!order.is_dynamic() && starve.is_none()).then(WaitQueue::default);
-        OrderLane { order, starve, placed }
+        let wait_queue = (!order.is_dynamic() && starve.is_none()).then(WaitQueue::default);
+        OrderLane { order, starve, placed: wait_queue }
     }
 
-    fn place(&self, id: JobId, prediction: Span, view: &View<'_>) -> QueuePlace {
+    fn queue_place(&self, id: JobId, prediction: Span, view: &View<'_>) -> QueuePlace {
         let procs = view.job(id).procs;
-        QueuePlace { key: self.order.key(procs, prediction, id, || ranking::facts(id, prediction, view)), id }
+        QueuePlace {
+            key: self.order.queue_key(procs, prediction, id, || ranking::waiting_facts(id, prediction, view)),
+            id,
+        }
     }
 
     /// A job joins; searches find it by how long it would have to run at most.
-    fn join(&mut self, id: JobId, longest: Span, view: &View<'_>) {
-        let job = ranking::waiting(&self.order, id, view.prediction(id), view);
+    fn add_job(&mut self, id: JobId, longest: Span, view: &View<'_>) {
+        let job = ranking::waiting_job(&self.order, id, view.prediction(id), view);
         if let Some(placed) = &mut self.placed {
             placed.insert(WaitingJob { prediction: longest, ..job });
         }
     }
 
     /// A job leaves that joined when it was predicted to run so long.
-    fn leave(&mut self, id: JobId, prediction: Span, view: &View<'_>) {
-        let place = self.place(id, prediction, view);
+    fn remove_job(&mut self, id: JobId, prediction: Span, view: &View<'_>) {
+        let place = self.queue_place(id, prediction, view);
         if let Some(placed) = &mut self.placed {
             placed.remove(place);
         }
     }
 
     /// All jobs in the order of now, where that has to be found out.
-    fn rated(&self, waiting: &BTreeSet<JobId>, shares: Option<&mut Shares>, view: &View<'_>) -> Option<Vec<JobId>> {
+    fn rate_jobs(&self, waiting: &BTreeSet<JobId>, shares: Option<&mut Shares>, view: &View<'_>) -> Option<Vec<JobId>> {
         if self.placed.is_some() {
             return None;
         }
         let jobs: Vec<JobId> = waiting.iter().copied().collect();
-        let ranked = Rater::guarded(self.order.clone(), self.starve).ranked(&jobs, shares, view);
-        Some(ranked.into_iter().map(|at| jobs[at]).collect())
+        let positions = Rater::with_guard(self.order.clone(), self.starve).rank_jobs(&jobs, shares, view);
+        Some(positions.into_iter().map(|at| jobs[at]).collect())
     }
 
     /// All jobs in order.
-    fn listed(&self, rated: Option<Vec<JobId>>) -> Vec<JobId> {
-        let placed = || self.placed.iter().flat_map(WaitQueue::iter).map(|job| job.id).collect();
-        rated.unwrap_or_else(placed)
+    fn list_jobs(&self, rated: Option<Vec<JobId>>) -> Vec<JobId> {
+        let queued_ids = || self.placed.iter().flat_map(WaitQueue::iter).map(|job| job.id).collect();
+        rated.unwrap_or_else(queued_ids)
     }
 }
 
@@ -197,28 +201,28 @@ impl PlainBackfill {
     }
 
     /// Returns the longest run time of a job as far as backfilling is concerned.
-    fn longest(&self, id: JobId, view: &View<'_>) -> Span {
-        let planned = self.plan.span(id, view);
+    fn longest_run(&self, id: JobId, view: &View<'_>) -> Span {
+        let planned_span = self.plan.planned_span(id, view);
         match self.choices.guard {
             OvertakeGuard::Estimate if self.plan.basis == RunTimeBasis::Prediction => {
-                planned.max(view.job(id).estimate)
+                planned_span.max(view.job(id).estimate)
             }
-            OvertakeGuard::Prediction | OvertakeGuard::Estimate => planned,
+            OvertakeGuard::Prediction | OvertakeGuard::Estimate => planned_span,
         }
     }
 
-    fn join(&mut self, id: JobId, view: &View<'_>) {
-        let longest = self.longest(id, view);
+    fn add_job(&mut self, id: JobId, view: &View<'_>) {
+        let longest = self.longest_run(id, view);
         self.waiting.insert(id);
-        self.heads.join(id, longest, view);
-        self.candidates.join(id, longest, view);
+        self.heads.add_job(id, longest, view);
+        self.candidates.add_job(id, longest, view);
         self.looks = true;
     }
 
-    fn leave(&mut self, id: JobId, prediction: Span, view: &View<'_>) {
+    fn remove_job(&mut self, id: JobId, prediction: Span, view: &View<'_>) {
         if self.waiting.remove(&id) {
-            self.heads.leave(id, prediction, view);
-            self.candidates.leave(id, prediction, view);
+            self.heads.remove_job(id, prediction, view);
+            self.candidates.remove_job(id, prediction, view);
         }
     }
 
@@ -226,92 +230,93 @@ impl PlainBackfill {
         std::iter::once(&mut self.plan).chain(&mut self.announced_by)
     }
 
-    fn gone(&mut self, id: JobId) {
+    fn forget_job(&mut self, id: JobId) {
         self.books().for_each(|book| _ = book.remove(id));
     }
 
-    fn start(&mut self, id: JobId, (why, seat): (StartReason, &NodeSeat), view: &View<'_>, actions: &mut Actions) {
-        let (now, procs) = (view.now(), view.job(id).procs);
-        self.leave(id, view.prediction(id), view);
+    fn start_job(&mut self, id: JobId, (why, seat): (StartReason, &NodeSeat), view: &View<'_>, actions: &mut Actions) {
+        let (now, procs) = (view.current_time(), view.job(id).procs);
+        self.remove_job(id, view.prediction(id), view);
         self.books().for_each(|book| {
             // A job that asks for no time has outlived its estimate at once.
-            let span = book.span(id, view);
+            let span = book.planned_span(id, view);
             let span = if span <= Span::ZERO { view.prediction(id) } else { span };
             book.insert(id, procs, now.saturating_add(span));
         });
-        let end = now.saturating_add(self.plan.span(id, view));
-        self.namer.start((id, why), end, seat, view, actions);
+        let end = now.saturating_add(self.plan.planned_span(id, view));
+        self.namer.start_job((id, why), end, seat, view, actions);
     }
 
-    fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
+    fn note_prediction(&mut self, id: JobId, old: Span, view: &View<'_>) {
         match view.phase(id) {
             Phase::Running => {
-                self.looks |= self.plan.ends.get(&id).is_some_and(|&end| end <= view.now());
-                self.books().for_each(|book| book.renew(id, view));
+                self.looks |= self.plan.ends.get(&id).is_some_and(|&end| end <= view.current_time());
+                self.books().for_each(|book| book.renew_end(id, view));
             }
             Phase::Waiting if self.waiting.contains(&id) => {
                 let looks = self.looks;
-                self.leave(id, old, view);
-                self.join(id, view);
+                self.remove_job(id, old, view);
+                self.add_job(id, view);
                 self.looks = looks;
             }
             _ => {}
         }
     }
 
-    fn pass(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
-        let mut free = view.free();
-        let rated = self.heads.rated(&self.waiting, self.shares.as_mut(), view);
-        let tried = self.candidates.rated(&self.waiting, self.shares.as_mut(), view);
+    fn run_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.current_time();
+        let mut free = view.free_processors();
+        let rated_heads = self.heads.rate_jobs(&self.waiting, self.shares.as_mut(), view);
+        let rated_candidates = self.candidates.rate_jobs(&self.waiting, self.shares.as_mut(), view);
         if !hangs_on_ends(view) {
-            return self.pass_around(rated, tried, view, actions);
+            return self.pass_around(rated_heads, rated_candidates, view, actions);
         }
         let table = view.resources().map(|resources| &**resources.table());
-        let totals = |id: JobId| table.map_or(&[][..], |table| table.totals(view.job(id).demand));
-        let mut left = view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec());
-        let mut started = 0;
+        let totals = |id: JobId| table.map_or(&[][..], |table| table.demand_totals(view.job(id).demand));
+        let mut free_levels = view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec());
+        let mut start_count = 0;
         let head = loop {
-            let first = match (&rated, &self.heads.placed) {
-                (Some(rated), _) => rated.get(started).copied(),
-                (None, placed) => placed.as_ref().and_then(WaitQueue::first).map(|job| job.id),
+            let first = match (&rated_heads, &self.heads.placed) {
+                (Some(rated), _) => rated.get(start_count).copied(),
+                (None, placed) => placed.as_ref().and_then(WaitQueue::first_job).map(|job| job.id),
             };
             let Some(first) = first else { return };
             let procs = view.job(first).procs;
-            if procs > free || !covers(&left, totals(first)) {
+            if procs > free || !covers_totals(&free_levels, totals(first)) {
                 break first;
             }
             free -= procs;
-            deduct(&mut left, totals(first));
-            started += 1;
-            self.start(first, (StartReason::Head, &NodeSeat::default()), view, actions);
+            deduct_totals(&mut free_levels, totals(first));
+            start_count += 1;
+            self.start_job(first, (StartReason::Head, &NodeSeat::default()), view, actions);
         };
         let need = PooledNeed { procs: i64::from(view.job(head).procs) - i64::from(free), totals: totals(head) };
-        let mut extra_left = left.clone();
-        let shadow = self.shadow(&self.plan, &need, &mut extra_left, view);
-        let announced = self.announced_by.as_ref();
-        let apart = announced.map(|book| self.shadow(book, &need, &mut left.clone(), view));
+        let mut extra_left = free_levels.clone();
+        let shadow = self.find_shadow(&self.plan, &need, &mut extra_left, view);
+        let announced_book = self.announced_by.as_ref();
+        let apart = announced_book.map(|book| self.find_shadow(book, &need, &mut free_levels.clone(), view));
         if let Some(shadow) = apart.unwrap_or(shadow) {
-            self.announce(head, shadow.time, actions);
+            self.announce_start(head, shadow.time, actions);
         }
         let (window, extra) = shadow.map_or((Span::MAX, 0), |shadow| (shadow.time - now, shadow.extra));
-        let mut fit = PooledFit { table, fit: BackfillFit { free, window, extra }, left, extra: extra_left };
-        match tried {
+        let mut fit =
+            PooledFit { table, fit: BackfillFit { free, window, extra }, left: free_levels, extra: extra_left };
+        match rated_candidates {
             Some(tried) => {
                 for id in tried {
-                    let (procs, longest) = (view.job(id).procs, self.longest(id, view));
+                    let (procs, longest) = (view.job(id).procs, self.longest_run(id, view));
                     let waits = id != head && self.waiting.contains(&id);
-                    if waits && fit.take(procs, longest, view.job(id).demand) {
-                        self.start(id, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
+                    if waits && fit.take_if_fits(procs, longest, view.job(id).demand) {
+                        self.start_job(id, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
                     }
                 }
             }
             None => {
                 let mut after = None;
                 while let Some(job) = self.candidates.placed.as_ref().and_then(|queue| queue.next_fit(after, fit.fit)) {
-                    after = Some(job.place());
-                    if job.id != head && fit.take(job.procs, job.prediction, view.job(job.id).demand) {
-                        self.start(job.id, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
+                    after = Some(job.queue_place());
+                    if job.id != head && fit.take_if_fits(job.procs, job.prediction, view.job(job.id).demand) {
+                        self.start_job(job.id, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
                     }
                 }
             }
@@ -320,10 +325,10 @@ impl PlainBackfill {
 
     /// The reservation of the job that blocks the queue, by the ends of a book. `left` is what is
     /// free of further resources, and becomes what is left over then.
-    fn shadow(&self, book: &EndBook, need: &PooledNeed<'_>, left: &mut [i64], view: &View<'_>) -> Option<Shadow> {
-        let floor = if self.choices.overdue == OverdueRule::Now { view.now() } else { Time::MIN };
+    fn find_shadow(&self, book: &EndBook, need: &PooledNeed<'_>, left: &mut [i64], view: &View<'_>) -> Option<Shadow> {
+        let floor = if self.choices.overdue == OverdueRule::Now { view.current_time() } else { Time::MIN };
         if view.resources().is_none() {
-            return book.set.shadow(need.procs as Procs, self.choices.extra, floor);
+            return book.set.find_shadow(need.procs as Procs, self.choices.extra, floor);
         }
         let shadow = pooled_shadow(book.set.iter().copied(), need, left, (self.choices.extra, floor), view)?;
         Some(Shadow { time: shadow.time, extra: shadow.extra })
@@ -338,41 +343,41 @@ impl PlainBackfill {
         view: &View<'_>,
         actions: &mut Actions,
     ) {
-        let now = view.now();
-        let planned = |book: &EndBook| {
-            let mut room = PlanRoom::empty();
+        let now = view.current_time();
+        let room_of_book = |book: &EndBook| {
+            let mut room = PlanRoom::new_empty();
             room.fill_ends(&book.set.iter().copied().collect::<Vec<_>>(), view);
             room
         };
-        let mut plan = planned(&self.plan);
-        let mut apart = self.announced_by.as_ref().map(planned);
-        let is_overdue = self.plan.set.first().is_some_and(|job| job.end <= now);
-        let mut left = OpenRoom::of_now(view);
+        let mut plan = room_of_book(&self.plan);
+        let mut apart = self.announced_by.as_ref().map(room_of_book);
+        let is_overdue = self.plan.set.first_ending().is_some_and(|job| job.end <= now);
+        let mut open_room = OpenRoom::of_now(view);
         if !is_overdue {
-            left = left.in_all();
+            open_room = open_room.in_all();
         }
         let mut head = None;
-        for id in self.heads.listed(rated) {
-            let (need, span) = (view.need(id), self.plan.span(id, view).max(Span(1)));
-            let announced = self.announced_by.as_ref().map(|book| book.span(id, view).max(Span(1)));
-            if let Some(seat) = plan.find_now(need, span, now, &left) {
+        for id in self.heads.list_jobs(rated) {
+            let (need, span) = (view.job_need(id), self.plan.planned_span(id, view).max(Span(1)));
+            let announced_span = self.announced_by.as_ref().map(|book| book.planned_span(id, view).max(Span(1)));
+            if let Some(seat) = plan.find_now(need, span, now, &open_room) {
                 let need = need.on_seat(Some(&seat));
-                plan.reserve(now, now.saturating_add(span), need);
-                left.take(need);
-                if let (Some(apart), Some(span)) = (&mut apart, announced) {
-                    apart.reserve(now, now.saturating_add(span), need);
+                plan.reserve_need(now, now.saturating_add(span), need);
+                open_room.take_need(need);
+                if let (Some(apart), Some(span)) = (&mut apart, announced_span) {
+                    apart.reserve_need(now, now.saturating_add(span), need);
                 }
-                self.start(id, (StartReason::Head, &seat), view, actions);
+                self.start_job(id, (StartReason::Head, &seat), view, actions);
                 continue;
             }
             // If it fits only before processors go for good, no other job waits for it.
-            let Some(start) = plan.place(need, span, now) else { continue };
-            let told = match (&apart, announced) {
-                (Some(apart), Some(span)) => apart.earliest(need, span, now),
+            let Some(start) = plan.place_need(need, span, now) else { continue };
+            let announced_start = match (&apart, announced_span) {
+                (Some(apart), Some(span)) => apart.earliest_start(need, span, now),
                 _ => Some(start),
             };
-            if let Some(told) = told.filter(|&told| told > now) {
-                self.announce(id, told, actions);
+            if let Some(told) = announced_start.filter(|&told| told > now) {
+                self.announce_start(id, told, actions);
             }
             head = Some(id);
             break;
@@ -380,22 +385,22 @@ impl PlainBackfill {
         if head.is_none() {
             return;
         }
-        for id in self.candidates.listed(tried) {
-            let (need, longest) = (view.need(id), self.longest(id, view).max(Span(1)));
+        for id in self.candidates.list_jobs(tried) {
+            let (need, longest) = (view.job_need(id), self.longest_run(id, view).max(Span(1)));
             let waits = Some(id) != head && self.waiting.contains(&id);
-            if let Some(seat) = waits.then(|| plan.find_now(need, longest, now, &left)).flatten() {
+            if let Some(seat) = waits.then(|| plan.find_now(need, longest, now, &open_room)).flatten() {
                 let need = need.on_seat(Some(&seat));
-                plan.reserve(now, now.saturating_add(longest), need);
-                left.take(need);
-                self.start(id, (StartReason::Backfilled, &seat), view, actions);
+                plan.reserve_need(now, now.saturating_add(longest), need);
+                open_room.take_need(need);
+                self.start_job(id, (StartReason::Backfilled, &seat), view, actions);
             }
         }
     }
 
-    fn announce(&mut self, job: JobId, start: Time, actions: &mut Actions) {
+    fn announce_start(&mut self, job: JobId, start: Time, actions: &mut Actions) {
         if self.announced != Some((job, start)) {
             self.announced = Some((job, start));
-            actions.reserve(job, start);
+            actions.reserve_start(job, start);
         }
     }
 }
@@ -407,26 +412,26 @@ impl Policy for PlainBackfill {
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.join(id, view),
+            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.add_job(id, view),
             PolicyEvent::Ended { job, .. } | PolicyEvent::Stopped { job, .. } => {
                 if let Some(shares) = &mut self.shares {
-                    ranking::account(shares, job, view);
+                    ranking::account_usage(shares, job, view);
                 }
-                self.looks |= self.plan.ends.get(&job).is_some_and(|&end| end <= view.now());
+                self.looks |= self.plan.ends.get(&job).is_some_and(|&end| end <= view.current_time());
                 if self.notice == Notice::Late && matches!(event, PolicyEvent::Ended { .. }) {
                     self.unnoticed.push(job);
                 } else {
-                    self.gone(job);
+                    self.forget_job(job);
                     self.looks |= matches!(event, PolicyEvent::Stopped { .. });
                 }
             }
-            PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
+            PolicyEvent::Repredicted { job, old } => self.note_prediction(job, old, view),
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
-                self.leave(id, view.prediction(id), view);
+                self.remove_job(id, view.prediction(id), view);
                 self.looks = true;
             }
             PolicyEvent::Runs(id) => {
-                self.books().for_each(|book| book.renew(id, view));
+                self.books().for_each(|book| book.renew_end(id, view));
                 self.looks = true;
             }
             PolicyEvent::Woken | PolicyEvent::Capacity => self.looks = true,
@@ -438,13 +443,13 @@ impl Policy for PlainBackfill {
         if self.looks || self.notice == Notice::Immediate {
             self.looks = false;
             for id in std::mem::take(&mut self.unnoticed) {
-                self.gone(id);
+                self.forget_job(id);
             }
             self.books().for_each(|book| book.renew_outlived(view));
             self.namer = SeatNamer::default();
-            self.pass(view, actions);
+            self.run_pass(view, actions);
         }
-        let later = |job: &&RunningJob| job.end > view.now();
+        let later = |job: &&RunningJob| job.end > view.current_time();
         let watches = self.notice == Notice::Late && !self.waiting.is_empty();
         self.wake = if watches { self.plan.set.iter().find(later).map(|job| job.end) } else { None };
     }
@@ -453,15 +458,15 @@ impl Policy for PlainBackfill {
         self.wake
     }
 
-    fn wakes(&self) -> bool {
+    fn has_wake_ups(&self) -> bool {
         self.notice == Notice::Late
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
-    fn reserves(&self) -> bool {
+    fn has_reservations(&self) -> bool {
         true
     }
 

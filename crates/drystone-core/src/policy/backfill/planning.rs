@@ -37,37 +37,37 @@ struct PlanningPass<'a> {
 impl PlanningPass<'_> {
     /// A pass beside the running jobs.
     fn new<'a>(plan: &'a mut PlanRoom, view: &View<'_>) -> PlanningPass<'a> {
-        let ends: Vec<RunningJob> = view.running().iter().copied().collect();
+        let ends: Vec<RunningJob> = view.running_jobs().iter().copied().collect();
         plan.fill_ends(&ends, view);
-        let is_overdue = ends.first().is_some_and(|job| job.end <= view.now());
-        let left = OpenRoom::of_now(view);
-        let left = if is_overdue { left } else { left.in_all() };
-        PlanningPass { plan, namer: SeatNamer::default(), left, free: view.free() }
+        let is_overdue = ends.first().is_some_and(|job| job.end <= view.current_time());
+        let open_room = OpenRoom::of_now(view);
+        let usable_room = if is_overdue { open_room } else { open_room.in_all() };
+        PlanningPass { plan, namer: SeatNamer::default(), left: usable_room, free: view.free_processors() }
     }
 
     /// A job has started before that is predicted to end then.
     fn take_started(&mut self, job: &RunningJob, view: &View<'_>) {
-        let now = view.now();
-        self.plan.reserve(now, job.end.max(now + Span(1)), view.need(job.id));
-        self.left.take(view.need(job.id));
+        let now = view.current_time();
+        self.plan.reserve_need(now, job.end.max(now + Span(1)), view.job_need(job.id));
+        self.left.take_need(view.job_need(job.id));
         self.free -= job.procs;
     }
 
     /// Starts a job, if it fits now for so long.
-    fn starts(&mut self, job: &PlannedJob, why: StartReason, view: &View<'_>, actions: &mut Actions) -> bool {
-        let need = job.need(view);
-        let Some(seat) = self.plan.find_now(need, job.span, view.now(), &self.left) else { return false };
+    fn try_start(&mut self, job: &PlannedJob, why: StartReason, view: &View<'_>, actions: &mut Actions) -> bool {
+        let need = job.job_need(view);
+        let Some(seat) = self.plan.find_now(need, job.span, view.current_time(), &self.left) else { return false };
         let need = need.on_seat(Some(&seat));
-        self.namer.start((job.id, why), job.end(), &seat, view, actions);
-        self.plan.reserve(job.start, job.end(), need);
-        self.left.take(need);
+        self.namer.start_job((job.id, why), job.planned_end(), &seat, view, actions);
+        self.plan.reserve_need(job.start, job.planned_end(), need);
+        self.left.take_need(need);
         self.free -= job.procs;
         true
     }
 
     /// Takes the earliest place of a job, and returns when it begins; `None` where it has none.
-    fn plans(&mut self, job: &PlannedJob, view: &View<'_>) -> Option<Time> {
-        self.plan.place(job.need(view), job.span, view.now())
+    fn plan_job(&mut self, job: &PlannedJob, view: &View<'_>) -> Option<Time> {
+        self.plan.place_need(job.job_need(view), job.span, view.current_time())
     }
 }
 
@@ -83,15 +83,17 @@ impl Backfill {
     ) -> bool {
         if let Some(outlook) = view.outlook() {
             let mut fresh = std::mem::take(&mut self.fresh);
-            let left = self.nodes_left.get_or_insert_with(|| NodesLeft::of(nodes, outlook));
-            self.aside.extend(fresh.extract_if(.., |job| !left.fits(job.id, nodes, view)).map(|job| job.id));
+            let final_nodes = self.nodes_left.get_or_insert_with(|| NodesLeft::from_outlook(nodes, outlook));
+            self.aside.extend(
+                fresh.extract_if(.., |job| !final_nodes.fits_final_nodes(job.id, nodes, view)).map(|job| job.id),
+            );
             self.fresh = fresh;
             if self.no_job_waits() {
                 self.around.is_empty();
             }
             for at in 0..self.fresh.len() {
                 let job = &self.fresh[at];
-                self.lengthened(job.prediction.max(view.job(job.id).estimate));
+                self.note_longer_prediction(job.prediction.max(view.job(job.id).estimate));
             }
             if self.choices.reservations <= 1 && (outlook.only_returns() || self.is_far(outlook, view)) {
                 return false;
@@ -105,14 +107,14 @@ impl Backfill {
         }
         self.blocked = None;
         self.enqueue_fresh(view);
-        self.rate(view);
+        self.rate_queues(view);
         self.plan_ahead(view, actions);
         true
     }
 
     /// Makes a plan of the future beside the running jobs and those that this pass has started.
     pub(super) fn plan_ahead(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let mut plan = self.plan.take().unwrap_or_else(PlanRoom::empty);
+        let mut plan = self.plan.take().unwrap_or_else(PlanRoom::new_empty);
         let mut pass = PlanningPass::new(&mut plan, view);
         self.started.iter().for_each(|job| pass.take_started(job, view));
         if self.choices.reservations > 1 {
@@ -126,68 +128,68 @@ impl Backfill {
     /// Heads start while they may, the first that may not has its reservation, others start where
     /// they delay neither it nor run into a window.
     fn plan_heads(&mut self, pass: &mut PlanningPass<'_>, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
-        let mut skipped: Vec<JobId> = Vec::new();
-        while let Some(head) = self.head(view) {
-            let job = planned(&head, head.prediction, now);
-            if pass.starts(&job, StartReason::Head, view, actions) {
+        let now = view.current_time();
+        let mut skipped_jobs: Vec<JobId> = Vec::new();
+        while let Some(head) = self.find_head(view) {
+            let job = plan_for_now(&head, head.prediction, now);
+            if pass.try_start(&job, StartReason::Head, view, actions) {
                 self.take_head(&head, view);
-                self.started.push(RunningJob { end: job.end(), id: head.id, procs: head.procs });
+                self.started.push(RunningJob { end: job.planned_end(), id: head.id, procs: head.procs });
                 continue;
             }
-            if pass.plan.earliest(job.need(view), job.span, now).is_none() {
+            if pass.plan.earliest_start(job.job_need(view), job.span, now).is_none() {
                 // It fits only before processors go for good, and running jobs hold it up: no other
                 // job waits for it.
                 self.take_head(&head, view);
                 self.aside.push(head.id);
-                skipped.push(head.id);
+                skipped_jobs.push(head.id);
                 continue;
             }
             // An overdue job may hold its processors still.
             if self.choices.reservations > 0
-                && let Some(start) = pass.plans(&job, view).filter(|&start| start > now)
+                && let Some(start) = pass.plan_job(&job, view).filter(|&start| start > now)
             {
-                self.announce(head.id, start, actions);
+                self.announce_reservation(head.id, start, actions);
             }
             self.backfill_planned(Some(head.id), pass, view, actions);
             self.around.found_none_behind(&head);
             break;
         }
-        for id in skipped {
+        for id in skipped_jobs {
             self.aside.retain(|&other| other != id);
-            self.enqueue(ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
+            self.enqueue_job(ranking::waiting_job(&self.choices.order, id, view.prediction(id), view), view);
         }
     }
 
     /// The first jobs of the queue start or have reservations, others start where they delay none
     /// of these.
     fn plan_several(&mut self, pass: &mut PlanningPass<'_>, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
+        let now = view.current_time();
         let Backfill { choices, queue, starvation, .. } = &mut *self;
-        let mut reserved = 0;
+        let mut reserved_count = 0;
         let mut starting: Vec<WaitingJob> = Vec::new();
         let mut plan = |waiting: &WaitingJob| {
-            let job = planned(waiting, waiting.prediction, now);
-            let why = if reserved == 0 { StartReason::Head } else { StartReason::Backfilled };
-            if pass.starts(&job, why, view, actions) {
+            let job = plan_for_now(waiting, waiting.prediction, now);
+            let why = if reserved_count == 0 { StartReason::Head } else { StartReason::Backfilled };
+            if pass.try_start(&job, why, view, actions) {
                 starting.push(*waiting);
-            } else if let Some(start) = pass.plans(&job, view) {
-                reserved += 1;
-                actions.reserve(job.id, start);
+            } else if let Some(start) = pass.plan_job(&job, view) {
+                reserved_count += 1;
+                actions.reserve_start(job.id, start);
             }
-            reserved < choices.reservations
+            reserved_count < choices.reservations
         };
         if choices.order.is_dynamic() || starvation.is_some() {
-            let mut waiting = queue.sorted(&choices.order, view);
+            let mut queued_jobs = queue.sorted_jobs(&choices.order, view);
             if let Some(starvation) = starvation {
-                starvation.put_first(&mut waiting, now);
+                starvation.put_first(&mut queued_jobs, now);
             }
-            let _ = waiting.iter().all(&mut plan);
+            let _ = queued_jobs.iter().all(&mut plan);
         } else {
             let _ = queue.queue().iter().all(&mut plan);
         }
         for job in &starting {
-            self.dequeue(job, view);
+            self.dequeue_job(job, view);
         }
         self.backfill_planned(None, pass, view, actions);
     }
@@ -201,25 +203,26 @@ impl Backfill {
         actions: &mut Actions,
     ) {
         let mut attempt = |policy: &mut Backfill, waiting: &WaitingJob, pass: &mut PlanningPass<'_>| {
-            let job = planned(waiting, policy.longest(waiting, view), view.now());
-            if head != Some(job.id) && pass.starts(&job, StartReason::Backfilled, view, actions) {
-                policy.dequeue(waiting, view);
+            let job = plan_for_now(waiting, policy.longest_run(waiting, view), view.current_time());
+            if head != Some(job.id) && pass.try_start(&job, StartReason::Backfilled, view, actions) {
+                policy.dequeue_job(waiting, view);
             }
         };
         if self.choices.backfill.is_none() {
             return;
         }
         if self.backfill_order().is_dynamic() {
-            let waiting = self.candidates.as_ref().unwrap_or(&self.queue).sorted(self.backfill_order(), view);
-            return waiting.iter().for_each(|job| attempt(self, job, pass));
+            let sorted_candidates =
+                self.candidates.as_ref().unwrap_or(&self.queue).sorted_jobs(self.backfill_order(), view);
+            return sorted_candidates.iter().for_each(|job| attempt(self, job, pass));
         }
         let (mut after, mut stairs) = (None, FitStairs::default());
-        pass.plan.climb(&mut stairs, view.now(), pass.free);
+        pass.plan.climb_stairs(&mut stairs, view.current_time(), pass.free);
         while let Some(job) = self.candidates.as_mut().unwrap_or(&mut self.queue).queue().next_admitted(after, &stairs)
         {
-            after = Some(job.place());
+            after = Some(job.queue_place());
             attempt(self, &job, pass);
-            pass.plan.climb(&mut stairs, view.now(), pass.free);
+            pass.plan.climb_stairs(&mut stairs, view.current_time(), pass.free);
         }
     }
 
@@ -227,34 +230,34 @@ impl Backfill {
     /// a reservation, and are in no job's way.
     pub(super) fn nodes_changed(&mut self, waiting: &[WaitingJob], nodes: &FreeNodes, view: &View<'_>) {
         let Some(outlook) = view.outlook() else { return };
-        let mut left = NodesLeft::of(nodes, outlook);
+        let mut final_nodes = NodesLeft::from_outlook(nodes, outlook);
         for id in waiting.iter().map(|job| job.id) {
-            if !self.aside.contains(&id) && !left.fits(id, nodes, view) {
-                self.dequeue(&ranking::waiting(&self.choices.order, id, view.prediction(id), view), view);
+            if !self.aside.contains(&id) && !final_nodes.fits_final_nodes(id, nodes, view) {
+                self.dequeue_job(&ranking::waiting_job(&self.choices.order, id, view.prediction(id), view), view);
                 self.aside.push(id);
             }
         }
-        self.nodes_left = Some(left);
+        self.nodes_left = Some(final_nodes);
     }
 }
 
 impl NodesLeft {
-    fn of(nodes: &FreeNodes, outlook: &Outlook) -> Box<NodesLeft> {
+    fn from_outlook(nodes: &FreeNodes, outlook: &Outlook) -> Box<NodesLeft> {
         Box::new(NodesLeft { levels: left_in_the_end(nodes.floor(), outlook), ..NodesLeft::default() })
     }
 
     /// Returns whether a job fits on nodes that are there in the end.
-    fn fits(&mut self, id: JobId, nodes: &FreeNodes, view: &View<'_>) -> bool {
+    fn fits_final_nodes(&mut self, id: JobId, nodes: &FreeNodes, view: &View<'_>) -> bool {
         let NodesLeft { levels, fits } = self;
         let Some(levels) = levels else { return true };
         let job = view.job(id);
         *fits
             .entry((job.demand, job.procs))
-            .or_insert_with(|| nodes.floor().place(nodes.need_of(job), levels).is_some())
+            .or_insert_with(|| nodes.floor().find_seat(nodes.need_of(job), levels).is_some())
     }
 }
 
 /// A job that would start now.
-fn planned(job: &WaitingJob, longest: Span, now: Time) -> PlannedJob {
+fn plan_for_now(job: &WaitingJob, longest: Span, now: Time) -> PlannedJob {
     PlannedJob { start: now, id: job.id, procs: job.procs, span: longest.max(Span(1)) }
 }

@@ -2,7 +2,7 @@
 
 use super::Backfill;
 use crate::model::{JobId, SharedSort, Time};
-use crate::parts::ranking::{self, moment};
+use crate::parts::ranking::{self, current_moment};
 use crate::parts::{Order, WaitingJob};
 use crate::policy::{Phase, View};
 
@@ -22,22 +22,22 @@ impl Backfill {
     }
 
     #[inline]
-    pub(super) fn candidate(&self, job: &WaitingJob, view: &View<'_>) -> WaitingJob {
-        let facts = || ranking::facts(job.id, job.prediction, view);
-        self.backfill_order().waiting(job.id, job.submit, job.procs, job.prediction, facts)
+    pub(super) fn as_candidate(&self, job: &WaitingJob, view: &View<'_>) -> WaitingJob {
+        let facts = || ranking::waiting_facts(job.id, job.prediction, view);
+        self.backfill_order().waiting_job(job.id, job.submit, job.procs, job.prediction, facts)
     }
 
     #[inline]
-    pub(super) fn enqueue(&mut self, job: WaitingJob, view: &View<'_>) {
+    pub(super) fn enqueue_job(&mut self, job: WaitingJob, view: &View<'_>) {
         if let Some(starvation) = &mut self.starvation {
-            starvation.join(job.id);
+            starvation.add_job(job.id);
         }
         match &mut self.line {
-            Some(line) => line.join(job.id),
+            Some(line) => line.join_line(job.id),
             None => self.queue.insert(job, &self.choices.order, view),
         }
         if self.candidates.is_some() {
-            let job = self.candidate(&job, view);
+            let job = self.as_candidate(&job, view);
             let order = self.choices.backfill.as_ref().unwrap_or(&self.choices.order);
             if let Some(candidates) = &mut self.candidates {
                 candidates.insert(job, order, view);
@@ -48,7 +48,7 @@ impl Backfill {
     /// Takes a job out of both queues, given as either holds it. In line it stays until it would be
     /// first.
     #[inline]
-    pub(super) fn dequeue(&mut self, job: &WaitingJob, view: &View<'_>) {
+    pub(super) fn dequeue_job(&mut self, job: &WaitingJob, view: &View<'_>) {
         self.leave_queue(job, view);
         self.leave_candidates(job, view);
     }
@@ -56,14 +56,14 @@ impl Backfill {
     #[inline]
     pub(super) fn leave_queue(&mut self, job: &WaitingJob, view: &View<'_>) {
         if self.line.is_none() {
-            self.queue.remove(self.choices.place(job, view));
+            self.queue.remove(self.choices.queue_place(job, view));
         }
     }
 
     #[inline]
     pub(super) fn leave_candidates(&mut self, job: &WaitingJob, view: &View<'_>) {
         if self.candidates.is_some() {
-            let place = self.candidate(job, view).place();
+            let place = self.as_candidate(job, view).queue_place();
             if let Some(candidates) = &mut self.candidates {
                 candidates.remove(place);
             }
@@ -76,32 +76,32 @@ impl Backfill {
             [] => return,
             [job] => {
                 self.fresh.clear();
-                return self.enqueue(job, view);
+                return self.enqueue_job(job, view);
             }
             _ => {}
         }
         let mut fresh = std::mem::take(&mut self.fresh);
-        fresh.drain(..).for_each(|job| self.enqueue(job, view));
+        fresh.drain(..).for_each(|job| self.enqueue_job(job, view));
         self.fresh = fresh;
     }
 
     #[inline]
-    pub(super) fn head(&mut self, view: &View<'_>) -> Option<WaitingJob> {
+    pub(super) fn find_head(&mut self, view: &View<'_>) -> Option<WaitingJob> {
         if let Some(line) = &mut self.line {
             let aside = &self.aside;
-            let waits = |id| id >= view.oldest() && view.phase(id) == Phase::Waiting && !aside.contains(&id);
-            let id = line.first(waits)?;
-            return Some(ranking::waiting(&self.choices.order, id, view.prediction(id), view));
+            let waits = |id| id >= view.oldest_job() && view.phase(id) == Phase::Waiting && !aside.contains(&id);
+            let id = line.first_waiting(waits)?;
+            return Some(ranking::waiting_job(&self.choices.order, id, view.prediction(id), view));
         }
         if let Some(starvation) = &mut self.starvation {
-            let (started, aside) = (&self.started, &self.aside);
-            let waits = |id| started.iter().all(|job| job.id != id) && !aside.contains(&id);
-            let head = starvation.head(waits, view);
+            let (started_jobs, aside) = (&self.started, &self.aside);
+            let waits = |id| started_jobs.iter().all(|job| job.id != id) && !aside.contains(&id);
+            let head = starvation.starving_head(waits, view);
             if head.is_some() {
                 return head;
             }
         }
-        let head = self.queue.first(&self.choices.order, view);
+        let head = self.queue.first_job(&self.choices.order, view);
         head.map(|head| WaitingJob { prediction: view.prediction(head.id), ..head })
     }
 
@@ -110,8 +110,8 @@ impl Backfill {
     pub(super) fn first_until(&mut self, head: JobId, view: &View<'_>) -> Time {
         match &mut self.starvation {
             Some(starvation) => {
-                let started = &self.started;
-                starvation.until(head, |id| started.iter().all(|job| job.id != id), view)
+                let started_jobs = &self.started;
+                starvation.head_valid_until(head, |id| started_jobs.iter().all(|job| job.id != id), view)
             }
             None => Time::MAX,
         }
@@ -124,19 +124,19 @@ impl Backfill {
     }
 
     /// Gives every job its place of now in the queues whose order changes with time.
-    pub(super) fn rate(&mut self, view: &View<'_>) {
+    pub(super) fn rate_queues(&mut self, view: &View<'_>) {
         let Backfill { choices, queue, candidates, shares, .. } = self;
-        let formulas = [choices.order.moving(), choices.backfill.as_ref().and_then(Order::moving)];
+        let formulas = [choices.order.moving_formula(), choices.backfill.as_ref().and_then(Order::moving_formula)];
         if formulas == [None, None] {
             return;
         }
         if let Some(shares) = shares {
             ranking::bring_up_to_date(shares, view);
         }
-        let moment = moment(candidates.as_ref().unwrap_or(queue).len(), shares.as_ref(), view);
-        queue.rate(formulas[0], &moment);
+        let moment = current_moment(candidates.as_ref().unwrap_or(queue).len(), shares.as_ref(), view);
+        queue.rate_jobs(formulas[0], &moment);
         if let Some(candidates) = candidates {
-            candidates.rate(formulas[1], &moment);
+            candidates.rate_jobs(formulas[1], &moment);
         }
     }
 
@@ -144,18 +144,18 @@ impl Backfill {
     #[cold]
     pub(super) fn sort_fresh(&mut self, view: &View<'_>) {
         let mut fresh = std::mem::take(&mut self.fresh);
-        match self.backfill_order().moving() {
-            None => fresh.sort_shared_by_key(|job| self.candidate(job, view).place()),
+        match self.backfill_order().moving_formula() {
+            None => fresh.sort_shared_by_key(|job| self.as_candidate(job, view).queue_place()),
             Some(_) => {
                 if let Some(shares) = &mut self.shares {
                     ranking::bring_up_to_date(shares, view);
                 }
-                let waiting = self.candidates.as_ref().unwrap_or(&self.queue).len() + fresh.len();
-                let moment = moment(waiting, self.shares.as_ref(), view);
+                let waiting_count = self.candidates.as_ref().unwrap_or(&self.queue).len() + fresh.len();
+                let moment = current_moment(waiting_count, self.shares.as_ref(), view);
                 let order = self.backfill_order();
                 let place = |job: &WaitingJob| {
-                    let facts = ranking::facts(job.id, job.prediction, view);
-                    (order.moving().map(|formula| formula.place(&facts, &moment)), job.id)
+                    let facts = ranking::waiting_facts(job.id, job.prediction, view);
+                    (order.moving_formula().map(|formula| formula.key_at_moment(&facts, &moment)), job.id)
                 };
                 fresh.sort_by_cached_key(place);
             }

@@ -15,7 +15,7 @@ use crate::room::{JobNeed, OpenRoom};
 /// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill,
 /// whichever favours it. Empty where the objective has no use for it; `None` where time was up
 /// before. O(n²·(n + r)) at worst for n waiting and r running jobs.
-pub(super) fn references(
+pub(super) fn reference_values(
     task: &GoalTask,
     objective: &GoalObjective,
     table: &RankTable,
@@ -29,14 +29,14 @@ pub(super) fn references(
         let lxf = measure.favoured_by_lxf();
         let starts = &mut starts[usize::from(lxf)];
         if starts.is_none() {
-            *starts = Some(backfill(task, if lxf { Branching::Lxf } else { Branching::Fcfs }, watch)?);
+            *starts = Some(backfill_starts(task, if lxf { Branching::Lxf } else { Branching::Fcfs }, watch)?);
         }
     }
     let value = |(measure, rule): (&GoalMeasure, &GoalRule)| {
         let starts = starts[usize::from(measure.favoured_by_lxf())].as_deref().unwrap_or_default();
         let start = |place: u32| starts.get(place as usize).copied().unwrap_or(0);
-        let terms = table.rows.iter().zip(&table.places).map(|(row, &place)| rule.term(row, start(place)));
-        if rule.adds() { terms.fold(0, i64::saturating_add) } else { terms.max().unwrap_or(0) }
+        let terms = table.rows.iter().zip(&table.places).map(|(row, &place)| rule.compute_term(row, start(place)));
+        if rule.is_sum() { terms.fold(0, i64::saturating_add) } else { terms.max().unwrap_or(0) }
     };
     Some(objective.measures.iter().zip(&table.rules).map(value).collect())
 }
@@ -59,9 +59,9 @@ impl HeldNeed<'_> {
             return free.give_cores(node, cores);
         }
         if let Some((resource, change)) = self.supply {
-            return free.alter(resource, change);
+            return free.alter_resource(resource, change);
         }
-        free.give(match &self.seat {
+        free.return_need(match &self.seat {
             Some(seat) => self.need.on_seat(Some(seat)),
             None => self.need,
         });
@@ -71,22 +71,26 @@ impl HeldNeed<'_> {
 /// Returns the starts of the waiting jobs in seconds from now, under backfilling with one
 /// reservation for the first in the order, which is renewed at every event. No other job arrives
 /// and predictions hold. `None` where time was up before.
-pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&dyn Stopwatch>) -> Option<Vec<i64>> {
+pub(super) fn backfill_starts<'a>(
+    task: &'a GoalTask,
+    order: Branching,
+    watch: Option<&dyn Stopwatch>,
+) -> Option<Vec<i64>> {
     let mut starts = vec![0; task.waiting.len()];
     let mut queue: Vec<usize> = (0..task.waiting.len()).collect();
     let mut free = task.free_room();
     // By end, soonest first.
     let ends = task.ends_and_returns().into_iter();
-    let mut running: Vec<HeldNeed<'a>> =
+    let mut held_needs: Vec<HeldNeed<'a>> =
         ends.map(|(end, need)| HeldNeed { end, need, seat: None, cores: None, supply: None }).collect();
     for (end, node, cores) in task.core_returns() {
         let out = HeldNeed { end, need: JobNeed::of_procs(0), seat: None, cores: Some((node, cores)), supply: None };
-        running.insert(running.partition_point(|held| held.end <= end), out);
+        held_needs.insert(held_needs.partition_point(|held| held.end <= end), out);
     }
     for (end, resource, change) in task.supply_changes() {
         let supply = Some((resource, change));
         let step = HeldNeed { end, need: JobNeed::of_procs(0), seat: None, cores: None, supply };
-        running.insert(running.partition_point(|held| held.end <= end), step);
+        held_needs.insert(held_needs.partition_point(|held| held.end <= end), step);
     }
     let mut now = 0;
     loop {
@@ -96,7 +100,7 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
         if order == Branching::Lxf {
             let key = |at: usize| {
                 let job = &task.waiting[at];
-                (i128::from(task.age(job).saturating_add(now)), i128::from(job.run.max(1)))
+                (i128::from(task.candidate_age(job).saturating_add(now)), i128::from(job.run.max(1)))
             };
             queue.sort_shared_by(|&a, &b| {
                 let ((wait_a, run_a), (wait_b, run_b)) = (key(a), key(b));
@@ -104,8 +108,8 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
             });
         }
         let mut start = |at: usize, seat: NodeSeat, free: &mut OpenRoom, running: &mut Vec<HeldNeed<'a>>| {
-            let need = task.need(at);
-            free.take(need.on_seat(Some(&seat)));
+            let need = task.job_need(at);
+            free.take_need(need.on_seat(Some(&seat)));
             starts[at] = now;
             let end = now.saturating_add(task.waiting[at].span.max(1));
             running.insert(
@@ -114,9 +118,9 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
             );
         };
         let heads = queue.iter().take_while(|&&at| {
-            let seat = free.find(task.need(at));
+            let seat = free.find_seat(task.job_need(at));
             let fits = seat.is_some();
-            seat.into_iter().for_each(|seat| start(at, seat, &mut free, &mut running));
+            seat.into_iter().for_each(|seat| start(at, seat, &mut free, &mut held_needs));
             fits
         });
         let heads = heads.count();
@@ -124,36 +128,36 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
         let Some(&head) = queue.first() else { return Some(starts) };
         // The shadow time of the head, and what it leaves over then.
         let (mut extra, mut shadow) = (free.clone(), i64::MAX);
-        for held in &running {
-            if extra.admits(task.need(head)) && held.end > shadow {
+        for held in &held_needs {
+            if extra.has_room(task.job_need(head)) && held.end > shadow {
                 break;
             }
             held.give_back(&mut extra);
             shadow = held.end;
         }
-        let reserved = extra.find(task.need(head)).unwrap_or_default();
-        extra.take(task.need(head).on_seat(Some(&reserved)));
+        let reserved_seat = extra.find_seat(task.job_need(head)).unwrap_or_default();
+        extra.take_need(task.job_need(head).on_seat(Some(&reserved_seat)));
         queue.retain(|&at| {
             let in_time = now.saturating_add(task.waiting[at].span.max(1)) <= shadow;
-            let need = task.need(at);
+            let need = task.job_need(at);
             let seat = match (at == head, in_time) {
                 (true, _) => None,
-                (false, true) => free.find(need),
+                (false, true) => free.find_seat(need),
                 (false, false) => free.find_beside(&extra, need),
             };
             let Some(seat) = seat else { return true };
             if !in_time {
-                extra.take(need.on_seat(Some(&seat)));
+                extra.take_need(need.on_seat(Some(&seat)));
             }
-            start(at, seat, &mut free, &mut running);
+            start(at, seat, &mut free, &mut held_needs);
             false
         });
         // The next event: the end of the job that ends first. No job is wider than the machine, so
         // one runs.
-        let Some(next) = running.first().map(|held| held.end) else { return Some(starts) };
+        let Some(next) = held_needs.first().map(|held| held.end) else { return Some(starts) };
         now = next;
-        let ended = running.partition_point(|r| r.end <= now);
-        running.drain(..ended).for_each(|held| held.give_back(&mut free));
+        let ended_count = held_needs.partition_point(|r| r.end <= now);
+        held_needs.drain(..ended_count).for_each(|held| held.give_back(&mut free));
     }
 }
 
@@ -186,11 +190,11 @@ mod tests {
         // in time; job 3 takes the extra processor; job 4 finds nothing free, gets 2's place at 10,
         // but then the head starts and 3 + 1 are taken. At 50 job 3 ends: job 4 starts. Job 1 needs
         // two processors: at 110.
-        assert_eq!(backfill(&task, Branching::Fcfs, None).as_deref(), Some(&[10, 110, 0, 0, 50][..]));
+        assert_eq!(backfill_starts(&task, Branching::Fcfs, None).as_deref(), Some(&[10, 110, 0, 0, 50][..]));
         // LXF: waits over run times are .09, .73, .7, .12, .56: job 1 starts, job 2 waits for 10
         // and holds a reservation. At 10: factors .19, .., 1.7, .32, 1.67: job 2 and 4 start; job 3
         // reserves 11; at 11 job 3 starts. The head is then job 0: at 20 jobs 2 and 4 have ended
         // and 3 processors are free.
-        assert_eq!(backfill(&task, Branching::Lxf, None).as_deref(), Some(&[20, 0, 10, 11, 10][..]));
+        assert_eq!(backfill_starts(&task, Branching::Lxf, None).as_deref(), Some(&[20, 0, 10, 11, 10][..]));
     }
 }

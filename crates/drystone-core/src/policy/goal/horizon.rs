@@ -16,17 +16,17 @@ impl GoalSearch {
         settings: &GoalSettings,
         watch: Option<&dyn Stopwatch>,
     ) -> FoundSchedule {
-        self.table.order(task, settings.branching);
-        let ranked = self.table.places.clone();
-        let (near, beyond) = ranked.split_at(most);
+        self.table.rank_jobs(task, settings.branching);
+        let rank_places = self.table.places.clone();
+        let (near, beyond) = rank_places.split_at(most);
         // In the order of arrival, as tasks are.
         let mut near: Vec<u32> = near.to_vec();
         near.sort_unstable();
-        let here = |place: &u32| near.binary_search(place).ok().map(|at| at as u32);
+        let near_index = |place: &u32| near.binary_search(place).ok().map(|at| at as u32);
         let first = GoalTask {
             waiting: near.iter().map(|&place| task.waiting[place as usize]).collect(),
-            last: task.last.iter().filter_map(here).collect(),
-            ranked: task.ranked.iter().filter_map(here).collect(),
+            last: task.last.iter().filter_map(near_index).collect(),
+            ranked: task.ranked.iter().filter_map(near_index).collect(),
             running: task.running.clone(),
             changes: task.changes.clone(),
             levels: task.levels.clone(),
@@ -34,45 +34,45 @@ impl GoalSearch {
             held: task.held.clone(),
             asks: match task.levels.is_empty() {
                 true => Vec::new(),
-                false => near.iter().map(|&place| task.need(place as usize).amounts.to_vec()).collect(),
+                false => near.iter().map(|&place| task.job_need(place as usize).amounts.to_vec()).collect(),
             },
             nodes: task.nodes.as_ref().map(|nodes| Box::new(nodes.with_some(&near))),
             shares: near.iter().filter_map(|&place| task.shares.get(place as usize).copied()).collect(),
             usage: task.usage.clone(),
             ..*task
         };
-        let found = self.run_all(&first, settings, watch);
+        let near_schedule = self.run_all(&first, settings, watch);
         let mut starts = vec![i64::MAX; task.waiting.len()];
-        for (&place, &start) in near.iter().zip(&found.starts) {
+        for (&place, &start) in near.iter().zip(&near_schedule.starts) {
             starts[place as usize] = start;
         }
-        let path: Vec<u32> = found.path.iter().map(|&at| near[at as usize]).collect();
+        let path: Vec<u32> = near_schedule.path.iter().map(|&at| near[at as usize]).collect();
         // Where time was up, those that were searched are not all placed.
         if path.len() == most {
-            follow(task, &path, beyond, &mut starts);
+            place_beyond(task, &path, beyond, &mut starts);
         }
-        FoundSchedule { path: path.into_iter().chain(beyond.iter().copied()).collect(), starts, ..found }
+        FoundSchedule { path: path.into_iter().chain(beyond.iter().copied()).collect(), starts, ..near_schedule }
     }
 }
 
 /// Starts of the jobs beyond the horizon, each at its earliest, behind those on the path: as many
 /// as may start now.
-fn follow(task: &GoalTask, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
+fn place_beyond(task: &GoalTask, path: &[u32], beyond: &[u32], starts: &mut [i64]) {
     let narrowest = beyond.iter().map(|&place| task.waiting[place as usize].procs).min().unwrap_or(0);
     let mut steps = FreeSteps::default();
-    task.fill(&mut steps);
+    task.fill_steps(&mut steps);
     for &place in path {
         let job = &task.waiting[place as usize];
         // Those of the path may be narrower.
-        steps.place(task.need(place as usize), job.span.max(1), 0);
+        steps.place_job(task.job_need(place as usize), job.span.max(1), 0);
     }
     for &place in beyond {
-        steps.skip(narrowest);
+        steps.skip_narrow(narrowest);
         if steps.is_full_now() {
             return;
         }
         let job = &task.waiting[place as usize];
-        starts[place as usize] = steps.place(task.need(place as usize), job.span.max(1), 0).start;
+        starts[place as usize] = steps.place_job(task.job_need(place as usize), job.span.max(1), 0).start;
     }
 }
 

@@ -11,15 +11,15 @@ use super::table::RankTable;
 use super::walker::{SearchLimits, Walker};
 
 /// Goes on from the best path as long as the limits allow.
-pub(super) fn search(table: &RankTable, walker: &mut Walker, judge: &mut Judge, limits: &SearchLimits<'_>) {
-    walker.rewind(table);
+pub(super) fn search_locally(table: &RankTable, walker: &mut Walker, judge: &mut Judge, limits: &SearchLimits<'_>) {
+    walker.rewind_to_root(table);
     let mut path = walker.best.path.clone();
     let mut quiet = 0;
     let mut first = 0;
     let n = path.len();
     // As many earlier places in a row as there are, and none of them has a better neighbour.
     while quiet + 1 < n {
-        match better(table, walker, judge, limits, &mut path, first) {
+        match improve_path(table, walker, judge, limits, &mut path, first) {
             None => return,
             Some(true) => quiet = 0,
             Some(false) => quiet += 1,
@@ -30,7 +30,7 @@ pub(super) fn search(table: &RankTable, walker: &mut Walker, judge: &mut Judge, 
 
 /// Replaces the path by better neighbours whose earlier place is `first`, until none is. `None`
 /// where a limit ended it.
-fn better(
+fn improve_path(
     table: &RankTable,
     walker: &mut Walker,
     judge: &mut Judge,
@@ -38,27 +38,27 @@ fn better(
     path: &mut [u32],
     first: usize,
 ) -> Option<bool> {
-    let mut any = false;
+    let mut has_improved = false;
     let mut second = first + 1;
     while second < path.len() {
         // Of two neighbours all three moves are one.
         let moves = if second == first + 1 { 1 } else { 3 };
-        let mut moved = false;
+        let mut is_moved = false;
         for way in 0..moves {
-            change(path, first, second, way);
-            if walker.follow(table, judge, path, limits)? {
-                moved = true;
+            apply_move(path, first, second, way);
+            if walker.follow_path(table, judge, path, limits)? {
+                is_moved = true;
                 break;
             }
-            undo(path, first, second, way);
+            undo_move(path, first, second, way);
         }
-        any |= moved;
-        second = if moved { first + 1 } else { second + 1 };
+        has_improved |= is_moved;
+        second = if is_moved { first + 1 } else { second + 1 };
     }
-    Some(any)
+    Some(has_improved)
 }
 
-fn change(path: &mut [u32], first: usize, second: usize, way: usize) {
+fn apply_move(path: &mut [u32], first: usize, second: usize, way: usize) {
     match way {
         0 => path[first..=second].rotate_right(1),
         1 => path[first..=second].rotate_left(1),
@@ -66,7 +66,7 @@ fn change(path: &mut [u32], first: usize, second: usize, way: usize) {
     }
 }
 
-fn undo(path: &mut [u32], first: usize, second: usize, way: usize) {
+fn undo_move(path: &mut [u32], first: usize, second: usize, way: usize) {
     match way {
         0 => path[first..=second].rotate_left(1),
         1 => path[first..=second].rotate_right(1),
@@ -82,9 +82,9 @@ mod tests {
     fn moves_by_hand() {
         let moved = |way| {
             let mut path = [1, 2, 3, 4, 5];
-            change(&mut path, 1, 3, way);
+            apply_move(&mut path, 1, 3, way);
             let there = path;
-            undo(&mut path, 1, 3, way);
+            undo_move(&mut path, 1, 3, way);
             assert_eq!(path, [1, 2, 3, 4, 5]);
             there
         };

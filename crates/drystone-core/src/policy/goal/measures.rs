@@ -69,7 +69,7 @@ impl ShareResource {
     }
 
     /// This one of a job's shares.
-    pub(super) fn of(self, shares: &ResourceShares) -> u16 {
+    pub(super) fn share_of(self, shares: &ResourceShares) -> u16 {
         match self {
             ShareResource::Gpus => shares.gpus,
             ShareResource::Memory => shares.memory,
@@ -92,7 +92,7 @@ pub enum SpecialJobs {
 impl SpecialJobs {
     /// Returns whether a job with this owner is special.
     #[must_use]
-    pub fn holds(self, owner: &GoalOwner) -> bool {
+    pub fn is_special(self, owner: &GoalOwner) -> bool {
         match self {
             SpecialJobs::User(user) => owner.user == user,
             SpecialJobs::Group(group) => owner.group == group,
@@ -104,7 +104,7 @@ impl SpecialJobs {
 impl GoalMeasure {
     /// Returns the largest difference between sums over this many jobs where the schedules are
     /// equally good: the rounding of each job in both.
-    pub(super) fn rounding(self, jobs: usize) -> i64 {
+    pub(super) fn rounding_error(self, jobs: usize) -> i64 {
         if self == GoalMeasure::Slowdown { 2 * jobs as i64 } else { 0 }
     }
 
@@ -163,15 +163,15 @@ impl FromStr for GoalMeasure {
             }));
         }
         if let ("areaw", None, [(None, name)]) = (call.name.as_str(), &call.variant, call.args.as_slice()) {
-            let named =
+            let matching_resource =
                 ShareResource::ALL.into_iter().find(|resource| name.trim().eq_ignore_ascii_case(resource.name()));
-            return named.map(GoalMeasure::ShareArea).ok_or_else(|| {
+            return matching_resource.map(GoalMeasure::ShareArea).ok_or_else(|| {
                 format!("`{name}` weighs no waits; write areaW, areaW(gpus), areaW(mem) or areaW(share)")
             });
         }
         let span = match call.args.as_slice() {
             [] => None,
-            [(None, span)] => Some(length(span)?),
+            [(None, span)] => Some(parse_length(span)?),
             _ => return Err(fail()),
         };
         Ok(match (call.name.as_str(), span) {
@@ -192,7 +192,7 @@ impl FromStr for GoalMeasure {
 
 /// A length of time as people and Slurm write it: `90`, `90s`, `30m`, `50h`, `1.5h`, `2d`,
 /// `2-00:00:00`; whole seconds, less than 2⁴⁰ s.
-fn length(text: &str) -> Result<Span, String> {
+fn parse_length(text: &str) -> Result<Span, String> {
     let text = text.trim();
     if let Some(length) = read_clock_length(text).filter(|&length| length < 1 << 40) {
         return Ok(Span(length));
@@ -207,14 +207,14 @@ fn length(text: &str) -> Result<Span, String> {
         "d" => Span::DAY,
         _ => Span(1),
     };
-    seconds(number, unit)
+    whole_seconds(number, unit)
         .filter(|&s| s < 1 << 40)
         .map(Span)
         .ok_or_else(|| format!("`{text}` is no length of time in whole seconds; write e.g. 50h, 1.5h, 30m or 90s"))
 }
 
 /// The seconds of this many units, where they are whole.
-fn seconds(number: &str, unit: Span) -> Option<i64> {
+fn whole_seconds(number: &str, unit: Span) -> Option<i64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole) || !digits(fraction) || fraction.len() > 6 {

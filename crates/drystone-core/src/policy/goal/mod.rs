@@ -73,7 +73,7 @@ impl GoalPolicy {
     pub fn new(settings: GoalSettings) -> GoalPolicy {
         let rater = settings.order.clone().map(Rater::new);
         GoalPolicy {
-            shares: rater.as_ref().and_then(Rater::shares),
+            shares: rater.as_ref().and_then(Rater::initial_shares),
             rater,
             settings,
             running: Believed::new(Notice::Immediate),
@@ -86,9 +86,9 @@ impl GoalPolicy {
         }
     }
 
-    fn describe(&mut self, view: &View<'_>) {
+    fn describe_task(&mut self, view: &View<'_>) {
         let task = &mut self.task;
-        (task.now, task.free) = (view.now(), view.free());
+        (task.now, task.free) = (view.current_time(), view.free_processors());
         task.running.clear();
         task.running.extend(self.running.iter().map(|job| (job.end, job.procs)));
         task.levels.clear();
@@ -97,37 +97,37 @@ impl GoalPolicy {
         task.supply.clear();
         if let Some(resources) = view.resources() {
             task.levels.extend_from_slice(resources.levels());
-            task.held.extend(self.running.iter().map(|job| view.amounts(job.id).to_vec()));
-            task.asks.extend(self.queue.iter().map(|&id| view.amounts(id).to_vec()));
+            task.held.extend(self.running.iter().map(|job| view.demanded_amounts(job.id).to_vec()));
+            task.asks.extend(self.queue.iter().map(|&id| view.demanded_amounts(id).to_vec()));
         }
-        task.nodes = GoalNodes::of(&self.running, &self.queue, view);
+        task.nodes = GoalNodes::beside_running(&self.running, &self.queue, view);
         task.changes.clear();
-        let running = &self.running;
-        let believed = |id| running.end_of(id, view);
+        let running_jobs = &self.running;
+        let believed_end = |id| running_jobs.end_of(id, view);
         if let Some(outlook) = view.outlook() {
-            outlook.changes(view.now(), believed, &mut task.changes);
-            task.supply.extend_from_slice(outlook.supply());
+            outlook.capacity_changes(view.current_time(), believed_end, &mut task.changes);
+            task.supply.extend_from_slice(outlook.supply_changes());
         }
         task.waiting.clear();
         task.waiting.extend(self.queue.iter().map(|&id| {
             let job = view.job(id);
             let owner = GoalOwner { user: job.user, group: job.group, queue: job.queue };
-            let (span, run) = (self.settings.plan.span(id, view).0, view.prediction(id).0);
+            let (span, run) = (self.settings.plan.placed_span(id, view).0, view.prediction(id).0);
             GoalCandidate { submit: job.submit, procs: job.procs, span, run, owner }
         }));
         task.shares.clear();
         if self.settings.objective.weighs_shares() {
             task.shares.extend(self.queue.iter().map(|&id| {
-                let procs = ResourceShares::of(view.job(id).procs.into(), view.machine().procs.into());
-                let none = ResourceShares { dominant: procs, ..ResourceShares::default() };
-                view.resources().map_or(none, |resources| {
+                let procs = ResourceShares::scale_share(view.job(id).procs.into(), view.machine().procs.into());
+                let processor_shares = ResourceShares { dominant: procs, ..ResourceShares::default() };
+                view.resources().map_or(processor_shares, |resources| {
                     let [gpus, memory, dominant] =
-                        resources.shares(view.job(id).demand).map(|(a, of)| ResourceShares::of(a, of));
+                        resources.demand_shares(view.job(id).demand).map(|(a, of)| ResourceShares::scale_share(a, of));
                     ResourceShares { gpus, memory, dominant: dominant.max(procs) }
                 })
             }));
         }
-        if let Some(window) = self.settings.objective.window() {
+        if let Some(window) = self.settings.objective.fair_window() {
             self.usage.by_user(&self.running, view, window, &mut task.usage);
         }
         // The queue is in the order of arrival, and so are the numbers.
@@ -136,15 +136,15 @@ impl GoalPolicy {
         task.last.extend(self.last.iter().filter_map(place));
         task.ranked.clear();
         if let Some(rater) = &self.rater {
-            let ranked = rater.ranked(&self.queue, self.shares.as_mut(), view);
-            task.ranked.extend(ranked.into_iter().map(|place| place as u32));
+            let ranked_positions = rater.rank_jobs(&self.queue, self.shares.as_mut(), view);
+            task.ranked.extend(ranked_positions.into_iter().map(|place| place as u32));
         }
     }
 }
 
 impl PlanRunTime {
     /// Returns the time for which a job that has not started is placed; at least 1 s.
-    fn span(self, id: JobId, view: &View<'_>) -> Span {
+    fn placed_span(self, id: JobId, view: &View<'_>) -> Span {
         let prediction = view.prediction(id).max(Span(1));
         match self {
             PlanRunTime::Prediction => prediction,
@@ -158,7 +158,7 @@ impl Policy for GoalPolicy {
         "goal"
     }
 
-    fn employ(&mut self, threads: u32) {
+    fn set_threads(&mut self, threads: u32) {
         self.settings.threads = threads.clamp(1, settings::MOST_THREADS);
     }
 
@@ -166,21 +166,23 @@ impl Policy for GoalPolicy {
         match event {
             PolicyEvent::Arrived(id) => self.beyond.push_back(id),
             PolicyEvent::Ended { job, predicted_end } => {
-                self.running.ended(job, predicted_end, view.now());
+                self.running.note_end(job, predicted_end, view.current_time());
                 if let Some(shares) = &mut self.shares {
-                    ranking::account(shares, job, view);
+                    ranking::account_usage(shares, job, view);
                 }
-                if let Some(window) = self.settings.objective.window() {
+                if let Some(window) = self.settings.objective.fair_window() {
                     let (user, procs) = (view.job(job).user, i64::from(view.job(job).procs));
-                    self.usage
-                        .ended(UsageRecord { user, procs, from: view.segment_start(job), to: view.now() }, window);
+                    self.usage.note_end(
+                        UsageRecord { user, procs, from: view.segment_start(job), to: view.current_time() },
+                        window,
+                    );
                 }
             }
             PolicyEvent::Repredicted { job, old } if view.phase(job) == Phase::Running => match self.settings.plan {
                 PlanRunTime::Prediction => {
-                    self.running.repredicted(job, old, view);
+                    self.running.note_prediction(job, old, view);
                 }
-                PlanRunTime::Estimate => self.running.prolonged(job, old, view),
+                PlanRunTime::Estimate => self.running.note_prolonged_end(job, old, view),
             },
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
                 self.queue.retain(|&waiting| waiting != id);
@@ -192,8 +194,8 @@ impl Policy for GoalPolicy {
                 self.beyond.insert(self.beyond.partition_point(|&waiting| waiting < id), id);
             }
             PolicyEvent::Released(id) => self.queue.insert(self.queue.partition_point(|&waiting| waiting < id), id),
-            PolicyEvent::Stopped { job, predicted_end } => self.running.stopped(job, predicted_end),
-            PolicyEvent::Runs(id) => self.running.runs(id, view),
+            PolicyEvent::Stopped { job, predicted_end } => self.running.note_stop(job, predicted_end),
+            PolicyEvent::Runs(id) => self.running.note_foreign_start(id, view),
             PolicyEvent::Repredicted { .. }
             | PolicyEvent::Woken
             | PolicyEvent::Parked(_)
@@ -223,7 +225,7 @@ impl Policy for GoalPolicy {
         None
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
@@ -244,8 +246,8 @@ impl GoalPolicy {
             self.show_more(|_| false);
             return Vec::new();
         };
-        let (room, plan) = (LastingRoom::of(&self.running, outlook, view), self.settings.plan);
-        let is_lost = |id: JobId| !room.holds(view.need(id), plan.span(id, view), view.now());
+        let (room, plan) = (LastingRoom::beside_running(&self.running, outlook, view), self.settings.plan);
+        let is_lost = |id: JobId| !room.can_meet(view.job_need(id), plan.placed_span(id, view), view.current_time());
         let mut aside: Vec<JobId> = self.queue.extract_if(.., |id| is_lost(*id)).collect();
         aside.extend(self.show_more(is_lost));
         aside
@@ -266,33 +268,33 @@ impl GoalPolicy {
     fn search_and_start(&mut self, view: &View<'_>, actions: &mut Actions) {
         // Whatever the best schedule is, it starts no job now for which too little is free.
         let free = OpenRoom::of_now(view);
-        if !self.queue.iter().any(|&id| free.admits(view.need(id))) {
+        if !self.queue.iter().any(|&id| free.has_room(view.job_need(id))) {
             return;
         }
-        self.describe(view);
-        let found = self.search.run(&self.task, &self.settings, view.stopwatch());
-        let (effort, exhausted) = (found.effort, i64::from(found.exhausted));
+        self.describe_task(view);
+        let schedule = self.search.run(&self.task, &self.settings, view.stopwatch());
+        let (effort, exhausted_count) = (schedule.effort, i64::from(schedule.exhausted));
         let mut note = |gauge, value| actions.push(Action::Note { gauge, value });
         note(Gauge::Nodes, effort.nodes as i64);
         note(Gauge::Paths, effort.paths as i64);
         note(Gauge::Improvements, effort.improvements as i64);
-        note(Gauge::Exhausted, exhausted);
-        let mut starts = found.starts.iter();
-        let seats = self.task.seats(&found);
+        note(Gauge::Exhausted, exhausted_count);
+        let mut starts = schedule.starts.iter();
+        let seats = self.task.find_seats(&schedule);
         let (mut namer, anywhere) = (SeatNamer::default(), NodeSeat::default());
         let GoalPolicy { settings, queue, running, last, .. } = self;
         if settings.reuse != PathReuse::No {
-            let waits = found.path.iter().filter(|&&place| found.starts[place as usize] > 0);
+            let waits = schedule.path.iter().filter(|&&place| schedule.starts[place as usize] > 0);
             last.clear();
             last.extend(waits.map(|&place| queue[place as usize]));
         }
         queue.retain(|&id| {
             let now = starts.next() == Some(&0);
             if now {
-                let span = settings.plan.span(id, view);
-                let (end, seat) = (view.now().saturating_add(span), seats.get(&id).unwrap_or(&anywhere));
-                namer.start((id, StartReason::Planned), end, seat, view, actions);
-                running.start(&PlannedJob { start: view.now(), span, ..PlannedJob::new(id, view) }, view);
+                let span = settings.plan.placed_span(id, view);
+                let (end, seat) = (view.current_time().saturating_add(span), seats.get(&id).unwrap_or(&anywhere));
+                namer.start_job((id, StartReason::Planned), end, seat, view, actions);
+                running.start_job(&PlannedJob { start: view.current_time(), span, ..PlannedJob::new(id, view) }, view);
             }
             !now
         });
@@ -309,24 +311,24 @@ pub(crate) static GOAL: PolicyKind = PolicyKind {
                       first measure that differs; longest wait, wait beyond that of the oldest job or beyond a threshold, \
                       average wait, slowdown and wait weighted by processors, unused processor-seconds, late starts, \
                       waits weighted by how little their users had recently, waits of a user, group or queue"),
-        Param::new("version", "a", &[Takes::Words(&["a", "b", "c"])], "reference of a trade-off: the best schedule so far, the smaller of both, or that of backfilling").study(),
-        Param::new("diff", "relaxed", &[Takes::Words(&["relaxed", "strict"])], "differences that count if measures disagree: those of 1 % and more, or all").study(),
+        Param::new("version", "a", &[Takes::Words(&["a", "b", "c"])], "reference of a trade-off: the best schedule so far, the smaller of both, or that of backfilling").for_studies(),
+        Param::new("diff", "relaxed", &[Takes::Words(&["relaxed", "strict"])], "differences that count if measures disagree: those of 1 % and more, or all").for_studies(),
         Param::new(
             "order",
             "auto",
             &[Takes::Words(&["auto"]), Order::TAKES],
             "the order in which branches are tried, in place of slowdown or arrival; auto: as `search` says",
         )
-        .expert(),
+        .for_experts(),
         Param::new("search", "auto", &[Takes::Words(&["auto", "dds-lxf", "dds-fcfs", "lds-lxf", "lds-fcfs"])], "depth-bounded or limited discrepancy search, branching by slowdown or arrival; auto: dds-fcfs for \
-                      lexical(maxW>...), else dds-lxf").expert(),
+                      lexical(maxW>...), else dds-lxf").for_experts(),
         Param::new("nodes", "auto", &[Takes::Words(&["auto", "all"]), Takes::Whole { from: 0, to: u64::MAX }], "most nodes placed per decision; the heuristic path is always completed; auto: 4000, all with budget"),
         Param::new("budget", "none", &[Takes::Words(&["none"]), settings::DURATION], "most time per decision, for live use: results then depend on the speed of the machine"),
         Param::new("prune", "earliest", &[Takes::Words(&["never", "placed", "earliest", "beside"])], "subtrees that cannot be better are given up: never, by the jobs placed, or also by the earliest \
-                      possible starts of the others, beside the running jobs or at branchings also beside the placed ones").expert(),
+                      possible starts of the others, beside the running jobs or at branchings also beside the placed ones").for_experts(),
         Param::new("reuse", "no", &[Takes::Words(&["no", "branch", "seed"])], "the best path of the decision before, newcomers last: forgotten, the order of branches, or tried after \
-                      the heuristic path").expert(),
-        Param::new("local", "0", &[Takes::Whole { from: 0, to: 100 }], "percent of the nodes that are kept for a local search from the best path of the tree").expert(),
+                      the heuristic path").for_experts(),
+        Param::new("local", "0", &[Takes::Whole { from: 0, to: 100 }], "percent of the nodes that are kept for a local search from the best path of the tree").for_experts(),
         Param::new("horizon", "all", &[Takes::Words(&["all"]), Takes::COUNT], "number of waiting jobs that are searched, the first in the order of branches; the others follow in that order behind \
                       the best schedule of these"),
         Param::new(
@@ -336,7 +338,7 @@ pub(crate) static GOAL: PolicyKind = PolicyKind {
             "number of waiting jobs considered, the first by arrival; all: every job, which takes long on long queues",
         ),
         OVERDUE,
-        Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "run time for which jobs are placed; slowdowns always count the predicted one").expert(),
+        Param::new("plan", "prediction", &[Takes::Words(&["prediction", "estimate"])], "run time for which jobs are placed; slowdowns always count the predicted one").for_experts(),
     ],
     needs: &[],
     unnamed: Some("objective"),
@@ -349,6 +351,6 @@ pub(crate) static GOAL: PolicyKind = PolicyKind {
         // What becomes of predictions is the forecast's affair; a mistake in the word is found
         // here.
         args.get::<String>("overdue")?;
-        Ok(Box::new(GoalPolicy::new(GoalSettings::build(args)?)))
+        Ok(Box::new(GoalPolicy::new(GoalSettings::from_args(args)?)))
     },
 };

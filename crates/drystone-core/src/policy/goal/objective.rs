@@ -106,11 +106,11 @@ impl fmt::Display for GoalObjective {
             ObjectiveModel::Lexical => ("lexical", ">"),
             ObjectiveModel::Tradeoff => ("tradeoff", ":"),
         };
-        let weighted = |(at, measure): (usize, &GoalMeasure)| match self.weights.get(at) {
+        let format_weighted = |(at, measure): (usize, &GoalMeasure)| match self.weights.get(at) {
             None | Some(1) => measure.to_string(),
             Some(weight) => format!("{weight}*{measure}"),
         };
-        let measures: Vec<_> = self.measures.iter().enumerate().map(weighted).collect();
+        let measures: Vec<_> = self.measures.iter().enumerate().map(format_weighted).collect();
         write!(f, "{name}({})", measures.join(between))
     }
 }
@@ -219,7 +219,7 @@ impl GoalObjective {
 
     /// Returns the time that `fair` looks back, where it is one of the measures.
     #[must_use]
-    pub fn window(&self) -> Option<Span> {
+    pub fn fair_window(&self) -> Option<Span> {
         self.measures.iter().find_map(|m| if let GoalMeasure::Fair(window) = m { Some(*window) } else { None })
     }
 
@@ -262,15 +262,15 @@ impl Judge {
     /// `oldest` is the longest current wait of `jobs` jobs; `references` those of version C.
     pub(super) fn new(objective: &GoalObjective, jobs: usize, oldest: i64, references: &[i64]) -> Judge {
         let excess = |m: &GoalMeasure| matches!(m, GoalMeasure::Excess(_) | GoalMeasure::LargestExcess(_));
-        let fixed = |m: &GoalMeasure| if excess(m) { hundredth(oldest).max(1) } else { 0 };
+        let slack_of = |m: &GoalMeasure| if excess(m) { round_hundredth_up(oldest).max(1) } else { 0 };
         Judge {
             model: objective.model,
             version: objective.version,
             best: Vec::new(),
             slack: vec![0; objective.measures.len()],
-            fixed_slack: objective.measures.iter().map(fixed).collect(),
+            fixed_slack: objective.measures.iter().map(slack_of).collect(),
             relaxed: objective.differences == Differences::Relaxed,
-            rounding: objective.measures.iter().map(|m| m.rounding(jobs)).collect(),
+            rounding: objective.measures.iter().map(|m| m.rounding_error(jobs)).collect(),
             reference: references.iter().map(|&r| r as f64).collect(),
             weights: (0..objective.measures.len())
                 .map(|at| f64::from(objective.weights.get(at).copied().unwrap_or(1)))
@@ -279,11 +279,11 @@ impl Judge {
     }
 
     /// These are the values of the best schedule from now on.
-    pub(super) fn set(&mut self, values: &[i64]) {
+    pub(super) fn set_best(&mut self, values: &[i64]) {
         self.best.clear();
         self.best.extend_from_slice(values);
         for ((slack, fixed), &value) in self.slack.iter_mut().zip(&self.fixed_slack).zip(values) {
-            *slack = if *fixed > 0 { *fixed } else { hundredth(value) };
+            *slack = if *fixed > 0 { *fixed } else { round_hundredth_up(value) };
         }
         if self.version == Version::A {
             self.reference.clear();
@@ -294,7 +294,7 @@ impl Judge {
     /// Returns whether a schedule with these values is better than the best so far. Or may be, if
     /// they are lower bounds.
     #[inline]
-    pub(super) fn prefers(&self, values: &[i64]) -> bool {
+    pub(super) fn is_better(&self, values: &[i64]) -> bool {
         let (mut improves, mut degrades) = (false, false);
         for ((&f, &g), &rounding) in values.iter().zip(&self.best).zip(&self.rounding) {
             improves |= g - f > rounding;
@@ -305,28 +305,28 @@ impl Judge {
             return improves;
         }
         match self.model {
-            ObjectiveModel::Lexical => self.leads(values),
-            ObjectiveModel::Tradeoff => self.trades(values),
+            ObjectiveModel::Lexical => self.is_better_in_order(values),
+            ObjectiveModel::Tradeoff => self.is_better_on_balance(values),
         }
     }
 
-    fn difference(&self, at: usize, value: i64) -> i64 {
+    fn counted_difference(&self, at: usize, value: i64) -> i64 {
         let difference = self.best[at] - value;
         let counts = difference.abs() > self.rounding[at] && !(self.relaxed && difference.abs() < self.slack[at]);
         if counts { difference } else { 0 }
     }
 
-    fn leads(&self, values: &[i64]) -> bool {
-        let mut differences = values.iter().enumerate().map(|(at, &f)| self.difference(at, f));
+    fn is_better_in_order(&self, values: &[i64]) -> bool {
+        let mut differences = values.iter().enumerate().map(|(at, &f)| self.counted_difference(at, f));
         differences.find(|&d| d != 0).is_some_and(|d| d > 0)
     }
 
-    fn trades(&self, values: &[i64]) -> bool {
+    fn is_better_on_balance(&self, values: &[i64]) -> bool {
         // An improvement upon a reference of zero outweighs every finite change, and so does a
         // degradation.
         let (mut dominant, mut sum, mut size) = (0, 0.0_f64, 0.0_f64);
         for (at, &f) in values.iter().enumerate() {
-            let difference = self.difference(at, f);
+            let difference = self.counted_difference(at, f);
             let reference = match self.version {
                 Version::A | Version::C => self.reference[at],
                 Version::B => self.best[at].min(f) as f64,
@@ -350,7 +350,7 @@ const EVEN: f64 = 1e-12;
 
 /// The smallest whole number that is no less than 1 % of a value: `d < hundredth(v)` is
 /// `100·d < v`.
-fn hundredth(value: i64) -> i64 {
+fn round_hundredth_up(value: i64) -> i64 {
     value / 100 + i64::from(value % 100 > 0)
 }
 
@@ -362,7 +362,7 @@ mod tests {
     fn judge(text: &str, version: Version, differences: Differences, best: &[i64], references: &[i64]) -> Judge {
         let objective = GoalObjective { version, differences, ..GoalObjective::parse(text).expect(text) };
         let mut judge = Judge::new(&objective, 3, 1000, references);
-        judge.set(best);
+        judge.set_best(best);
         judge
     }
 
@@ -421,13 +421,13 @@ mod tests {
     #[test]
     fn version_a_measures_against_the_best_schedule() {
         let from_100 = judge(TWO, Version::A, Strict, &[100, 1000], &[]);
-        assert!(from_100.prefers(&[20, 1799]));
-        assert!(!from_100.prefers(&[20, 1800]));
+        assert!(from_100.is_better(&[20, 1799]));
+        assert!(!from_100.is_better(&[20, 1800]));
         let from_20 = judge(TWO, Version::A, Strict, &[20, 1000], &[]);
         // "A degradation of over 100 percent will not be accepted in any case."
-        assert!(!from_20.prefers(&[100, 0]));
-        assert!(!from_20.prefers(&[41, 0]));
-        assert!(from_20.prefers(&[39, 0]));
+        assert!(!from_20.is_better(&[100, 0]));
+        assert!(!from_20.is_better(&[41, 0]));
+        assert!(from_20.is_better(&[39, 0]));
     }
 
     #[test]
@@ -437,9 +437,9 @@ mod tests {
             let c = judge(TWO, Version::C, Strict, &g, &[10, 4]);
             for x in 1..130 {
                 for y in 1..110 {
-                    assert_eq!(b.prefers(&[x, y]), x * y < g[0] * g[1], "{g:?} {x} {y}");
+                    assert_eq!(b.is_better(&[x, y]), x * y < g[0] * g[1], "{g:?} {x} {y}");
                     // x/10 + y/4, times 20.
-                    assert_eq!(c.prefers(&[x, y]), 2 * x + 5 * y < 2 * g[0] + 5 * g[1], "{g:?} {x} {y}");
+                    assert_eq!(c.is_better(&[x, y]), 2 * x + 5 * y < 2 * g[0] + 5 * g[1], "{g:?} {x} {y}");
                 }
             }
         }
@@ -449,45 +449,45 @@ mod tests {
     /// better by 0.05.
     #[test]
     fn weights_multiply_relative_changes() {
-        assert!(!judge("tradeoff(maxW:avgW)", Version::A, Strict, &[100, 1000], &[]).prefers(&[115, 900]));
-        assert!(judge("tradeoff(maxW:2*avgW)", Version::A, Strict, &[100, 1000], &[]).prefers(&[115, 900]));
-        assert!(!judge("tradeoff(maxW:2*avgW)", Version::A, Strict, &[100, 1000], &[]).prefers(&[120, 900]));
+        assert!(!judge("tradeoff(maxW:avgW)", Version::A, Strict, &[100, 1000], &[]).is_better(&[115, 900]));
+        assert!(judge("tradeoff(maxW:2*avgW)", Version::A, Strict, &[100, 1000], &[]).is_better(&[115, 900]));
+        assert!(!judge("tradeoff(maxW:2*avgW)", Version::A, Strict, &[100, 1000], &[]).is_better(&[120, 900]));
     }
 
     #[test]
     fn lexical_looks_at_the_second_only_where_the_first_is_equal() {
         let j = judge("lexical(maxW>avgW)", Version::A, Strict, &[100, 100], &[]);
-        assert!(j.prefers(&[99, 500]));
-        assert!(j.prefers(&[100, 99]));
-        assert!(!j.prefers(&[100, 100]));
-        assert!(!j.prefers(&[101, 0]));
+        assert!(j.is_better(&[99, 500]));
+        assert!(j.is_better(&[100, 99]));
+        assert!(!j.is_better(&[100, 100]));
+        assert!(!j.is_better(&[101, 0]));
     }
 
     #[test]
     fn relaxed_differences_overlook_less_than_one_percent() {
         let j = judge("lexical(maxW>avgW)", Version::A, Relaxed, &[1000, 1000], &[]);
-        assert!(!j.prefers(&[991, 1500]), "9 of 1000 is less than 1 %");
-        assert!(j.prefers(&[990, 1500]), "10 of 1000 is not");
-        assert!(j.prefers(&[1009, 900]), "a degradation of less than 1 % is none");
-        assert!(!j.prefers(&[1010, 900]));
-        assert!(j.prefers(&[999, 999]) && j.prefers(&[999, 1000]), "nothing degrades: strict differences");
+        assert!(!j.is_better(&[991, 1500]), "9 of 1000 is less than 1 %");
+        assert!(j.is_better(&[990, 1500]), "10 of 1000 is not");
+        assert!(j.is_better(&[1009, 900]), "a degradation of less than 1 % is none");
+        assert!(!j.is_better(&[1010, 900]));
+        assert!(j.is_better(&[999, 999]) && j.is_better(&[999, 1000]), "nothing degrades: strict differences");
         // The slack of Tw is 1 % of the longest current wait, here 1000 s, even where the best Tw
         // is 0.
         let j = judge("lexical(Tw>avgW)", Version::A, Relaxed, &[0, 1000], &[]);
-        assert!(j.prefers(&[9, 900]) && !j.prefers(&[10, 900]));
+        assert!(j.is_better(&[9, 900]) && !j.is_better(&[10, 900]));
     }
 
     #[test]
     fn a_reference_of_zero_dominates() {
         let a = judge(TWO, Version::A, Strict, &[0, 100], &[]);
-        assert!(!a.prefers(&[1, 0]), "a degradation from zero dominates");
-        assert!(a.prefers(&[0, 99]), "0/0 is no change");
+        assert!(!a.is_better(&[1, 0]), "a degradation from zero dominates");
+        assert!(a.is_better(&[0, 99]), "0/0 is no change");
         let b = judge(TWO, Version::B, Strict, &[100, 100], &[]);
-        assert!(b.prefers(&[0, 1_000_000]), "an improvement to zero dominates");
+        assert!(b.is_better(&[0, 1_000_000]), "an improvement to zero dominates");
         let c = judge(TWO, Version::C, Strict, &[5, 100], &[0, 100]);
-        assert!(c.prefers(&[4, 1_000_000]) && !c.prefers(&[6, 0]));
+        assert!(c.is_better(&[4, 1_000_000]) && !c.is_better(&[6, 0]));
         let both = judge(TWO, Version::B, Strict, &[0, 100], &[]);
-        assert!(!both.prefers(&[100, 0]), "one to zero and one from zero are even");
+        assert!(!both.is_better(&[100, 0]), "one to zero and one from zero are even");
     }
 
     #[test]
@@ -518,8 +518,8 @@ mod tests {
             let large: Vec<_> = values[..k].iter().map(|v| v.1 + if v.2 > 2 { v.2 * v.3 / 5 } else { v.2 }).collect();
             let references: Vec<_> = values[..k].iter().map(|v| v.3).collect();
             let j = judge(&text, version, if relaxed { Relaxed } else { Strict }, &best, &references);
-            prop_assert!(j.prefers(&small) || !j.prefers(&large), "{text} {version:?}: best {best:?}, {small:?} <= {large:?}");
-            prop_assert!(!j.prefers(&best));
+            prop_assert!(j.is_better(&small) || !j.is_better(&large), "{text} {version:?}: best {best:?}, {small:?} <= {large:?}");
+            prop_assert!(!j.is_better(&best));
         }
     }
 }

@@ -27,7 +27,7 @@ struct AheadSubtree {
 }
 
 /// One iteration. `false` where a limit ended it.
-pub(super) fn walk(
+pub(super) fn walk_iteration(
     table: &RankTable,
     walker: &mut Walker,
     helpers: &mut Vec<Walker>,
@@ -41,7 +41,7 @@ pub(super) fn walk(
     // heuristic path with LDS.
     let small = iteration.number == 1 || settings.threads == 1;
     if small || limits.nodes.saturating_sub(walker.effort.nodes) < WORTH_THREADS {
-        return walker.walk(table, judge, iteration, None, limits);
+        return walker.walk_iteration(table, judge, iteration, None, limits);
     }
     helpers.resize_with(settings.threads as usize, Walker::default);
     // LDS with discrepancies on every level has none to spare for the first child.
@@ -54,10 +54,10 @@ pub(super) fn walk(
             let over = walker.effort.nodes.saturating_add(ahead.effort.nodes) > limits.nodes;
             if over || !(ahead.finished || limits.watch.is_some()) {
                 // The limit falls into this subtree: once more, up to there.
-                walker.rewind(table);
-                return walker.walk(table, judge, iteration, Some((from + at) as u32), limits);
+                walker.rewind_to_root(table);
+                return walker.walk_iteration(table, judge, iteration, Some((from + at) as u32), limits);
             }
-            walker.effort.add(&ahead.effort);
+            walker.effort.add_effort(&ahead.effort);
             next += 1;
             let better = ahead.better.is_some();
             if let Some((new, best)) = ahead.better {
@@ -72,7 +72,7 @@ pub(super) fn walk(
             }
         }
     }
-    walker.rewind(table);
+    walker.rewind_to_root(table);
     true
 }
 
@@ -87,37 +87,38 @@ fn look_ahead(
     limits: &SearchLimits<'_>,
     children: std::ops::Range<usize>,
 ) -> Vec<Option<AheadSubtree>> {
-    let left = limits.nodes.saturating_sub(walker.effort.nodes);
-    let limits = SearchLimits { nodes: left, ..*limits };
+    let nodes_left = limits.nodes.saturating_sub(walker.effort.nodes);
+    let limits = SearchLimits { nodes: nodes_left, ..*limits };
     let results: Vec<Mutex<Option<AheadSubtree>>> = children.clone().map(|_| Mutex::new(None)).collect();
-    let claimed = AtomicUsize::new(0);
+    let next_child = AtomicUsize::new(0);
     let enough = AtomicUsize::new(results.len());
-    let placed = AtomicU64::new(0);
+    let placed_nodes = AtomicU64::new(0);
     let work = |helper: &mut Walker| {
         loop {
-            let at = claimed.fetch_add(1, Ordering::Relaxed);
+            let at = next_child.fetch_add(1, Ordering::Relaxed);
             // All subtrees before one that is claimed are claimed: they are a beginning of the
             // list, however fast each thread is.
-            if at >= enough.load(Ordering::Relaxed) || placed.load(Ordering::Relaxed) > left {
+            if at >= enough.load(Ordering::Relaxed) || placed_nodes.load(Ordering::Relaxed) > nodes_left {
                 return;
             }
-            helper.reset(table);
+            helper.reset_to_root(table);
             let mut judge = judge.clone();
-            let finished = helper.walk(table, &mut judge, iteration, Some((children.start + at) as u32), &limits);
+            let is_finished =
+                helper.walk_iteration(table, &mut judge, iteration, Some((children.start + at) as u32), &limits);
             let effort = helper.effort;
-            placed.fetch_add(effort.nodes, Ordering::Relaxed);
+            placed_nodes.fetch_add(effort.nodes, Ordering::Relaxed);
             let better = (effort.improvements > 0).then(|| (judge, helper.best.clone()));
-            if better.is_some() || !finished {
+            if better.is_some() || !is_finished {
                 enough.fetch_min(at + 1, Ordering::Relaxed);
             }
             if let Ok(mut result) = results[at].lock() {
-                *result = Some(AheadSubtree { effort, finished, better });
+                *result = Some(AheadSubtree { effort, finished: is_finished, better });
             }
         }
     };
     std::thread::scope(|scope| {
-        let (first, others) = helpers.split_at_mut(1);
-        for helper in others {
+        let (first, other_helpers) = helpers.split_at_mut(1);
+        for helper in other_helpers {
             // One that cannot be had, for want of memory, is one less: the results are the same.
             let _ = std::thread::Builder::new().spawn_scoped(scope, || work(helper));
         }

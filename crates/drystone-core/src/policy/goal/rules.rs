@@ -28,8 +28,14 @@ pub(super) struct SearchRow {
 impl SearchRow {
     /// Placed for `span`, with the slowdown of a job that runs for `run`.
     pub(super) fn new(procs: Procs, span: i64, run: i64, age: i64) -> SearchRow {
-        let bounded = run.max(BOUND) as u128;
-        SearchRow { span, age, pace: (((1 << 64) + bounded / 2) / bounded) as u64, procs, weights: [0; MOST_MEASURES] }
+        let bounded_run = run.max(BOUND) as u128;
+        SearchRow {
+            span,
+            age,
+            pace: (((1 << 64) + bounded_run / 2) / bounded_run) as u64,
+            procs,
+            weights: [0; MOST_MEASURES],
+        }
     }
 }
 
@@ -60,12 +66,12 @@ impl GoalRule {
     /// The term of a job that starts `start` seconds from now. Never negative, and never less for a
     /// later start.
     #[inline(always)]
-    pub(super) fn term(self, job: &SearchRow, start: i64) -> i64 {
+    pub(super) fn compute_term(self, job: &SearchRow, start: i64) -> i64 {
         let wait = job.age.saturating_add(start);
         match self {
             GoalRule::MaxWait | GoalRule::Wait => wait,
             GoalRule::Excess(threshold) | GoalRule::LargestExcess(threshold) => (wait - threshold).max(0),
-            GoalRule::Slowdown => slowdown(wait, job.pace),
+            GoalRule::Slowdown => compute_slowdown(wait, job.pace),
             GoalRule::Unused { procs, work, last } => {
                 start.saturating_add(job.span).max(last).saturating_mul(procs).saturating_sub(work).max(0)
             }
@@ -77,7 +83,7 @@ impl GoalRule {
 
     /// Returns whether terms are added up; otherwise the largest counts.
     #[inline(always)]
-    pub(super) fn adds(self) -> bool {
+    pub(super) fn is_sum(self) -> bool {
         !matches!(self, GoalRule::MaxWait | GoalRule::Unused { .. } | GoalRule::LargestExcess(_))
     }
 }
@@ -85,14 +91,14 @@ impl GoalRule {
 /// The slowdown of a job that waits for so long, in units of 1 / [`ONE`]. Waits of up to a hundred
 /// years are off by no more than a unit.
 #[inline(always)]
-fn slowdown(wait: i64, pace: u64) -> i64 {
-    let added = (i128::from(wait) * i128::from(pace) + (1 << 31)) >> 32;
-    i64::try_from(added).map_or(i64::MAX, |added| added.saturating_add(ONE))
+fn compute_slowdown(wait: i64, pace: u64) -> i64 {
+    let added_slowdown = (i128::from(wait) * i128::from(pace) + (1 << 31)) >> 32;
+    i64::try_from(added_slowdown).map_or(i64::MAX, |added| added.saturating_add(ONE))
 }
 
 impl GoalMeasure {
     /// The measure for the decision of a task; it is the `at`-th of its objective.
-    pub(super) fn rule(self, at: usize, task: &GoalTask) -> GoalRule {
+    pub(super) fn rule_for_task(self, at: usize, task: &GoalTask) -> GoalRule {
         match self {
             GoalMeasure::MaxWait => GoalRule::MaxWait,
             GoalMeasure::Excess(threshold) => GoalRule::Excess(threshold.map_or_else(|| task.oldest_wait(), |t| t.0)),
@@ -102,8 +108,8 @@ impl GoalMeasure {
             GoalMeasure::Wait => GoalRule::Wait,
             GoalMeasure::Slowdown => GoalRule::Slowdown,
             GoalMeasure::Unused => {
-                let last = task.ends().map(|(end, _)| end).max().unwrap_or(0);
-                GoalRule::Unused { procs: i64::from(task.procs()), work: task.work(), last }
+                let last = task.running_ends().map(|(end, _)| end).max().unwrap_or(0);
+                GoalRule::Unused { procs: i64::from(task.procs()), work: task.remaining_work(), last }
             }
             GoalMeasure::Late(threshold) => GoalRule::Late(threshold.0),
             GoalMeasure::Area => GoalRule::Area,
@@ -120,22 +126,22 @@ mod tests {
     #[test]
     fn terms_by_hand() {
         let job = SearchRow::new(4, 600, 600, 100);
-        assert_eq!(GoalRule::MaxWait.term(&job, 50), 150);
-        assert_eq!(GoalRule::Wait.term(&job, 50), 150);
-        assert_eq!(GoalRule::Excess(120).term(&job, 50), 30);
-        assert_eq!(GoalRule::Excess(200).term(&job, 50), 0);
-        assert_eq!(GoalRule::Late(149).term(&job, 50), 1);
-        assert_eq!(GoalRule::Late(150).term(&job, 50), 0);
-        assert_eq!(GoalRule::Area.term(&job, 50), 600);
+        assert_eq!(GoalRule::MaxWait.compute_term(&job, 50), 150);
+        assert_eq!(GoalRule::Wait.compute_term(&job, 50), 150);
+        assert_eq!(GoalRule::Excess(120).compute_term(&job, 50), 30);
+        assert_eq!(GoalRule::Excess(200).compute_term(&job, 50), 0);
+        assert_eq!(GoalRule::Late(149).compute_term(&job, 50), 1);
+        assert_eq!(GoalRule::Late(150).compute_term(&job, 50), 0);
+        assert_eq!(GoalRule::Area.compute_term(&job, 50), 600);
         let mut heavy = job;
         heavy.weights[2] = 7;
-        assert_eq!([GoalRule::Weighted(1), GoalRule::Weighted(2)].map(|rule| rule.term(&heavy, 50)), [0, 1050]);
+        assert_eq!([GoalRule::Weighted(1), GoalRule::Weighted(2)].map(|rule| rule.compute_term(&heavy, 50)), [0, 1050]);
         // 10 processors until 650 s from now, less the 4 × 600 s of work.
-        assert_eq!(GoalRule::Unused { procs: 10, work: 2400, last: 0 }.term(&job, 50), 4100);
+        assert_eq!(GoalRule::Unused { procs: 10, work: 2400, last: 0 }.compute_term(&job, 50), 4100);
         // A running job that ends at 700 s is the last.
-        assert_eq!(GoalRule::Unused { procs: 10, work: 2400, last: 700 }.term(&job, 50), 4600);
+        assert_eq!(GoalRule::Unused { procs: 10, work: 2400, last: 700 }.compute_term(&job, 50), 4600);
         // 1 + 150/600 = 1.25; a job of a second counts as one of a minute: 1 + 90/60 = 2.5.
-        let slowdown = |job: &SearchRow, start| GoalRule::Slowdown.term(job, start) as f64 / ONE as f64;
+        let slowdown = |job: &SearchRow, start| GoalRule::Slowdown.compute_term(job, start) as f64 / ONE as f64;
         assert!((slowdown(&job, 50) - 1.25).abs() < 1e-6);
         // Placed for 600 s and believed to run for 300 s: 1 + 150/300.
         assert!((slowdown(&SearchRow::new(4, 600, 300, 100), 50) - 1.5).abs() < 1e-6);
@@ -152,7 +158,7 @@ mod tests {
             GoalRule::Unused { procs: 1 << 31, work: 0, last: 0 },
             GoalRule::Area,
         ] {
-            assert!(rule.term(&job, i64::MAX / 2) > 0, "{rule:?}");
+            assert!(rule.compute_term(&job, i64::MAX / 2) > 0, "{rule:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The search for the best schedule of the jobs that wait now.
 
-use super::baseline::references;
+use super::baseline::reference_values;
 use super::local;
 use super::objective::{GoalObjective, Judge};
 use super::parallel;
@@ -71,29 +71,29 @@ impl GoalSearch {
         let is_held = |job: &GoalCandidate| task.nodes.is_some() || job.procs <= machine;
         assert!(task.waiting.iter().all(is_held), "a job is wider than the machine of {machine}");
         let watch = watch.filter(|_| settings.budget.is_some());
-        table.fill(task, settings);
-        walker.reset(table);
-        if !walker.heuristic(table, watch) {
-            return self.found(Vec::new(), false);
+        table.fill_table(task, settings);
+        walker.reset_to_root(table);
+        if !walker.follow_heuristic(table, watch) {
+            return self.build_schedule(Vec::new(), false);
         }
-        let values = walker.leaf(table).to_vec();
-        let Some(references) = references(task, &settings.objective, table, watch) else {
-            return self.found(values, false);
+        let values = walker.leaf_values(table).to_vec();
+        let Some(references) = reference_values(task, &settings.objective, table, watch) else {
+            return self.build_schedule(values, false);
         };
         let mut judge = Judge::new(&settings.objective, task.waiting.len(), task.oldest_wait(), &references);
-        judge.set(&values);
+        judge.set_best(&values);
         let nodes = settings.nodes.unwrap_or(u64::MAX);
-        let kept = (u128::from(nodes) * u128::from(settings.local.min(100)) / 100) as u64;
-        let limits = SearchLimits { nodes: nodes - if settings.nodes.is_some() { kept } else { 0 }, watch };
-        let exhausted =
-            walker.seed(table, &mut judge, &limits) && explore(table, walker, helpers, &mut judge, settings, &limits);
-        if !exhausted && limits.nodes < nodes {
-            local::search(table, walker, &mut judge, &SearchLimits { nodes, watch });
+        let local_nodes = (u128::from(nodes) * u128::from(settings.local.min(100)) / 100) as u64;
+        let limits = SearchLimits { nodes: nodes - if settings.nodes.is_some() { local_nodes } else { 0 }, watch };
+        let is_exhausted = walker.try_seed_path(table, &mut judge, &limits)
+            && explore_tree(table, walker, helpers, &mut judge, settings, &limits);
+        if !is_exhausted && limits.nodes < nodes {
+            local::search_locally(table, walker, &mut judge, &SearchLimits { nodes, watch });
         }
-        self.found(judge.best, exhausted)
+        self.build_schedule(judge.best, is_exhausted)
     }
 
-    fn found(&self, values: Vec<i64>, exhausted: bool) -> FoundSchedule {
+    fn build_schedule(&self, values: Vec<i64>, exhausted: bool) -> FoundSchedule {
         let BestPath { path, starts: path_starts } = &self.walker.best;
         let mut starts = vec![i64::MAX; self.table.len()];
         let place = |&rank: &u32| self.table.places[rank as usize];
@@ -106,39 +106,39 @@ impl GoalSearch {
     /// The references of version C: what backfilling with one reservation would achieve in each
     /// measure.
     #[must_use]
-    pub fn references(&mut self, task: &GoalTask, objective: &GoalObjective) -> Vec<i64> {
-        self.table.fill(task, &GoalSettings { objective: objective.clone(), ..GoalSettings::default() });
-        references(task, objective, &self.table, None).unwrap_or_default()
+    pub fn reference_values(&mut self, task: &GoalTask, objective: &GoalObjective) -> Vec<i64> {
+        self.table.fill_table(task, &GoalSettings { objective: objective.clone(), ..GoalSettings::default() });
+        reference_values(task, objective, &self.table, None).unwrap_or_default()
     }
 
     /// As [`GoalSearch::run`], and every path visited in order, as places in [`GoalTask::waiting`].
     #[must_use]
-    pub fn trace(&mut self, task: &GoalTask, settings: &GoalSettings) -> (FoundSchedule, Vec<Vec<u32>>) {
+    pub fn trace_paths(&mut self, task: &GoalTask, settings: &GoalSettings) -> (FoundSchedule, Vec<Vec<u32>>) {
         self.walker.visited = Some(Vec::new());
-        let found = self.run(task, settings, None);
-        let visited = self.walker.visited.take().unwrap_or_default();
+        let schedule = self.run(task, settings, None);
+        let visited_paths = self.walker.visited.take().unwrap_or_default();
         let places = |path: Vec<u32>| path.iter().map(|&rank| self.table.places[rank as usize]).collect();
-        (found, visited.into_iter().map(places).collect())
+        (schedule, visited_paths.into_iter().map(places).collect())
     }
 }
 
 impl GoalTask {
     /// Seats of the jobs of a schedule: those that the search had found, found again. Empty where
     /// processors are counted only.
-    pub(super) fn seats(&self, schedule: &FoundSchedule) -> BTreeMap<JobId, NodeSeat> {
+    pub(super) fn find_seats(&self, schedule: &FoundSchedule) -> BTreeMap<JobId, NodeSeat> {
         let Some(nodes) = &self.nodes else { return BTreeMap::new() };
         let mut room = nodes.room.clone();
         let is_placed = |place: &&u32| schedule.starts[**place as usize] < i64::MAX;
         for &place in schedule.path.iter().filter(is_placed) {
             let span = Span(self.waiting[place as usize].span.max(1));
-            room.place(self.need(place as usize), span, self.now);
+            room.place_need(self.job_need(place as usize), span, self.now);
         }
         room.take_seats()
     }
 }
 
 /// All iterations after the heuristic path. `false` where a limit ended the search.
-fn explore(
+fn explore_tree(
     table: &RankTable,
     walker: &mut Walker,
     helpers: &mut Vec<Walker>,
@@ -148,11 +148,11 @@ fn explore(
 ) -> bool {
     for number in 1..table.len() {
         // What no schedule at all can beat is the best.
-        if settings.prune != Prune::Never && !judge.prefers(&table.root) {
+        if settings.prune != Prune::Never && !judge.is_better(&table.root) {
             return true;
         }
         let iteration = Iteration { traversal: settings.traversal, number };
-        if !parallel::walk(table, walker, helpers, judge, iteration, limits, settings) {
+        if !parallel::walk_iteration(table, walker, helpers, judge, iteration, limits, settings) {
             return false;
         }
     }

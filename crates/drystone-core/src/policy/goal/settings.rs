@@ -100,7 +100,7 @@ pub struct GoalSettings {
     pub depth: Option<u32>,
     /// Threads that search; results do not depend on it. How it works, not what it is: no part of
     /// the saved state.
-    #[serde(skip, default = "one")]
+    #[serde(skip, default = "default_threads")]
     pub threads: u32,
 }
 
@@ -109,7 +109,7 @@ const NODES: u64 = 4_000;
 /// Most threads.
 pub(super) const MOST_THREADS: u32 = 1_024;
 
-fn one() -> u32 {
+fn default_threads() -> u32 {
     1
 }
 
@@ -143,7 +143,7 @@ const SEARCHES: &[(&str, Option<(Traversal, Branching)>)] = &[
 ];
 
 impl GoalSettings {
-    pub(super) fn build(args: &Args<'_>) -> Result<GoalSettings, SpecError> {
+    pub(super) fn from_args(args: &Args<'_>) -> Result<GoalSettings, SpecError> {
         let versions = [("a", Version::A), ("b", Version::B), ("c", Version::C)];
         let differences = [("relaxed", Differences::Relaxed), ("strict", Differences::Strict)];
         let prunes = [
@@ -153,33 +153,33 @@ impl GoalSettings {
             ("beside", Prune::Beside),
         ];
         let reuses = [("no", PathReuse::No), ("branch", PathReuse::Branch), ("seed", PathReuse::Seed)];
-        let objective =
-            GoalObjective::parse(args.text("objective")).map_err(|e| args.error(format!("objective: {e}")))?;
+        let objective = GoalObjective::parse(args.text_value("objective"))
+            .map_err(|e| args.spec_error(format!("objective: {e}")))?;
         let objective = GoalObjective {
-            version: args.choose("version", &versions)?,
-            differences: args.choose("diff", &differences)?,
+            version: args.choose_value("version", &versions)?,
+            differences: args.choose_value("diff", &differences)?,
             ..objective
         };
         let leads =
             objective.model == ObjectiveModel::Lexical && objective.measures.first() == Some(&GoalMeasure::MaxWait);
         // Section 5.2: the LXF heuristic is at odds with an objective that the longest wait leads.
         let auto = (Traversal::Dds, if leads { Branching::Fcfs } else { Branching::Lxf });
-        let (traversal, branching) = args.choose("search", SEARCHES)?.unwrap_or(auto);
-        let budget = budget(args)?;
-        let nodes = match (args.text("nodes"), budget) {
+        let (traversal, branching) = args.choose_value("search", SEARCHES)?.unwrap_or(auto);
+        let budget = parse_budget(args)?;
+        let nodes = match (args.text_value("nodes"), budget) {
             ("auto", None) => Some(NODES),
             ("auto", Some(_)) | ("all", _) => None,
             _ => Some(args.get("nodes")?),
         };
         let local = args.get("local")?;
         if local > 0 && nodes.is_none() {
-            return Err(args.error("local is a share of the nodes: give their number, e.g. nodes=4000".into()));
+            return Err(args.spec_error("local is a share of the nodes: give their number, e.g. nodes=4000".into()));
         }
-        let (prune, reuse) = (args.choose("prune", &prunes)?, args.choose("reuse", &reuses)?);
+        let (prune, reuse) = (args.choose_value("prune", &prunes)?, args.choose_value("reuse", &reuses)?);
         let plan =
-            args.choose("plan", &[("prediction", PlanRunTime::Prediction), ("estimate", PlanRunTime::Estimate)])?;
-        let order = if args.is("order", "auto") { None } else { Some(ranking::order(args, "order")?) };
-        let horizon = args.unless("all", "horizon")?;
+            args.choose_value("plan", &[("prediction", PlanRunTime::Prediction), ("estimate", PlanRunTime::Estimate)])?;
+        let order = if args.has_value("order", "auto") { None } else { Some(ranking::parse_order(args, "order")?) };
+        let horizon = args.parse_unless("all", "horizon")?;
         Ok(GoalSettings {
             objective,
             traversal,
@@ -192,17 +192,17 @@ impl GoalSettings {
             local,
             plan,
             horizon,
-            depth: args.unless("all", "depth")?,
+            depth: args.parse_unless("all", "depth")?,
             threads: 1,
         })
     }
 }
 
 /// `none`, or a time.
-fn budget(args: &Args<'_>) -> Result<Option<Duration>, SpecError> {
-    match args.text("budget") {
+fn parse_budget(args: &Args<'_>) -> Result<Option<Duration>, SpecError> {
+    match args.text_value("budget") {
         "none" => Ok(None),
-        text => duration(text).map(Some).ok_or_else(|| args.wrong("budget")),
+        text => parse_duration(text).map(Some).ok_or_else(|| args.value_error("budget")),
     }
 }
 
@@ -211,11 +211,11 @@ pub(super) const DURATION: Takes = Takes::Form(&ValueForm {
     name: "duration",
     shape: "50ms|2s",
     samples: &["50ms", "2s", "0.5s"],
-    check: |text| duration(text).is_some(),
+    check: |text| parse_duration(text).is_some(),
 });
 
 /// A number of milliseconds or seconds: `50ms`, `2s`, `0.5s`.
-fn duration(text: &str) -> Option<Duration> {
+fn parse_duration(text: &str) -> Option<Duration> {
     let (number, unit) = match text.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
         None => (text.strip_suffix('s')?, 1.0),

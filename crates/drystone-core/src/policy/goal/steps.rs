@@ -7,7 +7,7 @@
 
 use crate::model::{Procs, ResourceId, Span, Time};
 use crate::parts::ResourceAmounts;
-use crate::policy::free_resources::covers;
+use crate::policy::free_resources::covers_totals;
 use crate::room::{JobNeed, PlanRoom};
 
 /// Free processors from now on; times relative to the present.
@@ -46,14 +46,14 @@ const NEVER: i64 = u32::MAX as i64;
 impl FreeSteps {
     /// Becomes the room that running jobs leave on nodes.
     pub(super) fn fill_seated(&mut self, room: &PlanRoom, now: Time) {
-        self.begin(0);
+        self.begin_with(0);
         self.width = 1;
         self.room = Some((Box::new(room.clone()), now));
         self.front = 0;
     }
 
     /// One step without an end, of processors alone.
-    fn begin(&mut self, free: Procs) {
+    fn begin_with(&mut self, free: Procs) {
         self.time.clear();
         self.free.clear();
         self.levels.clear();
@@ -71,7 +71,7 @@ impl FreeSteps {
         levels: &[i64],
         changes: impl Iterator<Item = (i64, i64, &'a ResourceAmounts)>,
     ) {
-        self.begin(free);
+        self.begin_with(free);
         self.width = levels.len();
         self.levels.extend_from_slice(levels);
         let (mut sum, mut last) = (i64::from(free), 0);
@@ -95,21 +95,21 @@ impl FreeSteps {
     /// Applies changes in the amounts of further resources: seconds from now, resource and change,
     /// in order of time. From `NEVER` on everything is free, so that every job has a place.
     pub(super) fn fill_supply(&mut self, changes: impl Iterator<Item = (i64, ResourceId, i64)>) {
-        let mut any = false;
+        let mut has_changes = false;
         for (at, resource, change) in changes {
-            any = true;
-            for step in self.split(at)..self.time.len() {
+            has_changes = true;
+            for step in self.split_step(at)..self.time.len() {
                 self.levels[step * self.width + resource.index()] += change;
             }
         }
-        if any {
-            let from = self.split(NEVER) * self.width;
+        if has_changes {
+            let from = self.split_step(NEVER) * self.width;
             self.levels[from..].fill(i64::MAX / 4);
         }
     }
 
     /// Makes a step begin at a time behind the first one. Returns its index.
-    fn split(&mut self, at: i64) -> usize {
+    fn split_step(&mut self, at: i64) -> usize {
         let step = self.time.partition_point(|&begin| begin < at);
         if self.time.get(step) != Some(&at) {
             self.time.insert(step, at);
@@ -121,8 +121,8 @@ impl FreeSteps {
 
     /// `free` processors now, and more as running jobs end: seconds from now and processors, in
     /// order of time.
-    pub(super) fn fill(&mut self, free: Procs, ends: impl Iterator<Item = (i64, Procs)>) {
-        self.begin(free);
+    pub(super) fn fill_steps(&mut self, free: Procs, ends: impl Iterator<Item = (i64, Procs)>) {
+        self.begin_with(free);
         let (mut sum, mut last) = (free, 0);
         for (end, procs) in ends {
             sum += procs;
@@ -140,7 +140,7 @@ impl FreeSteps {
     /// Fills the steps where processors also go: seconds from now and change of their number, in
     /// order of time.
     pub(super) fn fill_changing(&mut self, free: Procs, changes: Vec<(i64, i64)>) {
-        self.begin(free);
+        self.begin_with(free);
         let (mut sum, mut last) = (i64::from(free), 0);
         for (at, procs) in changes {
             sum += procs;
@@ -158,7 +158,7 @@ impl FreeSteps {
 
     /// Skips steps with fewer than `narrowest` free processors at the front.
     #[inline]
-    pub(super) fn skip(&mut self, narrowest: Procs) {
+    pub(super) fn skip_narrow(&mut self, narrowest: Procs) {
         // In the last step the widest job fits.
         while self.front + 1 < self.free.len() && self.free[self.front] < narrowest {
             self.front += 1;
@@ -172,7 +172,7 @@ impl FreeSteps {
 
     /// Number of steps, or of nodes.
     pub(super) fn len(&self) -> usize {
-        self.time.len() + self.room.as_ref().map_or(0, |(room, _)| room.breadth())
+        self.time.len() + self.room.as_ref().map_or(0, |(room, _)| room.node_count())
     }
 
     /// Becomes a copy of another; keeps its own memory.
@@ -202,7 +202,7 @@ impl FreeSteps {
     /// The earliest start of a job, and the steps that it touches: the first, and the first that
     /// begins at its end or later.
     #[inline(always)]
-    fn find(&self, procs: Procs, span: i64) -> (usize, usize) {
+    fn find_start(&self, procs: Procs, span: i64) -> (usize, usize) {
         let (time, free) = (&self.time[..], &self.free[..]);
         let steps = time.len().min(free.len());
         let mut from = self.front;
@@ -222,13 +222,13 @@ impl FreeSteps {
         }
     }
 
-    /// As [`FreeSteps::find`], over every resource. In the last step every job fits.
+    /// As [`FreeSteps::find_start`], over every resource. In the last step every job fits.
     #[inline(never)]
     fn find_pooled(&self, need: JobNeed<'_>, span: i64) -> (usize, usize) {
         let steps = self.time.len();
         let fits = |step: usize| {
             let row = &self.levels[step * self.width..][..self.width];
-            self.free[step] >= need.procs && covers(row, need.amounts)
+            self.free[step] >= need.procs && covers_totals(row, need.amounts)
         };
         let mut from = self.front;
         loop {
@@ -258,17 +258,17 @@ impl FreeSteps {
     }
 
     /// The earliest start of a job that asks for no more than the machine has.
-    pub(super) fn earliest(&self, need: JobNeed<'_>, span: i64) -> i64 {
+    pub(super) fn earliest_start(&self, need: JobNeed<'_>, span: i64) -> i64 {
         if let Some((room, now)) = &self.room {
-            return room.earliest(need, Span(span), *now).map_or(NEVER, |start| (start - *now).0);
+            return room.earliest_start(need, Span(span), *now).map_or(NEVER, |start| (start - *now).0);
         }
-        let found = if self.width == 0 { self.find(need.procs, span) } else { self.find_pooled(need, span) };
-        self.time[found.0]
+        let step_range = if self.width == 0 { self.find_start(need.procs, span) } else { self.find_pooled(need, span) };
+        self.time[step_range.0]
     }
 
     /// Places a job at its earliest start. O(steps), with further resources O(steps · resources).
     #[inline(always)]
-    pub(super) fn place(&mut self, need: JobNeed<'_>, span: i64, narrowest: Procs) -> PlacedSpot {
+    pub(super) fn place_job(&mut self, need: JobNeed<'_>, span: i64, narrowest: Procs) -> PlacedSpot {
         if self.width == 0 {
             return self.place_procs(need.procs, span, narrowest);
         }
@@ -278,13 +278,13 @@ impl FreeSteps {
     #[inline(never)]
     fn place_further(&mut self, need: JobNeed<'_>, span: i64, narrowest: Procs) -> PlacedSpot {
         let Some((room, now)) = &mut self.room else { return self.place_pooled(need, span, narrowest) };
-        let start = room.place(need, Span(span), *now).map_or(NEVER, |start| (start - *now).0);
+        let start = room.place_need(need, Span(span), *now).map_or(NEVER, |start| (start - *now).0);
         PlacedSpot { start, ..PlacedSpot::default() }
     }
 
     fn place_pooled(&mut self, need: JobNeed<'_>, span: i64, narrowest: Procs) -> PlacedSpot {
         let (from, to) = self.find_pooled(need, span);
-        let spot = self.occupy((from, to), need.procs, span, narrowest);
+        let spot = self.occupy_steps((from, to), need.procs, span, narrowest);
         if spot.split {
             self.repeat_level(to - 1);
         }
@@ -294,13 +294,13 @@ impl FreeSteps {
 
     #[inline]
     fn place_procs(&mut self, procs: Procs, span: i64, narrowest: Procs) -> PlacedSpot {
-        let found = self.find(procs, span);
-        self.occupy(found, procs, span, narrowest)
+        let step_range = self.find_start(procs, span);
+        self.occupy_steps(step_range, procs, span, narrowest)
     }
 
     /// Takes the processors of a job out of the steps that it touches.
     #[inline(always)]
-    fn occupy(&mut self, (from, to): (usize, usize), procs: Procs, span: i64, narrowest: Procs) -> PlacedSpot {
+    fn occupy_steps(&mut self, (from, to): (usize, usize), procs: Procs, span: i64, narrowest: Procs) -> PlacedSpot {
         let start = self.time[from];
         let end = start.saturating_add(span);
         let split = self.time.get(to) != Some(&end);
@@ -312,7 +312,7 @@ impl FreeSteps {
             *free -= procs;
         }
         let front = self.front;
-        self.skip(narrowest);
+        self.skip_narrow(narrowest);
         PlacedSpot { start, from: from as u32, to: to as u32, front: front as u32, split }
     }
 
@@ -376,18 +376,18 @@ mod tests {
             let free = 8 + 18 - held;
             let narrowest = jobs.iter().map(|j| j.0).min().expect("some");
             let mut steps = FreeSteps::default();
-            steps.fill(free, ends.iter().copied());
-            steps.skip(narrowest);
+            steps.fill_steps(free, ends.iter().copied());
+            steps.skip_narrow(narrowest);
             let mut profile = Profile::new(Time::ZERO, free);
             profile.reset_to_running(Time::ZERO, free, ends.iter().map(|&(end, procs)| (Time(end), procs)));
             let mut placed = Vec::new();
             for &(procs, span) in &jobs {
-                let start = profile.earliest(procs, Span(span), Time::ZERO).expect("fits");
-                prop_assert_eq!(steps.earliest(JobNeed::of_procs(procs), span), start.0);
+                let start = profile.earliest_start(procs, Span(span), Time::ZERO).expect("fits");
+                prop_assert_eq!(steps.earliest_start(JobNeed::of_procs(procs), span), start.0);
                 let before = steps.clone();
-                let spot = steps.place(JobNeed::of_procs(procs), span, narrowest);
+                let spot = steps.place_job(JobNeed::of_procs(procs), span, narrowest);
                 prop_assert_eq!(spot.start, start.0);
-                profile.reserve(start, start + Span(span), procs);
+                profile.reserve_procs(start, start + Span(span), procs);
                 placed.push((before, spot, procs));
             }
             for (before, spot, procs) in placed.iter().rev() {

@@ -48,12 +48,12 @@ struct RankNeeds {
 }
 
 impl RankNeeds {
-    fn fill(&mut self, task: &GoalTask, places: &[u32]) {
+    fn fill_needs(&mut self, task: &GoalTask, places: &[u32]) {
         let RankNeeds { amounts, nodes, wishes } = self;
         amounts.clear();
         wishes.clear();
         *nodes = task.nodes.as_ref().map(|nodes| Arc::clone(&nodes.floor));
-        let asks = |place: &u32| task.need(*place as usize);
+        let asks = |place: &u32| task.job_need(*place as usize);
         if !task.levels.is_empty() || nodes.is_some() {
             amounts.extend(places.iter().map(|place| asks(place).amounts.to_vec()));
         }
@@ -63,7 +63,7 @@ impl RankNeeds {
 
     /// Needs of a job of so many processors.
     #[inline(always)]
-    fn of(&self, rank: usize, procs: Procs) -> JobNeed<'_> {
+    fn need_at_rank(&self, rank: usize, procs: Procs) -> JobNeed<'_> {
         if self.amounts.is_empty() {
             return JobNeed::of_procs(procs);
         }
@@ -77,25 +77,25 @@ impl RankNeeds {
 
 impl RankTable {
     /// For a search with these settings. O(n log n + n·r) for n waiting and r running jobs.
-    pub(super) fn fill(&mut self, task: &GoalTask, settings: &GoalSettings) {
+    pub(super) fn fill_table(&mut self, task: &GoalTask, settings: &GoalSettings) {
         let GoalSettings { objective, branching, prune, reuse, .. } = settings;
-        self.order(task, *branching);
-        self.reuse(task, *reuse);
+        self.rank_jobs(task, *branching);
+        self.reuse_path(task, *reuse);
         self.rows.clear();
-        self.rows.extend(self.places.iter().map(|&place| row(task, place as usize)));
-        weights::fill(task, objective, &self.places, &mut self.rows);
+        self.rows.extend(self.places.iter().map(|&place| search_row(task, place as usize)));
+        weights::fill_weights(task, objective, &self.places, &mut self.rows);
         self.narrowest = self.rows.iter().map(|job| job.procs).min().unwrap_or(0);
-        self.needs.fill(task, &self.places);
-        task.fill(&mut self.base);
-        self.base.skip(self.narrowest);
+        self.needs.fill_needs(task, &self.places);
+        task.fill_steps(&mut self.base);
+        self.base.skip_narrow(self.narrowest);
         self.rules.clear();
-        self.rules.extend(objective.measures.iter().enumerate().map(|(at, m)| m.rule(at, task)));
+        self.rules.extend(objective.measures.iter().enumerate().map(|(at, m)| m.rule_for_task(at, task)));
         self.prune = *prune;
-        self.bound();
+        self.compute_bounds();
     }
 
     /// Ranks by the branching heuristic.
-    pub(super) fn order(&mut self, task: &GoalTask, branching: Branching) {
+    pub(super) fn rank_jobs(&mut self, task: &GoalTask, branching: Branching) {
         self.places.clear();
         if task.ranked.len() == task.waiting.len() {
             return self.places.extend(&task.ranked);
@@ -105,7 +105,7 @@ impl RankTable {
             // (wait + run) / run compares as wait / run; ties by arrival.
             let key = |place: u32| {
                 let job = &task.waiting[place as usize];
-                (i128::from(task.age(job)), i128::from(job.run.max(1)))
+                (i128::from(task.candidate_age(job)), i128::from(job.run.max(1)))
             };
             self.places.sort_shared_by(|&a, &b| {
                 let ((wait_a, run_a), (wait_b, run_b)) = (key(a), key(b));
@@ -116,7 +116,7 @@ impl RankTable {
 
     /// An earlier best path as the order of branches, or as a path to try: its jobs first,
     /// newcomers behind them in the order of the heuristic.
-    fn reuse(&mut self, task: &GoalTask, reuse: PathReuse) {
+    fn reuse_path(&mut self, task: &GoalTask, reuse: PathReuse) {
         self.seed.clear();
         if reuse == PathReuse::No || task.last.is_empty() {
             return;
@@ -137,18 +137,18 @@ impl RankTable {
     }
 
     /// A job cannot start earlier than it could if no other job waited.
-    fn bound(&mut self) {
+    fn compute_bounds(&mut self) {
         let RankTable { rows, needs, rules, least, root, base, prune, .. } = self;
         let earliest = matches!(prune, Prune::Earliest | Prune::Beside);
         least.clear();
         root.clear();
         root.resize(rules.len(), 0);
         for (rank, job) in rows.iter().enumerate() {
-            let need = needs.of(rank, job.procs);
-            let start = if earliest { base.earliest(need, job.span) } else { 0 };
+            let need = needs.need_at_rank(rank, job.procs);
+            let start = if earliest { base.earliest_start(need, job.span) } else { 0 };
             for (rule, root) in rules.iter().zip(root.iter_mut()) {
-                let term = if earliest { rule.term(job, start) } else { 0 };
-                *root = if rule.adds() { root.saturating_add(term) } else { term.max(*root) };
+                let term = if earliest { rule.compute_term(job, start) } else { 0 };
+                *root = if rule.is_sum() { root.saturating_add(term) } else { term.max(*root) };
                 least.push(term);
             }
         }
@@ -156,8 +156,8 @@ impl RankTable {
 
     /// Needs of a waiting job, by rank.
     #[inline(always)]
-    pub(super) fn need(&self, rank: usize) -> JobNeed<'_> {
-        self.needs.of(rank, self.rows[rank].procs)
+    pub(super) fn need_at_rank(&self, rank: usize) -> JobNeed<'_> {
+        self.needs.need_at_rank(rank, self.rows[rank].procs)
     }
 
     /// Number of waiting jobs.
@@ -167,7 +167,7 @@ impl RankTable {
 }
 
 /// A waiting job as the search sees it, without its weights.
-fn row(task: &GoalTask, place: usize) -> SearchRow {
+fn search_row(task: &GoalTask, place: usize) -> SearchRow {
     let job = &task.waiting[place];
-    SearchRow::new(job.procs, job.span.max(1), job.run, task.age(job))
+    SearchRow::new(job.procs, job.span.max(1), job.run, task.candidate_age(job))
 }

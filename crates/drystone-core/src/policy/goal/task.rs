@@ -55,7 +55,7 @@ pub struct ResourceShares {
 
 impl ResourceShares {
     /// Returns so much of a total in 65,535ths, rounded up.
-    pub(super) fn of(amount: u64, total: u64) -> u16 {
+    pub(super) fn scale_share(amount: u64, total: u64) -> u16 {
         let share = (u128::from(amount) * u128::from(u16::MAX)).div_ceil(u128::from(total.max(1)));
         u16::try_from(share).unwrap_or(u16::MAX)
     }
@@ -112,27 +112,28 @@ impl GoalTask {
         Procs::try_from((i64::from(without_changes) + changes).max(0)).unwrap_or(without_changes)
     }
 
-    pub(super) fn ends(&self) -> impl Iterator<Item = (i64, Procs)> {
+    pub(super) fn running_ends(&self) -> impl Iterator<Item = (i64, Procs)> {
         self.running.iter().map(|&(end, procs)| ((end - self.now).0.max(0), procs))
     }
 
     /// Every change of free processors ahead, in seconds from now, in order of time.
     fn all_changes(&self) -> Vec<(i64, i64)> {
-        let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs));
-        let mut all: Vec<(i64, i64)> = self.ends().map(|(end, procs)| (end, i64::from(procs))).chain(others).collect();
-        all.sort_shared_by_key(|change| change.0);
-        all
+        let capacity_changes = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs));
+        let mut all_steps: Vec<(i64, i64)> =
+            self.running_ends().map(|(end, procs)| (end, i64::from(procs))).chain(capacity_changes).collect();
+        all_steps.sort_shared_by_key(|change| change.0);
+        all_steps
     }
 
     /// Amounts that a running job holds.
-    fn held(&self, at: usize) -> &ResourceAmounts {
+    fn held_amounts(&self, at: usize) -> &ResourceAmounts {
         self.held.get(at).map_or(&[], Vec::as_slice)
     }
 
     /// Needs of a waiting job.
-    pub(super) fn need(&self, place: usize) -> JobNeed<'_> {
+    pub(super) fn job_need(&self, place: usize) -> JobNeed<'_> {
         let amounts = self.asks.get(place).map_or(&[][..], Vec::as_slice);
-        let on = self.nodes.as_ref().map(|nodes| nodes.wish(place));
+        let on = self.nodes.as_ref().map(|nodes| nodes.seat_wish(place));
         JobNeed { procs: self.waiting[place].procs, amounts, on }
     }
 
@@ -164,31 +165,35 @@ impl GoalTask {
     /// Ends of running jobs, in seconds from now, with what they give back, and counted processors
     /// that come back as if jobs ended on them, where none go before.
     pub(super) fn ends_and_returns(&self) -> Vec<(i64, JobNeed<'_>)> {
-        let seat = |at: usize| self.nodes.as_ref().map(|nodes| nodes.seat(at));
-        let give_back = |(at, (end, procs))| (end, JobNeed { procs, amounts: self.held(at), on: seat(at) });
-        let mut all: Vec<(i64, JobNeed<'_>)> = self.ends().enumerate().map(give_back).collect();
+        let seat = |at: usize| self.nodes.as_ref().map(|nodes| nodes.running_seat(at));
+        let give_back = |(at, (end, procs))| (end, JobNeed { procs, amounts: self.held_amounts(at), on: seat(at) });
+        let mut needs_by_end: Vec<(i64, JobNeed<'_>)> = self.running_ends().enumerate().map(give_back).collect();
         if self.nodes.is_none() && self.gains_only() {
             let returns = |&(at, procs): &(Time, i64)| ((at - self.now).0.max(0), JobNeed::of_procs(procs as Procs));
-            all.extend(self.changes.iter().map(returns));
-            all.sort_shared_by_key(|end| end.0);
+            needs_by_end.extend(self.changes.iter().map(returns));
+            needs_by_end.sort_shared_by_key(|end| end.0);
         }
-        all
+        needs_by_end
     }
 
     /// Fills the steps of what the running jobs leave.
-    pub(super) fn fill(&self, steps: &mut FreeSteps) {
+    pub(super) fn fill_steps(&self, steps: &mut FreeSteps) {
         if let Some(nodes) = &self.nodes {
             steps.fill_seated(&nodes.room, self.now);
         } else if !self.levels.is_empty() {
-            let ends = self.ends().enumerate().map(|(at, (end, procs))| (end, i64::from(procs), self.held(at)));
-            let none: &ResourceAmounts = &[];
-            let others = self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs, none));
-            let mut all: Vec<(i64, i64, &ResourceAmounts)> = ends.chain(others).collect();
-            all.sort_shared_by_key(|change| change.0);
-            steps.fill_pooled(self.free, &self.levels, all.into_iter());
+            let ends = self
+                .running_ends()
+                .enumerate()
+                .map(|(at, (end, procs))| (end, i64::from(procs), self.held_amounts(at)));
+            let no_amounts: &ResourceAmounts = &[];
+            let capacity_changes =
+                self.changes.iter().map(|&(at, procs)| ((at - self.now).0.max(0), procs, no_amounts));
+            let mut all_steps: Vec<(i64, i64, &ResourceAmounts)> = ends.chain(capacity_changes).collect();
+            all_steps.sort_shared_by_key(|change| change.0);
+            steps.fill_pooled(self.free, &self.levels, all_steps.into_iter());
             steps.fill_supply(self.supply_changes());
         } else if self.changes.is_empty() {
-            steps.fill(self.free, self.ends());
+            steps.fill_steps(self.free, self.running_ends());
         } else {
             steps.fill_changing(self.free, self.all_changes());
         }
@@ -198,18 +203,18 @@ impl GoalTask {
     /// excessive wait.
     #[must_use]
     pub fn oldest_wait(&self) -> i64 {
-        self.waiting.iter().map(|job| self.age(job)).max().unwrap_or(0)
+        self.waiting.iter().map(|job| self.candidate_age(job)).max().unwrap_or(0)
     }
 
-    pub(super) fn age(&self, job: &GoalCandidate) -> i64 {
+    pub(super) fn candidate_age(&self, job: &GoalCandidate) -> i64 {
         (self.now - job.submit).0.max(0)
     }
 
     /// Processor-seconds that running and waiting jobs still need.
-    pub(super) fn work(&self) -> i64 {
+    pub(super) fn remaining_work(&self) -> i64 {
         let area = |span: i64, procs: Procs| span.saturating_mul(i64::from(procs));
-        let running = self.ends().map(|(end, procs)| area(end, procs));
-        let waiting = self.waiting.iter().map(|job| area(job.span.max(1), job.procs));
-        running.chain(waiting).fold(0, i64::saturating_add)
+        let running_work = self.running_ends().map(|(end, procs)| area(end, procs));
+        let waiting_work = self.waiting.iter().map(|job| area(job.span.max(1), job.procs));
+        running_work.chain(waiting_work).fold(0, i64::saturating_add)
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct WindowUsage {
 
 impl WindowUsage {
     /// A job has ended.
-    pub(super) fn ended(&mut self, ran: UsageRecord, window: Span) {
+    pub(super) fn note_end(&mut self, ran: UsageRecord, window: Span) {
         while self.ended.front().is_some_and(|first| first.to <= ran.to - window) {
             self.ended.pop_front();
         }
@@ -34,17 +34,17 @@ impl WindowUsage {
     /// the window).
     pub(super) fn by_user(&self, running: &Believed, view: &View<'_>, window: Span, usage: &mut BTreeMap<i32, i64>) {
         usage.clear();
-        let (now, since) = (view.now(), view.now() - window);
-        let running = running.iter().map(|job| UsageRecord {
+        let (now, since) = (view.current_time(), view.current_time() - window);
+        let running_records = running.iter().map(|job| UsageRecord {
             user: view.job(job.id).user,
             procs: i64::from(job.procs),
             from: view.segment_start(job.id),
             to: now,
         });
-        for ran in self.ended.iter().copied().chain(running) {
+        for ran in self.ended.iter().copied().chain(running_records) {
             let seconds = (ran.to - ran.from.max(since)).0.max(0);
-            let used = usage.entry(ran.user).or_default();
-            *used = used.saturating_add(seconds.saturating_mul(ran.procs));
+            let user_usage = usage.entry(ran.user).or_default();
+            *user_usage = user_usage.saturating_add(seconds.saturating_mul(ran.procs));
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct TreeEffort {
 }
 
 impl TreeEffort {
-    pub(super) fn add(&mut self, other: &TreeEffort) {
+    pub(super) fn add_effort(&mut self, other: &TreeEffort) {
         self.nodes += other.nodes;
         self.paths += other.paths;
         self.improvements += other.improvements;
@@ -110,7 +110,7 @@ pub(super) struct Walker {
     left: Vec<usize>,
     /// The best path so far.
     pub(super) best: BestPath,
-    /// Effort since [`Walker::reset`].
+    /// Effort since [`Walker::reset_to_root`].
     pub(super) effort: TreeEffort,
     /// Nodes at which the limits are looked at again.
     look_at: u64,
@@ -120,7 +120,7 @@ pub(super) struct Walker {
 
 impl Walker {
     /// To the root of a tree.
-    pub(super) fn reset(&mut self, table: &RankTable) {
+    pub(super) fn reset_to_root(&mut self, table: &RankTable) {
         let n = table.len();
         self.next.clear();
         self.next.extend((1..=n as u32).chain([0]));
@@ -143,8 +143,8 @@ impl Walker {
     }
 
     /// Back to the root, without forgetting what was done.
-    pub(super) fn rewind(&mut self, table: &RankTable) {
-        self.relink(0);
+    pub(super) fn rewind_to_root(&mut self, table: &RankTable) {
+        self.relink_jobs(0);
         self.steps.copy_from(&table.base);
         self.placed = 0;
         self.copied.clear();
@@ -153,32 +153,32 @@ impl Walker {
 
     /// Iteration 0: the heuristic path, completed whatever the limit of nodes is. It is the best so
     /// far. `false` where time was up before its end.
-    pub(super) fn heuristic(&mut self, table: &RankTable, watch: Option<&dyn Stopwatch>) -> bool {
+    pub(super) fn follow_heuristic(&mut self, table: &RankTable, watch: Option<&dyn Stopwatch>) -> bool {
         let interval = nodes_per_look(table) as usize;
         for job in 0..table.len() {
             // With one job placed at least, a job starts on an idle machine.
             if job % interval == 0 && job > 0 && watch.is_some_and(|watch| watch.is_up()) {
-                self.keep();
+                self.keep_best();
                 return false;
             }
-            self.place(table, self.placed + 1, job as u32);
+            self.place_job(table, self.placed + 1, job as u32);
         }
         self.effort.paths += 1;
-        self.keep();
-        self.record();
+        self.keep_best();
+        self.record_visit();
         true
     }
 
     /// Right after the heuristic path: the path to try, if there is one. `false` where a limit
     /// ended it.
-    pub(super) fn seed(&mut self, table: &RankTable, judge: &mut Judge, limits: &SearchLimits<'_>) -> bool {
-        table.seed.is_empty() || self.follow(table, judge, &table.seed, limits).is_some()
+    pub(super) fn try_seed_path(&mut self, table: &RankTable, judge: &mut Judge, limits: &SearchLimits<'_>) -> bool {
+        table.seed.is_empty() || self.follow_path(table, judge, &table.seed, limits).is_some()
     }
 
     /// Follows a path to its end, or to where nothing behind it can be better than the best. The
     /// list of the jobs that are left must be whole. Returns whether it is the best now; `None`
     /// where a limit ended it.
-    pub(super) fn follow(
+    pub(super) fn follow_path(
         &mut self,
         table: &RankTable,
         judge: &mut Judge,
@@ -186,31 +186,31 @@ impl Walker {
         limits: &SearchLimits<'_>,
     ) -> Option<bool> {
         for (&job, depth) in path.iter().zip(1..) {
-            match self.descend(table, judge, depth, job, false, limits) {
+            match self.descend_to(table, judge, depth, job, false, limits) {
                 WalkStep::Placed => {}
                 WalkStep::Pruned => return Some(false),
                 WalkStep::Stop => return None,
             }
         }
-        Some(self.arrive(table, judge))
+        Some(self.complete_path(table, judge))
     }
 
     /// The path is complete. Returns whether it is the best now.
-    fn arrive(&mut self, table: &RankTable, judge: &mut Judge) -> bool {
+    fn complete_path(&mut self, table: &RankTable, judge: &mut Judge) -> bool {
         self.effort.paths += 1;
-        let better = judge.prefers(self.leaf(table));
+        let better = judge.is_better(self.leaf_values(table));
         if better {
-            judge.set(self.leaf(table));
+            judge.set_best(self.leaf_values(table));
             self.effort.improvements += 1;
-            self.keep();
+            self.keep_best();
         }
-        self.record();
+        self.record_visit();
         better
     }
 
     /// Visits the paths of one iteration from left to right, or those below one child of the root.
     /// `false` where a limit ended it.
-    pub(super) fn walk(
+    pub(super) fn walk_iteration(
         &mut self,
         table: &RankTable,
         judge: &mut Judge,
@@ -219,10 +219,10 @@ impl Walker {
         limits: &SearchLimits<'_>,
     ) -> bool {
         let n = table.len();
-        self.relink(0);
+        self.relink_jobs(0);
         let mut depth = 1;
         self.left[1] = iteration.number;
-        self.child[1] = only.unwrap_or_else(|| self.first(n, 1, iteration));
+        self.child[1] = only.unwrap_or_else(|| self.first_child(n, 1, iteration));
         loop {
             let child = self.child[depth];
             if child == END {
@@ -230,7 +230,7 @@ impl Walker {
                 if depth == 0 {
                     return true;
                 }
-                self.child[depth] = self.sibling(depth, only);
+                self.child[depth] = self.next_sibling(depth, only);
                 continue;
             }
             let discrepancy = usize::from(!self.is_first(depth, child));
@@ -238,30 +238,30 @@ impl Walker {
                 Traversal::Lds => self.left[depth] - discrepancy,
                 Traversal::Dds => iteration.number - depth,
             };
-            let step = self.descend(table, judge, depth, child, true, limits);
+            let step = self.descend_to(table, judge, depth, child, true, limits);
             if step == WalkStep::Placed && rest > 0 {
                 depth += 1;
                 self.left[depth] = rest;
-                self.child[depth] = self.first(n, depth, iteration);
-                self.copy(depth - 1);
+                self.child[depth] = self.first_child(n, depth, iteration);
+                self.copy_steps(depth - 1);
                 continue;
             }
-            if step == WalkStep::Stop || (step == WalkStep::Placed && !self.tail(table, judge, depth, limits)) {
+            if step == WalkStep::Stop || (step == WalkStep::Placed && !self.follow_tail(table, judge, depth, limits)) {
                 return false;
             }
-            self.child[depth] = self.sibling(depth, only);
+            self.child[depth] = self.next_sibling(depth, only);
         }
     }
 
     /// Returns whether a child is the heuristic's choice at its depth. The nodes above must be
     /// taken out of the list, and no others.
     fn is_first(&mut self, depth: usize, child: u32) -> bool {
-        self.relink(depth - 1);
+        self.relink_jobs(depth - 1);
         self.next[0] == child + 1
     }
 
     /// The first child to visit at a depth.
-    fn first(&self, n: usize, depth: usize, iteration: Iteration) -> u32 {
+    fn first_child(&self, n: usize, depth: usize, iteration: Iteration) -> u32 {
         let first = self.next[0] as usize;
         // The heuristic's choice, unless a discrepancy is due here.
         let due = match iteration.traversal {
@@ -275,7 +275,7 @@ impl Walker {
     }
 
     /// The child to the right of the one being visited.
-    fn sibling(&self, depth: usize, only: Option<u32>) -> u32 {
+    fn next_sibling(&self, depth: usize, only: Option<u32>) -> u32 {
         if depth == 1 && only.is_some() {
             return END;
         }
@@ -284,22 +284,22 @@ impl Walker {
     }
 
     /// Follows the heuristic from below `depth` to the end. `false` where a limit ended it.
-    fn tail(&mut self, table: &RankTable, judge: &mut Judge, depth: usize, limits: &SearchLimits<'_>) -> bool {
+    fn follow_tail(&mut self, table: &RankTable, judge: &mut Judge, depth: usize, limits: &SearchLimits<'_>) -> bool {
         let mut link = self.next[0];
         for depth in depth + 1..=table.len() {
-            match self.descend(table, judge, depth, link - 1, false, limits) {
+            match self.descend_to(table, judge, depth, link - 1, false, limits) {
                 WalkStep::Placed => link = self.next[link as usize],
                 WalkStep::Pruned => return true,
                 WalkStep::Stop => return false,
             }
         }
-        self.arrive(table, judge);
+        self.complete_path(table, judge);
         true
     }
 
     /// Puts a job on the path at a depth, unless it is there already.
     #[inline(always)]
-    fn descend(
+    fn descend_to(
         &mut self,
         table: &RankTable,
         judge: &Judge,
@@ -309,23 +309,23 @@ impl Walker {
         limits: &SearchLimits<'_>,
     ) -> WalkStep {
         if !(self.placed >= depth && self.frames[depth].job == job) {
-            if self.effort.nodes >= self.look_at && self.over(table, limits) {
+            if self.effort.nodes >= self.look_at && self.is_over(table, limits) {
                 return WalkStep::Stop;
             }
             if self.placed >= depth {
                 self.take_back(table, depth - 1);
             }
-            self.place(table, depth, job);
+            self.place_job(table, depth, job);
         }
         if branching {
-            self.unlink(job);
+            self.unlink_job(job);
             self.linked = depth;
         }
         let k = table.rules.len();
         // Where nodes of an earlier path are still placed below, the steps hold more than the path.
         let beside = branching && table.prune == Prune::Beside && self.placed == depth;
         let hopeful = table.prune == Prune::Never
-            || (judge.prefers(&self.values[depth * k..][..k]) && !(beside && self.is_hopeless(table, judge, depth)));
+            || (judge.is_better(&self.values[depth * k..][..k]) && !(beside && self.is_hopeless(table, judge, depth)));
         if hopeful { WalkStep::Placed } else { WalkStep::Pruned }
     }
 
@@ -341,42 +341,44 @@ impl Walker {
         let mut link = next[0];
         while link > 0 {
             let row = &table.rows[link as usize - 1];
-            let start = steps.earliest(table.need(link as usize - 1), row.span);
+            let start = steps.earliest_start(table.need_at_rank(link as usize - 1), row.span);
             let least = &table.least[(link as usize - 1) * k..][..k];
             for ((rule, bound), &least) in table.rules.iter().zip(bound.iter_mut()).zip(least) {
-                let term = rule.term(row, start);
-                *bound = if rule.adds() { bound.saturating_add(term - least) } else { term.max(*bound) };
+                let term = rule.compute_term(row, start);
+                *bound = if rule.is_sum() { bound.saturating_add(term - least) } else { term.max(*bound) };
             }
             link = next[link as usize];
         }
-        !judge.prefers(bound)
+        !judge.is_better(bound)
     }
 
     /// Places a job behind the path and values the result.
     #[inline(always)]
-    fn place(&mut self, table: &RankTable, depth: usize, job: u32) {
+    fn place_job(&mut self, table: &RankTable, depth: usize, job: u32) {
         let row = &table.rows[job as usize];
-        let spot = self.steps.place(table.need(job as usize), row.span, table.narrowest);
+        let spot = self.steps.place_job(table.need_at_rank(job as usize), row.span, table.narrowest);
         self.frames[depth] = Frame { job, spot };
         self.placed = depth;
         self.effort.nodes += 1;
         let k = table.rules.len();
-        let (above, here) = self.values.split_at_mut(depth * k);
+        let (above, own_values) = self.values.split_at_mut(depth * k);
         let least = &table.least[job as usize * k..][..k];
-        for (((rule, above), here), &least) in table.rules.iter().zip(&above[(depth - 1) * k..]).zip(here).zip(least) {
-            let term = rule.term(row, spot.start);
-            *here = if rule.adds() { above.saturating_add(term - least) } else { term.max(*above) };
+        for (((rule, above), here), &least) in
+            table.rules.iter().zip(&above[(depth - 1) * k..]).zip(own_values).zip(least)
+        {
+            let term = rule.compute_term(row, spot.start);
+            *here = if rule.is_sum() { above.saturating_add(term - least) } else { term.max(*above) };
         }
     }
 
     /// Values of the complete path.
-    pub(super) fn leaf(&self, table: &RankTable) -> &[i64] {
+    pub(super) fn leaf_values(&self, table: &RankTable) -> &[i64] {
         let k = table.rules.len();
         &self.values[table.len() * k..][..k]
     }
 
     /// The current path is the best.
-    fn keep(&mut self) {
+    fn keep_best(&mut self) {
         let path = &self.frames[1..=self.placed];
         self.best.path.clear();
         self.best.path.extend(path.iter().map(|frame| frame.job));
@@ -385,7 +387,7 @@ impl Walker {
     }
 
     /// Tells a listener which paths are visited.
-    fn record(&mut self) {
+    fn record_visit(&mut self) {
         if let Some(visited) = &mut self.visited {
             visited.push(self.frames[1..=self.placed].iter().map(|frame| frame.job).collect());
         }
@@ -413,13 +415,13 @@ impl Walker {
         while self.placed > depth {
             let frame = &self.frames[self.placed];
             let job = frame.job as usize;
-            self.steps.take_back(&frame.spot, table.need(job), table.rows[job].span);
+            self.steps.take_back(&frame.spot, table.need_at_rank(job), table.rows[job].span);
             self.placed -= 1;
         }
     }
 
     /// The path branches at a depth: keeps a copy of the steps for the way back.
-    fn copy(&mut self, depth: usize) {
+    fn copy_steps(&mut self, depth: usize) {
         // Nodes that are placed below it belong to an earlier path; a copy would hold them.
         if depth > DEEPEST_COPY || self.placed != depth || self.copied.last() >= Some(&depth) {
             return;
@@ -434,7 +436,7 @@ impl Walker {
 
     /// Takes a job out of the list of those left.
     #[inline]
-    fn unlink(&mut self, job: u32) {
+    fn unlink_job(&mut self, job: u32) {
         let (prev, next) = (self.prev[job as usize + 1], self.next[job as usize + 1]);
         self.next[prev as usize] = next;
         self.prev[next as usize] = prev;
@@ -442,7 +444,7 @@ impl Walker {
 
     /// Puts the jobs of the path below a depth back into the list, the last one first.
     #[inline]
-    fn relink(&mut self, depth: usize) {
+    fn relink_jobs(&mut self, depth: usize) {
         while self.linked > depth {
             let link = self.frames[self.linked].job + 1;
             let (prev, next) = (self.prev[link as usize], self.next[link as usize]);
@@ -454,7 +456,7 @@ impl Walker {
 
     /// Returns whether the search is over before the next node; also sets the next check.
     #[cold]
-    fn over(&mut self, table: &RankTable, limits: &SearchLimits<'_>) -> bool {
+    fn is_over(&mut self, table: &RankTable, limits: &SearchLimits<'_>) -> bool {
         let nodes = self.effort.nodes;
         if nodes >= limits.nodes {
             return true;

@@ -12,18 +12,18 @@ const FULL: i128 = 1024;
 
 /// Fills the weights of the rows, `places` being those of their jobs. O(n log n) where there is
 /// something to weigh.
-pub(super) fn fill(task: &GoalTask, objective: &GoalObjective, places: &[u32], rows: &mut [SearchRow]) {
+pub(super) fn fill_weights(task: &GoalTask, objective: &GoalObjective, places: &[u32], rows: &mut [SearchRow]) {
     for (at, measure) in objective.measures.iter().enumerate() {
         let owner = |place: u32| task.waiting[place as usize].owner;
         match measure {
             GoalMeasure::Special(select) => {
                 for (row, &place) in rows.iter_mut().zip(places) {
-                    row.weights[at] = u16::from(select.holds(&owner(place)));
+                    row.weights[at] = u16::from(select.is_special(&owner(place)));
                 }
             }
             GoalMeasure::ShareArea(resource) => {
                 for (row, &place) in rows.iter_mut().zip(places) {
-                    row.weights[at] = task.shares.get(place as usize).map_or(0, |shares| resource.of(shares));
+                    row.weights[at] = task.shares.get(place as usize).map_or(0, |shares| resource.share_of(shares));
                 }
             }
             GoalMeasure::Fair(_) => {
@@ -34,7 +34,7 @@ pub(super) fn fill(task: &GoalTask, objective: &GoalObjective, places: &[u32], r
                 });
                 let share = equal_share(&usage);
                 for (row, &place) in rows.iter_mut().zip(places) {
-                    row.weights[at] = weight(share, usage[&owner(place).user]);
+                    row.weights[at] = share_weight(share, usage[&owner(place).user]);
                 }
             }
             _ => {}
@@ -43,12 +43,12 @@ pub(super) fn fill(task: &GoalTask, objective: &GoalObjective, places: &[u32], r
 }
 
 fn equal_share(usage: &BTreeMap<i32, i64>) -> i128 {
-    let all: i128 = usage.values().map(|&used| i128::from(used)).sum();
-    all / (usage.len() as i128).max(1)
+    let total_usage: i128 = usage.values().map(|&used| i128::from(used)).sum();
+    total_usage / (usage.len() as i128).max(1)
 }
 
 /// 1024·share / (share + used).
-fn weight(share: i128, used: i64) -> u16 {
+fn share_weight(share: i128, used: i64) -> u16 {
     let sum = share + i128::from(used);
     if sum == 0 { FULL as u16 } else { (FULL * share / sum) as u16 }
 }
@@ -63,7 +63,7 @@ mod tests {
         let usage = BTreeMap::from([(1, 600), (2, 0), (3, 300)]);
         let share = equal_share(&usage);
         assert_eq!(share, 300);
-        assert_eq!([600, 0, 300].map(|used| weight(share, used)), [341, 1024, 512]);
-        assert_eq!(weight(0, 0), 1024);
+        assert_eq!([600, 0, 300].map(|used| share_weight(share, used)), [341, 1024, 512]);
+        assert_eq!(share_weight(0, 0), 1024);
     }
 }

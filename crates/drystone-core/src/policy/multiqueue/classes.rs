@@ -39,14 +39,14 @@ impl QueueClasses {
     }
 
     /// Number of queues.
-    pub(super) fn count(&self) -> usize {
+    pub(super) fn queue_count(&self) -> usize {
         (self.runs.len() + 1) * self.per_run()
     }
 
     /// The most queues there can ever be.
-    pub(super) fn most(&self) -> usize {
+    pub(super) fn max_queues(&self) -> usize {
         let auto = self.auto.map_or(0, |(queues, _)| queues.unwrap_or(MOST) as usize * self.per_run());
-        self.count().max(auto)
+        self.queue_count().max(auto)
     }
 
     fn per_run(&self) -> usize {
@@ -55,7 +55,7 @@ impl QueueClasses {
 
     /// The queue of a job: run times first, widths within.
     #[inline]
-    pub(super) fn of(&self, prediction: Span, procs: Procs) -> usize {
+    pub(super) fn queue_of(&self, prediction: Span, procs: Procs) -> usize {
         let run = self.runs.iter().take_while(|&&b| prediction > b).count();
         if self.widths.is_empty() {
             return run;
@@ -72,12 +72,12 @@ impl QueueClasses {
     /// Returns whether a queue is for the longest jobs.
     #[inline]
     pub(super) fn is_long(&self, class: usize) -> bool {
-        class + self.per_run() >= self.count()
+        class + self.per_run() >= self.queue_count()
     }
 
     /// Learns from an arrival. Returns whether the borders have moved.
     #[inline]
-    pub(super) fn learn(&mut self, prediction: Span) -> bool {
+    pub(super) fn learn_arrival(&mut self, prediction: Span) -> bool {
         let Some((queues, length)) = self.auto else { return false };
         if self.history.len() == length {
             self.history.pop_front();
@@ -88,24 +88,24 @@ impl QueueClasses {
             return false;
         }
         self.since = 0;
-        let mut sorted: Vec<Span> = self.history.iter().copied().collect();
-        sorted.sort_unstable();
+        let mut sorted_predictions: Vec<Span> = self.history.iter().copied().collect();
+        sorted_predictions.sort_unstable();
         let runs = match queues {
-            Some(queues) => quantiles(&sorted, queues),
+            Some(queues) => quantile_borders(&sorted_predictions, queues),
             None => (1..MOST)
-                .map(|q| quantiles(&sorted, q))
-                .find(|b| even(&sorted, b))
-                .unwrap_or_else(|| quantiles(&sorted, MOST)),
+                .map(|q| quantile_borders(&sorted_predictions, q))
+                .find(|b| are_parts_even(&sorted_predictions, b))
+                .unwrap_or_else(|| quantile_borders(&sorted_predictions, MOST)),
         };
-        let moved = runs != self.runs;
+        let has_moved = runs != self.runs;
         self.runs = runs;
-        moved
+        has_moved
     }
 }
 
 /// Borders that cut sorted run times into this many parts with equally many jobs, as far as ties
 /// allow.
-fn quantiles(sorted: &[Span], parts: u32) -> Vec<Span> {
+fn quantile_borders(sorted: &[Span], parts: u32) -> Vec<Span> {
     let parts = parts as usize;
     let mut borders: Vec<Span> = (1..parts).filter_map(|i| sorted.get(i * sorted.len() / parts).copied()).collect();
     borders.dedup();
@@ -117,11 +117,11 @@ fn quantiles(sorted: &[Span], parts: u32) -> Vec<Span> {
 }
 
 /// Returns whether no part has a coefficient of variation above 1.
-fn even(sorted: &[Span], borders: &[Span]) -> bool {
+fn are_parts_even(sorted: &[Span], borders: &[Span]) -> bool {
     let mut from = 0;
     for border in borders.iter().chain([&Span::MAX]) {
         let to = sorted.partition_point(|s| s <= border);
-        if variation(&sorted[from..to]) > 1.0 {
+        if coefficient_of_variation(&sorted[from..to]) > 1.0 {
             return false;
         }
         from = to;
@@ -130,7 +130,7 @@ fn even(sorted: &[Span], borders: &[Span]) -> bool {
 }
 
 /// Coefficient of variation; 0 without spread.
-fn variation(values: &[Span]) -> f64 {
+fn coefficient_of_variation(values: &[Span]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().map(|v| v.as_f64()).sum::<f64>() / n;
     if values.is_empty() || mean <= 0.0 {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn borders_belong_to_the_lower_class() {
         let c = QueueClasses::new(&QueueSettings::default());
-        let of = |run| c.of(Span(run), 1);
+        let of = |run| c.queue_of(Span(run), 1);
         assert_eq!([0, 1, 100, 101, 1_000, 1_001, 10_000, 10_001].map(of), [0, 0, 0, 1, 1, 2, 2, 3]);
         assert!(c.is_short(0) && !c.is_short(1) && c.is_long(3) && !c.is_long(2));
     }
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn widths_split_every_class() {
         let c = classes(QueueBorders::Fixed(vec![Span(60)]), &[1, 8]);
-        assert_eq!(c.count(), 6);
+        assert_eq!(c.queue_count(), 6);
         assert_eq!(
-            [(60, 1), (60, 2), (60, 9), (61, 1), (61, 8), (61, 99)].map(|(r, p)| c.of(Span(r), p)),
+            [(60, 1), (60, 2), (60, 9), (61, 1), (61, 8), (61, 99)].map(|(r, p)| c.queue_of(Span(r), p)),
             [0, 1, 2, 3, 4, 5]
         );
         assert!(c.is_short(2) && !c.is_short(3) && c.is_long(3) && !c.is_long(2));
@@ -170,32 +170,32 @@ mod tests {
     #[test]
     fn history_moves_the_borders() {
         let mut c = classes(QueueBorders::Auto { queues: Some(4), history: 8 }, &[]);
-        let moved: Vec<bool> = (1..=8).map(|i| c.learn(Span(i * 10))).collect();
+        let moved: Vec<bool> = (1..=8).map(|i| c.learn_arrival(Span(i * 10))).collect();
         assert_eq!(moved, [false, false, false, false, false, false, false, true]);
         // A border is the first run time of the next eighth: 30, 50, 70 and everything above.
         assert_eq!(c.borders(), [Span(30), Span(50), Span(70)]);
         // Equal run times need one queue, however many were asked for.
         (0..8).for_each(|_| {
-            c.learn(Span(5));
+            c.learn_arrival(Span(5));
         });
-        assert_eq!((c.borders(), c.count()), (&[][..], 1));
+        assert_eq!((c.borders(), c.queue_count()), (&[][..], 1));
     }
 
     #[test]
     fn as_few_queues_as_even_run_times_need() {
         let mut c = classes(QueueBorders::Auto { queues: None, history: 100 }, &[]);
         (0..100).for_each(|i| {
-            c.learn(Span(100 + i));
+            c.learn_arrival(Span(100 + i));
         });
-        assert_eq!(c.count(), 1);
+        assert_eq!(c.queue_count(), 1);
         // Half seconds, half days: two queues separate them.
         (0..100).for_each(|i| {
-            c.learn(Span(if i < 50 { 10 } else { 86_400 * 10 }));
+            c.learn_arrival(Span(if i < 50 { 10 } else { 86_400 * 10 }));
         });
-        assert!(c.count() <= 2, "{:?}", c.borders());
+        assert!(c.queue_count() <= 2, "{:?}", c.borders());
         (0..100).for_each(|i| {
-            c.learn(Span(if i < 60 { 10 } else { 86_400 * 10 }));
+            c.learn_arrival(Span(if i < 60 { 10 } else { 86_400 * 10 }));
         });
-        assert_eq!(c.of(Span(10), 1), 0);
+        assert_eq!(c.queue_of(Span(10), 1), 0);
     }
 }

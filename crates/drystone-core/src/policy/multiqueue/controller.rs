@@ -33,20 +33,22 @@ impl DelayController {
     }
 
     /// D, in whole seconds.
-    pub(super) fn seconds(&self) -> Span {
+    pub(super) fn longest_delay(&self) -> Span {
         Span(self.delay.floor() as i64)
     }
 
     /// The delay of a job of the longest class with this prediction.
-    pub(super) fn of(&self, prediction: Span) -> Span {
+    pub(super) fn delay_of(&self, prediction: Span) -> Span {
         match self.settings.control {
-            Control::Bounded { share, .. } => self.seconds().min(Span((prediction.as_f64() * share).floor() as i64)),
-            _ => self.seconds(),
+            Control::Bounded { share, .. } => {
+                self.longest_delay().min(Span((prediction.as_f64() * share).floor() as i64))
+            }
+            _ => self.longest_delay(),
         }
     }
 
     /// A job has completed. A run time of 0 s counts as 1 s.
-    pub(super) fn completed(&mut self, short: bool, wait: Span, run: Span) {
+    pub(super) fn note_completion(&mut self, short: bool, wait: Span, run: Span) {
         if short {
             let slowdown = 1.0 + wait.as_f64() / run.max(Span(1)).as_f64();
             self.short += 1;
@@ -55,11 +57,11 @@ impl DelayController {
         }
         self.completed += u32::from(short || !self.settings.short_only);
         if self.completed >= self.settings.batch {
-            self.close();
+            self.close_interval();
         }
     }
 
-    fn close(&mut self) {
+    fn close_interval(&mut self) {
         let mean = (self.short > 0).then(|| self.sum / f64::from(self.short));
         match self.settings.control {
             Control::Fixed => {}
@@ -92,14 +94,14 @@ mod tests {
     use super::*;
 
     fn feed(c: &mut DelayController, batch: &[(bool, i64)]) -> i64 {
-        batch.iter().for_each(|&(short, wait)| c.completed(short, Span(wait), Span(10)));
-        c.seconds().0
+        batch.iter().for_each(|&(short, wait)| c.note_completion(short, Span(wait), Span(10)));
+        c.longest_delay().0
     }
 
     /// By hand, batches of two jobs of 10 s, D1 = 1000.
     #[test]
     fn the_papers_rule_by_hand() {
-        let settings = ClassDelay { batch: 2, ..ClassDelay::paper(1_000.0) };
+        let settings = ClassDelay { batch: 2, ..ClassDelay::from_paper(1_000.0) };
         let mut c = DelayController::new(settings);
         // s = 1 + 10/10 = 2: the first change is s itself.
         assert_eq!(feed(&mut c, &[(true, 10), (false, 500)]), 3_000);
@@ -120,24 +122,24 @@ mod tests {
 
     #[test]
     fn a_batch_without_short_jobs_counts_as_slowdown_one_at_first() {
-        let mut c = DelayController::new(ClassDelay { batch: 1, ..ClassDelay::paper(100.0) });
+        let mut c = DelayController::new(ClassDelay { batch: 1, ..ClassDelay::from_paper(100.0) });
         assert_eq!(feed(&mut c, &[(false, 500)]), 200);
-        let mut c = DelayController::new(ClassDelay { batch: 1, short_only: true, ..ClassDelay::paper(100.0) });
+        let mut c = DelayController::new(ClassDelay { batch: 1, short_only: true, ..ClassDelay::from_paper(100.0) });
         assert_eq!(feed(&mut c, &[(false, 500)]), 100);
     }
 
     #[test]
     fn the_bounded_controller_keeps_its_bounds() {
         let control = Control::Bounded { ceiling: 4.0, share: 0.25 };
-        let mut c = DelayController::new(ClassDelay { batch: 1, control, ..ClassDelay::paper(1_000.0) });
-        assert_eq!(c.seconds(), Span(0));
+        let mut c = DelayController::new(ClassDelay { batch: 1, control, ..ClassDelay::from_paper(1_000.0) });
+        assert_eq!(c.longest_delay(), Span(0));
         // Slowdown 4: log2 is 2.
         assert_eq!(feed(&mut c, &[(true, 30)]), 2_000);
         // Slowdown 1: 2 + 0.2 · (0 − 2) = 1.6.
         assert_eq!(feed(&mut c, &[(true, 0)]), 1_600);
         assert_eq!(feed(&mut c, &[(true, i64::MAX / 2); 50]), 4_000);
-        assert_eq!(c.of(Span(20_000)), Span(4_000));
-        assert_eq!(c.of(Span(12_000)), Span(3_000));
+        assert_eq!(c.delay_of(Span(20_000)), Span(4_000));
+        assert_eq!(c.delay_of(Span(12_000)), Span(3_000));
         assert_eq!(feed(&mut c, &[(true, 0); 100]), 0);
     }
 }

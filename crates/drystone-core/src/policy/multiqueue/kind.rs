@@ -4,7 +4,7 @@ use super::MultiQueue;
 use super::settings::{ClassDelay, Control, Own, Promising, QueueBorders, QueueSettings};
 use crate::model::Span;
 use crate::parts::Order;
-use crate::parts::ranking::{STARVE, order, starve};
+use crate::parts::ranking::{STARVE, parse_order, parse_starve};
 use crate::policy::{
     Args, PRIORITIES, Param, ParamCondition, ParamNeeds, PolicyKind, Priorities, SpecError, Takes, Variant,
 };
@@ -20,14 +20,14 @@ pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
     params: &[
         Param::new("bounds", "100/1000/10000", &[Takes::Ascending { unit: "seconds" }, Takes::Words(&["none", "auto"])], "the longest predicted run time of each queue but the last; auto: from history"),
         Param::new("queues", "4", &[Takes::Whole { from: 1, to: 8 }, Takes::Words(&["auto"])], "number of queues by run time; auto: as few as leave none with a coefficient of variation above 1"),
-        Param::new("history", "1000", &[Takes::Whole { from: 10, to: 1_000_000 }], "arrivals looked back on, and between two changes").expert(),
+        Param::new("history", "1000", &[Takes::Whole { from: 10, to: 1_000_000 }], "arrivals looked back on, and between two changes").for_experts(),
         Param::new("widths", "none", &[Takes::Ascending { unit: "processors" }, Takes::Words(&["none"])], "the widest job of each queue but the last, \
               within each class of run times"),
         Param::new("own", "shared", &[Takes::Words(&["shared", "fig4", "split"])], "use of idle processors: in their own partition jobs respect all \
               promises, or only that of their own queue (figure 4 to the letter), or they borrow from other partitions \
-              only processors that are idle or extra there").study(),
+              only processors that are idle or extra there").for_studies(),
         Param::new("promise", "pivot", &[Takes::Words(&["pivot", "eager", "arrival"])], "promises in the order of becoming pivot; or handed over at once \
-              when a pivot starts; or in the order of arrival, so that older jobs displace promises").study(),
+              when a pivot starts; or in the order of arrival, so that older jobs displace promises").for_studies(),
         Param::new("order", "fcfs", &[Order::TAKES], "the order of each queue: its first job is promised a start, which it keeps"),
         STARVE,
         Param::new("priorities", "equal", &[PRIORITIES], "jobs that stand first in their queues, and reserved starts, \
@@ -35,18 +35,18 @@ pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
         Param::new("delay", "none", &[Takes::Words(&["none"]), SECONDS], "D1, in seconds: jobs of the longest class start no sooner after their arrival"),
         Param::new("adapt", "paper", &[Takes::Words(&["paper", "fixed", "bounded"])], "response of the delay to the slowdown of the shortest jobs; bounded: \
               to its level instead of its changes, within bounds"),
-        Param::new("batch", "100", &[Takes::COUNT], "completed jobs between two changes of the delay").expert(),
+        Param::new("batch", "100", &[Takes::COUNT], "completed jobs between two changes of the delay").for_experts(),
         Param::new("overdue", "extended", &[Takes::Words(&["extended", "now"])], "a running job past its predicted end has \
               that end put off (by a minute, then 15, 30, 60 minutes and so on, or as correct says), or counts as ending in the \
-              next second").study(),
-        Param::new("count", "all", &[Takes::Words(&["all", "short"])], "completed jobs that make a batch").study(),
-        Param::new("tolerance", "0.25", &[Takes::Number { from: 0.0, to: 1e12 }], "changes of the slowdown up to this are ignored").expert(),
-        Param::new("first-change", "slowdown", &[Takes::Words(&["slowdown", "zero"])], "the change that the first batch counts as").study(),
-        Param::new("ceiling", "2", &[Takes::Above { above: 0.0, to: 1e12 }], "the largest delay as a multiple of D1").expert(),
-        Param::new("share", "0.1", &[Takes::Above { above: 0.0, to: 1e12 }], "a job's largest delay as a share of its predicted run time").expert(),
-        Param::new("hold", "no", &[Takes::NO_YES], "yes: a delayed job gets no promise before its delay is over").expert(),
-        Param::new("read", "arrival", &[Takes::Words(&["arrival", "now"])], "D of a waiting job: that of its arrival or that of the present").study(),
-        Param::new("wake", "yes", &[Takes::NO_YES], "yes: the end of a delay is an event of its own").expert(),
+              next second").for_studies(),
+        Param::new("count", "all", &[Takes::Words(&["all", "short"])], "completed jobs that make a batch").for_studies(),
+        Param::new("tolerance", "0.25", &[Takes::Number { from: 0.0, to: 1e12 }], "changes of the slowdown up to this are ignored").for_experts(),
+        Param::new("first-change", "slowdown", &[Takes::Words(&["slowdown", "zero"])], "the change that the first batch counts as").for_studies(),
+        Param::new("ceiling", "2", &[Takes::Above { above: 0.0, to: 1e12 }], "the largest delay as a multiple of D1").for_experts(),
+        Param::new("share", "0.1", &[Takes::Above { above: 0.0, to: 1e12 }], "a job's largest delay as a share of its predicted run time").for_experts(),
+        Param::new("hold", "no", &[Takes::NO_YES], "yes: a delayed job gets no promise before its delay is over").for_experts(),
+        Param::new("read", "arrival", &[Takes::Words(&["arrival", "now"])], "D of a waiting job: that of its arrival or that of the present").for_studies(),
+        Param::new("wake", "yes", &[Takes::NO_YES], "yes: the end of a delay is an event of its own").for_experts(),
     ],
     needs: &[
         ParamNeeds { params: &["queues", "history"], any: &[ParamCondition::Is("bounds", "auto")] },
@@ -91,8 +91,8 @@ pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
         },
     ],
     build: &|args| {
-        let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;
-        let settings = settings(args)?;
+        let priorities = Priorities::from_text(args.text_value("priorities")).map_err(|e| args.spec_error(e.to_string()))?;
+        let settings = parse_settings(args)?;
         // They count where the order does.
         let counts = settings.own == Own::Shared && settings.promise == Promising::Pivot;
         let priorities = if counts { priorities } else { Priorities::default() };
@@ -100,55 +100,58 @@ pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
     },
 };
 
-fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
+fn parse_settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {
     // What becomes of predictions is the forecast's affair; a mistake in the word is found here.
     args.get::<String>("overdue")?;
     // Read whether they count or not: a mistake in a parameter is one, whatever the others say.
-    let (queues, history) = (args.unless("auto", "queues")?, args.get("history")?);
-    let borders = match args.text("bounds") {
+    let (queues, history) = (args.parse_unless("auto", "queues")?, args.get("history")?);
+    let borders = match args.text_value("bounds") {
         "auto" => QueueBorders::Auto { queues, history },
-        _ => QueueBorders::Fixed(args.list("bounds")?.into_iter().map(Span).collect()),
+        _ => QueueBorders::Fixed(args.parse_list("bounds")?.into_iter().map(Span).collect()),
     };
-    let widths: Vec<u32> = args.list("widths")?;
+    let widths: Vec<u32> = args.parse_list("widths")?;
     let queues = match &borders {
         QueueBorders::Fixed(list) => list.len() + 1,
         QueueBorders::Auto { .. } => 8,
     };
     if queues * (widths.len() + 1) > 64 {
-        return Err(args.error("more than 64 queues; leave out some of `bounds` or `widths`".into()));
+        return Err(args.spec_error("more than 64 queues; leave out some of `bounds` or `widths`".into()));
     }
     Ok(QueueSettings {
         borders,
         widths,
-        own: args.choose("own", &[("shared", Own::Shared), ("fig4", Own::Figure4), ("split", Own::Split)])?,
-        promise: args.choose(
+        own: args.choose_value("own", &[("shared", Own::Shared), ("fig4", Own::Figure4), ("split", Own::Split)])?,
+        promise: args.choose_value(
             "promise",
             &[("pivot", Promising::Pivot), ("eager", Promising::Eager), ("arrival", Promising::Arrival)],
         )?,
-        delay: delay(args)?,
-        order: Some(order(args, "order")?).filter(|order| *order != Order::Fcfs),
-        starve: starve(args)?,
+        delay: parse_delay(args)?,
+        order: Some(parse_order(args, "order")?).filter(|order| *order != Order::Fcfs),
+        starve: parse_starve(args)?,
     })
 }
 
-fn delay(args: &Args<'_>) -> Result<Option<ClassDelay>, SpecError> {
+fn parse_delay(args: &Args<'_>) -> Result<Option<ClassDelay>, SpecError> {
     let paper = Control::Paper {
         tolerance: args.get("tolerance")?,
-        first_change: args.choose("first-change", &[("slowdown", true), ("zero", false)])?,
+        first_change: args.choose_value("first-change", &[("slowdown", true), ("zero", false)])?,
     };
-    let bounded = Control::Bounded { ceiling: args.get("ceiling")?, share: args.get("share")? };
-    let control = args.choose("adapt", &[("fixed", Control::Fixed), ("paper", paper), ("bounded", bounded)])?;
+    let bounded_control = Control::Bounded { ceiling: args.get("ceiling")?, share: args.get("share")? };
+    let control =
+        args.choose_value("adapt", &[("fixed", Control::Fixed), ("paper", paper), ("bounded", bounded_control)])?;
     let delay = ClassDelay {
         first: 0.0,
         control,
         batch: args.get("batch")?,
-        short_only: args.choose("count", &[("all", false), ("short", true)])?,
-        hold: args.yes("hold")?,
-        current: args.choose("read", &[("arrival", false), ("now", true)])?,
-        wake: args.yes("wake")?,
+        short_only: args.choose_value("count", &[("all", false), ("short", true)])?,
+        hold: args.is_yes("hold")?,
+        current: args.choose_value("read", &[("arrival", false), ("now", true)])?,
+        wake: args.is_yes("wake")?,
     };
     if delay.current && delay.hold {
-        return Err(args.error("`read=now` and `hold=yes` exclude each other: a hold needs a known duration".into()));
+        return Err(
+            args.spec_error("`read=now` and `hold=yes` exclude each other: a hold needs a known duration".into())
+        );
     }
-    Ok(args.unless("none", "delay")?.map(|first| ClassDelay { first, ..delay }))
+    Ok(args.parse_unless("none", "delay")?.map(|first| ClassDelay { first, ..delay }))
 }

@@ -34,12 +34,12 @@ impl Literal {
         self.pivots.clear();
     }
 
-    pub(super) fn forget(&mut self, id: JobId) {
+    pub(super) fn forget_job(&mut self, id: JobId) {
         self.pivots.retain(|p| p.id != id);
     }
 
     /// Returns the times of the pivots.
-    pub(super) fn times(&self) -> impl Iterator<Item = Time> + '_ {
+    pub(super) fn pivot_times(&self) -> impl Iterator<Item = Time> + '_ {
         self.pivots.iter().map(|p| p.at)
     }
 
@@ -55,7 +55,7 @@ struct PromisePlan {
 
 impl PromisePlan {
     /// This many more from then on, which is no earlier than the last step.
-    fn append(&mut self, at: Time, procs: i64) {
+    fn append_step(&mut self, at: Time, procs: i64) {
         match self.steps.last_mut() {
             Some(last) if last.0 >= at => last.1 += procs,
             last => {
@@ -65,16 +65,16 @@ impl PromisePlan {
         }
     }
 
-    fn take(&mut self, from: Time, to: Time, procs: Procs) {
+    fn take_procs(&mut self, from: Time, to: Time, procs: Procs) {
         let from = from.max(self.steps[0].0);
         if from >= to {
             return;
         }
-        let (first, last) = (self.border(from), self.border(to));
+        let (first, last) = (self.insert_border(from), self.insert_border(to));
         self.steps[first..last].iter_mut().for_each(|s| s.1 -= i64::from(procs));
     }
 
-    fn border(&mut self, time: Time) -> usize {
+    fn insert_border(&mut self, time: Time) -> usize {
         let at = self.steps.partition_point(|s| s.0 <= time) - 1;
         if self.steps[at].0 == time {
             return at;
@@ -83,15 +83,15 @@ impl PromisePlan {
         at + 1
     }
 
-    fn fits(&self, from: Time, span: Span, procs: Procs) -> bool {
+    fn fits_during(&self, from: Time, span: Span, procs: Procs) -> bool {
         let end = from.saturating_add(span);
         let at = self.steps.partition_point(|s| s.0 <= from) - 1;
         self.steps[at..].iter().take_while(|s| s.0 < end || s.0 <= from).all(|s| s.1 >= i64::from(procs))
     }
 
-    fn earliest(&self, from: Time, span: Span, procs: Procs) -> Time {
+    fn earliest_start(&self, from: Time, span: Span, procs: Procs) -> Time {
         let later = self.steps.iter().map(|s| s.0).filter(|&t| t > from);
-        std::iter::once(from).chain(later).find(|&t| self.fits(t, span, procs)).unwrap_or(Time::MAX)
+        std::iter::once(from).chain(later).find(|&t| self.fits_during(t, span, procs)).unwrap_or(Time::MAX)
     }
 }
 
@@ -100,23 +100,23 @@ impl MultiQueue {
         let now = self.scratch.now;
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
-            let class = self.class(job.id);
-            self.enqueue(job, class);
+            let class = self.job_class(job.id);
+            self.enqueue_job(job, class);
         }
         self.fresh = fresh;
         let of_class =
             |(class, queue): (usize, &super::ClassQueue)| queue.jobs().map(|j| (j, class)).collect::<Vec<_>>();
-        let mut waiting: Vec<(QueuedJob, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
-        waiting.sort_shared_by_key(|(job, _)| job.id);
-        let mut settled = vec![false; self.queues.len()];
+        let mut waiting_jobs: Vec<(QueuedJob, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
+        waiting_jobs.sort_shared_by_key(|(job, _)| job.id);
+        let mut settled_classes = vec![false; self.queues.len()];
         // All promises and running jobs, as long as nothing has changed.
         let mut plan: Option<PromisePlan> = None;
-        for (job, class) in waiting {
-            if settled[class] {
+        for (job, class) in waiting_jobs {
+            if settled_classes[class] {
                 let may = job.ready <= now && job.procs <= self.scratch.free;
                 if may && self.may_overtake(&job, class, &mut plan) {
                     self.queues[class].remove(job.id);
-                    self.start(&job, class, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
+                    self.start_job(&job, class, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
                     plan = None;
                 }
                 continue;
@@ -124,14 +124,14 @@ impl MultiQueue {
             plan = None;
             let at = self.place_pivot(&job, class, actions);
             if at <= now && job.procs <= self.scratch.free {
-                self.literal.forget(job.id);
+                self.literal.forget_job(job.id);
                 self.queues[class].remove(job.id);
-                self.start(&job, class, (StartReason::Head, &NodeSeat::default()), view, actions);
-                if let (Promising::Eager, Some(next)) = (self.settings.promise, self.queues[class].first()) {
+                self.start_job(&job, class, (StartReason::Head, &NodeSeat::default()), view, actions);
+                if let (Promising::Eager, Some(next)) = (self.settings.promise, self.queues[class].first_job()) {
                     self.place_pivot(&next, class, actions);
                 }
             } else {
-                settled[class] = true;
+                settled_classes[class] = true;
             }
         }
     }
@@ -145,7 +145,7 @@ impl MultiQueue {
             false => rank.is_none_or(|rank| i < rank),
         };
         let plan = self.plan_with(before);
-        let at = plan.earliest(job.ready.max(self.scratch.now), job.span, job.procs);
+        let at = plan.earliest_start(job.ready.max(self.scratch.now), job.span, job.procs);
         let pivot = Pivot { id: job.id, class, procs: job.procs, span: job.span, at };
         let was = rank.map(|rank| self.literal.pivots[rank].at);
         match rank {
@@ -156,7 +156,7 @@ impl MultiQueue {
             }
         }
         if was != Some(at) && at > self.scratch.now && at < Time::MAX {
-            actions.reserve(job.id, at);
+            actions.reserve_start(job.id, at);
         }
         at
     }
@@ -167,15 +167,15 @@ impl MultiQueue {
         let mut plan = PromisePlan { steps: vec![(now, i64::from(self.scratch.free))] };
         let ends = self.running.iter().map(|r| (r.end.max(now + Span(1)), i64::from(r.procs)));
         if self.scratch.changes.is_empty() {
-            ends.for_each(|(at, procs)| plan.append(at, procs));
+            ends.for_each(|(at, procs)| plan.append_step(at, procs));
         } else {
             let mut changes: Vec<(Time, i64)> = ends.chain(self.scratch.changes.iter().copied()).collect();
             changes.sort_shared_by_key(|change| change.0);
-            changes.into_iter().for_each(|(at, procs)| plan.append(at, procs));
+            changes.into_iter().for_each(|(at, procs)| plan.append_step(at, procs));
         }
         for (_, p) in self.literal.pivots.iter().enumerate().filter(|(i, p)| which(*i, p)) {
             if p.at < Time::MAX {
-                plan.take(p.at, p.at.saturating_add(p.span), p.procs);
+                plan.take_procs(p.at, p.at.saturating_add(p.span), p.procs);
             }
         }
         plan
@@ -186,32 +186,32 @@ impl MultiQueue {
     fn may_overtake(&self, job: &QueuedJob, class: usize, plan: &mut Option<PromisePlan>) -> bool {
         // What is left alone of a partition may go with the processors that will be out.
         let some_go = self.scratch.changes.iter().any(|change| change.1 < 0);
-        if some_go && !self.plan_with(|_, _| false).fits(self.scratch.now, job.span, job.procs) {
+        if some_go && !self.plan_with(|_, _| false).fits_during(self.scratch.now, job.span, job.procs) {
             return false;
         }
-        if self.settings.own != Own::Shared && job.procs <= self.spare(job, class) {
+        if self.settings.own != Own::Shared && job.procs <= self.spare_procs(job, class) {
             return true;
         }
         if self.settings.own == Own::Split {
-            let spare: Procs = (0..self.queues.len()).map(|q| self.spare(job, q)).sum();
+            let spare: Procs = (0..self.queues.len()).map(|q| self.spare_procs(job, q)).sum();
             return job.procs <= spare;
         }
         let plan = plan.get_or_insert_with(|| self.plan_with(|_, _| true));
-        plan.fits(self.scratch.now, job.span, job.procs)
+        plan.fits_during(self.scratch.now, job.span, job.procs)
     }
 
     /// Processors of a partition that the job may use for all its run without delaying that
     /// partition's pivot: idle ones if it ends by the pivot's time, else idle ones that are extra
     /// then.
-    fn spare(&self, job: &QueuedJob, class: usize) -> Procs {
+    fn spare_procs(&self, job: &QueuedJob, class: usize) -> Procs {
         let Some(partitions) = &self.partitions else { return 0 };
-        let (size, idle) = (partitions.size(class), partitions.idle(class));
+        let (size, idle) = (partitions.queue_size(class), partitions.idle_procs(class));
         let now = self.scratch.now;
         match self.literal.of_class(class) {
             Some(pivot) if now.saturating_add(job.span) > pivot.at => {
                 let still = |end: Time| end.max(now + Span(1)) > pivot.at;
-                let running = self.running.iter().filter(|r| self.class(r.id) == class && still(r.end));
-                let busy: Procs = running.map(|r| r.procs).sum();
+                let running_jobs = self.running.iter().filter(|r| self.job_class(r.id) == class && still(r.end));
+                let busy: Procs = running_jobs.map(|r| r.procs).sum();
                 idle.min(size.saturating_sub(busy).saturating_sub(pivot.procs))
             }
             _ => idle,

@@ -122,10 +122,10 @@ impl MultiQueue {
     #[must_use]
     pub fn new(settings: QueueSettings, priorities: Priorities) -> MultiQueue {
         let classes = QueueClasses::new(&settings);
-        let rater = settings.ordered().then(|| settings.order.clone()).flatten();
-        let rater = rater.map(|order| Rater::guarded(order, settings.starve));
+        let rater = settings.is_ordered().then(|| settings.order.clone()).flatten();
+        let rater = rater.map(|order| Rater::with_guard(order, settings.starve));
         MultiQueue {
-            queues: (0..classes.most()).map(|_| ClassQueue::default()).collect(),
+            queues: (0..classes.max_queues()).map(|_| ClassQueue::default()).collect(),
             classes,
             fresh: Vec::new(),
             aside: Vec::new(),
@@ -138,7 +138,7 @@ impl MultiQueue {
             literal: Literal::default(),
             partitions: None,
             controller: settings.delay.map(DelayController::new),
-            shares: rater.as_ref().and_then(Rater::shares),
+            shares: rater.as_ref().and_then(Rater::initial_shares),
             rater,
             privileges: JobPrivileges::new(priorities),
             dirty: false,
@@ -152,35 +152,35 @@ impl MultiQueue {
         }
     }
 
-    fn class(&self, id: JobId) -> usize {
+    fn job_class(&self, id: JobId) -> usize {
         usize::from(self.class_of[id])
     }
 
     /// Returns the earliest time at which a job of this class and prediction may start.
-    fn ready(&self, class: usize, submit: Time, span: Span, now: Time) -> Time {
+    fn ready_time(&self, class: usize, submit: Time, span: Span, now: Time) -> Time {
         match &self.controller {
-            Some(controller) if self.classes.is_long(class) => submit.saturating_add(controller.of(span)),
+            Some(controller) if self.classes.is_long(class) => submit.saturating_add(controller.delay_of(span)),
             _ => now,
         }
     }
 
-    fn arrived(&mut self, id: JobId, view: &View<'_>) {
+    fn note_arrival(&mut self, id: JobId, view: &View<'_>) {
         let (job, span) = (view.job(id), view.prediction(id).max(Span(1)));
-        if self.classes.learn(span) {
+        if self.classes.learn_arrival(span) {
             self.sort_anew(view);
         }
-        let class = self.classes.of(span, job.procs);
+        let class = self.classes.queue_of(span, job.procs);
         self.class_of.push(class as u8);
         self.queue_up(id, span, class, view);
     }
 
     /// Adds a job with this prediction to its queue.
     fn queue_up(&mut self, id: JobId, span: Span, class: usize, view: &View<'_>) {
-        let (job, now) = (view.job(id), view.now());
-        let reserved = self.privileges.enter(id, view);
-        let ready = self.ready(class, job.submit, span, now).max(reserved.unwrap_or(now)).max(now);
+        let (job, now) = (view.job(id), view.current_time());
+        let reserved_start = self.privileges.record_job(id, view);
+        let ready = self.ready_time(class, job.submit, span, now).max(reserved_start.unwrap_or(now)).max(now);
         let job = QueuedJob { id, procs: job.procs, span, ready, submit: job.submit };
-        if ready > now && self.settings.hold() && reserved.is_none() {
+        if ready > now && self.settings.has_hold() && reserved_start.is_none() {
             self.held.insert((ready, id), job);
         } else {
             self.fresh.push(job);
@@ -190,43 +190,43 @@ impl MultiQueue {
     /// The borders have moved: every waiting job goes to the queue that is now its own. Promises
     /// stay.
     fn sort_anew(&mut self, view: &View<'_>) {
-        let now = view.now();
+        let now = view.current_time();
         let jobs: Vec<QueuedJob> = self.queues.iter().flat_map(ClassQueue::jobs).collect();
         self.queues.iter_mut().for_each(|q| *q = ClassQueue::default());
         for job in jobs {
-            let class = self.classes.of(job.span, job.procs);
+            let class = self.classes.queue_of(job.span, job.procs);
             self.class_of[job.id] = class as u8;
             self.queues[class].insert(job, now);
         }
         for job in self.fresh.iter().chain(self.held.values()) {
-            self.class_of[job.id] = self.classes.of(job.span, job.procs) as u8;
+            self.class_of[job.id] = self.classes.queue_of(job.span, job.procs) as u8;
         }
         let classes = &self.classes;
-        self.promises.classify(|p| classes.of(p.span, p.procs));
+        self.promises.reassign_classes(|p| classes.queue_of(p.span, p.procs));
         self.literal.clear();
         self.dirty = true;
     }
 
-    fn ended(&mut self, id: JobId, view: &View<'_>) {
+    fn note_end(&mut self, id: JobId, view: &View<'_>) {
         if let Some(shares) = &mut self.shares {
-            ranking::account(shares, id, view);
+            ranking::account_usage(shares, id, view);
         }
-        self.privileges.leave(id, view);
-        let class = self.class(id);
+        self.privileges.forget_job(id, view);
+        let class = self.job_class(id);
         let end = planned_end(id, view.prediction(id), view);
         self.running.remove(end, id);
-        self.stale |= end != view.now();
+        self.stale |= end != view.current_time();
         if let Some(partitions) = &mut self.partitions {
-            partitions.end(class, view.job(id).procs);
+            partitions.end_job(class, view.job(id).procs);
         }
         if let Some(controller) = &mut self.controller {
-            controller.completed(self.classes.is_short(class), view.waited(id), view.ran(id));
+            controller.note_completion(self.classes.is_short(class), view.wait_so_far(id), view.run_time_so_far(id));
         }
         self.dirty = true;
     }
 
     /// Takes a waiting job out of wherever it is.
-    fn withdraw(&mut self, id: JobId) -> Option<QueuedJob> {
+    fn withdraw_job(&mut self, id: JobId) -> Option<QueuedJob> {
         if let Some(at) = self.fresh.iter().position(|j| j.id == id) {
             return Some(self.fresh.remove(at));
         }
@@ -236,11 +236,11 @@ impl MultiQueue {
         if let Some(at) = self.aside.iter().position(|j| j.id == id) {
             return Some(self.aside.remove(at));
         }
-        let class = self.class(id);
+        let class = self.job_class(id);
         self.queues[class].remove(id)
     }
 
-    fn repredicted(&mut self, id: JobId, old: Span, view: &View<'_>) {
+    fn note_prediction(&mut self, id: JobId, old: Span, view: &View<'_>) {
         let new = view.prediction(id);
         (self.dirty, self.stale) = (true, true);
         match view.phase(id) {
@@ -251,12 +251,12 @@ impl MultiQueue {
                 }
             }
             Phase::Waiting => {
-                let Some(job) = self.withdraw(id) else { return };
+                let Some(job) = self.withdraw_job(id) else { return };
                 let span = new.max(Span(1));
-                let class = self.classes.of(span, job.procs);
+                let class = self.classes.queue_of(span, job.procs);
                 self.class_of[id] = class as u8;
-                self.promises.repredict(id, span, class);
-                self.literal.forget(id);
+                self.promises.update_prediction(id, span, class);
+                self.literal.forget_job(id);
                 // Its earliest start has been announced; only a job that was not delayed yet may be
                 // now.
                 self.fresh.push(QueuedJob { span, ..job });
@@ -266,14 +266,14 @@ impl MultiQueue {
     }
 
     /// Lets those start, or be seen, whose delay is over.
-    fn release(&mut self, now: Time) {
+    fn release_due(&mut self, now: Time) {
         while let Some((&key, _)) = self.held.first_key_value().filter(|(key, _)| key.0 <= now) {
             self.fresh.extend(self.held.remove(&key));
             self.dirty = true;
         }
         if let Some(controller) = self.controller.as_ref().filter(|_| self.settings.delay.is_some_and(|d| d.current)) {
             for queue in &mut self.queues {
-                queue.set_ready(|job| job.submit.saturating_add(controller.of(job.span)));
+                queue.set_ready(|job| job.submit.saturating_add(controller.delay_of(job.span)));
             }
         }
         while let Some(&(_, id)) = self.due.first().filter(|due| due.0 <= now) {
@@ -283,14 +283,14 @@ impl MultiQueue {
         }
         if self.settings.delay.is_some_and(|d| d.current || !d.wake) {
             for queue in &mut self.queues {
-                self.dirty |= queue.release(now);
+                self.dirty |= queue.release_due(now);
             }
         }
     }
 
     /// A job comes to its queue.
     #[inline]
-    fn enqueue(&mut self, job: QueuedJob, class: usize) {
+    fn enqueue_job(&mut self, job: QueuedJob, class: usize) {
         let now = self.scratch.now;
         if job.ready > now && self.settings.delay.is_some_and(|d| d.wake && !d.current) {
             self.due.insert((job.ready, job.id));
@@ -302,26 +302,26 @@ impl MultiQueue {
     fn next_ready(&self) -> Option<Time> {
         let delay = self.settings.delay?;
         let appears = self.held.keys().next().map(|k| k.0).filter(|_| delay.wake || self.running.is_empty());
-        let known = [self.due.first().map(|d| d.0), appears];
+        let known_times = [self.due.first().map(|d| d.0), appears];
         // Without events of its own, a delay that is over is found at the next event; there must be
         // one.
         let scan = delay.current && delay.wake || !delay.wake && self.running.is_empty();
-        let found = scan.then(|| self.queues.iter().filter_map(ClassQueue::next_ready).min()).flatten();
+        let queue_time = scan.then(|| self.queues.iter().filter_map(ClassQueue::next_ready).min()).flatten();
         // Where delays are cut short while jobs wait, or a pivot is deposed behind which another
         // was promised its start, a promised time may be no other event's. (While a job is overdue,
         // promises are put off from second to second.)
         let now = self.scratch.now;
-        let overdue = self.running.first().is_some_and(|r| r.end <= now);
+        let overdue = self.running.first_ending().is_some_and(|r| r.end <= now);
         let lone = (delay.current && delay.wake || delay.hold) && !overdue || self.running.is_empty();
-        let promised = lone.then(|| self.promises.iter().map(|p| p.at)).into_iter().flatten();
+        let promised_times = lone.then(|| self.promises.iter().map(|p| p.at)).into_iter().flatten();
         // Those of figure 4 pass unseen wherever more was promised than there is.
-        let literal = self.running.is_empty().then(|| self.literal.times()).into_iter().flatten();
-        let promised = promised.chain(literal).filter(|&at| now < at && at < Time::MAX);
-        known.into_iter().flatten().chain(found).chain(promised).min()
+        let literal = self.running.is_empty().then(|| self.literal.pivot_times()).into_iter().flatten();
+        let future_promises = promised_times.chain(literal).filter(|&at| now < at && at < Time::MAX);
+        known_times.into_iter().flatten().chain(queue_time).chain(future_promises).min()
     }
 
     /// A start, wherever it was decided.
-    fn start(
+    fn start_job(
         &mut self,
         job: &QueuedJob,
         class: usize,
@@ -330,17 +330,17 @@ impl MultiQueue {
         actions: &mut Actions,
     ) {
         let end = self.scratch.now.saturating_add(job.span);
-        self.scratch.namer.start((job.id, why), end, seat, view, actions);
+        self.scratch.namer.start_job((job.id, why), end, seat, view, actions);
         self.scratch.free -= job.procs;
         self.take_pools(job.id, seat, view);
         self.running.insert(RunningJob { end, id: job.id, procs: job.procs });
         if let Some(partitions) = &mut self.partitions {
-            partitions.start(class, job.procs);
+            partitions.start_job(class, job.procs);
         }
     }
 
     /// Tells observers what has changed.
-    fn report(&mut self, actions: &mut Actions) {
+    fn report_changes(&mut self, actions: &mut Actions) {
         let mut tell = |gauge: Gauge, value: i64| {
             let at = self.told.iter().position(|t| t.0 == gauge).unwrap_or_else(|| {
                 self.told.push((gauge, i64::MIN));
@@ -355,10 +355,10 @@ impl MultiQueue {
             tell(Gauge::Partition(i as u32 + 1), i64::from(size));
         }
         if let Some(controller) = &self.controller {
-            tell(Gauge::Delay, controller.seconds().0);
+            tell(Gauge::Delay, controller.longest_delay().0);
         }
         if matches!(self.settings.borders, QueueBorders::Auto { .. }) {
-            tell(Gauge::Queues, self.classes.count() as i64);
+            tell(Gauge::Queues, self.classes.queue_count() as i64);
             for (i, border) in self.classes.borders().iter().enumerate() {
                 tell(Gauge::Border(i as u32 + 1), border.0);
             }
@@ -384,22 +384,22 @@ impl Policy for MultiQueue {
     #[inline]
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            PolicyEvent::Arrived(id) => self.arrived(id, view),
-            PolicyEvent::Ended { job, .. } => self.ended(job, view),
-            PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
+            PolicyEvent::Arrived(id) => self.note_arrival(id, view),
+            PolicyEvent::Ended { job, .. } => self.note_end(job, view),
+            PolicyEvent::Repredicted { job, old } => self.note_prediction(job, old, view),
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
                 if matches!(event, PolicyEvent::Cancelled(_)) {
-                    self.privileges.leave(id, view);
+                    self.privileges.forget_job(id, view);
                 }
-                self.withdraw(id);
+                self.withdraw_job(id);
                 self.promises.drop(id);
                 self.seats.remove(&id);
-                self.literal.forget(id);
+                self.literal.forget_job(id);
                 (self.dirty, self.stale) = (true, true);
             }
-            PolicyEvent::Released(id) => self.released(id, view),
-            PolicyEvent::Stopped { job, .. } => self.stopped(job, view),
-            PolicyEvent::Runs(id) => self.runs(id, view),
+            PolicyEvent::Released(id) => self.note_release(id, view),
+            PolicyEvent::Stopped { job, .. } => self.note_stop(job, view),
+            PolicyEvent::Runs(id) => self.note_foreign_start(id, view),
             PolicyEvent::Capacity => self.capacity_changed(view),
             PolicyEvent::Woken | PolicyEvent::Parked(_) | PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
         }
@@ -407,11 +407,11 @@ impl Policy for MultiQueue {
 
     #[inline]
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.scratch.now = view.now();
-        self.scratch.free = view.free();
+        self.scratch.now = view.current_time();
+        self.scratch.free = view.free_processors();
         self.scratch.planned = false;
         self.scratch.namer = SeatNamer::default();
-        self.class_of.forget_before(view.oldest());
+        self.class_of.forget_before(view.oldest_job());
         self.scratch.changes.clear();
         if let Some(outlook) = view.outlook() {
             self.look_ahead(outlook, view);
@@ -419,30 +419,30 @@ impl Policy for MultiQueue {
         if self.partitions.is_none() && (self.listened || self.settings.own != Own::Shared) {
             // As many as there are queues: the borders may have moved already, in the very second
             // of the first arrivals.
-            let (queues, most) = (self.classes.count(), self.queues.len());
+            let (queues, most) = (self.classes.queue_count(), self.queues.len());
             self.partitions = Some(Partitions::new(view.machine().procs, queues, most));
         }
         if self.settings.delay.is_some() {
-            self.release(view.now());
+            self.release_due(view.current_time());
         }
-        if self.settings.literal() {
+        if self.settings.is_literal() {
             self.literal_pass(view, actions);
         } else if self.rater.is_some() || !self.privileges.is_empty() {
             self.ordered_pass(view, actions);
         } else {
-            self.pass(view, actions);
+            self.run_pass(view, actions);
         }
         self.dirty = std::mem::take(&mut self.deposed);
         if self.settings.delay.is_some() {
             self.wake = self.next_ready();
         }
-        if self.privileges.reserves() {
-            let delayed = self.wake.filter(|_| self.settings.delay.is_some());
+        if self.privileges.has_reservations() {
+            let delay_wake = self.wake.filter(|_| self.settings.delay.is_some());
             // No other event may fall on a reserved start.
-            self.wake = delayed.into_iter().chain(self.privileges.next_reserved(view.now())).min();
+            self.wake = delay_wake.into_iter().chain(self.privileges.next_reserved(view.current_time())).min();
         }
         if self.listened {
-            self.report(actions);
+            self.report_changes(actions);
         }
     }
 
@@ -450,24 +450,24 @@ impl Policy for MultiQueue {
         self.wake
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
     fn counts_resources(&self) -> bool {
         // Where promises may be broken, partitions of processors decide.
-        !self.settings.literal()
+        !self.settings.is_literal()
     }
 
     fn places_on_nodes(&self) -> bool {
-        !self.settings.literal()
+        !self.settings.is_literal()
     }
 
-    fn prioritise(&mut self, priorities: Priorities) -> Result<(), PriorityError> {
+    fn set_priorities(&mut self, priorities: Priorities) -> Result<(), PriorityError> {
         self.take_priorities(priorities)
     }
 
-    fn listen(&mut self) {
+    fn enable_notes(&mut self) {
         self.listened = true;
     }
 }

@@ -8,33 +8,33 @@ use crate::policy::{Outlook, View};
 impl MultiQueue {
     /// A job waits again. It has been sorted into a queue already, and its prediction may be
     /// another.
-    pub(super) fn released(&mut self, id: JobId, view: &View<'_>) {
+    pub(super) fn note_release(&mut self, id: JobId, view: &View<'_>) {
         let (job, span) = (view.job(id), view.prediction(id).max(Span(1)));
-        let class = self.classes.of(span, job.procs);
+        let class = self.classes.queue_of(span, job.procs);
         self.class_of[id] = class as u8;
         self.queue_up(id, span, class, view);
         self.dirty = true;
     }
 
     /// A running job has gone without having ended.
-    pub(super) fn stopped(&mut self, id: JobId, view: &View<'_>) {
-        self.privileges.leave(id, view);
-        let class = self.class(id);
+    pub(super) fn note_stop(&mut self, id: JobId, view: &View<'_>) {
+        self.privileges.forget_job(id, view);
+        let class = self.job_class(id);
         self.running.remove(planned_end(id, view.prediction(id), view), id);
         if let Some(partitions) = &mut self.partitions {
-            partitions.end(class, view.job(id).procs);
+            partitions.end_job(class, view.job(id).procs);
         }
         (self.dirty, self.stale) = (true, true);
     }
 
     /// A job runs that this policy has not started.
-    pub(super) fn runs(&mut self, id: JobId, view: &View<'_>) {
-        self.privileges.enter(id, view);
-        let (class, procs) = (self.class(id), view.job(id).procs);
+    pub(super) fn note_foreign_start(&mut self, id: JobId, view: &View<'_>) {
+        self.privileges.record_job(id, view);
+        let (class, procs) = (self.job_class(id), view.job(id).procs);
         let end = planned_end(id, view.prediction(id), view);
         self.running.insert(RunningJob { end, id, procs });
         if let Some(partitions) = &mut self.partitions {
-            partitions.start(class, procs);
+            partitions.start_job(class, procs);
         }
         (self.dirty, self.stale) = (true, true);
     }
@@ -45,21 +45,21 @@ impl MultiQueue {
         self.fresh.append(&mut self.aside);
         let Some(outlook) = view.outlook() else { return };
         let most = outlook.left_of(view.machine().procs);
-        let waiting = self.queues.iter().flat_map(ClassQueue::jobs);
-        let wide: Vec<JobId> = waiting.filter(|job| job.procs > most).map(|job| job.id).collect();
+        let waiting_jobs = self.queues.iter().flat_map(ClassQueue::jobs);
+        let wide: Vec<JobId> = waiting_jobs.filter(|job| job.procs > most).map(|job| job.id).collect();
         for id in wide {
-            let job = self.withdraw(id);
+            let job = self.withdraw_job(id);
             self.aside.extend(job);
             self.promises.drop(id);
             self.seats.remove(&id);
-            self.literal.forget(id);
+            self.literal.forget_job(id);
         }
         self.set_aside_fresh(most);
     }
 
     /// Before a pass while processors are out or announced to be.
     pub(super) fn look_ahead(&mut self, outlook: &Outlook, view: &View<'_>) {
-        outlook.changes(view.now(), |id| view.predicted_end(id), &mut self.scratch.changes);
+        outlook.capacity_changes(view.current_time(), |id| view.predicted_end(id), &mut self.scratch.changes);
         self.set_aside_fresh(outlook.left_of(view.machine().procs));
         // An overdue job on processors that go with it puts off what was promised behind it from
         // second to second.

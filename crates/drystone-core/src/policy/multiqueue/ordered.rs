@@ -11,26 +11,28 @@ impl MultiQueue {
     /// no promise.
     pub(super) fn ordered_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.keep_promises(view, actions);
-        self.climb();
+        self.compute_stairs();
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
-            let class = self.class(job.id);
-            self.enqueue(job, class);
-            if let Some(start) = self.privileges.reserved_start(job.id).filter(|_| self.promises.of(job.id).is_none()) {
-                self.promise(&QueuedJob { ready: job.ready.max(start), ..job }, class, view, actions);
+            let class = self.job_class(job.id);
+            self.enqueue_job(job, class);
+            if let Some(start) =
+                self.privileges.reserved_start(job.id).filter(|_| self.promises.find_promise(job.id).is_none())
+            {
+                self.promise_start(&QueuedJob { ready: job.ready.max(start), ..job }, class, view, actions);
             }
         }
         self.fresh = fresh;
         let mut has_pivot = vec![false; self.queues.len()];
         for (job, class) in self.in_order(view) {
-            let waits = match self.promises.of(job.id).map(|promise| promise.at) {
+            let waits = match self.promises.find_promise(job.id).map(|promise| promise.at) {
                 Some(at) => !self.start_promised(&job, class, at <= self.scratch.now, view, actions),
                 None => !self.start_unpromised(&job, class, has_pivot[class], view, actions),
             };
             if waits && !has_pivot[class] && self.privileges.reserved_start(job.id).is_none() {
                 has_pivot[class] = true;
-                if self.promises.of(job.id).is_none() {
-                    self.promise(&job, class, view, actions);
+                if self.promises.find_promise(job.id).is_none() {
+                    self.promise_start(&job, class, view, actions);
                 }
             }
         }
@@ -39,29 +41,30 @@ impl MultiQueue {
     /// Every waiting job with its queue, the first in the order first.
     fn in_order(&mut self, view: &View<'_>) -> Vec<(QueuedJob, usize)> {
         let of_class = |(class, queue): (usize, &ClassQueue)| queue.jobs().map(|job| (job, class)).collect::<Vec<_>>();
-        let mut waiting: Vec<(QueuedJob, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
-        waiting.sort_shared_by_key(|(job, _)| job.id);
-        let ids: Vec<JobId> = waiting.iter().map(|(job, _)| job.id).collect();
-        let ranked = self.rater.as_ref().map(|rater| rater.ranked(&ids, self.shares.as_mut(), view));
-        let mut ordered = match ranked {
-            Some(ranked) => ranked.into_iter().map(|at| waiting[at]).collect(),
-            None => waiting,
+        let mut waiting_jobs: Vec<(QueuedJob, usize)> = self.queues.iter().enumerate().flat_map(of_class).collect();
+        waiting_jobs.sort_shared_by_key(|(job, _)| job.id);
+        let ids: Vec<JobId> = waiting_jobs.iter().map(|(job, _)| job.id).collect();
+        let ranked_positions = self.rater.as_ref().map(|rater| rater.rank_jobs(&ids, self.shares.as_mut(), view));
+        let mut ordered_jobs = match ranked_positions {
+            Some(ranked) => ranked.into_iter().map(|at| waiting_jobs[at]).collect(),
+            None => waiting_jobs,
         };
         if !self.privileges.is_empty() {
-            self.put_important_first(&mut ordered, view);
+            self.put_important_first(&mut ordered_jobs, view);
         }
-        ordered
+        ordered_jobs
     }
 
     /// Moves jobs of higher priority forward, and those that have waited too long before all
     /// others; the rest of the order stays.
     fn put_important_first(&self, ordered: &mut [(QueuedJob, usize)], view: &View<'_>) {
-        let starves = |job: &QueuedJob| self.settings.starve.is_some_and(|patience| view.waited(job.id) > patience);
-        let grade = |job: &QueuedJob| if starves(job) { f64::INFINITY } else { self.privileges.grade(job.id) };
-        let mut graded: Vec<(f64, usize)> = ordered.iter().map(|(job, _)| grade(job)).zip(0..).collect();
-        graded.sort_shared_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let sorted: Vec<(QueuedJob, usize)> = graded.into_iter().map(|(_, at)| ordered[at]).collect();
-        ordered.copy_from_slice(&sorted);
+        let starves =
+            |job: &QueuedJob| self.settings.starve.is_some_and(|patience| view.wait_so_far(job.id) > patience);
+        let grade = |job: &QueuedJob| if starves(job) { f64::INFINITY } else { self.privileges.job_priority(job.id) };
+        let mut graded_positions: Vec<(f64, usize)> = ordered.iter().map(|(job, _)| grade(job)).zip(0..).collect();
+        graded_positions.sort_shared_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let sorted_jobs: Vec<(QueuedJob, usize)> = graded_positions.into_iter().map(|(_, at)| ordered[at]).collect();
+        ordered.copy_from_slice(&sorted_jobs);
     }
 
     /// Starts a job whose promised time has come. Returns whether it started.
@@ -79,8 +82,8 @@ impl MultiQueue {
             self.promises.remove(job.id);
             self.queues[class].remove(job.id);
             let seat = self.seats.remove(&job.id).unwrap_or_default();
-            self.start(job, class, (StartReason::Head, &seat), view, actions);
-            self.climb();
+            self.start_job(job, class, (StartReason::Head, &seat), view, actions);
+            self.compute_stairs();
         }
         starts
     }

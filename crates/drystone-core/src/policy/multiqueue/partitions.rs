@@ -25,12 +25,12 @@ impl Partitions {
     }
 
     /// Processors of a queue.
-    pub(super) fn size(&self, queue: usize) -> Procs {
+    pub(super) fn queue_size(&self, queue: usize) -> Procs {
         self.size[queue]
     }
 
     /// Idle ones among them.
-    pub(super) fn idle(&self, queue: usize) -> Procs {
+    pub(super) fn idle_procs(&self, queue: usize) -> Procs {
         self.idle[queue]
     }
 
@@ -41,26 +41,26 @@ impl Partitions {
     /// A job of the queue starts: missing processors move over from idle ones of other queues, in
     /// the order of the queues, and stay. What another scheduler starts may need more than are
     /// idle.
-    pub(super) fn start(&mut self, queue: usize, procs: Procs) {
+    pub(super) fn start_job(&mut self, queue: usize, procs: Procs) {
         let mut missing = procs.saturating_sub(self.idle[queue]);
         for other in 0..self.size.len() {
             if missing == 0 {
                 break;
             }
             if other != queue {
-                let moved = missing.min(self.idle[other]);
-                self.idle[other] -= moved;
-                self.size[other] -= moved;
-                self.idle[queue] += moved;
-                self.size[queue] += moved;
-                missing -= moved;
+                let moved_procs = missing.min(self.idle[other]);
+                self.idle[other] -= moved_procs;
+                self.size[other] -= moved_procs;
+                self.idle[queue] += moved_procs;
+                self.size[queue] += moved_procs;
+                missing -= moved_procs;
             }
         }
         self.idle[queue] -= procs.min(self.idle[queue]);
     }
 
     /// A job of the queue has ended.
-    pub(super) fn end(&mut self, queue: usize, procs: Procs) {
+    pub(super) fn end_job(&mut self, queue: usize, procs: Procs) {
         self.idle[queue] = (self.idle[queue] + procs).min(self.size[queue]);
     }
 }
@@ -74,10 +74,10 @@ mod tests {
     fn the_remainder_goes_to_the_first() {
         assert_eq!(Partitions::new(10, 4, 5).sizes(), [3, 3, 2, 2, 0]);
         let mut p = Partitions::new(10, 4, 4);
-        p.start(2, 6);
+        p.start_job(2, 6);
         assert_eq!((p.sizes(), &p.idle[..]), (&[0, 2, 6, 2][..], &[0, 2, 0, 2][..]));
-        p.end(2, 6);
-        p.start(0, 10);
+        p.end_job(2, 6);
+        p.start_job(0, 10);
         assert_eq!(p.sizes(), [10, 0, 0, 0]);
     }
 
@@ -94,16 +94,16 @@ mod tests {
             for (start, queue, procs) in ops {
                 let free = p.idle.iter().sum::<Procs>();
                 if start && procs <= free {
-                    p.start(queue % queues, procs);
+                    p.start_job(queue % queues, procs);
                     running.push((queue % queues, procs));
                 } else if !running.is_empty() {
                     let (queue, procs) = running.swap_remove(queue % running.len());
-                    p.end(queue, procs);
+                    p.end_job(queue, procs);
                 }
                 prop_assert_eq!(p.sizes().iter().sum::<Procs>(), machine);
                 for q in 0..queues {
                     let busy: Procs = running.iter().filter(|r| r.0 == q).map(|r| r.1).sum();
-                    prop_assert_eq!(p.idle(q) + busy, p.size(q));
+                    prop_assert_eq!(p.idle_procs(q) + busy, p.queue_size(q));
                 }
             }
         }

@@ -2,11 +2,11 @@
 
 use super::pools::UNBOUNDED;
 use super::promises::PromisedStart;
-use super::queues::{QueuedJob, place};
+use super::queues::{QueuedJob, queue_place};
 use super::{MultiQueue, Promising, StartReason};
 use crate::model::{JobId, Span, Time};
 use crate::parts::Profile;
-use crate::policy::outlook::merged;
+use crate::policy::outlook::merge_changes;
 use crate::policy::{Actions, View};
 
 /// The next job of a queue that may start beside the promises.
@@ -24,15 +24,15 @@ pub(super) enum QueueCandidate {
 impl MultiQueue {
     /// Waiting jobs of all queues in order of arrival: pivots start if their time has come and are
     /// promised one if they have none; others start where they disturb no promise.
-    pub(super) fn pass(&mut self, view: &View<'_>, actions: &mut Actions) {
+    pub(super) fn run_pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.keep_promises(view, actions);
-        self.climb();
+        self.compute_stairs();
         // A pivot among several newcomers may hand over to another of them.
         let eager = self.settings.promise == Promising::Eager && self.fresh.len() > 1;
-        if self.dirty || eager || self.promises.first().is_some_and(|p| p.at <= self.scratch.now) {
+        if self.dirty || eager || self.promises.first_promise().is_some_and(|p| p.at <= self.scratch.now) {
             self.full_pass(view, actions);
         } else {
-            self.newcomers(view, actions);
+            self.start_newcomers(view, actions);
         }
     }
 
@@ -41,11 +41,11 @@ impl MultiQueue {
     pub(super) fn keep_promises(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = self.scratch.now;
         self.fill_pools(view);
-        let Some(first) = self.promises.first() else {
+        let Some(first) = self.promises.first_promise() else {
             self.stale = false;
             return;
         };
-        let overdue = self.running.first().is_some_and(|r| r.end <= now);
+        let overdue = self.running.first_ending().is_some_and(|r| r.end <= now);
         if !(self.stale || first.at < now || overdue && first.at <= now) {
             self.reserve_promised(view);
             return;
@@ -57,8 +57,8 @@ impl MultiQueue {
         }
         let mut profile = self.profile_of_running();
         let pools = self.scratch.pools.as_deref_mut();
-        self.promises.replace(now, &mut profile, (pools, view), |id, at| {
-            actions.reserve(id, at);
+        self.promises.replace_promises(now, &mut profile, (pools, view), |id, at| {
+            actions.reserve_start(id, at);
             // Put off beyond the end of another job, it may leave room for a job that waited
             // before.
             self.dirty = true;
@@ -72,7 +72,7 @@ impl MultiQueue {
         let MultiQueue { promises, seats, scratch, .. } = self;
         if let Some(pools) = scratch.pools.as_deref_mut() {
             for promise in promises.iter() {
-                pools.reserve(promise.id, (promise.at, promise.end()), seats.get(&promise.id), view);
+                pools.reserve_seat(promise.id, (promise.at, promise.promised_end()), seats.get(&promise.id), view);
             }
         }
     }
@@ -84,20 +84,20 @@ impl MultiQueue {
         let Some(room) = scratch.pools.as_deref_mut().and_then(|pools| pools.room.as_mut()) else { return };
         room.set_seats(std::mem::take(seats));
         let mut plan: Vec<PromisedStart> = promises.iter().copied().collect();
-        let ready = |id: JobId| promises.of(id).map_or(now, |promise| promise.ready.max(now));
-        let mut planned: Vec<_> = plan.iter().map(PromisedStart::planned).collect();
-        room.compress(&mut planned, ready, view, |job, _| {
+        let ready = |id: JobId| promises.find_promise(id).map_or(now, |promise| promise.ready.max(now));
+        let mut planned_jobs: Vec<_> = plan.iter().map(PromisedStart::planned_job).collect();
+        room.compress_plan(&mut planned_jobs, ready, view, |job, _| {
             if job.start < Time::MAX {
-                actions.reserve(job.id, job.start);
+                actions.reserve_start(job.id, job.start);
             }
             *dirty = true;
         });
         for promise in &mut plan {
-            promise.at = planned.iter().find(|job| job.id == promise.id).map_or(Time::MAX, |job| job.start);
+            promise.at = planned_jobs.iter().find(|job| job.id == promise.id).map_or(Time::MAX, |job| job.start);
             promise.left = UNBOUNDED;
         }
-        promises.set(plan);
-        *seats = room.seats().cloned().unwrap_or_default();
+        promises.set_promises(plan);
+        *seats = room.planned_seats().cloned().unwrap_or_default();
     }
 
     /// Free processors over time without running jobs. One that should have ended holds its
@@ -107,34 +107,34 @@ impl MultiQueue {
         let mut profile = self.scratch.profile.take().unwrap_or_else(|| Profile::new(now, 0));
         let ends = self.running.iter().map(|r| (r.end.max(now + Span(1)), r.procs));
         if self.is_seated() {
-            profile.reset(now, UNBOUNDED);
+            profile.reset_to(now, UNBOUNDED);
         } else if self.scratch.changes.is_empty() {
             profile.reset_to_running(now, self.scratch.free, ends);
         } else {
             let ends = ends.map(|(end, procs)| (end, i64::from(procs)));
-            profile.reset_to_changes(now, self.scratch.free, merged(self.scratch.changes.iter().copied(), ends));
+            profile.reset_to_changes(now, self.scratch.free, merge_changes(self.scratch.changes.iter().copied(), ends));
         }
         profile
     }
 
     /// The profile with all promises taken out.
-    fn plan(&mut self) -> Profile {
+    fn planned_profile(&mut self) -> Profile {
         if self.scratch.planned
             && let Some(profile) = self.scratch.profile.take()
         {
             return profile;
         }
         let mut profile = self.profile_of_running();
-        self.promises.reserve(&mut profile);
+        self.promises.reserve_promises(&mut profile);
         profile
     }
 
     /// Only jobs arrived and no promise was moved: a job that could not start before cannot start
     /// now, since all promises have come nearer and nothing was given back.
-    fn newcomers(&mut self, view: &View<'_>, actions: &mut Actions) {
+    fn start_newcomers(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
-            let class = self.class(job.id);
+            let class = self.job_class(job.id);
             let pivot = self.queues[class].is_empty();
             if self.may_start(&job, view) {
                 self.start_beside(
@@ -145,9 +145,9 @@ impl MultiQueue {
                     actions,
                 );
             } else {
-                self.enqueue(job, class);
+                self.enqueue_job(job, class);
                 if pivot {
-                    self.promise(&job, class, view, actions);
+                    self.promise_start(&job, class, view, actions);
                 }
             }
         }
@@ -158,8 +158,8 @@ impl MultiQueue {
         let now = self.scratch.now;
         let mut fresh = std::mem::take(&mut self.fresh);
         for job in fresh.drain(..) {
-            let class = self.class(job.id);
-            self.enqueue(job, class);
+            let class = self.job_class(job.id);
+            self.enqueue_job(job, class);
         }
         self.fresh = fresh;
         let count = self.queues.len();
@@ -167,7 +167,7 @@ impl MultiQueue {
         self.scratch.settled.resize(count, false);
         // A pivot whose time has not come has nothing to do in this pass.
         for promise in self.promises.iter().filter(|p| p.at > now) {
-            let first = self.queues[promise.class].first();
+            let first = self.queues[promise.class].first_job();
             self.scratch.settled[promise.class] |= first.is_some_and(|f| f.id == promise.id);
         }
         self.scratch.candidates.clear();
@@ -199,7 +199,7 @@ impl MultiQueue {
             if self.scratch.settled[class] {
                 continue;
             }
-            match queue.first() {
+            match queue.first_job() {
                 Some(job) if after.is_none_or(|a| job.id > a) => {
                     if next.is_none_or(|(_, n)| job.id < n.id) {
                         next = Some((class, job));
@@ -235,7 +235,7 @@ impl MultiQueue {
                 QueueCandidate::Job(job) => {
                     if after.is_none_or(|a| job.id > a) {
                         from = Some(job.id);
-                        if stairs.admits(job.procs, job.span) && self.disturbs_no_pool(job.id, job.span, view) {
+                        if stairs.can_start(job.procs, job.span) && self.disturbs_no_pool(job.id, job.span, view) {
                             if next.is_none_or(|(_, n)| job.id < n.id) {
                                 next = Some((class, job));
                             }
@@ -245,11 +245,11 @@ impl MultiQueue {
                 }
             }
             let queue = &self.queues[class].ready;
-            let found = loop {
-                let found = queue.next_admitted(from.map(place), stairs);
-                match found {
+            let next_job = loop {
+                let admitted_job = queue.next_admitted(from.map(queue_place), stairs);
+                match admitted_job {
                     Some(job)
-                        if self.promises.of(job.id).is_some()
+                        if self.promises.find_promise(job.id).is_some()
                             || !self.disturbs_no_pool(job.id, job.prediction, view) =>
                     {
                         from = Some(job.id);
@@ -257,11 +257,11 @@ impl MultiQueue {
                     found => break found,
                 }
             };
-            *candidate = found.map_or(QueueCandidate::None, |w| QueueCandidate::Job(QueuedJob::of(&w)));
-            if let Some(job) = found
+            *candidate = next_job.map_or(QueueCandidate::None, |w| QueueCandidate::Job(QueuedJob::from_waiting(&w)));
+            if let Some(job) = next_job
                 && next.is_none_or(|(_, n)| job.id < n.id)
             {
-                next = Some((class, QueuedJob::of(&job)));
+                next = Some((class, QueuedJob::from_waiting(&job)));
             }
         }
         self.scratch.candidates = candidates;
@@ -270,25 +270,25 @@ impl MultiQueue {
 
     fn visit_pivot(&mut self, job: &QueuedJob, class: usize, view: &View<'_>, actions: &mut Actions) {
         let now = self.scratch.now;
-        match self.promises.of(job.id).map(|p| p.at) {
+        match self.promises.find_promise(job.id).map(|p| p.at) {
             Some(at) if at <= now && job.procs <= self.scratch.free && self.is_left(job.id, view) => {
                 // It runs where its promise was: nothing changes for the others.
                 self.promises.remove(job.id);
                 self.queues[class].remove(job.id);
                 let seat = self.seats.remove(&job.id).unwrap_or_default();
-                self.start(job, class, (StartReason::Head, &seat), view, actions);
-                self.climb();
+                self.start_job(job, class, (StartReason::Head, &seat), view, actions);
+                self.compute_stairs();
                 self.hand_over(class, view, actions);
             }
             Some(_) => self.scratch.settled[class] = true,
             None => {
-                self.depose(job.id, class, view);
+                self.depose_pivot(job.id, class, view);
                 if self.may_start(job, view) {
                     self.queues[class].remove(job.id);
                     self.start_beside(job, class, StartReason::Head, view, actions);
                     self.hand_over(class, view, actions);
                 } else {
-                    self.promise(job, class, view, actions);
+                    self.promise_start(job, class, view, actions);
                     self.scratch.settled[class] = true;
                 }
             }
@@ -298,34 +298,34 @@ impl MultiQueue {
     /// Hands over where the next pivot is promised its start as soon as the last one starts.
     fn hand_over(&mut self, class: usize, view: &View<'_>, actions: &mut Actions) {
         if self.settings.promise == Promising::Eager
-            && let Some(next) = self.queues[class].first()
-            && self.promises.of(next.id).is_none()
+            && let Some(next) = self.queues[class].first_job()
+            && self.promises.find_promise(next.id).is_none()
         {
-            self.promise(&next, class, view, actions);
+            self.promise_start(&next, class, view, actions);
         }
     }
 
     /// A job that was not seen until now stands before the pivot of its queue, which loses its
     /// promise.
-    fn depose(&mut self, id: JobId, class: usize, view: &View<'_>) {
-        if !self.settings.hold() {
+    fn depose_pivot(&mut self, id: JobId, class: usize, view: &View<'_>) {
+        if !self.settings.has_hold() {
             return;
         }
-        let deposed = self.promises.iter().find(|p| p.class == class && p.id > id).map(|p| p.id);
-        if let Some(dropped) = deposed.and_then(|id| self.promises.drop(id)) {
+        let pivot_id = self.promises.iter().find(|p| p.class == class && p.id > id).map(|p| p.id);
+        if let Some(dropped) = pivot_id.and_then(|id| self.promises.drop(id)) {
             self.seats.remove(&dropped.id);
             if self.scratch.planned
                 && let Some(profile) = &mut self.scratch.profile
             {
-                profile.release(dropped.at, dropped.end(), dropped.procs);
+                profile.release_procs(dropped.at, dropped.promised_end(), dropped.procs);
             }
             if let Some(pools) = &mut self.scratch.pools {
-                pools.release(dropped.id, dropped.at, dropped.end(), view);
+                pools.release_amounts(dropped.id, dropped.at, dropped.promised_end(), view);
             }
             // There is more room than before, also for those that this pass has already passed.
             self.deposed = true;
             self.scratch.candidates.fill(QueueCandidate::Unknown);
-            self.climb();
+            self.compute_stairs();
         }
     }
 
@@ -334,7 +334,7 @@ impl MultiQueue {
     pub(super) fn may_start(&self, job: &QueuedJob, view: &View<'_>) -> bool {
         let now = self.scratch.now;
         job.ready <= now
-            && self.scratch.stairs.admits(job.procs, job.span)
+            && self.scratch.stairs.can_start(job.procs, job.span)
             && self.disturbs_no_pool(job.id, job.span, view)
     }
 
@@ -349,60 +349,60 @@ impl MultiQueue {
     ) {
         let (now, end) = (self.scratch.now, self.scratch.now.saturating_add(job.span));
         let pools = self.scratch.pools.as_deref_mut();
-        let seat = pools.map(|pools| pools.reserve(job.id, (now, end), None, view)).unwrap_or_default();
-        self.start(job, class, (why, &seat), view, actions);
-        self.promises.take(end, job.procs);
+        let seat = pools.map(|pools| pools.reserve_seat(job.id, (now, end), None, view)).unwrap_or_default();
+        self.start_job(job, class, (why, &seat), view, actions);
+        self.promises.note_start(end, job.procs);
         if self.scratch.planned
             && let Some(profile) = &mut self.scratch.profile
         {
-            profile.reserve(now, end, job.procs);
+            profile.reserve_procs(now, end, job.procs);
         }
-        self.climb();
+        self.compute_stairs();
     }
 
     /// Promises a job its earliest start.
-    pub(super) fn promise(&mut self, job: &QueuedJob, class: usize, view: &View<'_>, actions: &mut Actions) {
-        let mut profile = self.plan();
+    pub(super) fn promise_start(&mut self, job: &QueuedJob, class: usize, view: &View<'_>, actions: &mut Actions) {
+        let mut profile = self.planned_profile();
         let ready = job.ready.max(self.scratch.now);
         let at = match &self.scratch.pools {
-            None => profile.earliest(job.procs, job.span, ready),
-            Some(pools) => pools.earliest((job.id, job.procs, job.span), &profile, ready, view),
+            None => profile.earliest_start(job.procs, job.span, ready),
+            Some(pools) => pools.earliest_start((job.id, job.procs, job.span), &profile, ready, view),
         };
         let at = at.unwrap_or(Time::MAX);
         let promise =
             PromisedStart { at, id: job.id, procs: job.procs, span: job.span, ready: job.ready, class, left: 0 };
         if at < Time::MAX {
-            profile.reserve(at, promise.end(), job.procs);
+            profile.reserve_procs(at, promise.promised_end(), job.procs);
             if let Some(pools) = &mut self.scratch.pools {
-                let seat = pools.reserve(job.id, (at, promise.end()), None, view);
+                let seat = pools.reserve_seat(job.id, (at, promise.promised_end()), None, view);
                 if !seat.on.is_empty() {
                     self.seats.insert(job.id, seat);
                 }
             }
             if at > self.scratch.now {
-                actions.reserve(job.id, at);
+                actions.reserve_start(job.id, at);
             }
         }
-        self.promises.add(promise, &profile);
+        self.promises.add_promise(promise, &profile);
         // A job that should have ended may do so this very second, as planned, after which nothing
         // would happen any more.
-        self.stale |= self.running.first().is_some_and(|r| r.end <= self.scratch.now);
+        self.stale |= self.running.first_ending().is_some_and(|r| r.end <= self.scratch.now);
         self.scratch.profile = Some(profile);
         self.scratch.planned = true;
-        self.climb();
+        self.compute_stairs();
     }
 
     /// Computes the condition for a start beside the promises as they are now.
-    pub(super) fn climb(&mut self) {
+    pub(super) fn compute_stairs(&mut self) {
         if self.scratch.changes.iter().any(|change| change.1 < 0) {
             // Free processors may also fall elsewhere than where a promise begins.
-            let profile = self.plan();
-            self.scratch.stairs.beside(&profile, self.scratch.now, self.scratch.free);
+            let profile = self.planned_profile();
+            self.scratch.stairs.fill_beside(&profile, self.scratch.now, self.scratch.free);
             self.scratch.profile = Some(profile);
             self.scratch.planned = true;
             return;
         }
-        self.promises.stairs(self.scratch.now, self.scratch.free, &mut self.scratch.stairs);
+        self.promises.compute_stairs(self.scratch.now, self.scratch.free, &mut self.scratch.stairs);
     }
 }
 

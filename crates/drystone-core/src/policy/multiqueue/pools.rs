@@ -20,7 +20,7 @@ impl MultiQueue {
         }
         let now = self.scratch.now;
         let pools = self.scratch.pools.get_or_insert_default();
-        pools.fill(self.running.iter().map(|job| RunningJob { end: job.end.max(now + Span(1)), ..*job }), view);
+        pools.fill_room(self.running.iter().map(|job| RunningJob { end: job.end.max(now + Span(1)), ..*job }), view);
     }
 
     /// Returns whether jobs are placed on nodes.
@@ -33,20 +33,20 @@ impl MultiQueue {
     #[inline]
     pub(super) fn is_left(&self, id: JobId, view: &View<'_>) -> bool {
         let seat = || self.seats.get(&id);
-        self.scratch.pools.as_ref().is_none_or(|pools| pools.admits(view.need(id).on_seat(seat())))
+        self.scratch.pools.as_ref().is_none_or(|pools| pools.admits_need(view.job_need(id).on_seat(seat())))
     }
 
     /// Returns whether a job that starts now takes no further resource from a promise.
     #[inline]
     pub(super) fn disturbs_no_pool(&self, id: JobId, span: Span, view: &View<'_>) -> bool {
-        self.scratch.pools.as_ref().is_none_or(|pools| pools.fits(view.need(id), span, self.scratch.now))
+        self.scratch.pools.as_ref().is_none_or(|pools| pools.fits_promises(view.job_need(id), span, self.scratch.now))
     }
 
     /// A job starts now.
     #[inline]
     pub(super) fn take_pools(&mut self, id: JobId, seat: &NodeSeat, view: &View<'_>) {
         if let Some(pools) = &mut self.scratch.pools {
-            pools.take(view.need(id).on_seat(Some(seat)));
+            pools.take_need(view.job_need(id).on_seat(Some(seat)));
         }
     }
 }

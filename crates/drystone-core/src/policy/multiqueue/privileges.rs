@@ -30,20 +30,20 @@ impl JobPrivileges {
         self.priorities.is_empty()
     }
 
-    pub(super) fn reserves(&self) -> bool {
-        self.priorities.reserves()
+    pub(super) fn has_reservations(&self) -> bool {
+        self.priorities.has_reservations()
     }
 
     /// Records a job unless it is recorded, and returns its reserved start.
-    pub(super) fn enter(&mut self, id: JobId, view: &View<'_>) -> Option<Time> {
+    pub(super) fn record_job(&mut self, id: JobId, view: &View<'_>) -> Option<Time> {
         if self.is_empty() {
             return None;
         }
         if !self.grades.contains_key(&id) {
             let job = view.job(id);
-            let importance = self.priorities.admit(id, job, view.now());
+            let importance = self.priorities.admit_job(id, job, view.current_time());
             self.grades.insert(id, importance.user + importance.political);
-            if let Some(lead) = self.priorities.reservation(id, job) {
+            if let Some(lead) = self.priorities.reserved_delay(id, job) {
                 self.reserved.insert(id, job.submit.saturating_add(lead));
             }
         }
@@ -51,15 +51,15 @@ impl JobPrivileges {
     }
 
     /// Forgets a job that leaves the system.
-    pub(super) fn leave(&mut self, id: JobId, view: &View<'_>) {
+    pub(super) fn forget_job(&mut self, id: JobId, view: &View<'_>) {
         if self.grades.remove(&id).is_some() {
             self.reserved.remove(&id);
-            self.priorities.left(view.job(id), view.ran(id), view.now());
+            self.priorities.note_departure(view.job(id), view.run_time_so_far(id), view.current_time());
         }
     }
 
     /// Returns the priority of a job; a larger one stands earlier in its queue.
-    pub(super) fn grade(&self, id: JobId) -> f64 {
+    pub(super) fn job_priority(&self, id: JobId) -> f64 {
         self.grades.get(&id).copied().unwrap_or(0.0)
     }
 
@@ -81,7 +81,7 @@ impl MultiQueue {
         if priorities.needs_workload() {
             return Err(PriorityError::new("rules for job numbers need the log (Priorities::for_workload)"));
         }
-        if self.settings.literal() || self.settings.promise != Promising::Pivot {
+        if self.settings.is_literal() || self.settings.promise != Promising::Pivot {
             return Err(PriorityError::new(
                 "multiqueue knows priorities and reservations with own=shared and promise=pivot alone",
             ));

@@ -27,11 +27,11 @@ pub(super) struct PromisedStart {
 }
 
 impl PromisedStart {
-    pub(super) fn end(&self) -> Time {
+    pub(super) fn promised_end(&self) -> Time {
         self.at.saturating_add(self.span)
     }
 
-    pub(super) fn planned(&self) -> PlannedJob {
+    pub(super) fn planned_job(&self) -> PlannedJob {
         PlannedJob { start: self.at, id: self.id, procs: self.procs, span: self.span }
     }
 }
@@ -50,21 +50,21 @@ impl PromiseList {
     }
 
     /// Becomes these promises.
-    pub(super) fn set(&mut self, promises: Vec<PromisedStart>) {
+    pub(super) fn set_promises(&mut self, promises: Vec<PromisedStart>) {
         self.list = promises;
         self.list.sort_shared_by_key(|p| (p.at, p.id));
     }
 
-    pub(super) fn first(&self) -> Option<&PromisedStart> {
+    pub(super) fn first_promise(&self) -> Option<&PromisedStart> {
         self.list.first()
     }
 
-    pub(super) fn of(&self, id: JobId) -> Option<&PromisedStart> {
+    pub(super) fn find_promise(&self, id: JobId) -> Option<&PromisedStart> {
         self.list.iter().find(|p| p.id == id)
     }
 
     /// A job starts now that will be gone by `end`.
-    pub(super) fn take(&mut self, end: Time, procs: Procs) {
+    pub(super) fn note_start(&mut self, end: Time, procs: Procs) {
         for promise in self.list.iter_mut().take_while(|p| p.at < end) {
             debug_assert!(promise.left >= procs, "a start disturbs the promise of {}", promise.id);
             promise.left = promise.left.saturating_sub(procs);
@@ -72,9 +72,9 @@ impl PromiseList {
     }
 
     /// Adds a promise that `profile` holds already.
-    pub(super) fn add(&mut self, promise: PromisedStart, profile: &Profile) {
+    pub(super) fn add_promise(&mut self, promise: PromisedStart, profile: &Profile) {
         for other in &mut self.list {
-            if promise.at <= other.at && other.at < promise.end() {
+            if promise.at <= other.at && other.at < promise.promised_end() {
                 other.left = other.left.saturating_sub(promise.procs);
             }
         }
@@ -91,30 +91,30 @@ impl PromiseList {
 
     /// Takes out a promise that will not be kept: its processors are left over again.
     pub(super) fn drop(&mut self, id: JobId) -> Option<PromisedStart> {
-        let dropped = self.remove(id)?;
+        let dropped_promise = self.remove(id)?;
         for other in &mut self.list {
-            if dropped.at <= other.at && other.at < dropped.end() {
-                other.left += dropped.procs;
+            if dropped_promise.at <= other.at && other.at < dropped_promise.promised_end() {
+                other.left += dropped_promise.procs;
             }
         }
-        Some(dropped)
+        Some(dropped_promise)
     }
 
     /// Changes the known facts of a promised job; the promises must be placed again then.
-    pub(super) fn repredict(&mut self, id: JobId, span: Span, class: usize) {
+    pub(super) fn update_prediction(&mut self, id: JobId, span: Span, class: usize) {
         if let Some(promise) = self.list.iter_mut().find(|p| p.id == id) {
             (promise.span, promise.class) = (span, class);
         }
     }
 
     /// Changes queues where borders have moved.
-    pub(super) fn classify(&mut self, class: impl Fn(&PromisedStart) -> usize) {
+    pub(super) fn reassign_classes(&mut self, class: impl Fn(&PromisedStart) -> usize) {
         self.list.iter_mut().for_each(|p| p.class = class(p));
     }
 
     /// Puts every promise at its earliest place in `profile`, in order of their times. No job is
     /// moved back as long as running jobs end by their predicted ends. Tells each that moved.
-    pub(super) fn replace(
+    pub(super) fn replace_promises(
         &mut self,
         now: Time,
         profile: &mut Profile,
@@ -124,15 +124,15 @@ impl PromiseList {
         for promise in &mut self.list {
             let ready = now.max(promise.ready);
             let start = match &pools {
-                None => profile.earliest(promise.procs, promise.span, ready),
-                Some(pools) => pools.earliest((promise.id, promise.procs, promise.span), profile, ready, view),
+                None => profile.earliest_start(promise.procs, promise.span, ready),
+                Some(pools) => pools.earliest_start((promise.id, promise.procs, promise.span), profile, ready, view),
             };
             let start = start.unwrap_or(Time::MAX);
             if let Some(pools) = &mut pools {
-                pools.reserve(promise.id, (start, start.saturating_add(promise.span)), None, view);
+                pools.reserve_seat(promise.id, (start, start.saturating_add(promise.span)), None, view);
             }
             if start < Time::MAX {
-                profile.reserve(start, start.saturating_add(promise.span), promise.procs);
+                profile.reserve_procs(start, start.saturating_add(promise.span), promise.procs);
             }
             if start != promise.at {
                 promise.at = start;
@@ -146,14 +146,14 @@ impl PromiseList {
     }
 
     /// Takes the processors of all promises out of a profile of running jobs.
-    pub(super) fn reserve(&self, profile: &mut Profile) {
+    pub(super) fn reserve_promises(&self, profile: &mut Profile) {
         for promise in self.list.iter().filter(|p| p.at < Time::MAX) {
-            profile.reserve(promise.at, promise.end(), promise.procs);
+            profile.reserve_procs(promise.at, promise.promised_end(), promise.procs);
         }
     }
 
     /// Computes the condition for a start now beside the promises.
-    pub(super) fn stairs(&self, now: Time, free: Procs, stairs: &mut FitStairs) {
+    pub(super) fn compute_stairs(&self, now: Time, free: Procs, stairs: &mut FitStairs) {
         stairs.free = free;
         stairs.steps.clear();
         stairs.steps.extend(self.list.iter().filter(|p| p.at < Time::MAX).map(|p| (p.at - now, p.left)));

@@ -17,11 +17,11 @@ pub(super) struct QueuedJob {
 }
 
 impl QueuedJob {
-    fn waiting(&self) -> WaitingJob {
+    fn as_waiting_job(&self) -> WaitingJob {
         WaitingJob { key: 0, prediction: self.span, submit: self.submit, id: self.id, procs: self.procs }
     }
 
-    pub(super) fn of(waiting: &WaitingJob) -> QueuedJob {
+    pub(super) fn from_waiting(waiting: &WaitingJob) -> QueuedJob {
         QueuedJob {
             id: waiting.id,
             procs: waiting.procs,
@@ -33,7 +33,7 @@ impl QueuedJob {
 }
 
 /// Returns a job's place in its queue: in order of arrival.
-pub(super) fn place(id: JobId) -> QueuePlace {
+pub(super) fn queue_place(id: JobId) -> QueuePlace {
     QueuePlace { key: 0, id }
 }
 
@@ -57,25 +57,25 @@ impl ClassQueue {
         if job.ready > now {
             self.delayed.insert(job.id, job);
         } else {
-            self.ready.insert(job.waiting());
+            self.ready.insert(job.as_waiting_job());
         }
     }
 
     pub(super) fn remove(&mut self, id: JobId) -> Option<QueuedJob> {
-        let ready = self.ready.remove(place(id)).map(|w| QueuedJob::of(&w));
+        let ready = self.ready.remove(queue_place(id)).map(|w| QueuedJob::from_waiting(&w));
         if ready.is_some() || self.delayed.is_empty() { ready } else { self.delayed.remove(&id) }
     }
 
     /// The first to have arrived, delayed or not: the pivot.
     #[inline]
-    pub(super) fn first(&self) -> Option<QueuedJob> {
-        let ready = self.ready.first().map(|w| QueuedJob::of(&w));
+    pub(super) fn first_job(&self) -> Option<QueuedJob> {
+        let ready = self.ready.first_job().map(|w| QueuedJob::from_waiting(&w));
         let Some((_, delayed)) = self.delayed.first_key_value() else { return ready };
         Some(ready.filter(|r| r.id < delayed.id).unwrap_or(*delayed))
     }
 
     /// Lets those start whose delay is over. Returns whether there were any.
-    pub(super) fn release(&mut self, now: Time) -> bool {
+    pub(super) fn release_due(&mut self, now: Time) -> bool {
         if self.delayed.is_empty() {
             return false;
         }
@@ -83,7 +83,7 @@ impl ClassQueue {
         let ready = &mut self.ready;
         self.delayed.retain(|_, job| {
             if job.ready <= now {
-                ready.insert(job.waiting());
+                ready.insert(job.as_waiting_job());
             }
             job.ready > now
         });
@@ -93,7 +93,7 @@ impl ClassQueue {
     /// Lets a job start whose delay is over. Returns whether it was here.
     pub(super) fn release_one(&mut self, id: JobId) -> bool {
         let job = self.delayed.remove(&id);
-        job.into_iter().inspect(|job| self.ready.insert(job.waiting())).next().is_some()
+        job.into_iter().inspect(|job| self.ready.insert(job.as_waiting_job())).next().is_some()
     }
 
     /// Returns the time at which the next delay is over. O(delayed jobs).
@@ -108,6 +108,6 @@ impl ClassQueue {
 
     /// Every job in the queue, in no order.
     pub(super) fn jobs(&self) -> impl Iterator<Item = QueuedJob> + '_ {
-        self.ready.iter().map(QueuedJob::of).chain(self.delayed.values().copied())
+        self.ready.iter().map(QueuedJob::from_waiting).chain(self.delayed.values().copied())
     }
 }

@@ -77,7 +77,7 @@ pub struct ClassDelay {
 impl ClassDelay {
     /// The paper's adaptive delay.
     #[must_use]
-    pub fn paper(first: f64) -> ClassDelay {
+    pub fn from_paper(first: f64) -> ClassDelay {
         ClassDelay {
             first,
             control: Control::Paper { tolerance: 0.25, first_change: true },
@@ -145,16 +145,16 @@ impl QueueSettings {
     /// Returns whether promises may be broken or displaced, so that every pass has to place them
     /// again.
     #[must_use]
-    pub(super) fn literal(&self) -> bool {
+    pub(super) fn is_literal(&self) -> bool {
         self.own != Own::Shared || self.promise == Promising::Arrival
     }
 
     /// Returns whether the queues have an order of their own.
-    pub(super) fn ordered(&self) -> bool {
+    pub(super) fn is_ordered(&self) -> bool {
         self.order.is_some() && self.own == Own::Shared && self.promise == Promising::Pivot
     }
 
-    pub(super) fn hold(&self) -> bool {
+    pub(super) fn has_hold(&self) -> bool {
         self.delay.is_some_and(|d| d.hold)
     }
 }

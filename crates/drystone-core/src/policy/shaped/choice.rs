@@ -1,6 +1,6 @@
 //! Choice of a size for a job that is to start.
 
-use super::scene::{PassScene, sized};
+use super::scene::{PassScene, job_sizes};
 use super::settings::ShapeRule;
 use super::steps::RoomSteps;
 use crate::model::{JobId, PaceNumber, Procs, SizeSet, Time};
@@ -17,8 +17,8 @@ pub(super) enum SizeWish {
 
 impl SizeWish {
     /// The sizes of a job by a rule, where none was chosen for it before.
-    pub(super) fn of(rule: ShapeRule, chosen: Option<Procs>, id: JobId, scene: &PassScene<'_>) -> SizeWish {
-        let Some(shape) = sized(scene.view, id) else { return SizeWish::One(scene.view.job(id).procs) };
+    pub(super) fn by_rule(rule: ShapeRule, chosen: Option<Procs>, id: JobId, scene: &PassScene<'_>) -> SizeWish {
+        let Some(shape) = job_sizes(scene.view, id) else { return SizeWish::One(scene.view.job(id).procs) };
         if let Some(size) = chosen {
             return SizeWish::One(size);
         }
@@ -44,14 +44,14 @@ pub(super) type SizeAtPace = (Procs, PaceNumber);
 
 impl SizeWish {
     /// The sizes that it allows.
-    fn sizes(&self) -> impl Iterator<Item = Procs> + '_ {
-        let (one, sizes, most) = match self {
+    fn allowed_sizes(&self) -> impl Iterator<Item = Procs> + '_ {
+        let (single_size, sizes, most) = match self {
             SizeWish::One(size) => (Some(*size), None, Procs::MAX),
             SizeWish::Largest(sizes, most) => (None, Some(sizes), *most),
             SizeWish::First(sizes) => (None, Some(sizes), Procs::MAX),
         };
-        let listed = sizes.into_iter().flat_map(SizeSet::iter).take_while(move |size| *size <= most);
-        one.into_iter().chain(listed)
+        let listed_sizes = sizes.into_iter().flat_map(SizeSet::iter).take_while(move |size| *size <= most);
+        single_size.into_iter().chain(listed_sizes)
     }
 }
 
@@ -63,16 +63,16 @@ impl PassScene<'_> {
 
     /// Returns the size with which a job can start now at a pace; `None` if none fits.
     fn size_at_pace(&self, id: JobId, wish: &SizeWish, pace: PaceNumber, room: &RoomSteps) -> Option<Procs> {
-        let (free, watts) = (Procs::try_from(room.now().0).ok()?, self.view.watts_at(id, pace));
+        let (free, watts) = (Procs::try_from(room.free_now().0).ok()?, self.view.watts_at(id, pace));
         let until = |size| self.now + self.view.prediction_at_pace(id, size, pace);
         match wish {
             SizeWish::One(size) => {
-                let fits = *size <= free && room.fits(self.span_at(id, self.now, (*size, pace)), watts);
+                let fits = *size <= free && room.fits_span(self.span_at(id, self.now, (*size, pace)), watts);
                 fits.then_some(*size)
             }
-            SizeWish::Largest(sizes, most) => room.largest(self.now, sizes, (*most).min(free), watts, until),
+            SizeWish::Largest(sizes, most) => room.largest_size(self.now, sizes, (*most).min(free), watts, until),
             SizeWish::First(sizes) => {
-                let size = room.largest(self.now, sizes, sizes.max().min(free), watts, until)?;
+                let size = room.largest_size(self.now, sizes, sizes.max().min(free), watts, until)?;
                 Some(self.smallest_as_fast(id, sizes, (size, pace)))
             }
         }
@@ -95,7 +95,7 @@ impl PassScene<'_> {
 
     /// Returns the start and size with the earliest predicted end at the full pace, the smaller
     /// size of equals.
-    pub(super) fn best(&self, id: JobId, sizes: &SizeSet, room: &RoomSteps) -> Option<(Time, Procs)> {
+    pub(super) fn best_start(&self, id: JobId, sizes: &SizeSet, room: &RoomSteps) -> Option<(Time, Procs)> {
         self.best_at_pace(id, sizes, 0, room)
     }
 
@@ -104,7 +104,7 @@ impl PassScene<'_> {
         let mut best: Option<(Time, Time, Procs)> = None;
         for size in sizes.iter() {
             let run = self.view.prediction_at_pace(id, size, pace);
-            if let Some(start) = room.earliest(size, watts, run)
+            if let Some(start) = room.earliest_start(size, watts, run)
                 && best.is_none_or(|(end, ..)| start + run < end)
             {
                 best = Some((start + run, start, size));
@@ -115,18 +115,18 @@ impl PassScene<'_> {
 
     /// Returns the planned start, size and pace of the job that heads the queue: at the fastest
     /// pace at which a plan can hold it; `None` if none can.
-    pub(super) fn choose(&self, id: JobId, rule: ShapeRule, wish: &SizeWish) -> Option<(Time, SizeAtPace)> {
+    pub(super) fn choose_plan(&self, id: JobId, rule: ShapeRule, wish: &SizeWish) -> Option<(Time, SizeAtPace)> {
         let waits = matches!(wish, SizeWish::First(_)) && rule == ShapeRule::Start;
-        self.plan(id, wish, waits, &self.room)
+        self.plan_shape(id, wish, waits, &self.room)
     }
 
     /// Returns the paces below the full one at which a job may start.
     fn slower_paces(&self, id: JobId) -> impl Iterator<Item = PaceNumber> + '_ {
-        let shape = self.view.shape(id).filter(|_| self.any_pace);
+        let shape = self.view.job_shape(id).filter(|_| self.any_pace);
         shape.into_iter().flat_map(|shape| shape.slower_paces())
     }
 
-    fn plan(&self, id: JobId, wish: &SizeWish, waits: bool, room: &RoomSteps) -> Option<(Time, SizeAtPace)> {
+    fn plan_shape(&self, id: JobId, wish: &SizeWish, waits: bool, room: &RoomSteps) -> Option<(Time, SizeAtPace)> {
         let at_pace = |pace| {
             let (start, size) = self.plan_at_pace(id, wish, (waits, pace), room)?;
             Some((start, (size, pace)))
@@ -150,7 +150,7 @@ impl PassScene<'_> {
             SizeWish::Largest(sizes, _) => sizes.min(),
         };
         let run = self.view.prediction_at_pace(id, size, pace);
-        Some((room.earliest(size, self.view.watts_at(id, pace), run)?, size))
+        Some((room.earliest_start(size, self.view.watts_at(id, pace), run)?, size))
     }
 
     /// Returns the size and pace with which a job starts now: those of its plan, if that begins
@@ -167,16 +167,16 @@ impl PassScene<'_> {
         let mut best: Option<(Time, SizeAtPace)> = None;
         for pace in self.slower_paces(id) {
             let watts = self.view.watts_at(id, pace);
-            for size in wish.sizes().take_while(|size| i64::from(*size) <= room.now().0) {
+            for size in wish.allowed_sizes().take_while(|size| i64::from(*size) <= room.free_now().0) {
                 let span = self.span_at(id, self.now, (size, pace));
                 let earlier = span.until < best.map_or(planned_end, |(end, _)| end);
-                if earlier && room.fits(span, watts) {
+                if earlier && room.fits_span(span, watts) {
                     best = Some((span.until, (size, pace)));
                 }
             }
         }
-        let planned = plan.filter(|(start, _)| *start == self.now).map(|(_, shape)| shape);
-        best.map(|(_, shape)| shape).or(planned)
+        let planned_shape = plan.filter(|(start, _)| *start == self.now).map(|(_, shape)| shape);
+        best.map(|(_, shape)| shape).or(planned_shape)
     }
 
     /// Returns the size and pace with which a job behind the head starts now, in the room beside
@@ -186,7 +186,7 @@ impl PassScene<'_> {
         if self.slower_paces(id).next().is_none() {
             return full.map(|(_, shape)| shape);
         }
-        let plan = full.or_else(|| self.plan(id, wish, false, &self.room));
+        let plan = full.or_else(|| self.plan_shape(id, wish, false, &self.room));
         self.shape_now(id, wish, plan, &self.room)
     }
 }

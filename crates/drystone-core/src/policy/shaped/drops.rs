@@ -11,34 +11,34 @@ impl ShapedEasy {
     /// requeued ones.
     pub(super) fn heed_drop(&mut self, scene: &mut PassScene<'_>, actions: &mut Actions) -> Vec<JobId> {
         let mut back = Vec::new();
-        if self.choices.drop == DropRule::None || scene.room.now().1 >= UNLIMITED / 2 {
+        if self.choices.drop == DropRule::None || scene.room.free_now().1 >= UNLIMITED / 2 {
             return back;
         }
         if matches!(self.choices.drop, DropRule::Shrink | DropRule::Pace) {
             while self.choices.drop == DropRule::Pace && slow_job(scene, actions) {}
             while shrink_most(scene, actions) {}
             // Other changes of jobs that are slower from now on wait for the next pass.
-            for one in scene.runners.iter_mut().filter(|one| one.pace != scene.view.pace(one.id)) {
+            for one in scene.runners.iter_mut().filter(|one| one.pace != scene.view.job_pace(one.id)) {
                 one.movable = false;
             }
             return back;
         }
-        let mut over = -scene.room.now().1;
+        let mut over = -scene.room.free_now().1;
         while over > 0 {
             let Some(at) = scene.runners.iter().rposition(|one| one.watts > 0) else { return back };
-            let one = scene.runners.remove(at);
-            over -= i64::from(one.spans.0.procs) * one.watts;
+            let runner = scene.runners.remove(at);
+            over -= i64::from(runner.spans.0.procs) * runner.watts;
             if self.choices.drop == DropRule::Kill {
                 // The job holds its processors until the machine reports its end, at this instant.
-                actions.push(Action::Kill(one.id));
+                actions.push(Action::Kill(runner.id));
                 continue;
             }
-            PassScene::lift(&one, &mut scene.room, 1);
+            PassScene::change_room(&runner, &mut scene.room, 1);
             match self.choices.drop {
-                DropRule::Suspend => scene.cut.push(one),
+                DropRule::Suspend => scene.cut.push(runner),
                 DropRule::None | DropRule::Shrink | DropRule::Pace | DropRule::Requeue | DropRule::Kill => {
-                    actions.push(Action::Requeue(one.id));
-                    back.push(one.id);
+                    actions.push(Action::Requeue(runner.id));
+                    back.push(runner.id);
                 }
             }
         }
@@ -49,21 +49,21 @@ impl ShapedEasy {
 /// Slows down the job that saves most watts at its slowest pace, by no more than needed. Returns
 /// whether that was necessary and there was such a job.
 fn slow_job(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
-    let over = -scene.room.now().1 - scene.going_watts();
+    let over = -scene.room.free_now().1 - scene.going_watts();
     if over <= 0 {
         return false;
     }
     let view = scene.view;
     let saves = |one: &SizedRunner, pace| (one.watts - view.watts_at(one.id, pace)) * i64::from(one.size);
     let slowest = |one: &SizedRunner| {
-        let may_slow = view.began(one.id) < scene.now && one.spans.1.is_none();
-        view.shape(one.id).filter(|_| may_slow)?.slower_paces().next_back().filter(|pace| *pace > one.pace)
+        let may_slow = view.last_start(one.id) < scene.now && one.spans.1.is_none();
+        view.job_shape(one.id).filter(|_| may_slow)?.slower_paces().next_back().filter(|pace| *pace > one.pace)
     };
     let able = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, slowest(one)?)));
     let slow = able.min_by_key(|&(at, id, slowest)| (Reverse(saves(&scene.runners[at], slowest)), id));
     let Some((at, _, slowest)) = slow else { return false };
-    let one = &scene.runners[at];
-    let pace = (one.pace + 1..slowest).find(|&pace| saves(one, pace) >= over).unwrap_or(slowest);
+    let runner = &scene.runners[at];
+    let pace = (runner.pace + 1..slowest).find(|&pace| saves(runner, pace) >= over).unwrap_or(slowest);
     scene.set_pace(at, pace, actions);
     true
 }
@@ -71,21 +71,21 @@ fn slow_job(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
 /// Shrinks the job that has most processors above its smallest size, by no more than needed.
 /// Returns whether that was necessary and there was such a job.
 fn shrink_most(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
-    let over = -scene.room.now().1 - scene.going_watts();
+    let over = -scene.room.free_now().1 - scene.going_watts();
     if over <= 0 {
         return false;
     }
     let surplus = |one: &SizedRunner| {
-        let min = scene.view.shape(one.id).map_or(one.size, |shape| shape.sizes.min());
+        let min = scene.view.job_shape(one.id).map_or(one.size, |shape| shape.sizes.min());
         (one.movable && one.watts > 0 && one.size > min).then(|| one.size - min)
     };
     let givers = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, surplus(one)?)));
     let giver = givers.min_by_key(|(_, id, surplus)| (Reverse(*surplus), *id));
     let Some((at, id, _)) = giver else { return false };
-    let (one, Some(shape)) = (&scene.runners[at], scene.view.shape(id)) else { return false };
+    let (one, Some(shape)) = (&scene.runners[at], scene.view.job_shape(id)) else { return false };
     let less = Procs::try_from(over.div_euclid(one.watts) + i64::from(over.rem_euclid(one.watts) > 0));
     let most = one.size.saturating_sub(less.unwrap_or(Procs::MAX));
     let to = shape.sizes.at_most(most).unwrap_or(shape.sizes.min());
-    scene.resize(at, to, true, actions);
+    scene.resize_job(at, to, true, actions);
     true
 }

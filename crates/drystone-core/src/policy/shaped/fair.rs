@@ -1,6 +1,6 @@
 //! The largest sizes of jobs where none may have more than its fair share of the machine.
 
-use super::scene::sized;
+use super::scene::job_sizes;
 use crate::model::{JobId, Procs};
 use crate::policy::{PolicyEvent, View};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ impl FairWeights {
     pub(super) fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
             PolicyEvent::Arrived(id) | PolicyEvent::Released(id) | PolicyEvent::Runs(id) => {
-                let reference = view.shape(id).map_or(view.job(id).procs, |shape| shape.reference);
+                let reference = view.job_shape(id).map_or(view.job(id).procs, |shape| shape.reference);
                 let seconds = view.prediction_at(id, reference).as_f64();
                 self.of.insert(id, (seconds * f64::from(reference)).sqrt());
             }
@@ -33,11 +33,11 @@ impl FairWeights {
 
     /// The largest size of each job that may have several: its share of the machine, and no less
     /// than its smallest.
-    pub(super) fn caps(&self, view: &View<'_>) -> BTreeMap<JobId, Procs> {
+    pub(super) fn size_caps(&self, view: &View<'_>) -> BTreeMap<JobId, Procs> {
         let sum: f64 = self.of.values().sum();
         let procs = f64::from(view.machine().procs);
         let cap = |(&id, weight): (&JobId, &f64)| {
-            let min = sized(view, id)?.sizes.min();
+            let min = job_sizes(view, id)?.sizes.min();
             let share = if sum > 0.0 { (procs * weight / sum).floor() as Procs } else { Procs::MAX };
             Some((id, share.max(min)))
         };

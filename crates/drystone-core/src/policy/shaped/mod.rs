@@ -23,7 +23,7 @@ use choice::SizeWish;
 pub(super) use conservative::ShapedConservative;
 use fair::FairWeights;
 use resizing::Shrunk;
-use scene::{PassScene, sized};
+use scene::{PassScene, job_sizes};
 use serde::{Deserialize, Serialize};
 pub(super) use settings::{
     CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, PACE, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices,
@@ -74,7 +74,7 @@ impl ShapedEasy {
         ShapedEasy {
             choices,
             reserves,
-            order: Rater::guarded(order.clone(), starve),
+            order: Rater::with_guard(order.clone(), starve),
             arrival: *order == Order::Fcfs,
             backfill: backfill.map(|order| Rater::new(order.clone())),
             // Jobs that have waited too long head the queue, and are not tried earlier behind it.
@@ -107,7 +107,7 @@ impl ShapedEasy {
             PolicyEvent::Ended { job, .. } | PolicyEvent::Stopped { job, .. } => {
                 self.parked.retain(|&other| other != job);
                 if let Some(shares) = &mut self.shares {
-                    ranking::account(shares, job, view);
+                    ranking::account_usage(shares, job, view);
                 }
             }
             PolicyEvent::Repredicted { .. }
@@ -121,13 +121,13 @@ impl ShapedEasy {
 
     /// Makes a pass.
     pub(super) fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let mut scene = PassScene::of(view);
+        let mut scene = PassScene::from_view(view);
         scene.any_pace = self.choices.any_pace;
         if self.choices.is_fair {
-            scene.caps = self.fair.caps(view);
+            scene.caps = self.fair.size_caps(view);
         }
         let back = self.heed_drop(&mut scene, actions);
-        let parked = self.resume_parked(&mut scene, actions);
+        let parked_reservation = self.resume_parked(&mut scene, actions);
         for id in std::mem::take(&mut self.fresh) {
             if self.choices.shape == ShapeRule::Submit {
                 self.choose_at_arrival(id, &scene);
@@ -136,34 +136,34 @@ impl ShapedEasy {
             self.queue.insert(at, id);
         }
         let holds = self.held_back(view);
-        let grows = self.choices.grows() && self.is_time_to_grow(view);
+        let grows = self.choices.can_grow() && self.is_time_to_grow(view);
         if self.choices.grows_first && grows {
-            scene.grow(parked, self.choices.share, actions);
+            scene.grow_jobs(parked_reservation, self.choices.share, actions);
         }
-        let mut order = self.ranked(true, view);
+        let mut order = self.rank_jobs(true, view);
         order.retain(|id| !holds.contains(id));
-        let mut waiting = order.into_iter().peekable();
-        let (mut reserved, mut head) = (parked, None);
+        let mut waiting_jobs = order.into_iter().peekable();
+        let (mut reservation, mut head) = (parked_reservation, None);
         // A suspended job that has to wait for room takes the place of the head.
-        if parked.is_none() {
-            while let Some(&head) = waiting.peek() {
+        if parked_reservation.is_none() {
+            while let Some(&head) = waiting_jobs.peek() {
                 if !self.start_head(head, &mut scene, actions) {
                     break;
                 }
-                waiting.next();
+                waiting_jobs.next();
             }
-            reserved = waiting.peek().copied().and_then(|head| self.reserve(head, &scene, actions));
-            head = waiting.next();
+            reservation = waiting_jobs.peek().copied().and_then(|head| self.reserve_for_head(head, &scene, actions));
+            head = waiting_jobs.next();
         }
-        let mut rest: Vec<JobId> = if self.same_order { waiting.collect() } else { self.ranked(false, view) };
+        let mut rest: Vec<JobId> = if self.same_order { waiting_jobs.collect() } else { self.rank_jobs(false, view) };
         rest.retain(|&id| !holds.contains(&id) && Some(id) != head);
-        if self.backfill.is_some() && (head.is_some() || parked.is_some()) {
-            self.start_others(&rest, reserved, &mut scene, actions);
+        if self.backfill.is_some() && (head.is_some() || parked_reservation.is_some()) {
+            self.start_others(&rest, reservation, &mut scene, actions);
         }
-        grant_asks(reserved, &mut scene, actions);
-        scene.raise_paces(reserved, actions);
+        grant_asks(reservation, &mut scene, actions);
+        scene.raise_paces(reservation, actions);
         if grows && !self.choices.grows_first {
-            scene.grow(reserved, self.choices.share, actions);
+            scene.grow_jobs(reservation, self.choices.share, actions);
         }
         for id in back {
             let at = self.queue.partition_point(|&other| other < id);
@@ -172,7 +172,7 @@ impl ShapedEasy {
     }
 
     /// Waiting jobs in the order of the queue, or in that of backfilling.
-    fn ranked(&mut self, queue: bool, view: &View<'_>) -> Vec<JobId> {
+    fn rank_jobs(&mut self, queue: bool, view: &View<'_>) -> Vec<JobId> {
         let rater = match (queue, &self.backfill) {
             (false, Some(backfill)) => backfill,
             (false, None) => return Vec::new(),
@@ -181,19 +181,19 @@ impl ShapedEasy {
         if queue && self.arrival || self.queue.is_empty() {
             return self.queue.clone();
         }
-        let ranked = rater.ranked(&self.queue, self.shares.as_mut(), view);
-        ranked.into_iter().map(|at| self.queue[at]).collect()
+        let ranked_positions = rater.rank_jobs(&self.queue, self.shares.as_mut(), view);
+        ranked_positions.into_iter().map(|at| self.queue[at]).collect()
     }
 
-    fn leave(&mut self, id: JobId) {
+    fn remove_job(&mut self, id: JobId) {
         if let Ok(at) = self.queue.binary_search(&id) {
             self.queue.remove(at);
         }
         self.chosen.remove(&id);
     }
 
-    fn wish(&self, id: JobId, scene: &PassScene<'_>) -> SizeWish {
-        SizeWish::of(self.choices.shape, self.chosen.get(&id).copied(), id, scene)
+    fn size_wish(&self, id: JobId, scene: &PassScene<'_>) -> SizeWish {
+        SizeWish::by_rule(self.choices.shape, self.chosen.get(&id).copied(), id, scene)
     }
 
     /// The next time at which a job that waits for low carbon or prices may start.
@@ -207,47 +207,48 @@ impl ShapedEasy {
         let Some((TermHold { term, most, .. }, terms)) = self.choices.hold.zip(known_terms(view)) else {
             return BTreeSet::new();
         };
-        let now = view.now();
+        let now = view.current_time();
         let waits = |id: &&JobId| {
             let run = view.prediction(**id).max(Span(1));
             let mean = |from: Time| terms.sum(term, from, from + run);
-            let here = mean(now);
-            terms.steps(now, view.job(**id).submit + most).any(|step| mean(step) < here)
+            let current_mean = mean(now);
+            terms.step_times(now, view.job(**id).submit + most).any(|step| mean(step) < current_mean)
         };
-        let held: BTreeSet<JobId> = self.queue.iter().filter(waits).copied().collect();
+        let held_jobs: BTreeSet<JobId> = self.queue.iter().filter(waits).copied().collect();
         // Running jobs may grow at a later step, at which nothing else need happen.
-        let may_grow = self.choices.grows() && !self.is_time_to_grow(view) && view.running().iter().next().is_some();
-        if !held.is_empty() || may_grow {
-            self.wake = terms.steps(now, Time::MAX).next();
+        let may_grow =
+            self.choices.can_grow() && !self.is_time_to_grow(view) && view.running_jobs().iter().next().is_some();
+        if !held_jobs.is_empty() || may_grow {
+            self.wake = terms.step_times(now, Time::MAX).next();
         }
-        held
+        held_jobs
     }
 
     /// Returns whether carbon intensity or price are low enough for jobs to grow.
     fn is_time_to_grow(&self, view: &View<'_>) -> bool {
         let Some((hold, terms)) = self.choices.hold.zip(known_terms(view)) else { return true };
         const DAY: Span = Span(86_400);
-        let below = terms.seconds_below(hold.term, view.now(), DAY);
+        let below = terms.seconds_below(hold.term, view.current_time(), DAY);
         hold.quantile >= 1_000_000 || below.0 * 1_000_000 < i64::from(hold.quantile) * DAY.0
     }
 
     /// Starts the head of the queue, if it can, or if others shrink for it at once.
     fn start_head(&mut self, head: JobId, scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
         let rule = self.choices.shape;
-        let wish = self.wish(head, scene);
-        if let Some(shape) = scene.shape_now(head, &wish, scene.choose(head, rule, &wish), &scene.room) {
+        let wish = self.size_wish(head, scene);
+        if let Some(shape) = scene.shape_now(head, &wish, scene.choose_plan(head, rule, &wish), &scene.room) {
             scene.start_at(head, shape, StartReason::Head, actions);
-            self.leave(head);
+            self.remove_job(head);
             return true;
         }
-        if !self.choices.shrinks() {
+        if !self.choices.can_shrink() {
             return false;
         }
-        let reserved = |scene: &PassScene<'_>| scene.choose(head, rule, &wish).map(|(start, _)| start);
-        match scene.shrink_for(head, (self.choices.ladder, self.choices.share), reserved, actions) {
+        let reserved_start = |scene: &PassScene<'_>| scene.choose_plan(head, rule, &wish).map(|(start, _)| start);
+        match scene.shrink_for(head, (self.choices.ladder, self.choices.share), reserved_start, actions) {
             Shrunk::Starts(size) => {
-                scene.start(head, size, StartReason::Head, actions);
-                self.leave(head);
+                scene.start_job(head, size, StartReason::Head, actions);
+                self.remove_job(head);
                 true
             }
             Shrunk::Waits(size) => {
@@ -259,15 +260,20 @@ impl ShapedEasy {
     }
 
     /// Reserves a start and a size for the head. Returns what it would hold.
-    fn reserve(&mut self, head: JobId, scene: &PassScene<'_>, actions: &mut Actions) -> Option<(HeldSpan, i64)> {
+    fn reserve_for_head(
+        &mut self,
+        head: JobId,
+        scene: &PassScene<'_>,
+        actions: &mut Actions,
+    ) -> Option<(HeldSpan, i64)> {
         if !self.reserves {
             return None;
         }
-        let (start, (size, pace)) = scene.choose(head, self.choices.shape, &self.wish(head, scene))?;
+        let (start, (size, pace)) = scene.choose_plan(head, self.choices.shape, &self.size_wish(head, scene))?;
         if self.announced != Some((head, start)) {
             self.announced = Some((head, start));
             match self.choices.promises_starts() {
-                true => actions.reserve(head, start),
+                true => actions.reserve_start(head, start),
                 false => actions.push(Action::Reserve { job: head, start, latest: Time::MAX }),
             }
         }
@@ -283,42 +289,42 @@ impl ShapedEasy {
         actions: &mut Actions,
     ) {
         if let Some((span, watts)) = reserved {
-            scene.room.change(span, watts, -1);
+            scene.room.change_span(span, watts, -1);
         }
         for &id in rest {
-            if scene.room.now().0 <= 0 {
+            if scene.room.free_now().0 <= 0 {
                 break;
             }
-            let wish = self.wish(id, scene);
+            let wish = self.size_wish(id, scene);
             if let Some(shape) = scene.shape_beside(id, &wish) {
                 scene.start_at(id, shape, StartReason::Backfilled, actions);
-                self.leave(id);
+                self.remove_job(id);
             }
         }
         if let Some((span, watts)) = reserved {
-            scene.room.change(span, watts, 1);
+            scene.room.change_span(span, watts, 1);
         }
     }
 
     /// Chooses the size of a job that has arrived, as if all others ran at theirs, in order.
     fn choose_at_arrival(&mut self, id: JobId, scene: &PassScene<'_>) {
-        if sized(scene.view, id).is_none() {
+        if job_sizes(scene.view, id).is_none() {
             return;
         }
         let mut room: RoomSteps = scene.room.clone();
         for &other in &self.parked {
             let Some((start, size, rest)) = self.best_resumption(other, scene, &room) else { continue };
             let span = HeldSpan { from: start, until: start + rest, procs: size };
-            room.change(span, scene.view.watts(other), -1);
+            room.change_span(span, scene.view.job_watts(other), -1);
         }
         for &other in self.queue.iter().filter(|&&other| other < id) {
             let size = self.chosen.get(&other).copied().unwrap_or(scene.view.job(other).procs);
-            let watts = scene.view.watts(other);
-            if let Some(start) = room.earliest(size, watts, scene.run(other, size)) {
-                room.change(scene.span(other, start, size), watts, -1);
+            let watts = scene.view.job_watts(other);
+            if let Some(start) = room.earliest_start(size, watts, scene.predicted_run(other, size)) {
+                room.change_span(scene.held_span(other, start, size), watts, -1);
             }
         }
-        if let Some((_, size)) = scene.best(id, &scene.all_sizes(id), &room) {
+        if let Some((_, size)) = scene.best_start(id, &scene.all_sizes(id), &room) {
             self.chosen.insert(id, size);
         }
     }
@@ -333,24 +339,27 @@ fn known_terms<'a>(view: &View<'a>) -> Option<&'a PowerTerms> {
 /// around all others and the reservation.
 fn grant_asks(reserved: Option<(HeldSpan, i64)>, scene: &mut PassScene<'_>, actions: &mut Actions) {
     for at in 0..scene.runners.len() {
-        let one = &scene.runners[at];
-        let Some(asked) = scene.view.asked(one.id) else { continue };
+        let runner = &scene.runners[at];
+        let Some(asked) = scene.view.asked_size(runner.id) else { continue };
         // A job that has started or resumed at this pass changes at the next one at the earliest,
         // and a job that gives processors back changes after that.
-        if scene.view.began(one.id) == scene.now || !scene.view.runs(one.id) || scene.view.gives_back(one.id) {
+        if scene.view.last_start(runner.id) == scene.now
+            || !scene.view.is_running(runner.id)
+            || scene.view.gives_back(runner.id)
+        {
             continue;
         }
-        let grants = asked <= one.size || {
+        let grants = asked <= runner.size || {
             let mut room = scene.room.clone();
-            PassScene::lift(one, &mut room, 1);
+            PassScene::change_room(runner, &mut room, 1);
             if let Some((span, watts)) = reserved {
-                room.change(span, watts, -1);
+                room.change_span(span, watts, -1);
             }
-            let until = scene.view.end_at_shape(one.id, scene.now, (asked, one.pace));
-            room.fits(HeldSpan { from: scene.now, until, procs: asked }, one.watts)
+            let until = scene.view.end_at_shape(runner.id, scene.now, (asked, runner.pace));
+            room.fits_span(HeldSpan { from: scene.now, until, procs: asked }, runner.watts)
         };
         if grants {
-            scene.resize(at, asked, true, actions);
+            scene.resize_job(at, asked, true, actions);
         }
     }
 }

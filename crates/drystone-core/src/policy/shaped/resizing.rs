@@ -1,6 +1,6 @@
 //! Malleable jobs that give processors to the head of the queue, and grow into what is left.
 
-use super::scene::{PassScene, sized};
+use super::scene::{PassScene, job_sizes};
 use super::settings::{ShareRule, ShrinkLadder};
 use super::steps::RoomSteps;
 use crate::model::{JobId, JobShape, Procs, SharedSort, Time};
@@ -15,7 +15,7 @@ enum Rung {
 }
 
 impl Rung {
-    fn of(self, shape: &JobShape) -> Procs {
+    fn size_of(self, shape: &JobShape) -> Procs {
         match self {
             Rung::Min => shape.sizes.min(),
             Rung::Pref => shape.preferred,
@@ -56,7 +56,7 @@ struct Giver {
 }
 
 /// Compares the places of two jobs between their smallest and largest sizes.
-fn fuller(a: (&JobShape, Procs), b: (&JobShape, Procs)) -> std::cmp::Ordering {
+fn compare_fullness(a: (&JobShape, Procs), b: (&JobShape, Procs)) -> std::cmp::Ordering {
     let part = |(shape, size): (&JobShape, Procs)| {
         let (min, max) = (shape.sizes.min(), shape.sizes.max());
         (u64::from(size - min), u64::from((max - min).max(1)))
@@ -75,29 +75,29 @@ impl PassScene<'_> {
         reserved: impl Fn(&PassScene<'_>) -> Option<Time>,
         actions: &mut Actions,
     ) -> Shrunk {
-        let coming = self.coming();
+        let pending_procs = self.pending_procs();
         for &(want, keep) in ladder.rungs() {
-            let size = match sized(self.view, head) {
+            let size = match job_sizes(self.view, head) {
                 Some(shape) => {
-                    let want = if shape.kind.is_malleable() { want.of(shape) } else { shape.preferred };
-                    shape.sizes.at_most(self.cap(head)).map_or(want, |most| want.min(most))
+                    let want = if shape.kind.is_malleable() { want.size_of(shape) } else { shape.preferred };
+                    shape.sizes.at_most(self.size_cap(head)).map_or(want, |most| want.min(most))
                 }
                 _ => self.view.job(head).procs,
             };
-            let need = i64::from(size) - self.room.now().0 - coming;
-            if need + coming <= 0 && self.fits_now(head, size) {
+            let need = i64::from(size) - self.room.free_now().0 - pending_procs;
+            if need + pending_procs <= 0 && self.fits_now(head, size) {
                 return Shrunk::Starts(size);
             }
             if need <= 0 {
                 continue;
             }
-            let Some(givers) = self.givers(need, keep, share) else { continue };
+            let Some(givers) = self.find_givers(need, keep, share) else { continue };
             let release = |giver: &Giver| {
                 let id = self.runners[giver.at].id;
-                self.view.release(id, self.view.next_point(id), giver.left)
+                self.view.release_time(id, self.view.next_point(id), giver.left)
             };
             let last = givers.iter().map(release).fold(self.now, Time::max);
-            if !self.room_after(&givers).fits(self.span(head, last, size), self.view.watts(head)) {
+            if !self.room_after(&givers).fits_span(self.held_span(head, last, size), self.view.job_watts(head)) {
                 continue;
             }
             let now = last == self.now;
@@ -106,7 +106,7 @@ impl PassScene<'_> {
             }
             let mut givers = givers;
             givers.sort_shared_by_key(|giver| self.runners[giver.at].id);
-            givers.iter().for_each(|giver| self.resize(giver.at, giver.left, false, actions));
+            givers.iter().for_each(|giver| self.resize_job(giver.at, giver.left, false, actions));
             return if now { Shrunk::Starts(size) } else { Shrunk::Waits(size) };
         }
         Shrunk::Not
@@ -114,13 +114,13 @@ impl PassScene<'_> {
 
     /// Jobs that give so many processors in all, with the sizes that are left to them; `None` if
     /// that is too much.
-    fn givers(&self, mut need: i64, keep: Rung, share: ShareRule) -> Option<Vec<Giver>> {
+    fn find_givers(&self, mut need: i64, keep: Rung, share: ShareRule) -> Option<Vec<Giver>> {
         let mut pool = Vec::new();
         for (at, one) in self.runners.iter().enumerate().filter(|(_, one)| one.movable) {
-            let Some(shape) = sized(self.view, one.id) else { continue };
-            let keep = keep.of(shape);
+            let Some(shape) = job_sizes(self.view, one.id) else { continue };
+            let keep = keep.size_of(shape);
             if one.size > keep
-                && let Some(floor) = shape.sizes.at_least(keep.max(self.drained(one.id)))
+                && let Some(floor) = shape.sizes.at_least(keep.max(self.drained_procs(one.id)))
                 && one.size > floor
             {
                 pool.push(Giver { at, floor, keep, size: one.size, left: one.size });
@@ -131,17 +131,17 @@ impl PassScene<'_> {
             let able = pool.iter_mut().filter(|giver| giver.left > giver.floor);
             let giver = match share {
                 ShareRule::Surplus => able.min_by_key(|giver| (Reverse(giver.size - giver.keep), id(giver))),
-                ShareRule::Fpsma => able.max_by_key(|giver| (self.view.began(id(giver)), id(giver))),
+                ShareRule::Fpsma => able.max_by_key(|giver| (self.view.last_start(id(giver)), id(giver))),
                 ShareRule::Equal => able.min_by(|a, b| {
-                    let of = |giver: &Giver| self.view.shape(id(giver));
+                    let of = |giver: &Giver| self.view.job_shape(id(giver));
                     let order = match (of(a), of(b)) {
-                        (Some(one), Some(other)) => fuller((other, b.left), (one, a.left)),
+                        (Some(one), Some(other)) => compare_fullness((other, b.left), (one, a.left)),
                         _ => std::cmp::Ordering::Equal,
                     };
                     order.then_with(|| id(a).cmp(&id(b)))
                 }),
             }?;
-            let shape = self.view.shape(self.runners[giver.at].id)?;
+            let shape = self.view.job_shape(self.runners[giver.at].id)?;
             let least = match share {
                 ShareRule::Equal => shape.sizes.at_most(giver.left - 1)?,
                 ShareRule::Surplus | ShareRule::Fpsma => {
@@ -160,39 +160,39 @@ impl PassScene<'_> {
     fn room_after(&self, givers: &[Giver]) -> RoomSteps {
         let mut room = self.room.clone();
         for giver in givers {
-            let one = &self.runners[giver.at];
-            Self::lift(one, &mut room, 1);
-            let until = self.view.end_at_shape(one.id, self.view.next_point(one.id), (giver.left, one.pace));
-            room.change(HeldSpan { from: self.now, until, procs: giver.left }, one.watts, -1);
+            let runner = &self.runners[giver.at];
+            Self::change_room(runner, &mut room, 1);
+            let until = self.view.end_at_shape(runner.id, self.view.next_point(runner.id), (giver.left, runner.pace));
+            room.change_span(HeldSpan { from: self.now, until, procs: giver.left }, runner.watts, -1);
         }
         room
     }
 
     /// Lets jobs grow into the room that is left beside the reservation.
-    pub(super) fn grow(&mut self, reserved: Option<(HeldSpan, i64)>, share: ShareRule, actions: &mut Actions) {
+    pub(super) fn grow_jobs(&mut self, reserved: Option<(HeldSpan, i64)>, share: ShareRule, actions: &mut Actions) {
         let mut able: Vec<usize> =
             (0..self.runners.len()).filter(|&at| self.runners[at].movable && !self.runners[at].touched).collect();
-        if able.is_empty() || self.room.now().0 <= 0 {
+        if able.is_empty() || self.room.free_now().0 <= 0 {
             return;
         }
         able.sort_shared_by_key(|&at| self.runners[at].id);
         let mut growth =
             Growth { room: self.room.clone(), sizes: able.iter().map(|&at| (at, self.runners[at].size)).collect() };
         if let Some((span, watts)) = reserved {
-            growth.room.change(span, watts, -1);
+            growth.room.change_span(span, watts, -1);
         }
         match share {
             ShareRule::Equal => growth.step_by_step(self),
             ShareRule::Surplus => {
                 let below = |view: &View<'_>, id, size: Procs| {
-                    view.shape(id).map_or(0, |shape| i64::from(size) - i64::from(shape.preferred))
+                    view.job_shape(id).map_or(0, |shape| i64::from(size) - i64::from(shape.preferred))
                 };
-                growth.round(
+                growth.run_round(
                     self,
                     |scene, at, size| below(scene.view, scene.runners[at].id, size),
                     |shape| shape.preferred,
                 );
-                growth.round(
+                growth.run_round(
                     self,
                     |scene, at, size| below(scene.view, scene.runners[at].id, size),
                     |shape| shape.sizes.max(),
@@ -200,9 +200,9 @@ impl PassScene<'_> {
             }
             ShareRule::Fpsma => {
                 for _ in 0..2 {
-                    growth.round(
+                    growth.run_round(
                         self,
-                        |scene, at, _| scene.view.began(scene.runners[at].id).0,
+                        |scene, at, _| scene.view.last_start(scene.runners[at].id).0,
                         |shape| shape.sizes.max(),
                     );
                 }
@@ -210,7 +210,7 @@ impl PassScene<'_> {
         }
         for (at, size) in growth.sizes {
             if size > self.runners[at].size {
-                self.resize(at, size, false, actions);
+                self.resize_job(at, size, false, actions);
             }
         }
     }
@@ -225,33 +225,33 @@ struct Growth {
 
 impl Growth {
     /// Takes the future span of a running job out of the room, or puts it back.
-    fn lift(&mut self, scene: &PassScene<'_>, (at, size): (usize, Procs), sign: i64) {
-        let one = &scene.runners[at];
-        if size == one.size {
-            return PassScene::lift(one, &mut self.room, sign);
+    fn change_room(&mut self, scene: &PassScene<'_>, (at, size): (usize, Procs), sign: i64) {
+        let runner = &scene.runners[at];
+        if size == runner.size {
+            return PassScene::change_room(runner, &mut self.room, sign);
         }
-        let until = end_of(scene, one.id, size);
-        self.room.change(HeldSpan { from: scene.now, until, procs: size }, one.watts, sign);
+        let until = end_of(scene, runner.id, size);
+        self.room.change_span(HeldSpan { from: scene.now, until, procs: size }, runner.watts, sign);
     }
 
     /// Gives a job the largest size up to this one that fits and ends it earlier than before.
     /// Returns whether it grows.
-    fn enlarge(&mut self, scene: &PassScene<'_>, place: usize, most: Procs) -> bool {
+    fn enlarge_job(&mut self, scene: &PassScene<'_>, place: usize, most: Procs) -> bool {
         let (at, size) = self.sizes[place];
-        let one = &scene.runners[at];
-        let Some(shape) = scene.view.shape(one.id).filter(|_| most > size) else { return false };
-        self.lift(scene, (at, size), 1);
-        let fits = Procs::try_from(self.room.now().0).unwrap_or(0).min(most).min(scene.cap(one.id));
-        let until = |size| end_of(scene, one.id, size);
-        let larger = self.room.largest(scene.now, &shape.sizes, fits, one.watts, until);
-        let larger = larger.filter(|&to| to > size && until(to) < one.end());
+        let runner = &scene.runners[at];
+        let Some(shape) = scene.view.job_shape(runner.id).filter(|_| most > size) else { return false };
+        self.change_room(scene, (at, size), 1);
+        let fits = Procs::try_from(self.room.free_now().0).unwrap_or(0).min(most).min(scene.size_cap(runner.id));
+        let until = |size| end_of(scene, runner.id, size);
+        let larger = self.room.largest_size(scene.now, &shape.sizes, fits, runner.watts, until);
+        let larger = larger.filter(|&to| to > size && until(to) < runner.predicted_end());
         self.sizes[place].1 = larger.unwrap_or(size);
-        self.lift(scene, self.sizes[place], -1);
+        self.change_room(scene, self.sizes[place], -1);
         larger.is_some()
     }
 
     /// Each job once, in an order as of now.
-    fn round(
+    fn run_round(
         &mut self,
         scene: &PassScene<'_>,
         key: impl Fn(&PassScene<'_>, usize, Procs) -> i64,
@@ -260,8 +260,8 @@ impl Growth {
         let mut places: Vec<usize> = (0..self.sizes.len()).collect();
         places.sort_by_key(|&place| key(scene, self.sizes[place].0, self.sizes[place].1));
         for place in places {
-            if let Some(shape) = scene.view.shape(scene.runners[self.sizes[place].0].id) {
-                self.enlarge(scene, place, most(shape));
+            if let Some(shape) = scene.view.job_shape(scene.runners[self.sizes[place].0].id) {
+                self.enlarge_job(scene, place, most(shape));
             }
         }
     }
@@ -270,17 +270,17 @@ impl Growth {
     fn step_by_step(&mut self, scene: &PassScene<'_>) {
         let mut open: Vec<usize> = (0..self.sizes.len()).collect();
         loop {
-            let shape = |place: usize| scene.view.shape(scene.runners[self.sizes[place].0].id);
+            let shape = |place: usize| scene.view.job_shape(scene.runners[self.sizes[place].0].id);
             open.retain(|&place| shape(place).is_some_and(|shape| self.sizes[place].1 < shape.sizes.max()));
             let emptiest = open.iter().copied().min_by(|&a, &b| match (shape(a), shape(b)) {
                 (Some(one), Some(other)) => {
-                    fuller((one, self.sizes[a].1), (other, self.sizes[b].1)).then_with(|| a.cmp(&b))
+                    compare_fullness((one, self.sizes[a].1), (other, self.sizes[b].1)).then_with(|| a.cmp(&b))
                 }
                 _ => a.cmp(&b),
             });
             let Some(place) = emptiest else { return };
             let next = shape(place).and_then(|shape| shape.sizes.at_least(self.sizes[place].1 + 1));
-            if !next.is_some_and(|next| self.enlarge(scene, place, next)) {
+            if !next.is_some_and(|next| self.enlarge_job(scene, place, next)) {
                 open.retain(|&other| other != place);
             }
         }

@@ -24,11 +24,11 @@ pub(super) struct SizedRunner {
 
 impl SizedRunner {
     /// Predicted end.
-    pub(super) fn end(&self) -> Time {
+    pub(super) fn predicted_end(&self) -> Time {
         self.spans.1.map_or(self.spans.0.until, |span| span.until)
     }
 
-    pub(super) fn each(&self) -> impl Iterator<Item = HeldSpan> + use<> {
+    pub(super) fn held_spans(&self) -> impl Iterator<Item = HeldSpan> + use<> {
         std::iter::once(self.spans.0).chain(self.spans.1)
     }
 }
@@ -49,62 +49,64 @@ pub(super) struct PassScene<'a> {
 }
 
 /// The sizes of a job that may have several.
-pub(super) fn sized<'a>(view: &View<'a>, id: JobId) -> Option<&'a JobShape> {
-    view.shape(id).filter(|shape| shape.kind != JobKind::Rigid)
+pub(super) fn job_sizes<'a>(view: &View<'a>, id: JobId) -> Option<&'a JobShape> {
+    view.job_shape(id).filter(|shape| shape.kind != JobKind::Rigid)
 }
 
 /// The set of sizes of a job with one.
-pub(super) fn single(size: Procs) -> SizeSet {
+pub(super) fn single_size_set(size: Procs) -> SizeSet {
     SizeSet::Range(size, size)
 }
 
 impl<'a> PassScene<'a> {
     /// The machine as the view shows it.
-    pub(super) fn of(view: &'a View<'a>) -> PassScene<'a> {
-        let now = view.now();
+    pub(super) fn from_view(view: &'a View<'a>) -> PassScene<'a> {
+        let now = view.current_time();
         let mut runners: Vec<SizedRunner> = view
-            .running()
+            .running_jobs()
             .iter()
             .map(|job| {
-                let malleable = view.shape(job.id).is_some_and(|shape| shape.kind.is_malleable());
+                let malleable = view.job_shape(job.id).is_some_and(|shape| shape.kind.is_malleable());
                 SizedRunner {
                     id: job.id,
                     size: job.procs,
-                    pace: view.pace(job.id),
-                    watts: view.watts(job.id),
+                    pace: view.job_pace(job.id),
+                    watts: view.job_watts(job.id),
                     spans: view.held_spans(job.id),
-                    movable: malleable && view.began(job.id) < now && view.pending(job.id).is_none(),
+                    movable: malleable && view.last_start(job.id) < now && view.pending_size(job.id).is_none(),
                     touched: view.sized_at(job.id) >= now,
                     gives: view.gives_back(job.id),
                 }
             })
             .collect();
-        let room = RoomSteps::of(view, runners.iter().flat_map(|one| one.each().map(|span| (span, one.watts))));
-        runners.sort_unstable_by_key(|one| (view.began(one.id), one.id));
+        let room =
+            RoomSteps::from_spans(view, runners.iter().flat_map(|one| one.held_spans().map(|span| (span, one.watts))));
+        runners.sort_unstable_by_key(|one| (view.last_start(one.id), one.id));
         PassScene { view, now, runners, room, caps: BTreeMap::new(), cut: Vec::new(), any_pace: false }
     }
 
     /// The largest size that a job may have.
-    pub(super) fn cap(&self, id: JobId) -> Procs {
+    pub(super) fn size_cap(&self, id: JobId) -> Procs {
         self.caps.get(&id).copied().unwrap_or(Procs::MAX)
     }
 
     /// The sizes that any job may have.
     pub(super) fn all_sizes(&self, id: JobId) -> SizeSet {
-        sized(self.view, id).map_or_else(|| single(self.view.job(id).procs), |shape| self.sizes_within(id, shape))
+        job_sizes(self.view, id)
+            .map_or_else(|| single_size_set(self.view.job(id).procs), |shape| self.sizes_within(id, shape))
     }
 
     /// The sizes of a shape, without those beyond the largest that the job may have.
     pub(super) fn sizes_within(&self, id: JobId, shape: &JobShape) -> SizeSet {
         let mut sizes = shape.sizes.clone();
         if let Some(cap) = self.caps.get(&id) {
-            sizes.cut(*cap);
+            sizes.cut_above(*cap);
         }
         sizes
     }
 
     /// Span of a job that starts then at its full pace.
-    pub(super) fn span(&self, id: JobId, from: Time, size: Procs) -> HeldSpan {
+    pub(super) fn held_span(&self, id: JobId, from: Time, size: Procs) -> HeldSpan {
         self.span_at(id, from, (size, 0))
     }
 
@@ -114,17 +116,17 @@ impl<'a> PassScene<'a> {
     }
 
     /// Predicted run time of a waiting job at its full pace.
-    pub(super) fn run(&self, id: JobId, size: Procs) -> Span {
+    pub(super) fn predicted_run(&self, id: JobId, size: Procs) -> Span {
         self.view.prediction_at(id, size)
     }
 
     /// Returns whether a waiting job can start now with this size.
     pub(super) fn fits_now(&self, id: JobId, size: Procs) -> bool {
-        self.room.fits(self.span(id, self.now, size), self.view.watts(id))
+        self.room.fits_span(self.held_span(id, self.now, size), self.view.job_watts(id))
     }
 
     /// Starts a waiting job at its full pace.
-    pub(super) fn start(&mut self, id: JobId, size: Procs, why: StartReason, actions: &mut Actions) {
+    pub(super) fn start_job(&mut self, id: JobId, size: Procs, why: StartReason, actions: &mut Actions) {
         self.start_at(id, (size, 0), why, actions);
     }
 
@@ -136,14 +138,14 @@ impl<'a> PassScene<'a> {
         why: StartReason,
         actions: &mut Actions,
     ) {
-        match (size, pace) == (self.view.size(id), 0) {
-            true => actions.start(id, why),
+        match (size, pace) == (self.view.job_size(id), 0) {
+            true => actions.start_job(id, why),
             false => actions.start_at(id, (size, pace), why),
         }
         let mut span = self.span_at(id, self.now, (size, pace));
         span.until = span.until.max(self.now + Span(1));
         let watts = self.view.watts_at(id, pace);
-        self.room.change(span, watts, -1);
+        self.room.change_span(span, watts, -1);
         self.runners.push(SizedRunner {
             id,
             size,
@@ -157,78 +159,79 @@ impl<'a> PassScene<'a> {
     }
 
     /// Takes what a running job holds out of a room, or puts it back.
-    pub(super) fn lift(one: &SizedRunner, room: &mut RoomSteps, sign: i64) {
-        one.each().for_each(|span| room.change(span, one.watts, sign));
+    pub(super) fn change_room(one: &SizedRunner, room: &mut RoomSteps, sign: i64) {
+        one.held_spans().for_each(|span| room.change_span(span, one.watts, sign));
     }
 
     /// Changes the size of a running job, at once or at its next point.
-    pub(super) fn resize(&mut self, at: usize, to: Procs, at_once: bool, actions: &mut Actions) {
+    pub(super) fn resize_job(&mut self, at: usize, to: Procs, at_once: bool, actions: &mut Actions) {
         let id = self.runners[at].id;
         match at_once {
             true => actions.push(crate::policy::Action::Resize { job: id, procs: to, at_once }),
-            false => actions.resize(id, to),
+            false => actions.resize_job(id, to),
         }
-        Self::lift(&self.runners[at], &mut self.room, 1);
-        let end = self.runners[at].end();
+        Self::change_room(&self.runners[at], &mut self.room, 1);
+        let end = self.runners[at].predicted_end();
         let point = if at_once { self.now } else { self.view.next_point(id) };
-        let release = self.view.release(id, point, to);
+        let release = self.view.release_time(id, point, to);
         let until = self.view.end_at_shape(id, point, (to, self.runners[at].pace));
-        let one = &mut self.runners[at];
+        let runner = &mut self.runners[at];
         let next = HeldSpan { from: release, until, procs: to };
         if release <= self.now {
-            (one.size, one.touched) = (to, true);
-            one.spans = (HeldSpan { until: until.max(self.now + Span(1)), ..next }, None);
+            (runner.size, runner.touched) = (to, true);
+            runner.spans = (HeldSpan { until: until.max(self.now + Span(1)), ..next }, None);
         } else {
-            (one.movable, one.gives) = (false, point <= self.now);
-            one.spans = (HeldSpan { from: self.now, until: release, procs: one.size.max(to) }, Some(next));
+            (runner.movable, runner.gives) = (false, point <= self.now);
+            runner.spans = (HeldSpan { from: self.now, until: release, procs: runner.size.max(to) }, Some(next));
         }
-        Self::lift(&self.runners[at], &mut self.room, -1);
-        let excess = HeldSpan { from: release, until: end, procs: self.drained(id).saturating_sub(to) };
-        self.room.change(excess, 0, -1);
+        Self::change_room(&self.runners[at], &mut self.room, -1);
+        let excess = HeldSpan { from: release, until: end, procs: self.drained_procs(id).saturating_sub(to) };
+        self.room.change_span(excess, 0, -1);
     }
 
     /// Changes the pace of a running job.
     pub(super) fn set_pace(&mut self, at: usize, pace: PaceNumber, actions: &mut Actions) {
-        let one = &mut self.runners[at];
-        actions.push(crate::policy::Action::SetPace { job: one.id, pace });
-        Self::lift(one, &mut self.room, 1);
-        let (before, until) = (one.end(), self.view.end_at_shape(one.id, self.now, (one.size, pace)));
+        let runner = &mut self.runners[at];
+        actions.push(crate::policy::Action::SetPace { job: runner.id, pace });
+        Self::change_room(runner, &mut self.room, 1);
+        let (before, until) =
+            (runner.predicted_end(), self.view.end_at_shape(runner.id, self.now, (runner.size, pace)));
         let until = until.max(self.now + Span(1));
-        (one.pace, one.watts, one.touched) = (pace, self.view.watts_at(one.id, pace), true);
-        one.spans = (HeldSpan { from: self.now, until, procs: one.size }, None);
-        Self::lift(one, &mut self.room, -1);
+        (runner.pace, runner.watts, runner.touched) = (pace, self.view.watts_at(runner.id, pace), true);
+        runner.spans = (HeldSpan { from: self.now, until, procs: runner.size }, None);
+        Self::change_room(runner, &mut self.room, -1);
         // Processors that are out leave with the job, at its new end.
-        let (id, sign) = (one.id, if until > before { 1 } else { -1 });
-        let shift = HeldSpan { from: before.min(until), until: before.max(until), procs: self.drained(id) };
-        self.room.change(shift, 0, sign);
+        let (id, sign) = (runner.id, if until > before { 1 } else { -1 });
+        let shift = HeldSpan { from: before.min(until), until: before.max(until), procs: self.drained_procs(id) };
+        self.room.change_span(shift, 0, sign);
     }
 
     /// Returns jobs to faster paces, where they then end earlier and fit around all others and the
     /// reservation: in the order of their starts, each at the fastest pace that fits.
     pub(super) fn raise_paces(&mut self, reserved: Option<(HeldSpan, i64)>, actions: &mut Actions) {
         for at in 0..self.runners.len() {
-            let one = &self.runners[at];
-            if one.pace == 0 || one.touched || one.spans.1.is_some() {
+            let runner = &self.runners[at];
+            if runner.pace == 0 || runner.touched || runner.spans.1.is_some() {
                 continue;
             }
             let mut room = self.room.clone();
-            Self::lift(one, &mut room, 1);
+            Self::change_room(runner, &mut room, 1);
             if let Some((span, watts)) = reserved {
-                room.change(span, watts, -1);
+                room.change_span(span, watts, -1);
             }
             let fits = |pace: &PaceNumber| {
-                let until = self.view.end_at_shape(one.id, self.now, (one.size, *pace));
-                let span = HeldSpan { from: self.now, until, procs: one.size };
-                until < one.end() && room.fits(span, self.view.watts_at(one.id, *pace))
+                let until = self.view.end_at_shape(runner.id, self.now, (runner.size, *pace));
+                let span = HeldSpan { from: self.now, until, procs: runner.size };
+                until < runner.predicted_end() && room.fits_span(span, self.view.watts_at(runner.id, *pace))
             };
-            if let Some(pace) = (0..one.pace).find(fits) {
+            if let Some(pace) = (0..runner.pace).find(fits) {
                 self.set_pace(at, pace, actions);
             }
         }
     }
 
     /// Processors of a running job that are out: it does not give them back.
-    pub(super) fn drained(&self, id: JobId) -> Procs {
+    pub(super) fn drained_procs(&self, id: JobId) -> Procs {
         let drains = self.view.outlook().map_or(&[][..], |outlook| &outlook.drains);
         drains.iter().filter(|drain| drain.job == id).map(|drain| drain.procs).sum()
     }
@@ -245,7 +248,7 @@ impl<'a> PassScene<'a> {
     }
 
     /// Processors that pending shrinks will free.
-    pub(super) fn coming(&self) -> i64 {
+    pub(super) fn pending_procs(&self) -> i64 {
         let less = |one: &SizedRunner| one.spans.1.map_or(0, |then| i64::from(one.size) - i64::from(then.procs));
         self.runners.iter().map(|one| less(one).max(0)).sum()
     }

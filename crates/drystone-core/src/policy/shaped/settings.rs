@@ -1,7 +1,7 @@
 //! Choices about sizes, and the parameters that set them.
 
 use crate::model::{PowerTerm, Span};
-use crate::parts::ranking::{PATIENCE, seconds};
+use crate::parts::ranking::{PATIENCE, parse_seconds};
 use crate::policy::{Args, Param, ParamCondition, ParamNeeds, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +120,7 @@ pub struct SizeChoices {
 }
 
 impl SizeChoices {
-    pub(super) fn shrinks(&self) -> bool {
+    pub(super) fn can_shrink(&self) -> bool {
         matches!(self.resize, ResizeRule::Shrink | ResizeRule::Both)
     }
 
@@ -131,7 +131,7 @@ impl SizeChoices {
         self.shape != ShapeRule::Start && !self.is_fair && self.hold.is_none()
     }
 
-    pub(super) fn grows(&self) -> bool {
+    pub(super) fn can_grow(&self) -> bool {
         matches!(self.resize, ResizeRule::Grow | ResizeRule::Both)
     }
 }
@@ -236,7 +236,7 @@ pub(in crate::policy) const GROW: Param = Param::new(
     &[Takes::Words(&["last", "first"])],
     "jobs grow into what waiting jobs leave, or before any job starts",
 )
-.expert();
+.for_experts();
 
 /// The largest size of a job.
 pub(in crate::policy) const CAP: Param = Param::new(
@@ -287,14 +287,14 @@ pub(in crate::policy) const RESIZE_NEEDS: &[ParamNeeds] = &[
 pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, SpecError> {
     use ResizeRule::{Both, Grow, None, Shrink};
     Ok(SizeChoices {
-        shape: args.choose("shape", SHAPES)?,
-        resize: args.choose("resize", &[("none", None), ("shrink", Shrink), ("grow", Grow), ("both", Both)])?,
-        ladder: args.choose(
+        shape: args.choose_value("shape", SHAPES)?,
+        resize: args.choose_value("resize", &[("none", None), ("shrink", Shrink), ("grow", Grow), ("both", Both)])?,
+        ladder: args.choose_value(
             "ladder",
             &[("min", ShrinkLadder::Min), ("pref", ShrinkLadder::Pref), ("keep", ShrinkLadder::Keep)],
         )?,
-        share: args.choose("share", SHARES)?,
-        drop: args.choose(
+        share: args.choose_value("share", SHARES)?,
+        drop: args.choose_value(
             "drop",
             &[
                 ("none", DropRule::None),
@@ -305,30 +305,32 @@ pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, Sp
                 ("kill", DropRule::Kill),
             ],
         )?,
-        migrates: args.is("drop", "suspend") && args.yes("migration")?,
-        grows_first: args.is("grow", "first"),
-        any_pace: args.is("pace", "any"),
-        is_fair: args.is("cap", "fair"),
-        hold: hold(args)?,
+        migrates: args.has_value("drop", "suspend") && args.is_yes("migration")?,
+        grows_first: args.has_value("grow", "first"),
+        any_pace: args.has_value("pace", "any"),
+        is_fair: args.has_value("cap", "fair"),
+        hold: parse_hold(args)?,
     })
 }
 
-fn hold(args: &Args<'_>) -> Result<Option<TermHold>, SpecError> {
-    let term =
-        args.choose("hold", &[("none", None), ("carbon", Some(PowerTerm::Carbon)), ("price", Some(PowerTerm::Price))])?;
-    let most = seconds(args.text("most")).ok_or_else(|| args.wrong("most"))?;
+fn parse_hold(args: &Args<'_>) -> Result<Option<TermHold>, SpecError> {
+    let term = args.choose_value(
+        "hold",
+        &[("none", None), ("carbon", Some(PowerTerm::Carbon)), ("price", Some(PowerTerm::Price))],
+    )?;
+    let most = parse_seconds(args.text_value("most")).ok_or_else(|| args.value_error("most"))?;
     let share = Some(args.get::<f64>("q")?).filter(|share| (0.0..=1.0).contains(share));
-    let quantile = (share.ok_or_else(|| args.wrong("q"))? * 1e6).round() as u32;
+    let quantile = (share.ok_or_else(|| args.value_error("q"))? * 1e6).round() as u32;
     Ok(term.map(|term| TermHold { term, most, quantile }))
 }
 
 /// Choices of a policy that plans all jobs.
 pub(in crate::policy) fn planned_choices(args: &Args<'_>) -> Result<SizeChoices, SpecError> {
     Ok(SizeChoices {
-        shape: args.choose("shape", SHAPES)?,
-        resize: args.choose("resize", &[("none", ResizeRule::None), ("grow", ResizeRule::Grow)])?,
-        share: args.choose("share", SHARES)?,
-        is_fair: args.is("cap", "fair"),
+        shape: args.choose_value("shape", SHAPES)?,
+        resize: args.choose_value("resize", &[("none", ResizeRule::None), ("grow", ResizeRule::Grow)])?,
+        share: args.choose_value("share", SHARES)?,
+        is_fair: args.has_value("cap", "fair"),
         ..SizeChoices::default()
     })
 }

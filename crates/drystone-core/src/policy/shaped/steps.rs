@@ -14,31 +14,31 @@ pub(super) struct RoomSteps {
 impl RoomSteps {
     /// The room that the running jobs leave, where processors and power come and go as far as is
     /// known. `spans` are those of the running jobs.
-    pub(super) fn of(view: &View<'_>, spans: impl Iterator<Item = (HeldSpan, i64)>) -> RoomSteps {
-        let now = view.now();
+    pub(super) fn from_spans(view: &View<'_>, spans: impl Iterator<Item = (HeldSpan, i64)>) -> RoomSteps {
+        let now = view.current_time();
         let mut deltas: Vec<(Time, i64, i64)> = Vec::new();
-        let mut level = (i64::from(view.free()), UNLIMITED);
+        let mut level = (i64::from(view.free_processors()), UNLIMITED);
         let power = view.shapes().and_then(|shapes| shapes.power());
         if let Some(power) = power {
-            let up = view.up();
-            let mut known = power.for_jobs(now, now, up);
-            level.1 = known - view.draw();
-            for turn in power.turns(now) {
-                let then = power.for_jobs(turn, now, up);
-                deltas.push((turn, 0, then - known));
-                known = then;
+            let up = view.up_processors();
+            let mut previous_watts = power.for_jobs(now, now, up);
+            level.1 = previous_watts - view.power_draw();
+            for turn in power.cap_changes(now) {
+                let next_watts = power.for_jobs(turn, now, up);
+                deltas.push((turn, 0, next_watts - previous_watts));
+                previous_watts = next_watts;
             }
         }
         for (HeldSpan { from, until, procs }, watts) in spans {
-            let held = i64::from(procs);
+            let held_procs = i64::from(procs);
             if from > now {
-                deltas.push((from, -held, -held * watts));
+                deltas.push((from, -held_procs, -held_procs * watts));
             }
-            deltas.push((until, held, held * watts));
+            deltas.push((until, held_procs, held_procs * watts));
         }
         if let Some(outlook) = view.outlook() {
             let mut changes = Vec::new();
-            outlook.changes(now, |id| view.predicted_end(id), &mut changes);
+            outlook.capacity_changes(now, |id| view.predicted_end(id), &mut changes);
             // Processors that come back draw power though no job holds them.
             let idle = power.map_or(0, |power| power.idle.min(UNLIMITED.unsigned_abs()) as i64);
             deltas.extend(changes.into_iter().map(|(time, procs)| (time, procs, procs.saturating_mul(-idle))));
@@ -60,12 +60,12 @@ impl RoomSteps {
     }
 
     /// Free processors and watts now.
-    pub(super) fn now(&self) -> (i64, i64) {
+    pub(super) fn free_now(&self) -> (i64, i64) {
         (self.procs[0], self.watts[0])
     }
 
     /// Returns the step at a time, and makes it begin there.
-    fn split(&mut self, time: Time) -> usize {
+    fn split_step(&mut self, time: Time) -> usize {
         let at = self.times.partition_point(|&step| step < time);
         if self.times.get(at) == Some(&time) {
             return at;
@@ -77,21 +77,21 @@ impl RoomSteps {
     }
 
     /// Takes what a job holds (`sign` −1), or gives it back (1).
-    pub(super) fn change(&mut self, span: HeldSpan, watts: i64, sign: i64) {
+    pub(super) fn change_span(&mut self, span: HeldSpan, watts: i64, sign: i64) {
         let from = span.from.max(self.times[0]);
         if span.until <= from {
             return;
         }
-        let (begin, end) = (self.split(from), self.split(span.until));
-        let held = sign * i64::from(span.procs);
+        let (begin, end) = (self.split_step(from), self.split_step(span.until));
+        let held_procs = sign * i64::from(span.procs);
         for at in begin..end {
-            self.procs[at] += held;
-            self.watts[at] += held * watts;
+            self.procs[at] += held_procs;
+            self.watts[at] += held_procs * watts;
         }
     }
 
     /// The least of what is free from one time to another; at the first in any case.
-    fn lowest(&self, from: Time, until: Time) -> (i64, i64) {
+    fn lowest_free(&self, from: Time, until: Time) -> (i64, i64) {
         let first = self.times.partition_point(|&step| step <= from).saturating_sub(1);
         let end = self.times.partition_point(|&step| step < until).max(first + 1);
         let steps = first..end;
@@ -100,16 +100,16 @@ impl RoomSteps {
     }
 
     /// Returns whether a job of this draw per processor fits from one time to another.
-    pub(super) fn fits(&self, span: HeldSpan, watts: i64) -> bool {
-        let (procs, free) = self.lowest(span.from, span.until);
-        let held = i64::from(span.procs);
+    pub(super) fn fits_span(&self, span: HeldSpan, watts: i64) -> bool {
+        let (procs, free) = self.lowest_free(span.from, span.until);
+        let held_procs = i64::from(span.procs);
         // Above the cap no job starts, not even one that draws nothing.
-        procs >= held && free >= held * watts
+        procs >= held_procs && free >= held_procs * watts
     }
 
     /// Returns the largest size that fits from a time until the end that each size has; larger
     /// sizes must not end later.
-    pub(super) fn largest(
+    pub(super) fn largest_size(
         &self,
         from: Time,
         sizes: &SizeSet,
@@ -121,7 +121,7 @@ impl RoomSteps {
         loop {
             // No larger size fits; smaller ones need theirs for as long or longer, so that no more
             // than this is free for any of them.
-            let (procs, free) = self.lowest(from, until(size));
+            let (procs, free) = self.lowest_free(from, until(size));
             let bound = match watts {
                 _ if free < 0 => 0,
                 0 => procs,
@@ -136,9 +136,9 @@ impl RoomSteps {
 
     /// Returns the first time at which so many processors, of this draw each, are free for so long;
     /// `None` for never.
-    pub(super) fn earliest(&self, procs: Procs, watts: i64, length: crate::model::Span) -> Option<Time> {
-        let held = i64::from(procs);
-        let fits = |at: usize| self.procs[at] >= held && self.watts[at] >= held * watts;
+    pub(super) fn earliest_start(&self, procs: Procs, watts: i64, length: crate::model::Span) -> Option<Time> {
+        let held_procs = i64::from(procs);
+        let fits = |at: usize| self.procs[at] >= held_procs && self.watts[at] >= held_procs * watts;
         let mut first = 0;
         'starts: while first < self.times.len() {
             let end = self.times[first] + length;

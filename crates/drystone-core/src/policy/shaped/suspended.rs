@@ -1,7 +1,7 @@
 //! Suspension of jobs when power has fallen, and their resumption.
 
 use super::ShapedEasy;
-use super::scene::{PassScene, SizedRunner, single};
+use super::scene::{PassScene, SizedRunner, single_size_set};
 use super::steps::RoomSteps;
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::policy::{Action, Actions, HeldSpan, Placement};
@@ -42,30 +42,30 @@ impl ShapedEasy {
         if self.parked.is_empty() && scene.cut.is_empty() {
             return None;
         }
-        let parked = std::mem::take(&mut self.parked).into_iter().map(ResumableJob::Parked);
-        let mut paused: Vec<ResumableJob> =
-            parked.chain(std::mem::take(&mut scene.cut).into_iter().map(ResumableJob::Cut)).collect();
-        paused.sort_shared_by_key(|one| (scene.view.began(one.id()), one.id()));
-        let (mut reserved, mut resumptions) = (None, PausedActions::default());
-        for one in paused {
-            let (id, watts) = (one.id(), scene.view.watts(one.id()));
+        let parked_jobs = std::mem::take(&mut self.parked).into_iter().map(ResumableJob::Parked);
+        let mut paused_jobs: Vec<ResumableJob> =
+            parked_jobs.chain(std::mem::take(&mut scene.cut).into_iter().map(ResumableJob::Cut)).collect();
+        paused_jobs.sort_shared_by_key(|one| (scene.view.last_start(one.id()), one.id()));
+        let (mut reservation, mut resumptions) = (None, PausedActions::default());
+        for one in paused_jobs {
+            let (id, watts) = (one.id(), scene.view.job_watts(one.id()));
             if let ResumableJob::Cut(one) = &one
-                && one.each().all(|span| scene.room.fits(span, watts))
+                && one.held_spans().all(|span| scene.room.fits_span(span, watts))
             {
-                PassScene::lift(one, &mut scene.room, -1);
+                PassScene::change_room(one, &mut scene.room, -1);
                 scene.runners.push(one.clone());
                 continue;
             }
             let best = self.best_resumption(id, scene, &scene.room);
             if let Some((start, size, rest)) = best.filter(|best| best.0 == scene.now) {
                 let span = HeldSpan { from: start, until: start + rest, procs: size };
-                scene.room.change(span, watts, -1);
+                scene.room.change_span(span, watts, -1);
                 resumptions.go_on(&one, size, scene);
                 let movable = matches!(&one, ResumableJob::Cut(one) if one.size != size);
                 scene.runners.push(SizedRunner {
                     id,
                     size,
-                    pace: scene.view.pace(id),
+                    pace: scene.view.job_pace(id),
                     watts,
                     spans: (span, None),
                     movable,
@@ -78,21 +78,21 @@ impl ShapedEasy {
                 resumptions.suspends.push(Action::Suspend(id));
             }
             self.parked.push(id);
-            if let (None, Some((start, size, rest))) = (reserved, best) {
+            if let (None, Some((start, size, rest))) = (reservation, best) {
                 let span = HeldSpan { from: start, until: start + rest, procs: size };
-                scene.room.change(span, watts, -1);
-                reserved = Some((span, watts));
+                scene.room.change_span(span, watts, -1);
+                reservation = Some((span, watts));
             }
         }
-        if let Some((span, watts)) = reserved {
-            scene.room.change(span, watts, 1);
+        if let Some((span, watts)) = reservation {
+            scene.room.change_span(span, watts, 1);
         }
-        scene.runners.sort_shared_by_key(|one| (scene.view.began(one.id), one.id));
+        scene.runners.sort_shared_by_key(|one| (scene.view.last_start(one.id), one.id));
         [resumptions.suspends, resumptions.shrinks, resumptions.takes]
             .concat()
             .into_iter()
             .for_each(|action| actions.push(action));
-        reserved
+        reservation
     }
 
     /// Returns the start and the size with which a job is predicted to end first, and the time that
@@ -103,21 +103,21 @@ impl ShapedEasy {
         scene: &PassScene<'_>,
         room: &RoomSteps,
     ) -> Option<(Time, Procs, Span)> {
-        let (view, now, own) = (scene.view, scene.now, scene.view.size(id));
-        let shape = view.shape(id).filter(|shape| shape.kind.is_malleable() && self.choices.migrates);
+        let (view, now, own) = (scene.view, scene.now, scene.view.job_size(id));
+        let shape = view.job_shape(id).filter(|shape| shape.kind.is_malleable() && self.choices.migrates);
         let sizes = match shape {
-            Some(shape) if view.began(id) < now => scene.sizes_within(id, shape),
-            _ => single(own),
+            Some(shape) if view.last_start(id) < now => scene.sizes_within(id, shape),
+            _ => single_size_set(own),
         };
         let plan = |size: Procs| {
-            let rest = match view.runs(id) {
+            let rest = match view.is_running(id) {
                 // The job would draw as much as before until it has shrunk.
-                true if view.release(id, now, size) > now => return None,
+                true if view.release_time(id, now, size) > now => return None,
                 true => view.end_at_size(id, now, size) - now,
                 false => view.rest_at_size(id, size),
             };
             let rest = rest.max(Span(1));
-            Some((room.earliest(size, view.watts(id), rest)?, size, rest))
+            Some((room.earliest_start(size, view.job_watts(id), rest)?, size, rest))
         };
         let other_plans = sizes.iter().filter(|&size| size != own).filter_map(plan);
         plan(own).into_iter().chain(other_plans).min_by_key(|(start, size, rest)| (*start + *rest, *size != own, *size))
@@ -127,7 +127,7 @@ impl ShapedEasy {
 impl PausedActions {
     /// Adds the action that lets a job run with this size from now on.
     fn go_on(&mut self, one: &ResumableJob, procs: Procs, scene: &PassScene<'_>) {
-        let (job, own) = (one.id(), scene.view.size(one.id()));
+        let (job, own) = (one.id(), scene.view.job_size(one.id()));
         match one {
             // A change to the present size withdraws one that is pending.
             ResumableJob::Cut(_) if procs == own => self.shrinks.push(Action::Resize { job, procs, at_once: false }),

@@ -32,12 +32,12 @@ impl Average {
     }
 
     /// The average wait in seconds, above 0.
-    fn seconds(&self) -> f64 {
+    fn mean_seconds(&self) -> f64 {
         if self.seen == 0.0 { self.seconds } else { self.seconds.max(1.0) }
     }
 
     /// A job starts after having waited.
-    fn learn(&mut self, wait: Span) {
+    fn learn_wait(&mut self, wait: Span) {
         if self.seen > 0.0 {
             self.seen = (self.seen + 1.0).min(MEMORY);
             self.seconds += (wait.as_f64() - self.seconds) / self.seen;
@@ -61,20 +61,20 @@ impl Averages {
         Averages { classes }
     }
 
-    fn class(&self, length: Span) -> usize {
+    fn class_index(&self, length: Span) -> usize {
         let class = BORDERS.iter().filter(|&&border| length.0 > border).count();
         class.min(self.classes.len() - 1)
     }
 
     /// The average wait of jobs of this length in seconds, above 0.
-    pub(super) fn seconds(&self, length: Span) -> f64 {
-        self.classes[self.class(length)].seconds()
+    pub(super) fn mean_seconds(&self, length: Span) -> f64 {
+        self.classes[self.class_index(length)].mean_seconds()
     }
 
     /// A job of this length starts after having waited.
-    pub(super) fn learn(&mut self, wait: Span, length: Span) {
-        let class = self.class(length);
-        self.classes[class].learn(wait);
+    pub(super) fn learn_wait(&mut self, wait: Span, length: Span) {
+        let class = self.class_index(length);
+        self.classes[class].learn_wait(wait);
     }
 }
 
@@ -85,33 +85,36 @@ mod tests {
     #[test]
     fn the_estimate_is_a_mean_that_forgets() {
         let mut average = Average::new(AverageWait::Auto);
-        assert_eq!(average.seconds(), 3600.0);
-        average.learn(Span(0));
-        assert_eq!(average.seconds(), 1800.0);
-        average.learn(Span(1800));
-        assert_eq!(average.seconds(), 1800.0);
-        (0..20_000).for_each(|_| average.learn(Span(0)));
-        assert_eq!(average.seconds(), 1.0, "never zero");
-        (0..20_000).for_each(|_| average.learn(Span(7)));
-        assert!((average.seconds() - 7.0).abs() < 1e-6);
+        assert_eq!(average.mean_seconds(), 3600.0);
+        average.learn_wait(Span(0));
+        assert_eq!(average.mean_seconds(), 1800.0);
+        average.learn_wait(Span(1800));
+        assert_eq!(average.mean_seconds(), 1800.0);
+        (0..20_000).for_each(|_| average.learn_wait(Span(0)));
+        assert_eq!(average.mean_seconds(), 1.0, "never zero");
+        (0..20_000).for_each(|_| average.learn_wait(Span(7)));
+        assert!((average.mean_seconds() - 7.0).abs() < 1e-6);
         let mut given = Average::new(AverageWait::Given(2401.0));
-        given.learn(Span(0));
-        assert_eq!(given.seconds(), 2401.0);
+        given.learn_wait(Span(0));
+        assert_eq!(given.mean_seconds(), 2401.0);
     }
 
     /// Each class starts from an hour; a border belongs to the class below.
     #[test]
     fn lengths_have_averages_of_their_own() {
         let mut averages = Averages::new(AverageWait::ByLength);
-        averages.learn(Span(0), Span(600));
-        averages.learn(Span(7_200), Span(28_801));
-        let found = [1, 600, 601, 3_600, 28_800, 28_801].map(|length| averages.seconds(Span(length)));
+        averages.learn_wait(Span(0), Span(600));
+        averages.learn_wait(Span(7_200), Span(28_801));
+        let found = [1, 600, 601, 3_600, 28_800, 28_801].map(|length| averages.mean_seconds(Span(length)));
         assert_eq!(found, [1800.0, 1800.0, 3600.0, 3600.0, 3600.0, 5400.0]);
         let mut given = Averages::new(AverageWait::GivenByLength([60.0, 600.0, 1200.0, 2400.0]));
-        given.learn(Span(0), Span(600));
-        assert_eq!([600, 601, 28_800, 28_801].map(|length| given.seconds(Span(length))), [60.0, 600.0, 1200.0, 2400.0]);
+        given.learn_wait(Span(0), Span(600));
+        assert_eq!(
+            [600, 601, 28_800, 28_801].map(|length| given.mean_seconds(Span(length))),
+            [60.0, 600.0, 1200.0, 2400.0]
+        );
         let mut one = Averages::new(AverageWait::Auto);
-        one.learn(Span(0), Span(600));
-        assert_eq!(one.seconds(Span(100_000)), 1800.0);
+        one.learn_wait(Span(0), Span(600));
+        assert_eq!(one.mean_seconds(Span(100_000)), 1800.0);
     }
 }

@@ -94,13 +94,13 @@ impl Slack {
             _ => None,
         };
         Slack {
-            shares: rater.as_ref().and_then(Rater::shares),
+            shares: rater.as_ref().and_then(Rater::initial_shares),
             rater,
             priorities,
             averages: Averages::new(settings.average_wait),
             now: Time::MIN,
             running: Believed::new(settings.notice),
-            room: PlanRoom::empty(),
+            room: PlanRoom::new_empty(),
             plan: Vec::new(),
             fresh: Vec::new(),
             unplanned: Vec::new(),
@@ -130,8 +130,8 @@ impl Slack {
         self.fresh = fresh;
         // Those that start now leave their places to others.
         while !self.beyond.is_empty() {
-            let starting = self.plan.partition_point(|job| job.planned.start <= view.now());
-            if self.settings.horizon.reaches(view.now(), self.plan.len() - starting).is_none() {
+            let starting = self.plan.partition_point(|job| job.planned.start <= view.current_time());
+            if self.settings.horizon.latest_start(view.current_time(), self.plan.len() - starting).is_none() {
                 break;
             }
             self.beyond.pop_front().into_iter().for_each(|id| self.insert(id, view, actions));
@@ -140,100 +140,120 @@ impl Slack {
 
     /// Rules 10 to 14.
     fn insert(&mut self, id: JobId, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
-        let mut planned = self.sized(id, view);
-        let need = planned.need(view);
+        let now = view.current_time();
+        let mut planned_job = self.size_newcomer(id, view);
+        let need = planned_job.job_need(view);
         // No job moves.
-        let Some(start) = self.room.earliest(need, planned.span, now) else {
+        let Some(start) = self.room.earliest_start(need, planned_job.span, now) else {
             self.turned_away.push(id);
             return;
         };
-        let importance = self.priorities.admit(id, view.job(id), now);
-        let new = Newcomer { need, span: planned.span, priority: importance.priority(0.5) };
+        let importance = self.priorities.admit_job(id, view.job(id), now);
+        let new = Newcomer { need, span: planned_job.span, priority: importance.compute_priority(0.5) };
         let price = self.settings.weights.of_waiting(need.procs, start - now);
         let mut choice = FitChoice { start, price, compact: self.compact || self.plan.is_empty() };
         self.search.forget_moves();
         if !self.plan.is_empty() {
-            choice = self.find(new, choice, false, view);
+            choice = self.find_cheapest(new, choice, false, view);
         }
         if choice.start != start {
-            actions.explain(Moved { job: id, favour: Some(id), from: start, to: choice.start, price: choice.price });
+            actions.explain_move(Moved {
+                job: id,
+                favour: Some(id),
+                from: start,
+                to: choice.start,
+                price: choice.price,
+            });
         }
-        let rearranged = self.search.rearranges();
-        self.apply(Some(id), actions);
+        let is_rearranged = self.search.has_rearranged();
+        self.apply_moves(Some(id), actions);
 
-        let average = self.averages.seconds(planned.span);
-        let priority = importance.priority(scheduler_priority(choice.start - now, average));
+        let average = self.averages.mean_seconds(planned_job.span);
+        let priority = importance.compute_priority(scheduler_priority(choice.start - now, average));
         let slack = first_slack(priority, self.settings.slack_factor, average);
-        planned.start = choice.start;
-        let job = PromisedJob { planned, priority, slack, first_slack: slack };
+        planned_job.start = choice.start;
+        let job = PromisedJob { planned: planned_job, priority, slack, first_slack: slack };
         if choice.start > now {
             // A start at once needs no promise.
-            actions.push(promise(&job));
+            actions.push(promise_action(&job));
         }
-        let place = self.plan.partition_point(|p| p.planned.key() < planned.key());
+        let place = self.plan.partition_point(|p| p.planned.plan_key() < planned_job.plan_key());
         self.plan.insert(place, job);
         self.compact = choice.compact;
-        if rearranged {
-            self.rebuild(view);
+        if is_rearranged {
+            self.rebuild_room(view);
         } else {
-            self.room.reserve(planned.start, planned.end(), need);
+            self.room.reserve_need(planned_job.start, planned_job.planned_end(), need);
         }
     }
 
     /// A newcomer with its size, for good: the preferred one, or one by what is free where no other
     /// job moves.
-    fn sized(&self, id: JobId, view: &View<'_>) -> PlannedJob {
+    fn size_newcomer(&self, id: JobId, view: &View<'_>) -> PlannedJob {
         let rule = self.settings.shape;
-        let several = view.shape(id).filter(|shape| shape.kind != JobKind::Rigid && shape.sizes.count() > 1);
+        let several = view.job_shape(id).filter(|shape| shape.kind != JobKind::Rigid && shape.sizes.count() > 1);
         let Some(shape) = several.filter(|_| rule != ShapeRule::Preferred) else { return PlannedJob::new(id, view) };
-        let (now, sizes) = (view.now(), &shape.sizes);
-        let sized = |procs| PlannedJob::sized(id, procs, view);
-        let start = |job: &PlannedJob| self.room.earliest(job.need(view), job.span, now);
+        let (now, sizes) = (view.current_time(), &shape.sizes);
+        let job_with_size = |procs| PlannedJob::with_size(id, procs, view);
+        let start = |job: &PlannedJob| self.room.earliest_start(job.job_need(view), job.span, now);
         let most = match rule {
             ShapeRule::Most => sizes.max(),
             ShapeRule::UpTo => shape.preferred,
             ShapeRule::Min => sizes.min(),
-            _ => return self.first_to_end(sizes.iter().map(sized), view).unwrap_or_else(|| PlannedJob::new(id, view)),
+            _ => {
+                return self
+                    .first_to_end(sizes.iter().map(job_with_size), view)
+                    .unwrap_or_else(|| PlannedJob::new(id, view));
+            }
         };
         // The largest that fits now, or else the smallest.
         let smaller = |procs: &Procs| procs.checked_sub(1).and_then(|procs| sizes.at_most(procs));
         let falling = std::iter::successors(sizes.at_most(most), smaller);
-        falling.map(sized).find(|job| start(job) == Some(now)).unwrap_or_else(|| sized(sizes.min()))
+        falling.map(job_with_size).find(|job| start(job) == Some(now)).unwrap_or_else(|| job_with_size(sizes.min()))
     }
 
     /// Returns the size of a newcomer that ends first, the smallest of equals. With `start-now` it
     /// is one that fits now, if any does.
     fn first_to_end(&self, sizes: impl Iterator<Item = PlannedJob>, view: &View<'_>) -> Option<PlannedJob> {
-        let now = view.now();
+        let now = view.current_time();
         let rank = |job: PlannedJob| {
-            let start = self.room.earliest(job.need(view), job.span, now)?;
+            let start = self.room.earliest_start(job.job_need(view), job.span, now)?;
             Some(((self.settings.shape == ShapeRule::StartNow && start > now, start + job.span), job))
         };
         sizes.filter_map(rank).min_by_key(|(rank, _)| *rank).map(|(_, job)| job)
     }
 
     /// The cheapest way to fit a newcomer in.
-    fn find(&mut self, new: Newcomer<'_>, first: FitChoice, only_now: bool, view: &View<'_>) -> FitChoice {
-        let now = view.now();
-        self.search.base.fill(&self.running, &self.guests, view);
+    fn find_cheapest(&mut self, new: Newcomer<'_>, first: FitChoice, only_now: bool, view: &View<'_>) -> FitChoice {
+        let now = view.current_time();
+        self.search.base.fill_running(&self.running, &self.guests, view);
         self.search.base.take_seats();
         let Slack { settings, room: full, plan, compact, search, rater, shares, .. } = self;
         let needs: Vec<JobNeed<'_>> = match full.is_plain() {
             true => Vec::new(),
-            false => plan.iter().map(|job| job.planned.need(view)).collect(),
+            false => plan.iter().map(|job| job.planned.job_need(view)).collect(),
         };
-        let ranked = rater.as_ref().map(|rater| {
+        let rank_result = rater.as_ref().map(|rater| {
             let jobs: Vec<JobId> = plan.iter().map(|job| job.planned.id).collect();
-            rater.ranked(&jobs, shares.as_mut(), view)
+            rater.rank_jobs(&jobs, shares.as_mut(), view)
         });
-        let ranked = ranked.as_deref().unwrap_or_default();
-        let task = FitTask { settings, now, full, plan, needs: &needs, compact: *compact, new, only_now, ranked };
-        search.cheapest(&task, first)
+        let ranked_positions = rank_result.as_deref().unwrap_or_default();
+        let task = FitTask {
+            settings,
+            now,
+            full,
+            plan,
+            needs: &needs,
+            compact: *compact,
+            new,
+            only_now,
+            ranked: ranked_positions,
+        };
+        search.find_cheapest(&task, first)
     }
 
     /// Rule 13: carries out the moves that were found. The room is left as it was.
-    fn apply(&mut self, favour: Option<JobId>, actions: &mut Actions) {
+    fn apply_moves(&mut self, favour: Option<JobId>, actions: &mut Actions) {
         if let Some(seats) = self.search.take_seats() {
             self.room.set_seats(seats);
         }
@@ -242,28 +262,32 @@ impl Slack {
             let (from, to) = (job.planned.start, moved.to);
             job.slack -= (to - from).as_f64();
             job.planned.start = to;
-            actions.explain(Moved { job: job.planned.id, favour, from, to, price: moved.price });
-            actions.push(promise(job));
+            actions.explain_move(Moved { job: job.planned.id, favour, from, to, price: moved.price });
+            actions.push(promise_action(job));
         }
         in_order_of_starts(&mut self.plan);
     }
 
     /// Rebuilds the room from running jobs and plan.
-    fn rebuild(&mut self, view: &View<'_>) {
-        self.room.fill(&self.running, &self.guests, view);
+    fn rebuild_room(&mut self, view: &View<'_>) {
+        self.room.fill_running(&self.running, &self.guests, view);
         let seats = self.room.take_seats();
         for PromisedJob { planned, .. } in &self.plan {
-            self.room.reserve(planned.start, planned.end(), planned.need(view).on_seat(seats.get(&planned.id)));
+            self.room.reserve_need(
+                planned.start,
+                planned.planned_end(),
+                planned.job_need(view).on_seat(seats.get(&planned.id)),
+            );
         }
     }
 
     /// Rules 8 and 15: all waiting jobs out, and back in the order of their starts. What that gains
     /// does not touch slacks. Where predictions proved too short it can delay jobs; that uses up
     /// their slack, and beyond it breaks promises.
-    fn compress(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.room.fill(&self.running, &self.guests, view);
-        let now = view.now();
-        self.room.compress(
+    fn compress_plan(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.room.fill_running(&self.running, &self.guests, view);
+        let now = view.current_time();
+        self.room.compress_plan(
             &mut self.plan,
             |_| now,
             view,
@@ -277,22 +301,22 @@ impl Slack {
                     job.slack = (job.slack - by).max(0.0);
                 }
                 let to = job.planned.start;
-                actions.explain(Moved { job: job.planned.id, favour: None, from, to, price: 0.0 });
-                actions.push(promise(job));
+                actions.explain_move(Moved { job: job.planned.id, favour: None, from, to, price: 0.0 });
+                actions.push(promise_action(job));
             },
         );
-        let placed = self.plan.partition_point(|job| job.planned.start < Time::MAX);
-        self.unplanned.append(&mut self.plan.split_off(placed));
+        let placed_count = self.plan.partition_point(|job| job.planned.start < Time::MAX);
+        self.unplanned.append(&mut self.plan.split_off(placed_count));
         self.compact = true;
     }
 
     /// A waiting job waits no more. Returns whether it was in the plan.
     fn leaves_queue(&mut self, id: JobId, view: &View<'_>) {
-        let waiting = self.plan.len() + self.unplanned.len();
+        let waiting_count = self.plan.len() + self.unplanned.len();
         self.plan.retain(|w| w.planned.id != id);
         self.unplanned.retain(|w| w.planned.id != id);
-        if self.plan.len() + self.unplanned.len() < waiting {
-            self.priorities.left(view.job(id), Span::ZERO, view.now());
+        if self.plan.len() + self.unplanned.len() < waiting_count {
+            self.priorities.note_departure(view.job(id), Span::ZERO, view.current_time());
             self.freed = true;
         }
         self.fresh.retain(|&fresh| fresh != id);
@@ -304,7 +328,7 @@ impl Slack {
 
     /// A running job has gone.
     fn leaves_machine(&mut self, job: JobId, view: &View<'_>) {
-        self.priorities.left(view.job(job), view.ran(job), view.now());
+        self.priorities.note_departure(view.job(job), view.run_time_so_far(job), view.current_time());
         self.dying.retain(|&id| id != job);
         self.guests.retain(|guest| guest.id != job);
         self.held.remove(&job);
@@ -322,7 +346,7 @@ impl Slack {
     /// Plans jobs without a place again where changes of supply are announced: what other jobs give
     /// back may leave room for such a job before a change.
     fn look_at_unplanned(&mut self, view: &View<'_>) {
-        if view.outlook().is_some_and(|outlook| !outlook.supply().is_empty()) {
+        if view.outlook().is_some_and(|outlook| !outlook.supply_changes().is_empty()) {
             self.plan.append(&mut self.unplanned);
             in_order_of_starts(&mut self.plan);
             self.fresh.append(&mut self.turned_away);
@@ -332,18 +356,18 @@ impl Slack {
     /// Room has come up.
     fn remove(&mut self, view: &View<'_>, actions: &mut Actions) {
         match self.settings.removal {
-            Removal::Compress => self.compress(view, actions),
+            Removal::Compress => self.compress_plan(view, actions),
             Removal::Priced => {
                 // Rule 20.
                 self.compact = false;
-                self.rebuild(view);
+                self.rebuild_room(view);
                 let dummy = Newcomer { need: JobNeed::of_procs(0), span: Span::ZERO, priority: 1.0 };
-                let nothing = FitChoice { start: view.now(), price: 0.0, compact: false };
-                let choice = self.find(dummy, nothing, false, view);
+                let baseline_choice = FitChoice { start: view.current_time(), price: 0.0, compact: false };
+                let choice = self.find_cheapest(dummy, baseline_choice, false, view);
                 self.compact = choice.compact;
-                if self.search.rearranges() {
-                    self.apply(None, actions);
-                    self.rebuild(view);
+                if self.search.has_rearranged() {
+                    self.apply_moves(None, actions);
+                    self.rebuild_room(view);
                 }
             }
         }
@@ -351,7 +375,7 @@ impl Slack {
 
     /// Starts the jobs that are due, unless guests hold their processors.
     fn start_due(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
+        let now = view.current_time();
         let due = self.plan.partition_point(|job| job.planned.start <= now);
         if self.show_out_guests(due, view, actions) {
             return;
@@ -361,12 +385,12 @@ impl Slack {
             let id = job.planned.id;
             let end = now.saturating_add(job.planned.span);
             match job.planned.procs == view.job(id).procs {
-                true => namer.start((id, StartReason::Planned), end, &self.room.leaves(id), view, actions),
+                true => namer.start_job((id, StartReason::Planned), end, &self.room.remove_job(id), view, actions),
                 false => actions.start_with(id, job.planned.procs, StartReason::Planned),
             }
-            self.running.start(&job.planned, view);
+            self.running.start_job(&job.planned, view);
             if job.priority != f64::NEG_INFINITY {
-                self.averages.learn(now - view.job(id).submit, job.planned.span);
+                self.averages.learn_wait(now - view.job(id).submit, job.planned.span);
             }
             if self.settings.tick == Tick::Extend {
                 self.held.insert(id, job.priority);
@@ -377,7 +401,7 @@ impl Slack {
 
 /// Returns the announcement to a waiting job: its planned start, and its latest start. The start is
 /// whole, so that a fraction of a second of slack is worth nothing.
-fn promise(job: &PromisedJob) -> Action {
+fn promise_action(job: &PromisedJob) -> Action {
     let start = job.planned.start;
     let latest = if job.slack.is_finite() { start.saturating_add(Span(job.slack.floor() as i64)) } else { Time::MAX };
     Action::Reserve { job: job.planned.id, start, latest }
@@ -397,33 +421,33 @@ impl Policy for Slack {
             PolicyEvent::Arrived(id) => self.fresh.push(id),
             PolicyEvent::Ended { job, predicted_end } => {
                 if let Some(shares) = &mut self.shares {
-                    ranking::account(shares, job, view);
+                    ranking::account_usage(shares, job, view);
                 }
-                self.running.ended(job, predicted_end, view.now());
+                self.running.note_end(job, predicted_end, view.current_time());
                 self.leaves_machine(job, view);
             }
             PolicyEvent::Stopped { job, predicted_end } => {
-                self.running.stopped(job, predicted_end);
+                self.running.note_stop(job, predicted_end);
                 self.leaves_machine(job, view);
                 self.stale = true;
             }
             PolicyEvent::Runs(id) => {
-                let importance = self.priorities.admit(id, view.job(id), view.now());
+                let importance = self.priorities.admit_job(id, view.job(id), view.current_time());
                 if self.settings.tick == Tick::Extend {
-                    self.held.insert(id, importance.priority(0.5));
+                    self.held.insert(id, importance.compute_priority(0.5));
                 }
-                self.running.runs(id, view);
+                self.running.note_foreign_start(id, view);
                 self.stale = true;
             }
             PolicyEvent::Released(id) => self.fresh.push(id),
             PolicyEvent::Capacity => self.capacity_changed(),
             PolicyEvent::Repredicted { job, old } if self.beyond_its_time(job, old, view) => {
-                self.running.unmoved(job, old, view);
+                self.running.note_unmoved_end(job, old, view);
             }
             PolicyEvent::Repredicted { job, old } => {
                 self.stale = true;
                 if view.phase(job) == Phase::Running {
-                    self.running.repredicted(job, old, view);
+                    self.running.note_prediction(job, old, view);
                 } else if let Some(waiting) =
                     self.plan.iter_mut().chain(&mut self.unplanned).find(|w| w.planned.id == job)
                 {
@@ -432,23 +456,23 @@ impl Policy for Slack {
             }
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.leaves_queue(id, view),
             PolicyEvent::Parked(_) | PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
-            PolicyEvent::Woken => self.running.woken(),
+            PolicyEvent::Woken => self.running.note_wake(),
         }
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
+        let now = view.current_time();
         self.now = now;
         if !self.dying.is_empty() {
             return;
         }
         let first = self.plan.first().map(|job| job.planned.start);
-        let expected = self.put_off || !self.fresh.is_empty() || first.is_some_and(|start| start <= now);
-        if !self.running.looks_up(now, expected) {
+        let is_expected = self.put_off || !self.fresh.is_empty() || first.is_some_and(|start| start <= now);
+        if !self.running.looks_up(now, is_expected) {
             return;
         }
         self.freed |= self.running.notice_ends(|_| {});
-        self.stale |= self.running.doubts(self.guests.iter().map(|guest| guest.procs).sum(), view);
+        self.stale |= self.running.has_doubts(self.guests.iter().map(|guest| guest.procs).sum(), view);
         // What drives the policy may be late.
         self.stale |= first.is_some_and(|start| start < now);
         self.find_overdue(view, actions);
@@ -460,11 +484,11 @@ impl Policy for Slack {
             self.look_at_unplanned(view);
         }
         if self.stale {
-            self.compress(view, actions);
+            self.compress_plan(view, actions);
         } else if self.freed {
             self.remove(view, actions);
         } else {
-            self.room.advance(now);
+            self.room.advance_to(now);
         }
         (self.stale, self.freed) = (false, false);
         if self.settings.tick == Tick::Extend && !self.guests.is_empty() {
@@ -482,10 +506,10 @@ impl Policy for Slack {
         // What is due when a kill is confirmed needs no other event.
         let start = self.plan.first().map(|job| job.planned.start).filter(|_| self.dying.is_empty());
         let ends_matter = matches!(self.settings.tick, Tick::Kill | Tick::Extend);
-        self.running.wake(start, ends_matter).filter(|&wake| wake > self.now)
+        self.running.wake_time(start, ends_matter).filter(|&wake| wake > self.now)
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
@@ -497,19 +521,19 @@ impl Policy for Slack {
         true
     }
 
-    fn needs(&self) -> Abilities {
+    fn needed_abilities(&self) -> Abilities {
         let shape = self.settings.shape != ShapeRule::Preferred;
         Abilities { kill: self.settings.tick != Tick::Run, shape, ..Abilities::default() }
     }
 
-    fn prioritise(&mut self, priorities: Priorities) -> Result<(), PriorityError> {
+    fn set_priorities(&mut self, priorities: Priorities) -> Result<(), PriorityError> {
         if !self.priorities.is_empty() {
             return Err(PriorityError::new("the policy's text gives others; leave out one of the two"));
         }
         if priorities.needs_workload() {
             return Err(PriorityError::new("rules for job numbers need the log (Priorities::for_workload)"));
         }
-        if priorities.reserves() {
+        if priorities.has_reservations() {
             return Err(no_reservations());
         }
         self.priorities = priorities;
@@ -554,23 +578,23 @@ pub(crate) static SLACK: PolicyKind = PolicyKind {
             "average wait of the system in seconds; auto: the mean of the waits so far, of about the last 1,000 jobs; length: \
              so for each class of run times by itself: up to 10 min, 1 h, 8 h, more; four numbers above 0: that of each class",
         ),
-        Param::new("au", "1", WEIGHT, "weight of processors in prices").expert(),
-        Param::new("at", "1", WEIGHT, "weight of delays in prices").expert(),
-        Param::new("ap", "1", WEIGHT, "weight of priorities in prices").expert(),
+        Param::new("au", "1", WEIGHT, "weight of processors in prices").for_experts(),
+        Param::new("at", "1", WEIGHT, "weight of delays in prices").for_experts(),
+        Param::new("ap", "1", WEIGHT, "weight of priorities in prices").for_experts(),
         Param::new(
             "af",
             "1",
             WEIGHT,
             "weight of fairness in prices: surcharge for delaying a job that was delayed before",
         )
-        .expert(),
+        .for_experts(),
         Param::new(
             "notice",
             "immediate",
             &[Takes::Words(&["immediate", "late"])],
             "early ends are noticed at once, or at the next arrival, planned start or predicted end",
         )
-        .study(),
+        .for_studies(),
         OVERDUE,
         Param::new(
             "horizon",
@@ -585,7 +609,7 @@ pub(crate) static SLACK: PolicyKind = PolicyKind {
             &[Takes::Words(&["compress", "priced"])],
             "after an early end: all planned starts move up in order, or the cheapest rearrangement",
         )
-        .study(),
+        .for_studies(),
         Param::new(
             "tick",
             "run",
@@ -612,10 +636,11 @@ pub(crate) static SLACK: PolicyKind = PolicyKind {
         // What becomes of predictions is the forecast's affair; a mistake in the word is found
         // here.
         args.get::<String>("overdue")?;
-        let settings = SlackSettings::build(args)?;
-        let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;
-        if priorities.reserves() {
-            return Err(args.error(no_reservations().to_string()));
+        let settings = SlackSettings::from_args(args)?;
+        let priorities =
+            Priorities::from_text(args.text_value("priorities")).map_err(|e| args.spec_error(e.to_string()))?;
+        if priorities.has_reservations() {
+            return Err(args.spec_error(no_reservations().to_string()));
         }
         Ok(Box::new(Slack::new(settings, priorities)))
     },

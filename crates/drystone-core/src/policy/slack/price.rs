@@ -30,7 +30,7 @@ impl Default for Weights {
 
 /// `base` to the power of `exponent`; an exponent of 1 leaves it as it is, to the last bit.
 #[inline]
-fn power(base: f64, exponent: f64) -> f64 {
+fn compute_power(base: f64, exponent: f64) -> f64 {
     if exponent == 1.0 { base } else { base.powf(exponent) }
 }
 
@@ -46,7 +46,7 @@ impl Weights {
     #[inline]
     #[must_use]
     pub fn of_killing(&self, procs: Procs, span: Span) -> f64 {
-        power(f64::from(procs), self.utilisation) * power(span.as_f64(), self.time)
+        compute_power(f64::from(procs), self.utilisation) * compute_power(span.as_f64(), self.time)
     }
 }
 
@@ -66,11 +66,11 @@ pub struct DelayedJob {
 impl DelayedJob {
     /// Returns the price of a delay in favour of a job of this priority; infinite beyond the slack.
     #[must_use]
-    pub fn price(&self, by: Span, newcomer: f64, weights: &Weights) -> f64 {
-        let planned = PlannedJob { start: Time::ZERO, id: JobId::default(), procs: self.procs, span: Span::ZERO };
+    pub fn delay_price(&self, by: Span, newcomer: f64, weights: &Weights) -> f64 {
+        let planned_job = PlannedJob { start: Time::ZERO, id: JobId::default(), procs: self.procs, span: Span::ZERO };
         let DelayedJob { slack, first_slack, priority, .. } = *self;
-        let stake = PromisedJob { planned, priority, slack, first_slack }.stake(newcomer, weights);
-        if stake.bears(by) { stake.cost(by) } else { f64::INFINITY }
+        let stake = PromisedJob { planned: planned_job, priority, slack, first_slack }.compute_stake(newcomer, weights);
+        if stake.can_bear(by) { stake.move_cost(by) } else { f64::INFINITY }
     }
 }
 
@@ -101,7 +101,7 @@ impl AsMut<PlannedJob> for PromisedJob {
 impl PromisedJob {
     /// The factors of its cost that are the same wherever it is moved in favour of a job of
     /// priority `newcomer`.
-    pub(super) fn stake(&self, newcomer: f64, weights: &Weights) -> Stake {
+    pub(super) fn compute_stake(&self, newcomer: f64, weights: &Weights) -> Stake {
         let free = self.priority == f64::NEG_INFINITY;
         let disturbs_nobody = newcomer == f64::NEG_INFINITY;
         let slack = if free {
@@ -118,9 +118,9 @@ impl PromisedJob {
         let share = if self.first_slack == self.slack { 1.0 } else { self.first_slack / self.slack };
         Stake {
             slack,
-            procs: power(f64::from(self.planned.procs), weights.utilisation),
-            ratio: power(self.priority / newcomer, weights.priority),
-            fairness: power(share, weights.priority * weights.fairness),
+            procs: compute_power(f64::from(self.planned.procs), weights.utilisation),
+            ratio: compute_power(self.priority / newcomer, weights.priority),
+            fairness: compute_power(share, weights.priority * weights.fairness),
             time: weights.time,
         }
     }
@@ -139,13 +139,13 @@ pub(super) struct Stake {
 impl Stake {
     /// Returns whether a delay of `by` seconds keeps the promise.
     #[inline]
-    pub(super) fn bears(&self, by: Span) -> bool {
+    pub(super) fn can_bear(&self, by: Span) -> bool {
         by.as_f64() <= self.slack
     }
 
     /// The cost of a move by `by` seconds that the job bears; negative where it moves up.
     #[inline]
-    pub(super) fn cost(&self, by: Span) -> f64 {
+    pub(super) fn move_cost(&self, by: Span) -> f64 {
         // Whole numbers below 2⁵³ are exact, so that the sign may come before or after the power.
         let amount = by.as_f64();
         let time = if self.time == 1.0 { amount } else { amount.signum() * amount.abs().powf(self.time) };
@@ -159,7 +159,7 @@ impl Stake {
     /// that is possible.
     #[inline]
     pub(super) fn of_a_second(&self) -> f64 {
-        if self.bears(Span(1)) { self.cost(Span(1)) } else { f64::INFINITY }
+        if self.can_bear(Span(1)) { self.move_cost(Span(1)) } else { f64::INFINITY }
     }
 }
 
@@ -186,8 +186,8 @@ mod tests {
     }
 
     fn price(job: &PromisedJob, by: i64, newcomer: f64, weights: &Weights) -> f64 {
-        let stake = job.stake(newcomer, weights);
-        if stake.bears(Span(by)) { stake.cost(Span(by)) } else { f64::INFINITY }
+        let stake = job.compute_stake(newcomer, weights);
+        if stake.can_bear(Span(by)) { stake.move_cost(Span(by)) } else { f64::INFINITY }
     }
 
     /// Section 4.4: J1 (2 processors) or J2 (1 processor) is delayed by 2 s in favour of J3 (2
@@ -212,8 +212,8 @@ mod tests {
         for (weights, j1, j2, p3, printed, best) in rows {
             let found = [
                 weights.of_waiting(2, Span(2)),
-                delayed(1, j2).price(Span(2), p3, &weights),
-                delayed(2, j1).price(Span(2), p3, &weights),
+                delayed(1, j2).delay_price(Span(2), p3, &weights),
+                delayed(2, j1).delay_price(Span(2), p3, &weights),
             ];
             for (found, printed) in found.into_iter().zip(printed) {
                 assert!(found == printed || (found - printed).abs() < 0.0006, "{weights:?}: {found} is not {printed}");
@@ -251,11 +251,11 @@ mod tests {
     #[test]
     fn slack_and_priority_of_section_4_3() {
         let plain = Importance::default();
-        assert_eq!(plain.priority(0.5), 0.5 / 3.0);
+        assert_eq!(plain.compute_priority(0.5), 0.5 / 3.0);
         assert_eq!(scheduler_priority(Span(2401), 2401.0), 0.5);
         assert_eq!(scheduler_priority(Span(100_000), 2401.0), 1.0);
         assert_eq!(first_slack(0.0, 3.0, 2401.0), 7203.0);
         let zero = Importance { user: 1.0, political: f64::NEG_INFINITY };
-        assert_eq!(first_slack(zero.priority(0.5), 3.0, 2401.0), f64::INFINITY);
+        assert_eq!(first_slack(zero.compute_priority(0.5), 3.0, 2401.0), f64::INFINITY);
     }
 }

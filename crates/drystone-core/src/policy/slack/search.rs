@@ -59,14 +59,14 @@ pub(super) struct FitTask<'a> {
 impl<'a> FitTask<'a> {
     /// Needs of a job, which stands at this place of the plan.
     #[inline(always)]
-    fn need(&self, job: &PlannedJob, at: usize) -> JobNeed<'a> {
+    fn job_need(&self, job: &PlannedJob, at: usize) -> JobNeed<'a> {
         if self.needs.is_empty() { JobNeed::of_procs(job.procs) } else { self.needs[at] }
     }
 
     /// Needs of a job in its own place: on nodes, of its own seat.
     #[inline(always)]
     fn need_in_place(&self, job: &PlannedJob, at: usize) -> JobNeed<'a> {
-        let need = self.need(job, at);
+        let need = self.job_need(job, at);
         if need.on.is_some() { need.on_seat(self.full.seat_of(job.id)) } else { need }
     }
 
@@ -81,7 +81,7 @@ impl<'a> FitTask<'a> {
     /// before, and leave room where it was at a time that it keeps.
     #[inline]
     fn is_seated(&self) -> bool {
-        self.full.seats().is_some()
+        self.full.planned_seats().is_some()
     }
 }
 
@@ -135,8 +135,8 @@ pub(super) struct SlackSearch {
 impl Default for SlackSearch {
     fn default() -> SlackSearch {
         SlackSearch {
-            base: PlanRoom::empty(),
-            trial: PlanRoom::empty(),
+            base: PlanRoom::new_empty(),
+            trial: PlanRoom::new_empty(),
             stakes: Vec::new(),
             floors: Vec::new(),
             floors_of: 0,
@@ -170,7 +170,7 @@ struct PricedCandidate {
 
 impl PricedCandidate {
     /// Returns whether a sum that cannot get lower than this is beaten already.
-    fn beaten(&self, bound: f64) -> bool {
+    fn is_beaten(&self, bound: f64) -> bool {
         bound > self.best + self.scale
     }
 }
@@ -188,7 +188,7 @@ impl SlackSearch {
     }
 
     /// Returns whether any job is elsewhere, at another time or on other nodes.
-    pub(super) fn rearranges(&self) -> bool {
+    pub(super) fn has_rearranged(&self) -> bool {
         !self.moves.is_empty() || self.seats.is_some()
     }
 
@@ -199,37 +199,37 @@ impl SlackSearch {
 
     /// The cheapest choice, `first` included; of equally cheap ones that which moves fewest jobs,
     /// then the earliest. [`SlackSearch::base`] must hold the running jobs.
-    pub(super) fn cheapest(&mut self, task: &FitTask<'_>, first: FitChoice) -> FitChoice {
+    pub(super) fn find_cheapest(&mut self, task: &FitTask<'_>, first: FitChoice) -> FitChoice {
         self.forget_moves();
         let mut best = first;
-        if !self.prepare(task) {
+        if !self.prepare_search(task) {
             return best;
         }
         let FitTask { new, plan, .. } = *task;
         let orderly = task.compact && task.settings.order == ReturnOrder::Start;
-        let mut fixed = 0;
-        for &start in task.full.times().iter() {
-            while fixed < plan.len() && plan[fixed].planned.start < start {
-                let job = &plan[fixed].planned;
-                self.base.reserve(job.start, job.end(), task.need_in_place(job, fixed));
-                fixed += 1;
+        let mut fixed_count = 0;
+        for &start in task.full.change_times().iter() {
+            while fixed_count < plan.len() && plan[fixed_count].planned.start < start {
+                let job = &plan[fixed_count].planned;
+                self.base.reserve_need(job.start, job.planned_end(), task.need_in_place(job, fixed_count));
+                fixed_count += 1;
             }
-            if fixed - self.floors_of >= REFRESH.max(plan.len() / REFRESH) {
-                self.raise_floors(task, fixed);
+            if fixed_count - self.floors_of >= REFRESH.max(plan.len() / REFRESH) {
+                self.raise_floors(task, fixed_count);
             }
-            if fixed == plan.len() && !task.only_now {
+            if fixed_count == plan.len() && !task.only_now {
                 // No job is displaced from here on: no better than the earliest such place.
                 break;
             }
             let own = task.settings.weights.of_waiting(new.need.procs, start - task.now);
-            let scale = MARGIN * (own.abs() + self.gains_from[fixed].abs() + best.price.abs());
-            let candidate = PricedCandidate { start, fixed, own, best: best.price, scale };
-            if candidate.beaten(own + self.gains_from[fixed]) {
+            let scale = MARGIN * (own.abs() + self.gains_from[fixed_count].abs() + best.price.abs());
+            let candidate = PricedCandidate { start, fixed: fixed_count, own, best: best.price, scale };
+            if candidate.is_beaten(own + self.gains_from[fixed_count]) {
                 // Later slots cost more and have less to gain.
                 break;
             }
-            let collides = || task.only_now || !orderly || !task.full.fits(start, new.span, new.need);
-            if self.base.fits(start, new.span, new.need) && collides() {
+            let collides = || task.only_now || !orderly || !task.full.fits_during(start, new.span, new.need);
+            if self.base.fits_during(start, new.span, new.need) && collides() {
                 self.try_candidate(task, candidate, &mut best);
             }
             if task.only_now {
@@ -241,11 +241,11 @@ impl SlackSearch {
 
     /// Computes what is the same for all candidates. `false` if no candidate can be better than
     /// moving no job.
-    fn prepare(&mut self, task: &FitTask<'_>) -> bool {
+    fn prepare_search(&mut self, task: &FitTask<'_>) -> bool {
         let FitTask { plan, settings, new, now, .. } = *task;
         self.stakes.clear();
-        self.stakes.extend(plan.iter().map(|job| job.stake(new.priority, &settings.weights)));
-        if task.compact && !task.only_now && !self.stakes.iter().any(|s| s.bears(Span(1))) {
+        self.stakes.extend(plan.iter().map(|job| job.compute_stake(new.priority, &settings.weights)));
+        if task.compact && !task.only_now && !self.stakes.iter().any(|s| s.can_bear(Span(1))) {
             return false;
         }
         self.floors.clear();
@@ -283,13 +283,14 @@ impl SlackSearch {
         let mut bounds: Bounds = Bounds::default();
         for (at, job) in task.plan.iter().enumerate().skip(fixed) {
             let PlannedJob { start, procs, span, .. } = job.planned;
-            let bound = bounds.of(procs, span, self.floors[at]);
-            let floor = self.base.earliest(task.need(&job.planned, at), span, bound).unwrap_or(start).min(start);
+            let bound = bounds.earliest_bound(procs, span, self.floors[at]);
+            let floor =
+                self.base.earliest_start(task.job_need(&job.planned, at), span, bound).unwrap_or(start).min(start);
             if task.is_bounded() {
-                bounds.learn(procs, span, bound, floor);
+                bounds.learn_start(procs, span, bound, floor);
             }
             self.floors[at] = floor;
-            self.gains[at] = self.stakes[at].cost(floor - start).min(0.0);
+            self.gains[at] = self.stakes[at].move_cost(floor - start).min(0.0);
         }
         for at in (fixed..task.plan.len()).rev() {
             self.gains_from[at] = self.gains_from[at + 1] + self.gains[at];
@@ -299,35 +300,35 @@ impl SlackSearch {
     fn try_candidate(&mut self, task: &FitTask<'_>, candidate: PricedCandidate, best: &mut FitChoice) {
         self.trial.copy_from(&self.base);
         let Newcomer { need, span, .. } = task.new;
-        self.trial.reserve(candidate.start, candidate.start.saturating_add(span), need);
+        self.trial.reserve_need(candidate.start, candidate.start.saturating_add(span), need);
         self.trial_moves.clear();
         match &task.settings.order {
             ReturnOrder::Exhaustive(most) if task.plan.len() - candidate.fixed <= usize::from(*most) => {
-                self.permute(task, candidate, 0, candidate.own, best);
+                self.permute_displaced(task, candidate, 0, candidate.own, best);
             }
             ReturnOrder::Start | ReturnOrder::Exhaustive(_) if task.compact => {
                 if let Some(price) = self.put_back_in_plan_order(task, candidate) {
-                    self.consider(task, candidate, price, best);
+                    self.consider_candidate(task, candidate, price, best);
                 }
             }
             _ => {
                 if let Some(price) = self.put_back_in_given_order(task, candidate) {
-                    self.consider(task, candidate, price, best);
+                    self.consider_candidate(task, candidate, price, best);
                 }
             }
         }
     }
 
     /// Rule 12.
-    fn consider(&mut self, task: &FitTask<'_>, candidate: PricedCandidate, price: f64, best: &mut FitChoice) {
+    fn consider_candidate(&mut self, task: &FitTask<'_>, candidate: PricedCandidate, price: f64, best: &mut FitChoice) {
         let fewer = self.trial_moves.len() < self.moves.len();
         if price < best.price || (price == best.price && fewer) {
             let Newcomer { need, span, .. } = task.new;
-            let earliest = need.procs == 0 || self.base.earliest(need, span, task.now) == Some(candidate.start);
+            let earliest = need.procs == 0 || self.base.earliest_start(need, span, task.now) == Some(candidate.start);
             let compact = earliest && (task.compact || candidate.fixed == 0);
             *best = FitChoice { start: candidate.start, price, compact };
             self.moves.clone_from(&self.trial_moves);
-            self.seats = self.trial.seats().cloned();
+            self.seats = self.trial.planned_seats().cloned();
         }
     }
 
@@ -335,34 +336,35 @@ impl SlackSearch {
     /// `None` if a promise would be broken or the price is beaten already.
     fn put_back_in_plan_order(&mut self, task: &FitTask<'_>, candidate: PricedCandidate) -> Option<f64> {
         let FitTask { plan, now, new, .. } = *task;
-        let (taken, until) = (candidate.start, candidate.start.saturating_add(new.span));
+        let (new_start, until) = (candidate.start, candidate.start.saturating_add(new.span));
         let mut price = candidate.own;
-        let mut left = self.gains_from[candidate.fixed];
+        let mut remaining_gain = self.gains_from[candidate.fixed];
         // Where the first delayed job has left room.
         let mut room: Option<Time> = None;
         // Every job is put at the earliest place there is, with the jobs before it in theirs.
         let mut bounds: Bounds = Bounds::default();
         for (at, PromisedJob { planned: job, .. }) in plan.iter().enumerate().skip(candidate.fixed) {
-            left -= self.gains[at];
-            let bound = bounds.of(job.procs, job.span, self.floors[at]);
+            remaining_gain -= self.gains[at];
+            let bound = bounds.earliest_bound(job.procs, job.span, self.floors[at]);
             let stays = room.is_none() && {
-                let (from, to) = (job.start.max(taken), job.end().min(until));
-                from >= to || self.trial.fits(from, to - from, task.need_in_place(job, at))
+                let (from, to) = (job.start.max(new_start), job.planned_end().min(until));
+                from >= to || self.trial.fits_during(from, to - from, task.need_in_place(job, at))
             };
             let start = if stays {
-                self.trial.reserve(job.start, job.end(), task.need_in_place(job, at));
+                self.trial.reserve_need(job.start, job.planned_end(), task.need_in_place(job, at));
                 job.start
             } else {
-                let reach_of = |room| if task.is_seated() { now } else { reach(room, job.span, now).min(job.start) };
+                let reach_of =
+                    |room| if task.is_seated() { now } else { earliest_reach(room, job.span, now).min(job.start) };
                 let from = room.map_or(job.start, reach_of);
-                self.trial.place(task.need(job, at), job.span, from.max(bound))?
+                self.trial.place_need(task.job_need(job, at), job.span, from.max(bound))?
             };
             if task.is_bounded() {
-                bounds.learn(job.procs, job.span, bound, start);
+                bounds.learn_start(job.procs, job.span, bound, start);
             }
             if start != job.start {
-                price = self.moved(at, job.start, start, price)?;
-                if candidate.beaten(price + left) {
+                price = self.price_after_move(at, job.start, start, price)?;
+                if candidate.is_beaten(price + remaining_gain) {
                     return None;
                 }
             }
@@ -376,23 +378,23 @@ impl SlackSearch {
     /// Puts jobs back in any other order, or for a plan that is not compact.
     fn put_back_in_given_order(&mut self, task: &FitTask<'_>, candidate: PricedCandidate) -> Option<f64> {
         let mut price = candidate.own;
-        let mut left = self.gains_from[candidate.fixed];
+        let mut remaining_gain = self.gains_from[candidate.fixed];
         let mut bounds: Bounds = Bounds::default();
         for k in 0..self.order.len() {
             let at = self.order[k];
             if at < candidate.fixed {
                 continue;
             }
-            left -= self.gains[at];
+            remaining_gain -= self.gains[at];
             let PlannedJob { procs, span, .. } = task.plan[at].planned;
-            let bound = bounds.of(procs, span, self.floors[at]);
+            let bound = bounds.earliest_bound(procs, span, self.floors[at]);
             let (old, start) = self.put_back(task, candidate, at, bound)?;
             if task.is_bounded() {
-                bounds.learn(procs, span, bound, start);
+                bounds.learn_start(procs, span, bound, start);
             }
             if start != old {
-                price = self.moved(at, old, start, price)?;
-                if candidate.beaten(price + left) {
+                price = self.price_after_move(at, old, start, price)?;
+                if candidate.is_beaten(price + remaining_gain) {
                     return None;
                 }
             }
@@ -402,29 +404,36 @@ impl SlackSearch {
 
     /// Prices all orders of the displaced jobs, that of their starts first. `used` has a bit for
     /// each job put back.
-    fn permute(&mut self, task: &FitTask<'_>, candidate: PricedCandidate, used: u32, price: f64, best: &mut FitChoice) {
-        let displaced = task.plan.len() - candidate.fixed;
-        if used.count_ones() as usize == displaced {
-            self.consider(task, candidate, price, best);
+    fn permute_displaced(
+        &mut self,
+        task: &FitTask<'_>,
+        candidate: PricedCandidate,
+        used: u32,
+        price: f64,
+        best: &mut FitChoice,
+    ) {
+        let displaced_count = task.plan.len() - candidate.fixed;
+        if used.count_ones() as usize == displaced_count {
+            self.consider_candidate(task, candidate, price, best);
             return;
         }
-        for k in (0..displaced).filter(|k| used & (1 << k) == 0) {
+        for k in (0..displaced_count).filter(|k| used & (1 << k) == 0) {
             let at = candidate.fixed + k;
-            let mark = self.trial.mark();
+            let mark = self.trial.set_mark();
             let moves = self.trial_moves.len();
             if let Some((old, start)) = self.put_back(task, candidate, at, self.floors[at]) {
-                let sum = if start == old { Some(price) } else { self.moved(at, old, start, price) };
+                let sum = if start == old { Some(price) } else { self.price_after_move(at, old, start, price) };
                 if let Some(sum) = sum {
-                    let rest = (0..displaced).filter(|r| (used | 1 << k) & (1 << r) == 0);
-                    let left: f64 = rest.map(|r| self.gains[candidate.fixed + r]).sum();
+                    let rest = (0..displaced_count).filter(|r| (used | 1 << k) & (1 << r) == 0);
+                    let remaining_gain: f64 = rest.map(|r| self.gains[candidate.fixed + r]).sum();
                     let candidate = PricedCandidate { best: best.price, ..candidate };
-                    if !candidate.beaten(sum + left) {
-                        self.permute(task, candidate, used | 1 << k, sum, best);
+                    if !candidate.is_beaten(sum + remaining_gain) {
+                        self.permute_displaced(task, candidate, used | 1 << k, sum, best);
                     }
                 }
             }
             self.trial_moves.truncate(moves);
-            self.trial.rollback(mark);
+            self.trial.roll_back_to(mark);
         }
     }
 
@@ -440,27 +449,27 @@ impl SlackSearch {
         let job = &task.plan[at].planned;
         let from = if task.compact && !task.is_seated() {
             // All room is left by displaced jobs, of which this is the first.
-            reach(task.plan[candidate.fixed].planned.start, job.span, task.now).min(job.start)
+            earliest_reach(task.plan[candidate.fixed].planned.start, job.span, task.now).min(job.start)
         } else {
             task.now
         };
-        Some((job.start, self.trial.place(task.need(job, at), job.span, from.max(bound))?))
+        Some((job.start, self.trial.place_need(task.job_need(job, at), job.span, from.max(bound))?))
     }
 
     /// The price after one more move; `None` if the job does not bear it.
-    fn moved(&mut self, at: usize, old: Time, new: Time, price: f64) -> Option<f64> {
+    fn price_after_move(&mut self, at: usize, old: Time, new: Time, price: f64) -> Option<f64> {
         let by = new - old;
-        if !self.stakes[at].bears(by) {
+        if !self.stakes[at].can_bear(by) {
             return None;
         }
-        let cost = self.stakes[at].cost(by);
+        let cost = self.stakes[at].move_cost(by);
         self.trial_moves.push(Move { at, to: new, price: cost });
         Some(price + cost)
     }
 }
 
 /// The earliest start from which a job of this span reaches into room that begins at `room`.
-fn reach(room: Time, span: Span, now: Time) -> Time {
+fn earliest_reach(room: Time, span: Span, now: Time) -> Time {
     (room - span + Span(1)).max(now)
 }
 
@@ -469,7 +478,7 @@ mod tests {
     use super::*;
     use crate::model::{JobId, Procs};
     use crate::parts::Profile;
-    use crate::room::planned::{PlannedJob, compress};
+    use crate::room::planned::{PlannedJob, compress_plan};
     use proptest::prelude::*;
 
     const PROCS: Procs = 6;
@@ -493,7 +502,7 @@ mod tests {
                 first_slack: 60.0,
             };
             let mut plan: Vec<PromisedJob> = (0..).zip(jobs).map(waiting).collect();
-            compress(&mut plan, &mut machine(running), Time(0), |_, _| {});
+            compress_plan(&mut plan, &mut machine(running), Time(0), |_, _| {});
             CompressedCase {
                 running,
                 plan,
@@ -504,26 +513,28 @@ mod tests {
 
     fn machine((procs, until): (Procs, i64)) -> Profile {
         let mut profile = Profile::new(Time(0), PROCS);
-        profile.reserve(Time(0), Time(until), procs);
+        profile.reserve_procs(Time(0), Time(until), procs);
         profile
     }
 
     impl CompressedCase {
         fn full(&self) -> Profile {
             let mut full = machine(self.running);
-            self.plan.iter().for_each(|w| full.reserve(w.planned.start, w.planned.end(), w.planned.procs));
+            self.plan
+                .iter()
+                .for_each(|w| full.reserve_procs(w.planned.start, w.planned.planned_end(), w.planned.procs));
             full
         }
 
         fn first(&self, settings: &SlackSettings) -> FitChoice {
             let Newcomer { need: JobNeed { procs, .. }, span, .. } = self.new;
-            let start = self.full().earliest(procs, span, Time(0)).expect("fits");
+            let start = self.full().earliest_start(procs, span, Time(0)).expect("fits");
             FitChoice { start, price: settings.weights.of_waiting(procs, start - Time(0)), compact: true }
         }
 
         fn search(&self, order: ReturnOrder, compact: bool) -> (FitChoice, Vec<Move>) {
             let settings = SlackSettings { order, ..SlackSettings::default() };
-            let (full, plan, new) = (PlanRoom::of(self.full()), self.plan.as_slice(), self.new);
+            let (full, plan, new) = (PlanRoom::from_profile(self.full()), self.plan.as_slice(), self.new);
             let task = FitTask {
                 settings: &settings,
                 now: Time(0),
@@ -535,8 +546,9 @@ mod tests {
                 only_now: false,
                 ranked: &[],
             };
-            let mut search = SlackSearch { base: PlanRoom::of(machine(self.running)), ..SlackSearch::default() };
-            let choice = search.cheapest(&task, self.first(&settings));
+            let mut search =
+                SlackSearch { base: PlanRoom::from_profile(machine(self.running)), ..SlackSearch::default() };
+            let choice = search.find_cheapest(&task, self.first(&settings));
             (choice, search.moves().to_vec())
         }
 
@@ -549,21 +561,23 @@ mod tests {
                 let (fixed, displaced): (Vec<&PromisedJob>, Vec<&PromisedJob>) =
                     self.plan.iter().partition(|w| w.planned.start < start);
                 let mut base = machine(self.running);
-                fixed.iter().for_each(|w| base.reserve(w.planned.start, w.planned.end(), w.planned.procs));
+                fixed
+                    .iter()
+                    .for_each(|w| base.reserve_procs(w.planned.start, w.planned.planned_end(), w.planned.procs));
                 if base.least_free(start, self.new.span) < self.new.need.procs {
                     continue;
                 }
-                base.reserve(start, start + self.new.span, self.new.need.procs);
+                base.reserve_procs(start, start + self.new.span, self.new.need.procs);
                 let own = settings.weights.of_waiting(self.new.need.procs, start - Time(0));
                 for order in orders(&displaced) {
                     let (mut profile, mut price, mut moved) = (base.clone(), own, 0);
                     for job in order {
                         let PlannedJob { start: old, procs, span, .. } = job.planned;
-                        let to = profile.earliest(procs, span, Time(0)).expect("fits");
-                        profile.reserve(to, to + span, procs);
-                        let stake = job.stake(self.new.priority, &settings.weights);
+                        let to = profile.earliest_start(procs, span, Time(0)).expect("fits");
+                        profile.reserve_procs(to, to + span, procs);
+                        let stake = job.compute_stake(self.new.priority, &settings.weights);
                         if to != old {
-                            price += if stake.bears(to - old) { stake.cost(to - old) } else { f64::INFINITY };
+                            price += if stake.can_bear(to - old) { stake.move_cost(to - old) } else { f64::INFINITY };
                             moved += 1;
                         }
                     }

@@ -115,32 +115,32 @@ impl Default for SlackSettings {
 const MOST_EXHAUSTIVE: u8 = 8;
 
 impl SlackSettings {
-    pub(super) fn build(args: &Args<'_>) -> Result<SlackSettings, SpecError> {
+    pub(super) fn from_args(args: &Args<'_>) -> Result<SlackSettings, SpecError> {
         let removals = [("compress", Removal::Compress), ("priced", Removal::Priced)];
         let ticks = [("run", Tick::Run), ("kill", Tick::Kill), ("overrun", Tick::Overrun), ("extend", Tick::Extend)];
         Ok(SlackSettings {
             slack_factor: args.get("sf")?,
-            average_wait: match args.text("awt") {
+            average_wait: match args.text_value("awt") {
                 "length" => AverageWait::ByLength,
                 text if text.contains('/') => AverageWait::GivenByLength(by_length(text).ok_or_else(|| {
                     let problem =
                         "awt: four averages in seconds, each above 0, are separated by `/`, such as 600/1200/3600/7200";
-                    args.error(format!("{problem}; found `{text}`"))
+                    args.spec_error(format!("{problem}; found `{text}`"))
                 })?),
-                _ => args.unless("auto", "awt")?.map_or(AverageWait::Auto, AverageWait::Given),
+                _ => args.parse_unless("auto", "awt")?.map_or(AverageWait::Auto, AverageWait::Given),
             },
-            order: order(args)?,
+            order: parse_return_order(args)?,
             weights: Weights {
                 utilisation: args.get("au")?,
                 time: args.get("at")?,
                 priority: args.get("ap")?,
                 fairness: args.get("af")?,
             },
-            notice: args.choose("notice", Notice::NAMES)?,
-            horizon: Horizon::build(args)?,
-            removal: args.choose("remove", &removals)?,
-            tick: args.choose("tick", &ticks)?,
-            shape: args.choose("shape", SHAPES)?,
+            notice: args.choose_value("notice", Notice::NAMES)?,
+            horizon: Horizon::from_args(args)?,
+            removal: args.choose_value("remove", &removals)?,
+            tick: args.choose_value("tick", &ticks)?,
+            shape: args.choose_value("shape", SHAPES)?,
         })
     }
 }
@@ -175,20 +175,22 @@ pub(super) const ORDER: Takes = Takes::Form(&ValueForm {
     name: "displacement",
     shape: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8|a formula",
     samples: &["ast", "aat", "du", "dc", "dp", "exhaustive", "exhaustive(3)", "wfp3", "r*n-60*w"],
-    check: |text| displaced(text).is_some(),
+    check: |text| parse_displaced_order(text).is_some(),
 });
 
-fn order(args: &Args<'_>) -> Result<ReturnOrder, SpecError> {
-    if let Some(order) = displaced(args.text("order")).filter(|order| !matches!(order, ReturnOrder::Formula(_))) {
+fn parse_return_order(args: &Args<'_>) -> Result<ReturnOrder, SpecError> {
+    if let Some(order) =
+        parse_displaced_order(args.text_value("order")).filter(|order| !matches!(order, ReturnOrder::Formula(_)))
+    {
         return Ok(order);
     }
-    match ranking::order(args, "order")? {
+    match ranking::parse_order(args, "order")? {
         parts::Order::Formula(formula) => Ok(ReturnOrder::Formula(formula)),
-        _ => Err(args.wrong("order")),
+        _ => Err(args.value_error("order")),
     }
 }
 
-fn displaced(text: &str) -> Option<ReturnOrder> {
+fn parse_displaced_order(text: &str) -> Option<ReturnOrder> {
     let words = [
         ("ast", ReturnOrder::Start),
         ("aat", ReturnOrder::Arrival),

@@ -11,7 +11,7 @@ use super::settings::Tick;
 use crate::model::{JobId, SharedSort, Span, Time};
 use crate::parts::RunningJob;
 use crate::policy::{Action, Actions, Phase, View};
-use crate::room::planned::grace;
+use crate::room::planned::grace_end;
 use crate::room::{JobNeed, OpenRoom};
 
 impl Slack {
@@ -20,7 +20,7 @@ impl Slack {
     pub(super) fn beyond_its_time(&self, job: JobId, old: Span, view: &View<'_>) -> bool {
         self.settings.tick != Tick::Run
             && view.phase(job) == Phase::Running
-            && view.ran(job) >= old.max(declared(job, view))
+            && view.run_time_so_far(job) >= old.max(declared_run_time(job, view))
     }
 
     /// Finds the jobs that are overdue now. Those beyond their time become guests, whose processors
@@ -30,26 +30,26 @@ impl Slack {
             self.stale |= self.running.extend_overdue(view, |_, _| {});
             return;
         }
-        let known = self.guests.len();
-        while let Some(job) = self.running.overdue(view.now()) {
-            let (ran, declared) = (view.ran(job.id), declared(job.id, view));
-            if ran < declared {
+        let guest_count = self.guests.len();
+        while let Some(job) = self.running.first_overdue(view.current_time()) {
+            let (ran, declared_span) = (view.run_time_so_far(job.id), declared_run_time(job.id, view));
+            if ran < declared_span {
                 // Only its prediction was too short; its user had asked for more.
-                self.running.extend(job, grace(&job, view).min(view.now() + (declared - ran)));
+                self.running.extend_end(job, grace_end(&job, view).min(view.current_time() + (declared_span - ran)));
                 self.stale = true;
             } else {
-                self.running.forget(job);
+                self.running.forget_job(job);
                 self.guests.push(job);
             }
         }
         if self.settings.tick != Tick::Overrun {
             // Rule 19. Which job has to leave is another matter: the one that should have ended
             // first.
-            self.guests[known..].sort_shared_by_key(|job| job.id);
+            self.guests[guest_count..].sort_shared_by_key(|job| job.id);
         }
         if self.settings.tick == Tick::Kill {
             for job in std::mem::take(&mut self.guests) {
-                self.kill(job, actions);
+                self.kill_job(job, actions);
             }
         }
     }
@@ -60,24 +60,24 @@ impl Slack {
     pub(super) fn extend_or_kill(&mut self, view: &View<'_>, actions: &mut Actions) {
         for at in 0..self.guests.len() {
             let job = self.guests[at];
-            let declared = declared(job.id, view);
-            let span = Span((declared.0 + 9) / 10);
+            let declared_span = declared_run_time(job.id, view);
+            let span = Span((declared_span.0 + 9) / 10);
             let seat = view.seat_of(job.id).map(|on| &on.seat);
-            let need = JobNeed { procs: job.procs, ..view.need(job.id).on_seat(seat) };
+            let need = JobNeed { procs: job.procs, ..view.job_need(job.id).on_seat(seat) };
             let priority = self.held.get(&job.id).copied().unwrap_or_default();
-            let price = self.settings.weights.of_killing(job.procs, declared);
+            let price = self.settings.weights.of_killing(job.procs, declared_span);
             let killing = FitChoice { start: Time::MAX, price, compact: self.compact };
-            let choice = self.find(Newcomer { need, span, priority }, killing, true, view);
+            let choice = self.find_cheapest(Newcomer { need, span, priority }, killing, true, view);
             if choice.start == Time::MAX {
-                self.kill(job, actions);
+                self.kill_job(job, actions);
                 continue;
             }
-            self.apply(Some(job.id), actions);
+            self.apply_moves(Some(job.id), actions);
             // It holds its processors again: no guest any more.
             self.guests[at].procs = 0;
-            self.running.extend(job, view.now() + span);
+            self.running.extend_end(job, view.current_time() + span);
             self.compact = choice.compact;
-            self.rebuild(view);
+            self.rebuild_room(view);
         }
         self.guests.clear();
     }
@@ -90,32 +90,32 @@ impl Slack {
         }
         let mut free = OpenRoom::of_now(view);
         for PromisedJob { planned, .. } in &self.plan[..due] {
-            free.take(planned.need(view).on_seat(self.room.seat_of(planned.id)));
+            free.take_need(planned.job_need(view).on_seat(self.room.seat_of(planned.id)));
         }
         let (mut leaving, mut staying) = (Vec::new(), Vec::new());
         for guest in self.guests.drain(..) {
             let seat = view.seat_of(guest.id).map(|on| &on.seat);
-            let need = JobNeed { procs: guest.procs, ..view.need(guest.id).on_seat(seat) };
+            let need = JobNeed { procs: guest.procs, ..view.job_need(guest.id).on_seat(seat) };
             if free.gains_by(need) {
-                free.give(need);
+                free.return_need(need);
                 leaving.push(guest);
             } else {
                 staying.push(guest);
             }
         }
         self.guests = staying;
-        let any = !leaving.is_empty();
-        leaving.into_iter().for_each(|guest| self.kill(guest, actions));
-        any
+        let has_leaving = !leaving.is_empty();
+        leaving.into_iter().for_each(|guest| self.kill_job(guest, actions));
+        has_leaving
     }
 
-    fn kill(&mut self, job: RunningJob, actions: &mut Actions) {
+    fn kill_job(&mut self, job: RunningJob, actions: &mut Actions) {
         self.dying.push(job.id);
         actions.push(Action::Kill(job.id));
     }
 }
 
 /// Returns the run time that its user declared; at least a second, as it was planned.
-fn declared(job: JobId, view: &View<'_>) -> Span {
+fn declared_run_time(job: JobId, view: &View<'_>) -> Span {
     view.job(job).estimate.max(Span(1))
 }

@@ -6,10 +6,10 @@
 //! change.
 
 use super::seats::PassNodes;
-use super::task::{SuspensionTask, believed};
+use super::task::{SuspensionTask, believed_length};
 use crate::model::{ProcSet, ResourceId, ResourceTable, Span, Time};
 use crate::policy::View;
-use crate::policy::free_resources::release;
+use crate::policy::free_resources::release_totals;
 use std::sync::Arc;
 
 /// Free amounts of each resource during a pass. Without further resources nothing is ever missing.
@@ -56,14 +56,14 @@ impl LackedAmounts {
 impl PassLevels {
     /// Looks at what is free now.
     #[inline]
-    pub(super) fn look(&mut self, view: &View<'_>) {
+    pub(super) fn observe_levels(&mut self, view: &View<'_>) {
         if let Some(resources) = view.resources() {
             self.table = Some(Arc::clone(resources.table()));
             self.levels.clear();
             self.levels.extend_from_slice(resources.levels());
-            self.now = view.now();
+            self.now = view.current_time();
             self.ahead.clear();
-            if view.outlook().is_some_and(|outlook| !outlook.supply().is_empty()) {
+            if view.outlook().is_some_and(|outlook| !outlook.supply_changes().is_empty()) {
                 self.look_ahead(view);
             }
             self.nodes = PassNodes::of_now(view);
@@ -75,14 +75,16 @@ impl PassLevels {
     fn look_ahead(&mut self, view: &View<'_>) {
         let (Some(outlook), Some(table)) = (view.outlook(), &self.table) else { return };
         let mut levels = self.levels.clone();
-        for steps in outlook.supply().chunk_by(|a, b| a.at == b.at) {
+        for steps in outlook.supply_changes().chunk_by(|a, b| a.at == b.at) {
             steps.iter().for_each(|step| levels[step.resource.index()] += step.change);
             self.ahead.push(LevelsAhead { at: steps[0].at, levels: levels.clone() });
         }
-        for job in view.running().iter() {
-            let end = view.now().saturating_add(Span(believed(view.prediction(job.id)) - view.ran(job.id).0));
+        for job in view.running_jobs().iter() {
+            let end = view
+                .current_time()
+                .saturating_add(Span(believed_length(view.prediction(job.id)) - view.run_time_so_far(job.id).0));
             for ahead in self.ahead.iter_mut().filter(|ahead| ahead.at >= end) {
-                release(&mut ahead.levels, table.totals(view.job(job.id).demand));
+                release_totals(&mut ahead.levels, table.demand_totals(view.job(job.id).demand));
             }
         }
     }
@@ -95,10 +97,10 @@ impl PassLevels {
 
     /// Calls `each` with what a job takes now: all that it asks for, or what a suspended one gave
     /// back (`passing`); `stays` is true for what a suspended job keeps.
-    fn parts(&self, task: &SuspensionTask, passing: bool, mut each: impl FnMut(ResourceId, i64, bool)) {
+    fn visit_parts(&self, task: &SuspensionTask, passing: bool, mut each: impl FnMut(ResourceId, i64, bool)) {
         let Some(table) = &self.table else { return };
-        for &(id, amount) in table.totals(task.demand) {
-            let stays = table.resource(id).is_some_and(|resource| resource.stays);
+        for &(id, amount) in table.demand_totals(task.demand) {
+            let stays = table.find_resource(id).is_some_and(|resource| resource.stays);
             if !(passing && stays) {
                 each(id, amount as i64, stays);
             }
@@ -108,51 +110,51 @@ impl PassLevels {
     /// Amounts that an idle job lacks; `None` where suspensions do not help, for it lacks something
     /// that suspended jobs keep.
     #[inline]
-    pub(super) fn missing(&self, task: &SuspensionTask) -> Option<LackedAmounts> {
+    pub(super) fn missing_amounts(&self, task: &SuspensionTask) -> Option<LackedAmounts> {
         if self.table.is_none() {
             return Some(LackedAmounts::default());
         }
-        let (mut missing, mut kept) = (LackedAmounts::default(), false);
-        let end = self.now.saturating_add(task.left());
+        let (mut missing, mut lacks_kept) = (LackedAmounts::default(), false);
+        let end = self.now.saturating_add(task.remaining_time());
         let ahead = self.ahead.iter().take_while(|ahead| ahead.at < end);
         for (at, levels) in [(self.now, &self.levels)].into_iter().chain(ahead.map(|ahead| (ahead.at, &ahead.levels))) {
-            self.parts(task, task.has_run(), |resource, amount, stays| {
+            self.visit_parts(task, task.has_run(), |resource, amount, stays| {
                 let lack = amount - levels[resource.index()];
                 if lack > 0 {
-                    kept |= stays;
+                    lacks_kept |= stays;
                     missing.0.push(LackedAmount { at, resource, amount: lack });
                 }
             });
         }
-        (!kept).then_some(missing)
+        (!lacks_kept).then_some(missing)
     }
 
     /// Returns whether everything that an idle job takes is free.
     #[inline]
-    pub(super) fn serve(&self, task: &SuspensionTask) -> bool {
-        self.missing(task).is_some_and(|missing| missing.is_none())
+    pub(super) fn can_serve(&self, task: &SuspensionTask) -> bool {
+        self.missing_amounts(task).is_some_and(|missing| missing.is_none())
     }
 
     /// Returns whether a running job, once suspended, gives back some of what is missing.
     #[inline]
-    pub(super) fn helps(&self, missing: &LackedAmounts, running: &SuspensionTask) -> bool {
+    pub(super) fn can_help(&self, missing: &LackedAmounts, running: &SuspensionTask) -> bool {
         let mut helps = false;
         if !missing.is_none() {
             let end = self.end_of(running);
             let lacks = |id| missing.0.iter().any(|lack| lack.resource == id && (lack.at == self.now || lack.at < end));
-            self.parts(running, true, |id, _, _| helps |= lacks(id));
+            self.visit_parts(running, true, |id, _, _| helps |= lacks(id));
         }
         helps
     }
 
     /// Reduces what is missing by what a running job gives back.
     #[inline]
-    pub(super) fn relieve(&self, missing: &mut LackedAmounts, running: &SuspensionTask) {
+    pub(super) fn relieve_missing(&self, missing: &mut LackedAmounts, running: &SuspensionTask) {
         if missing.is_none() {
             return;
         }
         let (now, end) = (self.now, self.end_of(running));
-        self.parts(running, true, |id, amount, _| {
+        self.visit_parts(running, true, |id, amount, _| {
             let lacks = missing.0.iter_mut().filter(|lack| lack.resource == id && (lack.at == now || lack.at < end));
             lacks.for_each(|lack| lack.amount -= amount);
         });
@@ -166,16 +168,16 @@ impl PassLevels {
 
     /// An idle job starts or resumes.
     #[inline]
-    pub(super) fn take(&mut self, task: &SuspensionTask) {
-        let end = self.now.saturating_add(task.left());
-        self.change(task, task.has_run(), end, -1);
+    pub(super) fn take_amounts(&mut self, task: &SuspensionTask) {
+        let end = self.now.saturating_add(task.remaining_time());
+        self.change_amounts(task, task.has_run(), end, -1);
     }
 
     /// An idle job that starts or resumes has these processors.
     #[inline]
-    pub(super) fn seat(&mut self, task: &mut SuspensionTask, set: &ProcSet) {
+    pub(super) fn seat_task(&mut self, task: &mut SuspensionTask, set: &ProcSet) {
         if let Some(nodes) = &mut self.nodes {
-            nodes.seat(task, set);
+            nodes.seat_task(task, set);
         }
     }
 
@@ -183,29 +185,29 @@ impl PassLevels {
     #[inline]
     pub(super) fn give_back(&mut self, task: &SuspensionTask) {
         let end = self.now.saturating_add(Span(task.length - task.ran.0));
-        self.change(task, true, end, 1);
+        self.change_amounts(task, true, end, 1);
         if let Some(nodes) = &mut self.nodes {
-            nodes.park(task);
+            nodes.park_task(task);
         }
     }
 
     /// Returns whether a suspension or an end of this job gives back something that suspended jobs
     /// need again; on nodes that may be any of it.
     #[inline]
-    pub(super) fn passes(&self, task: &SuspensionTask) -> bool {
+    pub(super) fn frees_needed_amounts(&self, task: &SuspensionTask) -> bool {
         let mut passes = self.nodes.is_some();
-        self.parts(task, true, |_, _, _| passes = true);
+        self.visit_parts(task, true, |_, _, _| passes = true);
         passes
     }
 
     /// Takes what a job takes now (`sign` −1), or gives it back (+1). The job is believed to run
     /// until `end`.
-    fn change(&mut self, task: &SuspensionTask, passing: bool, end: Time, sign: i64) {
+    fn change_amounts(&mut self, task: &SuspensionTask, passing: bool, end: Time, sign: i64) {
         if self.table.is_none() {
             return;
         }
         let mut levels = std::mem::take(&mut self.levels);
-        self.parts(task, passing, |id, amount, _| levels[id.index()] += sign * amount);
+        self.visit_parts(task, passing, |id, amount, _| levels[id.index()] += sign * amount);
         self.levels = levels;
         if self.ahead.is_empty() {
             return;
@@ -213,11 +215,11 @@ impl PassLevels {
         let mut ahead = std::mem::take(&mut self.ahead);
         for LevelsAhead { at, levels } in &mut ahead {
             if *at < end {
-                self.parts(task, passing, |id, amount, _| levels[id.index()] += sign * amount);
+                self.visit_parts(task, passing, |id, amount, _| levels[id.index()] += sign * amount);
             } else if passing {
                 // By then a resumed job no longer holds what stays with it; a suspended one still
                 // does.
-                self.parts(task, false, |id, amount, stays| {
+                self.visit_parts(task, false, |id, amount, stays| {
                     levels[id.index()] -= if stays { sign * amount } else { 0 }
                 });
             }

@@ -1,7 +1,7 @@
 //! IS: rule S12.
 
 use super::amounts::{LackedAmounts, PassLevels};
-use super::news::{AnnouncedWindows, meets};
+use super::news::{AnnouncedWindows, have_common_processor};
 use super::parts::MachineParts;
 use super::pool::RangePool;
 use super::processors::Processors;
@@ -70,7 +70,7 @@ const TOUCHED: Time = Time::MIN;
 const NO_JOB: JobId = JobId(u32::MAX);
 
 impl ExamineTime {
-    fn now(self, tick: bool, now: Time) -> bool {
+    fn is_due(self, tick: bool, now: Time) -> bool {
         self.ready == TOUCHED || tick && self.ready <= now
     }
 }
@@ -104,36 +104,36 @@ impl Immediate {
         Time((now.0.div_euclid(self.settings.every.0) + 1) * self.settings.every.0)
     }
 
-    fn ended(&mut self, id: JobId, view: &View<'_>) {
-        let Some(at) = self.place(id) else { return };
-        let task = self.leaves(at);
-        if self.is_shared() && self.running.iter().any(|other| other.meets(&task)) {
+    fn note_end(&mut self, id: JobId, view: &View<'_>) {
+        let Some(at) = self.running_position(id) else { return };
+        let task = self.remove_running(at);
+        if self.is_shared() && self.running.iter().any(|other| other.has_common_processor(&task)) {
             // Another scheduler had started two jobs on the same processors.
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
-            processors.release(&task.set);
+            processors.release_set(&task.set);
             if processors.are_shared(&task.set) {
                 processors.share_anew(self.running.iter().map(|t| &t.set));
             }
         }
-        self.touch(&task);
+        self.touch_waiters(&task);
     }
 
     /// A job has left the policy's hands, running or suspended.
-    fn stopped(&mut self, id: JobId, view: &View<'_>) {
-        if let Some(at) = self.place(id) {
-            self.leaves(at);
+    fn note_stop(&mut self, id: JobId, view: &View<'_>) {
+        if let Some(at) = self.running_position(id) {
+            self.remove_running(at);
         } else {
-            self.cancelled(id);
+            self.note_withdrawal(id);
         }
         self.look_anew(view);
     }
 
     /// Another scheduler has put a job where it is.
-    fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
-        let task = SuspensionTask::found(id, view);
+    fn note_foreign_job(&mut self, id: JobId, runs: bool, view: &View<'_>) {
+        let task = SuspensionTask::from_foreign(id, view);
         if runs {
-            self.runs(task);
+            self.add_running(task);
         } else {
             self.asking.push(ExamineTime { ready: TOUCHED, blocker: NO_JOB });
             self.parked.push(task);
@@ -144,9 +144,9 @@ impl Immediate {
     /// Recomputes the free processors and their owners; every suspended job is examined again.
     fn look_anew(&mut self, view: &View<'_>) {
         self.machine = view.machine().procs;
-        let out = view.outlook().map(|outlook| outlook.offline().clone()).unwrap_or_default();
-        let (running, owners) = (self.running.iter().map(|t| &t.set), self.parked.iter().map(|t| &t.set));
-        self.processors = Some(Processors::anew(self.machine, running, owners, out));
+        let out = view.outlook().map(|outlook| outlook.offline_processors().clone()).unwrap_or_default();
+        let (running_sets, owners) = (self.running.iter().map(|t| &t.set), self.parked.iter().map(|t| &t.set));
+        self.processors = Some(Processors::from_sets(self.machine, running_sets, owners, out));
         self.asking.iter_mut().for_each(|asking| asking.ready = TOUCHED);
     }
 
@@ -156,17 +156,17 @@ impl Immediate {
     }
 
     /// Returns the position of a running job among the others.
-    fn place(&self, id: JobId) -> Option<usize> {
+    fn running_position(&self, id: JobId) -> Option<usize> {
         self.ids.iter().position(|&running| running == id)
     }
 
-    fn runs(&mut self, task: SuspensionTask) {
+    fn add_running(&mut self, task: SuspensionTask) {
         self.ids.push(task.id);
         self.places.push(task.parts);
         self.running.push(task);
     }
 
-    fn leaves(&mut self, at: usize) -> SuspensionTask {
+    fn remove_running(&mut self, at: usize) -> SuspensionTask {
         self.ids.swap_remove(at);
         self.places.swap_remove(at);
         self.running.swap_remove(at)
@@ -175,76 +175,76 @@ impl Immediate {
     /// The running jobs that are on the processors of another, by their places.
     #[inline]
     fn on_processors_of<'a>(&'a self, task: &'a SuspensionTask) -> impl Iterator<Item = usize> + 'a {
-        let near = self.places.iter().enumerate().filter(|(_, parts)| parts.meet(&task.parts));
+        let near = self.places.iter().enumerate().filter(|(_, parts)| parts.has_common_part(&task.parts));
         near.map(|(at, _)| at).filter(|&at| task.meets_indeed(&self.running[at]))
     }
 
     /// Returns whether these processors are of no use to a job that resumes now: some are out, or
     /// go before its end.
     fn is_lost_on(&self, set: &ProcSet, barred: &ProcSet) -> bool {
-        meets(set, barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
+        have_common_processor(set, barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
 
-    fn cancelled(&mut self, id: JobId) {
+    fn note_withdrawal(&mut self, id: JobId) {
         if let Some(at) = self.fresh.iter().position(|t| t.id == id) {
             self.fresh.remove(at);
         } else if let Some(at) = self.parked.iter().position(|t| t.id == id) {
-            let task = self.unpark(at);
-            let others = self.parked.iter().filter(|t| t.meets(&task));
+            let task = self.unpark_task(at);
+            let co_owners = self.parked.iter().filter(|t| t.has_common_processor(&task));
             if let Some(processors) = &mut self.processors {
-                processors.disown(&task.set, others.map(|t| &t.set));
+                processors.disown_set(&task.set, co_owners.map(|t| &t.set));
             }
         }
     }
 
     /// A job has left its processors.
-    fn touch(&mut self, gone: &SuspensionTask) {
+    fn touch_waiters(&mut self, gone: &SuspensionTask) {
         // It may have been the one with what others gave back.
-        let passes = self.amounts.passes(gone);
+        let passes = self.amounts.frees_needed_amounts(gone);
         for (asking, task) in self.asking.iter_mut().zip(&self.parked) {
-            if asking.blocker == gone.id || asking.blocker == NO_JOB && task.meets(gone) || passes {
+            if asking.blocker == gone.id || asking.blocker == NO_JOB && task.has_common_processor(gone) || passes {
                 asking.ready = TOUCHED;
             }
         }
     }
 
-    fn unpark(&mut self, at: usize) -> SuspensionTask {
+    fn unpark_task(&mut self, at: usize) -> SuspensionTask {
         self.asking.swap_remove(at);
         self.parked.swap_remove(at)
     }
 
-    fn stop(&mut self, at: usize, now: Time, actions: &mut Actions) {
-        let mut task = self.leaves(at);
-        task.stop(now);
+    fn stop_running(&mut self, at: usize, now: Time, actions: &mut Actions) {
+        let mut task = self.remove_running(at);
+        task.stop_run(now);
         self.amounts.give_back(&task);
         actions.push(Action::Suspend(task.id));
         if let Some(processors) = &mut self.processors {
-            processors.hold(&task.set);
+            processors.hold_set(&task.set);
             if processors.are_shared(&task.set) {
                 processors.share_anew(self.running.iter().map(|t| &t.set));
             }
         }
-        self.touch(&task);
+        self.touch_waiters(&task);
         self.asking.push(ExamineTime { ready: TOUCHED, blocker: NO_JOB });
         self.parked.push(task);
     }
 
     /// (1): starts a job that never ran, if it can.
-    fn serve(&mut self, at: usize, first_in_line: bool, now: Time, actions: &mut Actions) -> bool {
+    fn serve_fresh(&mut self, at: usize, first_in_line: bool, now: Time, actions: &mut Actions) -> bool {
         if self.ahead.rules_out(&self.fresh[at], false, self.machine, now) {
             return false;
         }
-        let barred = self.ahead.barred(&self.fresh[at], now);
-        if !barred.is_empty() {
+        let barred_procs = self.ahead.barred_processors(&self.fresh[at], now);
+        if !barred_procs.is_empty() {
             // Its processors are found as if those were not there that go before its end.
-            let without = self.processors.as_ref().map(|all| all.without(&barred));
-            let all = std::mem::replace(&mut self.processors, without);
-            let found = self.find_place(at, &barred, now);
-            self.processors = all;
-            return self.serve_found(at, first_in_line, found, &barred, now, actions);
+            let without = self.processors.as_ref().map(|all| all.without_barred(&barred_procs));
+            let all_processors = std::mem::replace(&mut self.processors, without);
+            let fresh_seat = self.find_place(at, &barred_procs, now);
+            self.processors = all_processors;
+            return self.serve_found(at, first_in_line, fresh_seat, &barred_procs, now, actions);
         }
-        let found = self.find_place(at, &barred, now);
-        self.serve_found(at, first_in_line, found, &barred, now, actions)
+        let fresh_seat = self.find_place(at, &barred_procs, now);
+        self.serve_found(at, first_in_line, fresh_seat, &barred_procs, now, actions)
     }
 
     /// The running jobs that have to go so that one starts that never ran; none if enough are free.
@@ -259,13 +259,13 @@ impl Immediate {
 
     fn find_victims(&self, at: usize, barred: &ProcSet, processors: &Processors, now: Time) -> Option<Vec<usize>> {
         let need = self.fresh[at].procs;
-        let mut missing = self.amounts.missing(&self.fresh[at])?;
-        if processors.open().len() >= need && missing.is_none() {
+        let mut missing = self.amounts.missing_amounts(&self.fresh[at])?;
+        if processors.open_pool().len() >= need && missing.is_none() {
             return Some(Vec::new());
         }
         let had_its_slice = |t: &SuspensionTask| self.gives_place(t, barred, now);
         let sum = |jobs: &mut dyn Iterator<Item = &SuspensionTask>| jobs.map(|t| u64::from(t.procs)).sum::<u64>();
-        let available = u64::from(processors.free().len());
+        let available = u64::from(processors.free_pool().len());
         if available + sum(&mut self.running.iter().filter(|t| had_its_slice(t))) < u64::from(need) {
             return None;
         }
@@ -273,19 +273,19 @@ impl Immediate {
         // Those that give back nothing of what still lacks are spared.
         let mut total = available;
         victims.retain(|&j| {
-            let wanted = total < u64::from(need) || self.amounts.helps(&missing, &self.running[j]);
-            if wanted {
+            let is_wanted = total < u64::from(need) || self.amounts.can_help(&missing, &self.running[j]);
+            if is_wanted {
                 total += u64::from(self.running[j].procs);
-                self.amounts.relieve(&mut missing, &self.running[j]);
+                self.amounts.relieve_missing(&mut missing, &self.running[j]);
             }
-            wanted
+            is_wanted
         });
         missing.is_none().then_some(victims)
     }
 
     /// Returns whether a job that never ran may have the place of this one.
     fn gives_place(&self, running: &SuspensionTask, barred: &ProcSet, now: Time) -> bool {
-        running.executed(now) >= self.settings.slice && !self.is_lost_on(&running.set, barred)
+        running.executed_time(now) >= self.settings.slice && !self.is_lost_on(&running.set, barred)
     }
 
     /// The running jobs that give place, in their order.
@@ -294,7 +294,7 @@ impl Immediate {
         let mut victims: Vec<usize> = (0..self.running.len()).filter(gives_place).collect();
         victims.sort_unstable_by(|&a, &b| {
             let (a, b) = (&self.running[a], &self.running[b]);
-            let by_factor = instantaneous(a, now).compare(instantaneous(b, now));
+            let by_factor = instantaneous_factor(a, now).compare_with(instantaneous_factor(b, now));
             by_factor.then(a.since.cmp(&b.since)).then(a.id.cmp(&b.id))
         });
         victims
@@ -304,31 +304,31 @@ impl Immediate {
     /// room, and of these only those that are there or give back what is lacking in all.
     fn find_seat(&self, at: usize, barred: &ProcSet, nodes: &PassNodes, now: Time) -> Option<FreshSeat> {
         let (task, processors) = (&self.fresh[at], self.processors.as_ref()?);
-        let lacking = self.amounts.missing(task)?;
+        let lacking = self.amounts.missing_amounts(task)?;
         let pick = |victims: &[usize]| {
             let leaving = || victims.iter().map(|&victim| &self.running[victim]);
             let mut missing = lacking.clone();
-            leaving().for_each(|victim| self.amounts.relieve(&mut missing, victim));
+            leaving().for_each(|victim| self.amounts.relieve_missing(&mut missing, victim));
             if !missing.is_none() {
                 return None;
             }
             let pool = |from: &RangePool| {
-                let mut all = from.clone();
-                leaving().for_each(|victim| all.insert(&victim.set));
-                all.remove(barred);
-                all
+                let mut candidate_set = from.clone();
+                leaving().for_each(|victim| candidate_set.insert(&victim.set));
+                candidate_set.remove(barred);
+                candidate_set
             };
-            let open = CandidatePool { all: pool(processors.open()), behind: ProcSet::new() };
-            nodes.pick(task, &open, leaving()).or_else(|| {
-                let any = CandidatePool { all: pool(processors.free()), behind: ProcSet::new() };
-                nodes.pick(task, &any, leaving())
+            let open = CandidatePool { all: pool(processors.open_pool()), behind: ProcSet::new() };
+            nodes.pick_processors(task, &open, leaving()).or_else(|| {
+                let any_pool = CandidatePool { all: pool(processors.free_pool()), behind: ProcSet::new() };
+                nodes.pick_processors(task, &any_pool, leaving())
             })
         };
         if let Some(set) = pick(&[]) {
             return Some(FreshSeat { victims: Vec::new(), on: Some(set) });
         }
         let helps =
-            |&j: &usize| nodes.may_meet(task, &self.running[j]) || self.amounts.helps(&lacking, &self.running[j]);
+            |&j: &usize| nodes.may_meet(task, &self.running[j]) || self.amounts.can_help(&lacking, &self.running[j]);
         let mut victims = self.possible_victims(barred, now);
         victims.retain(helps);
         pick(&victims)?;
@@ -341,9 +341,9 @@ impl Immediate {
         let set = pick(&victims)?;
         let mut lacks = lacking;
         victims.retain(|&j| {
-            let goes = self.amounts.helps(&lacks, &self.running[j]) || nodes.share_a_node(&set, &self.running[j]);
+            let goes = self.amounts.can_help(&lacks, &self.running[j]) || nodes.share_a_node(&set, &self.running[j]);
             if goes {
-                self.amounts.relieve(&mut lacks, &self.running[j]);
+                self.amounts.relieve_missing(&mut lacks, &self.running[j]);
             }
             goes
         });
@@ -362,32 +362,32 @@ impl Immediate {
         let (Some(FreshSeat { mut victims, on }), Some(processors)) = (seat, &self.processors) else { return false };
         let need = self.fresh[at].procs;
         let mut pool = RangePool::default();
-        pool.copy_from(processors.open());
+        pool.copy_from(processors.open_pool());
         pool.remove(barred);
         let set = if victims.is_empty() && on.is_none() && pool.len() >= need {
-            pool.lowest(need)
+            pool.lowest_processors(need)
         } else {
             victims.iter().for_each(|&j| pool.insert(&self.running[j].set));
             // From the highest position down, so that the others stay where they are.
             victims.sort_unstable();
             victims.reverse();
-            victims.iter().for_each(|&j| self.stop(j, now, actions));
+            victims.iter().for_each(|&j| self.stop_running(j, now, actions));
             if let Some(set) = on {
                 set
             } else if pool.len() >= need {
-                pool.lowest(need)
+                pool.lowest_processors(need)
             } else {
                 let mut free = RangePool::default();
                 if let Some(processors) = &self.processors {
-                    free.copy_from(processors.free());
+                    free.copy_from(processors.free_pool());
                 }
                 free.remove(barred);
-                free.lowest(need)
+                free.lowest_processors(need)
             }
         };
         let mut task = self.fresh.remove(at);
-        self.amounts.take(&task);
-        self.amounts.seat(&mut task, &set);
+        self.amounts.take_amounts(&task);
+        self.amounts.seat_task(&mut task, &set);
         let why = match (victims.is_empty(), first_in_line) {
             (false, _) => StartReason::Preempting,
             (true, true) => StartReason::Head,
@@ -395,51 +395,51 @@ impl Immediate {
         };
         actions.start_on(task.id, why, set.clone());
         if let Some(processors) = &mut self.processors {
-            processors.occupy(&set);
+            processors.occupy_set(&set);
         }
         task.run_on(set, now, self.machine);
-        self.runs(task);
+        self.add_running(task);
         true
     }
 
     /// (2): resumes suspended jobs, in descending order of their instantaneous expansion
     /// factors.
-    fn resume(&mut self, now: Time, actions: &mut Actions) {
+    fn resume_parked(&mut self, now: Time, actions: &mut Actions) {
         let tick = self.is_tick(now);
         // Jobs suspended by those that resume are not looked at again.
         let mut late: Vec<JobId> = Vec::new();
         let mut last: Option<LinePlace> = None;
-        let mut line = self.line(tick, now, last, &late);
+        let mut line = self.resume_line(tick, now, last, &late);
         while let Some(place) = line.pop() {
             // Few have moved since the line was made.
-            let found = self.parked.get(place.at).is_some_and(|t| t.id == place.id);
-            let at = if found { Some(place.at) } else { self.parked.iter().position(|t| t.id == place.id) };
+            let is_unmoved = self.parked.get(place.at).is_some_and(|t| t.id == place.id);
+            let at = if is_unmoved { Some(place.at) } else { self.parked.iter().position(|t| t.id == place.id) };
             let Some(at) = at else { continue };
             if !self.may_go_on(&self.parked[at], tick, now) {
                 continue;
             }
-            let mut task = self.unpark(at);
+            let mut task = self.unpark_task(at);
             let before = late.len();
             loop {
                 let first = self.on_processors_of(&task).next();
                 let Some(j) = first else { break };
                 late.push(self.running[j].id);
-                self.stop(j, now, actions);
+                self.stop_running(j, now, actions);
             }
             actions.push(Action::Resume(task.id));
-            self.amounts.take(&task);
+            self.amounts.take_amounts(&task);
             let set = task.set.clone();
-            self.amounts.seat(&mut task, &set);
-            let others = self.parked.iter().filter(|t| t.meets(&task));
+            self.amounts.seat_task(&mut task, &set);
+            let co_owners = self.parked.iter().filter(|t| t.has_common_processor(&task));
             if let Some(processors) = &mut self.processors {
-                processors.reoccupy(&task.set, others.map(|t| &t.set));
+                processors.reoccupy_set(&task.set, co_owners.map(|t| &t.set));
             }
             task.since = now;
-            self.runs(task);
+            self.add_running(task);
             last = Some(place);
             if late.len() > before {
                 // They may have left processors that others, later in line, were waiting for.
-                line = self.line(tick, now, last, &late);
+                line = self.resume_line(tick, now, last, &late);
             }
         }
         self.look_ahead(now);
@@ -447,16 +447,17 @@ impl Immediate {
 
     /// The suspended jobs that have reason to ask whether they may resume, the next one at the end:
     /// those behind `last`, if any, and without `except`.
-    fn line(&self, tick: bool, now: Time, last: Option<LinePlace>, except: &[JobId]) -> Vec<LinePlace> {
-        let asking = self.asking.iter().enumerate().filter(|(_, asking)| asking.now(tick, now));
+    fn resume_line(&self, tick: bool, now: Time, last: Option<LinePlace>, except: &[JobId]) -> Vec<LinePlace> {
+        let asking = self.asking.iter().enumerate().filter(|(_, asking)| asking.is_due(tick, now));
         let places = asking.map(|(at, _)| {
             let task = &self.parked[at];
             LinePlace { factor: waiting_factor(task, now), id: task.id, at }
         });
-        let behind =
-            |place: &LinePlace| last.is_none_or(|last| place.behind(&last).is_gt()) && !except.contains(&place.id);
+        let behind = |place: &LinePlace| {
+            last.is_none_or(|last| place.compare_position(&last).is_gt()) && !except.contains(&place.id)
+        };
         let mut line: Vec<LinePlace> = places.filter(behind).collect();
-        line.sort_unstable_by(|a, b| b.behind(a));
+        line.sort_unstable_by(|a, b| b.compare_position(a));
         line
     }
 
@@ -464,11 +465,11 @@ impl Immediate {
     /// on them.
     fn may_go_on(&self, task: &SuspensionTask, tick: bool, now: Time) -> bool {
         let Some(processors) = &self.processors else { return false };
-        if self.is_lost_on(&task.set, &self.ahead.barred(task, now)) {
+        if self.is_lost_on(&task.set, &self.ahead.barred_processors(task, now)) {
             return false;
         }
-        let Some(mut missing) = self.amounts.missing(task) else { return false };
-        if task.procs <= processors.free().len() && processors.free().contains(&task.set) {
+        let Some(mut missing) = self.amounts.missing_amounts(task) else { return false };
+        if task.procs <= processors.free_pool().len() && processors.free_pool().contains_set(&task.set) {
             return missing.is_none() && self.has_room(task, &[]);
         }
         let gives_way = tick
@@ -477,7 +478,7 @@ impl Immediate {
                 on_them.all(|at| self.gives_way(&self.running[at], task, factor, now))
             });
         if gives_way && !missing.is_none() {
-            self.on_processors_of(task).for_each(|at| self.amounts.relieve(&mut missing, &self.running[at]));
+            self.on_processors_of(task).for_each(|at| self.amounts.relieve_missing(&mut missing, &self.running[at]));
         }
         gives_way && missing.is_none() && self.has_room(task, &self.on_processors_of(task).collect::<Vec<_>>())
     }
@@ -486,24 +487,24 @@ impl Immediate {
     /// suspended.
     fn has_room(&self, task: &SuspensionTask, victims: &[usize]) -> bool {
         let leaving = victims.iter().map(|&victim| &self.running[victim]);
-        self.amounts.nodes.as_ref().is_none_or(|nodes| nodes.admits(task, leaving))
+        self.amounts.nodes.as_ref().is_none_or(|nodes| nodes.can_resume(task, leaving))
     }
 
     /// Returns whether a running job may be suspended so that a suspended one resumes. Once it may,
     /// it may as long as it runs.
     fn gives_way(&self, running: &SuspensionTask, suspended: &SuspensionTask, factor: DecimalRatio, now: Time) -> bool {
-        let (mine, other) = (waiting_factor(suspended, now), instantaneous(running, now));
+        let (mine, running_factor) = (waiting_factor(suspended, now), instantaneous_factor(running, now));
         now - running.since >= self.settings.slice
-            && running.executed(now) >= self.settings.slice
-            && mine.compare(other).is_gt()
-            && mine.is_at_least(factor, other)
+            && running.executed_time(now) >= self.settings.slice
+            && mine.compare_with(running_factor).is_gt()
+            && mine.is_at_least(factor, running_factor)
     }
 
     /// Computes the earliest time at which each suspended job must be examined again.
     fn look_ahead(&mut self, now: Time) {
         for at in 0..self.parked.len() {
             if self.asking[at].ready <= now {
-                self.asking[at] = self.asking(&self.parked[at], now);
+                self.asking[at] = self.examine_time(&self.parked[at], now);
             }
         }
     }
@@ -511,7 +512,7 @@ impl Immediate {
     /// Returns the job that is longest in the way of a suspended job, and the tick behind `now`
     /// before which that one does not give way. There may be more passes at a tick, so a job that
     /// gives way already is not the one that matters.
-    fn asking(&self, task: &SuspensionTask, now: Time) -> ExamineTime {
+    fn examine_time(&self, task: &SuspensionTask, now: Time) -> ExamineTime {
         let mut asking = ExamineTime { ready: self.first_tick(now), blocker: NO_JOB };
         let tick = self.is_tick(now);
         let mut firm = false;
@@ -533,7 +534,7 @@ impl Immediate {
                 }
             }
         }
-        if asking.blocker == NO_JOB && !(self.amounts.serve(task) && self.has_room(task, &[])) {
+        if asking.blocker == NO_JOB && !(self.amounts.can_serve(task) && self.has_room(task, &[])) {
             // Only a job that gives back what it lacks lets it go on.
             asking.ready = Time::MAX;
         }
@@ -560,28 +561,28 @@ impl Immediate {
     /// Returns the time at which enough running jobs will have had their slice for a job that never
     /// ran; [`Time::MAX`] for never. `by_slice` is when each has had its slice, and how many
     /// processors all have by then that are free or have.
-    fn served(&self, task: &SuspensionTask, by_slice: &[(Time, u64)], now: Time) -> Time {
-        let relieved = match self.amounts.missing(task) {
+    fn serve_time(&self, task: &SuspensionTask, by_slice: &[(Time, u64)], now: Time) -> Time {
+        let relief_time = match self.amounts.missing_amounts(task) {
             None => return Time::MAX,
             Some(missing) if missing.is_none() => now,
-            Some(missing) => self.relieved(missing, now),
+            Some(missing) => self.find_relief_time(missing, now),
         };
-        let free = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
+        let free = u64::from(self.processors.as_ref().map_or(0, |p| p.free_pool().len()));
         if free >= u64::from(task.procs) {
-            return relieved;
+            return relief_time;
         }
         let enough = by_slice.partition_point(|&(_, sum)| sum < u64::from(task.procs));
-        by_slice.get(enough).map_or(Time::MAX, |&(time, _)| time.max(relieved))
+        by_slice.get(enough).map_or(Time::MAX, |&(time, _)| time.max(relief_time))
     }
 
     /// Returns the time at which the running jobs that have had their slice give back all that is
     /// missing; [`Time::MAX`] for never. O(r log r).
-    fn relieved(&self, mut missing: LackedAmounts, now: Time) -> Time {
+    fn find_relief_time(&self, mut missing: LackedAmounts, now: Time) -> Time {
         let mut helping: Vec<&SuspensionTask> =
-            self.running.iter().filter(|t| self.amounts.helps(&missing, t)).collect();
+            self.running.iter().filter(|t| self.amounts.can_help(&missing, t)).collect();
         helping.sort_unstable_by_key(|t| self.had_its_slice(t));
         for task in helping {
-            self.amounts.relieve(&mut missing, task);
+            self.amounts.relieve_missing(&mut missing, task);
             if missing.is_none() {
                 return self.had_its_slice(task).max(now);
             }
@@ -601,13 +602,13 @@ impl Immediate {
             let slice = |t: &SuspensionTask| (self.had_its_slice(t), u64::from(t.procs));
             let mut by_slice: Vec<_> = self.running.iter().map(slice).collect();
             by_slice.sort_unstable();
-            let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free().len()));
+            let mut sum = u64::from(self.processors.as_ref().map_or(0, |p| p.free_pool().len()));
             for (_, procs) in &mut by_slice {
                 sum += *procs;
                 *procs = sum;
             }
             let possible = self.fresh.iter().filter(|t| !self.ahead.rules_out(t, false, self.machine, now));
-            let soonest = possible.map(|t| self.served(t, &by_slice, now)).min();
+            let soonest = possible.map(|t| self.serve_time(t, &by_slice, now)).min();
             best = best.min(soonest.unwrap_or(Time::MAX));
         }
         let every = self.settings.every.0;
@@ -616,8 +617,8 @@ impl Immediate {
 }
 
 /// (w + g) / g of a running job.
-fn instantaneous(task: &SuspensionTask, now: Time) -> Ratio {
-    Ratio { over: (now - task.submit).0, under: task.executed(now).0 }
+fn instantaneous_factor(task: &SuspensionTask, now: Time) -> Ratio {
+    Ratio { over: (now - task.submit).0, under: task.executed_time(now).0 }
 }
 
 /// (w + g) / g of a suspended job.
@@ -636,8 +637,8 @@ struct LinePlace {
 
 impl LinePlace {
     /// Greater: behind the other.
-    fn behind(&self, other: &LinePlace) -> Ordering {
-        other.factor.compare(self.factor).then(self.id.cmp(&other.id))
+    fn compare_position(&self, other: &LinePlace) -> Ordering {
+        other.factor.compare_with(self.factor).then(self.id.cmp(&other.id))
     }
 }
 
@@ -653,22 +654,22 @@ impl Policy for Immediate {
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         if !self.amounts.are_counted() {
             // After a saved state was read.
-            self.amounts.look(view);
+            self.amounts.observe_levels(view);
         }
         match event {
             PolicyEvent::Arrived(id) => {
                 self.machine = view.machine().procs;
                 self.processors.get_or_insert_with(|| Processors::new(self.machine));
-                self.fresh.push(SuspensionTask::arriving(id, view));
+                self.fresh.push(SuspensionTask::from_arrival(id, view));
             }
-            PolicyEvent::Ended { job, .. } => self.ended(job, view),
-            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.cancelled(id),
-            PolicyEvent::Released(id) => {
-                self.fresh.insert(self.fresh.partition_point(|other| other.id < id), SuspensionTask::arriving(id, view))
-            }
-            PolicyEvent::Stopped { job, .. } => self.stopped(job, view),
-            PolicyEvent::Runs(id) => self.found(id, true, view),
-            PolicyEvent::Parked(id) => self.found(id, false, view),
+            PolicyEvent::Ended { job, .. } => self.note_end(job, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.note_withdrawal(id),
+            PolicyEvent::Released(id) => self
+                .fresh
+                .insert(self.fresh.partition_point(|other| other.id < id), SuspensionTask::from_arrival(id, view)),
+            PolicyEvent::Stopped { job, .. } => self.note_stop(job, view),
+            PolicyEvent::Runs(id) => self.note_foreign_job(id, true, view),
+            PolicyEvent::Parked(id) => self.note_foreign_job(id, false, view),
             PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
             PolicyEvent::Capacity => self.look_anew(view),
             PolicyEvent::Repredicted { .. } | PolicyEvent::Woken => {}
@@ -676,14 +677,14 @@ impl Policy for Immediate {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
-        self.ahead.look(view);
-        self.amounts.look(view);
+        let now = view.current_time();
+        self.ahead.observe_windows(view);
+        self.amounts.observe_levels(view);
         let mut at = 0;
         while at < self.fresh.len() {
-            at += usize::from(!self.serve(at, at == 0, now, actions));
+            at += usize::from(!self.serve_fresh(at, at == 0, now, actions));
         }
-        self.resume(now, actions);
+        self.resume_parked(now, actions);
         self.wake = self.next_tick(now);
     }
 
@@ -691,7 +692,7 @@ impl Policy for Immediate {
         self.wake
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
@@ -703,7 +704,7 @@ impl Policy for Immediate {
         true
     }
 
-    fn needs(&self) -> Abilities {
+    fn needed_abilities(&self) -> Abilities {
         Abilities { suspend: true, name: true, ..Abilities::default() }
     }
 }

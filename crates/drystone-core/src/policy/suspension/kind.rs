@@ -19,7 +19,7 @@ const SF: Param = Param::new(
      follows the number of suspensions",
 );
 const TARGET: Param =
-    Param::new("target", "0.2", &[DecimalRatio::FROM_ZERO], "suspensions per completed job to aim at").expert();
+    Param::new("target", "0.2", &[DecimalRatio::FROM_ZERO], "suspensions per completed job to aim at").for_experts();
 const NARROW: ParamNeeds = ParamNeeds { params: &["relief"], any: &[ParamCondition::Not("width", "none")] };
 const AUTO: ParamNeeds = ParamNeeds { params: &["target"], any: &[ParamCondition::Is("sf", "auto")] };
 // A job that may resume anywhere owns nothing while suspended; in one piece or not is another
@@ -38,7 +38,7 @@ const PLACE: Param = Param::new(
      or all, lowest first, or in one piece",
 );
 const RULE: Param = Param::new("rule", "widest", &[Takes::Words(&["widest", "skip", "exit"])], "choice among eligible victims: the widest first; or in order of priority until they are enough, skipping or ending at the \
-     first ineligible one").study();
+     first ineligible one").for_studies();
 const WIDTH: Param = Param::new(
     "width",
     "2",
@@ -51,7 +51,7 @@ const STARTS: Param = Param::new(
     &[Takes::Words(&["events", "ticks"])],
     "times at which jobs start: as soon as they can, or when the preemption routine runs",
 )
-.study();
+.for_studies();
 const CAP: Param =
     Param::new("cap", "none", &[Takes::Words(&["none"]), Takes::COUNT], "largest number of suspensions of a job");
 const RELIEF: Param = Param::new(
@@ -87,7 +87,12 @@ pub(crate) static SS: PolicyKind = PolicyKind {
     unnamed: None,
     variants: &[PAPER],
     build: &|args| {
-        Ok(Box::new(SelectivePolicy::new(selection(args, SuspensionLimit::None, LimitOn::Victim, LimitOf::Slowdown)?)))
+        Ok(Box::new(SelectivePolicy::new(parse_selection(
+            args,
+            SuspensionLimit::None,
+            LimitOn::Victim,
+            LimitOf::Slowdown,
+        )?)))
     },
 };
 
@@ -99,7 +104,7 @@ pub(crate) static TSS: PolicyKind = PolicyKind {
     params: &[
         SF,
         Param::new("means", "online", &[Takes::Words(&["online"]), Takes::Numbers { count: 16 }], "mean bounded slowdowns, or turnarounds, of the 16 categories (run time class by class of processors): of the jobs completed so \
-             far, or given").study(),
+             far, or given").for_studies(),
         Param::new("only", "all", &[Takes::Words(&CATEGORIES)], "category to which the limit applies, by the paper's short names: run times up to 10 min (VS), 1 h (S), 8 h (L) and more (VL), \
              processors 1 (Seq), up to 8 (N), up to 32 (W) and more (VW); jobs of the others are not spared"),
         Param::new("limit", "1.5", &[Takes::Above { above: 0.0, to: f64::MAX }], "a job above this many times the mean of its category is not suspended"),
@@ -110,7 +115,7 @@ pub(crate) static TSS: PolicyKind = PolicyKind {
             "expansion factor that is limited: that of the job that would be suspended, as in the paper's text, or that of the \
              job that would suspend it, as in its printed formula",
         )
-        .study(),
+        .for_studies(),
         Param::new(
             "of",
             "slowdown",
@@ -132,10 +137,10 @@ pub(crate) static TSS: PolicyKind = PolicyKind {
     unnamed: None,
     variants: &[PAPER],
     build: &|args| {
-        let on = args.choose("limits", &[("victim", LimitOn::Victim), ("preemptor", LimitOn::Preemptor)])?;
-        let only = CATEGORIES.iter().skip(1).position(|name| args.is("only", name));
-        let of = args.choose("of", &[("slowdown", LimitOf::Slowdown), ("turnaround", LimitOf::Turnaround)])?;
-        Ok(Box::new(SelectivePolicy::new(SuspensionSettings { only, ..selection(args, limit(args)?, on, of)? })))
+        let on = args.choose_value("limits", &[("victim", LimitOn::Victim), ("preemptor", LimitOn::Preemptor)])?;
+        let only = CATEGORIES.iter().skip(1).position(|name| args.has_value("only", name));
+        let of = args.choose_value("of", &[("slowdown", LimitOf::Slowdown), ("turnaround", LimitOf::Turnaround)])?;
+        Ok(Box::new(SelectivePolicy::new(SuspensionSettings { only, ..parse_selection(args, parse_limit(args)?, on, of)? })))
     },
 };
 
@@ -159,13 +164,13 @@ pub(crate) static IS: PolicyKind = PolicyKind {
     unnamed: None,
     variants: &[PAPER],
     build: &|args| {
-        let resume = args.unless("free", "resume")?;
-        let settings = Service { slice: seconds(args, "slice")?, every: seconds(args, "every")?, resume };
+        let resume = args.parse_unless("free", "resume")?;
+        let settings = Service { slice: parse_seconds(args, "slice")?, every: parse_seconds(args, "every")?, resume };
         Ok(Box::new(Immediate::new(settings)))
     },
 };
 
-fn selection(
+fn parse_selection(
     args: &Args<'_>,
     limit: SuspensionLimit,
     limit_on: LimitOn,
@@ -173,15 +178,15 @@ fn selection(
 ) -> Result<SuspensionSettings, SpecError> {
     // Read whether it counts or not: a mistake in a parameter is one, whatever the others say.
     let target = args.get("target")?;
-    let factor = args.unless("auto", "sf")?.map_or(SuspensionFactor::Auto { target }, SuspensionFactor::Fixed);
+    let factor = args.parse_unless("auto", "sf")?.map_or(SuspensionFactor::Auto { target }, SuspensionFactor::Fixed);
     let selection = SuspensionSettings {
         factor,
         limit,
         limit_on,
         limit_of,
         only: None,
-        every: seconds(args, "every")?,
-        place: args.choose(
+        every: parse_seconds(args, "every")?,
+        place: args.choose_value(
             "place",
             &[
                 ("strict", FreshPlace::Strict),
@@ -193,34 +198,34 @@ fn selection(
                 ("contiguous", FreshPlace::Contiguous),
             ],
         )?,
-        victims: args.choose(
+        victims: args.choose_value(
             "rule",
             &[("widest", VictimRule::Widest), ("skip", VictimRule::Skip), ("exit", VictimRule::Exit)],
         )?,
-        width: args.unless("none", "width")?,
-        starts_at_ticks: args.choose("starts", &[("events", false), ("ticks", true)])?,
-        cap: args.unless("none", "cap")?,
-        relief: args.unless("none", "relief")?,
-        migrate: args.yes("migration")?,
+        width: args.parse_unless("none", "width")?,
+        starts_at_ticks: args.choose_value("starts", &[("events", false), ("ticks", true)])?,
+        cap: args.parse_unless("none", "cap")?,
+        relief: args.parse_unless("none", "relief")?,
+        migrate: args.is_yes("migration")?,
     };
     // Found by random workloads: they are resumed and suspended again at one instant for ever.
     if selection.migrate && matches!(selection.place, FreshPlace::PrioritySf | FreshPlace::Priority) {
         let problem = "with `migration=yes` suspended jobs own no processors, so that `place=priosf` and `place=prio1`, which \
                        ask for the owner's priority, have no meaning; take another `place`";
-        return Err(args.error(problem.into()));
+        return Err(args.spec_error(problem.into()));
     }
     Ok(selection)
 }
 
-fn limit(args: &Args<'_>) -> Result<SuspensionLimit, SpecError> {
+fn parse_limit(args: &Args<'_>) -> Result<SuspensionLimit, SpecError> {
     let factor = args.get("limit")?;
-    if args.is("means", "online") {
+    if args.has_value("means", "online") {
         return Ok(SuspensionLimit::Online { factor });
     }
-    let means = <[f64; 16]>::try_from(args.list("means")?).map_err(|_| args.wrong("means"))?;
+    let means = <[f64; 16]>::try_from(args.parse_list("means")?).map_err(|_| args.value_error("means"))?;
     Ok(SuspensionLimit::Given { factor, means: Box::new(means) })
 }
 
-fn seconds(args: &Args<'_>, name: &str) -> Result<Span, SpecError> {
+fn parse_seconds(args: &Args<'_>, name: &str) -> Result<Span, SpecError> {
     args.get(name).map(Span)
 }

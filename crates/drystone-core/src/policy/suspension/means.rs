@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// 4 classes of run time (up to 10 min, 1 h, 8 h, more) × 4 of processors (1, up to 8, up to 32,
 /// more).
-fn category(task: &SuspensionTask) -> usize {
+fn category_index(task: &SuspensionTask) -> usize {
     let class = |value: i64, borders: [i64; 3]| borders.iter().filter(|&&border| value > border).count();
     4 * class(task.length, [600, 3_600, 28_800]) + class(i64::from(task.procs), [1, 8, 32])
 }
@@ -43,7 +43,7 @@ impl ForceLimits {
 
     /// The limited quantity of a job of this priority: (w + e) / e, or w + e.
     #[inline]
-    fn limited(&self, tau: Ratio) -> f64 {
+    fn limited_quantity(&self, tau: Ratio) -> f64 {
         match self.of {
             LimitOf::Slowdown => tau.as_f64(),
             LimitOf::Turnaround => tau.over as f64,
@@ -52,18 +52,18 @@ impl ForceLimits {
 
     /// Returns whether a running job has too high a priority to be suspended.
     #[inline]
-    pub(super) fn shelters(&self, task: &SuspensionTask) -> bool {
+    pub(super) fn is_sheltered(&self, task: &SuspensionTask) -> bool {
         self.limit != SuspensionLimit::None
             && self.on == LimitOn::Victim
-            && self.limited(task.running_priority()) > self.highest[category(task)]
+            && self.limited_quantity(task.running_priority()) > self.highest[category_index(task)]
     }
 
     /// Returns whether a job of this priority has too high a one to suspend a running job.
     #[inline]
-    pub(super) fn forbids(&self, tau: Ratio, task: &SuspensionTask) -> bool {
+    pub(super) fn is_forbidden(&self, tau: Ratio, task: &SuspensionTask) -> bool {
         self.on == LimitOn::Preemptor
             && self.limit != SuspensionLimit::None
-            && self.limited(tau) > self.highest[category(task)]
+            && self.limited_quantity(tau) > self.highest[category_index(task)]
     }
 
     /// Returns whether no job is ever sheltered, whatever job asks.
@@ -72,11 +72,11 @@ impl ForceLimits {
     }
 
     /// A job has completed.
-    pub(super) fn learn(&mut self, task: &SuspensionTask, now: Time) {
+    pub(super) fn learn_completion(&mut self, task: &SuspensionTask, now: Time) {
         let SuspensionLimit::Online { factor } = self.limit else { return };
-        let run = task.executed(now);
+        let run = task.executed_time(now);
         let floor = run.max(Span(10)).as_f64();
-        let at = category(task);
+        let at = category_index(task);
         if self.only.is_some_and(|only| only != at) {
             return;
         }

@@ -13,7 +13,7 @@ pub(super) struct AnnouncedWindows {
 impl AnnouncedWindows {
     /// Looks at what is known now.
     #[inline]
-    pub(super) fn look(&mut self, view: &View<'_>) {
+    pub(super) fn observe_windows(&mut self, view: &View<'_>) {
         let windows = view.outlook().map_or(&[][..], |outlook| outlook.windows());
         if self.windows != windows {
             self.windows = windows.to_vec();
@@ -22,8 +22,8 @@ impl AnnouncedWindows {
 
     /// The processors that go before a job ends, if it resumes now.
     #[inline]
-    pub(super) fn barred(&self, task: &SuspensionTask, now: Time) -> ProcSet {
-        let end = now.saturating_add(task.left());
+    pub(super) fn barred_processors(&self, task: &SuspensionTask, now: Time) -> ProcSet {
+        let end = now.saturating_add(task.remaining_time());
         match self.windows.iter().take_while(|window| window.from < end).count() {
             0 => ProcSet::new(),
             1 => self.windows[0].on.clone(),
@@ -36,10 +36,10 @@ impl AnnouncedWindows {
     /// is forgotten, or the job's prediction changes.
     #[inline]
     pub(super) fn rules_out(&self, task: &SuspensionTask, pinned: bool, machine: Procs, now: Time) -> bool {
-        let end = now.saturating_add(task.left());
+        let end = now.saturating_add(task.remaining_time());
         let ahead = self.windows.iter().take_while(|window| window.from < end);
         if pinned {
-            return ahead.into_iter().any(|window| meets(&task.set, &window.on));
+            return ahead.into_iter().any(|window| have_common_processor(&task.set, &window.on));
         }
         // The widest alone: that suffices where the whole machine goes.
         ahead.map(|window| window.on.len()).max().is_some_and(|most| machine.saturating_sub(most) < task.procs)
@@ -48,6 +48,6 @@ impl AnnouncedWindows {
 
 /// Returns whether two sets have a processor in common; one of them is empty, as a rule.
 #[inline]
-pub(super) fn meets(set: &ProcSet, other: &ProcSet) -> bool {
+pub(super) fn have_common_processor(set: &ProcSet, other: &ProcSet) -> bool {
     !other.is_empty() && !set.is_disjoint(other)
 }

@@ -15,7 +15,7 @@ pub(super) struct MachineParts([u64; WORDS]);
 
 impl MachineParts {
     /// The parts of a machine of this many processors in which these are.
-    pub(super) fn of(set: &ProcSet, machine: Procs) -> MachineParts {
+    pub(super) fn from_set(set: &ProcSet, machine: Procs) -> MachineParts {
         let machine = u64::from(machine).max(PARTS);
         let part = |proc: Procs| (u64::from(proc) * PARTS / machine).min(PARTS - 1);
         let mut parts = MachineParts::default();
@@ -37,7 +37,7 @@ impl MachineParts {
 
     /// Returns whether both have a part in common.
     #[inline]
-    pub(super) fn meet(&self, other: &MachineParts) -> bool {
+    pub(super) fn has_common_part(&self, other: &MachineParts) -> bool {
         self.0.iter().zip(&other.0).fold(0, |common, (a, b)| common | (a & b)) != 0
     }
 }
@@ -58,12 +58,12 @@ mod tests {
             let set = |drawn: &[(f64, u32)]| {
                 let ranges: Vec<ProcSet> = drawn.iter().map(|&(at, length)| {
                     let first = (at * f64::from(machine)) as u32;
-                    ProcSet::range(first..(first + length).min(machine))
+                    ProcSet::from_range(first..(first + length).min(machine))
                 }).collect();
                 ProcSet::union_of(&ranges)
             };
             let (a, b) = (set(&a), set(&b));
-            let (meet, parts) = (!a.is_disjoint(&b), MachineParts::of(&a, machine).meet(&MachineParts::of(&b, machine)));
+            let (meet, parts) = (!a.is_disjoint(&b), MachineParts::from_set(&a, machine).has_common_part(&MachineParts::from_set(&b, machine)));
             prop_assert!(parts || !meet);
             prop_assert!(!MachineParts::are_exact(machine) || parts == meet);
         }

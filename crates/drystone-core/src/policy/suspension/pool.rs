@@ -104,7 +104,7 @@ impl RangePool {
 
     /// Leaves what is not in `other`. O(ranges of both).
     pub(super) fn remove_all(&mut self, other: &RangePool) {
-        let mut left = Vec::with_capacity(self.ranges.len() + other.ranges.len());
+        let mut remaining_ranges = Vec::with_capacity(self.ranges.len() + other.ranges.len());
         let mut at = 0;
         for range in &self.ranges {
             let mut from = range.start;
@@ -114,22 +114,22 @@ impl RangePool {
             let mut next = at;
             while let Some(r) = other.ranges.get(next).filter(|r| r.start < range.end) {
                 if from < r.start {
-                    left.push(from..r.start);
+                    remaining_ranges.push(from..r.start);
                 }
                 from = r.end;
                 next += 1;
             }
             if from < range.end {
-                left.push(from..range.end);
+                remaining_ranges.push(from..range.end);
             }
         }
-        self.len = left.iter().map(|r| r.end - r.start).sum();
-        self.ranges = left;
+        self.len = remaining_ranges.iter().map(|r| r.end - r.start).sum();
+        self.ranges = remaining_ranges;
     }
 
     /// Returns whether every processor of the set is in it.
     #[inline]
-    pub(super) fn contains(&self, set: &ProcSet) -> bool {
+    pub(super) fn contains_set(&self, set: &ProcSet) -> bool {
         set.ranges().iter().all(|range| {
             let at = self.ranges.partition_point(|r| r.end < range.end);
             self.ranges.get(at).is_some_and(|r| r.start <= range.start)
@@ -137,18 +137,18 @@ impl RangePool {
     }
 
     /// The `count` lowest of them; fewer if there are not as many.
-    pub(super) fn lowest(&self, count: Procs) -> ProcSet {
-        let mut left = count;
+    pub(super) fn lowest_processors(&self, count: Procs) -> ProcSet {
+        let mut missing_count = count;
         let mut ranges = Vec::new();
         for range in &self.ranges {
-            if left == 0 {
+            if missing_count == 0 {
                 break;
             }
-            let take = left.min(range.end - range.start);
+            let take = missing_count.min(range.end - range.start);
             ranges.push(range.start..range.start + take);
-            left -= take;
+            missing_count -= take;
         }
-        ProcSet::ascending(ranges)
+        ProcSet::from_ascending(ranges)
     }
 
     /// The shortest run of at least `count` consecutive ones, the lowest of equal ones, cut to
@@ -156,7 +156,7 @@ impl RangePool {
     pub(super) fn best_run(&self, count: Procs) -> Option<ProcSet> {
         let fitting = self.ranges.iter().filter(|run| run.end - run.start >= count);
         let best = fitting.min_by_key(|run| run.end - run.start)?;
-        Some(ProcSet::range(best.start..best.start + count))
+        Some(ProcSet::from_range(best.start..best.start + count))
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
         ) {
             let set = |s: &BTreeSet<u32>| s.iter().copied().collect::<ProcSet>();
             let pool = |s: &BTreeSet<u32>| { let mut pool = RangePool::default(); pool.insert(&set(s)); pool };
-            let all = |pool: &RangePool| pool.lowest(pool.len());
+            let all = |pool: &RangePool| pool.lowest_processors(pool.len());
             prop_assert_eq!(pool(&a).len() as usize, a.len());
             let mut both = pool(&a);
             both.insert(&set(&b));
@@ -194,12 +194,12 @@ mod tests {
             both = RangePool::default();
             both.insert_except(&set(&a), &pool(&b));
             prop_assert_eq!(&both, &less);
-            prop_assert_eq!(pool(&a).contains(&set(&b)), b.is_subset(&a));
-            prop_assert_eq!(pool(&a).lowest(n), set(&a).lowest(n));
+            prop_assert_eq!(pool(&a).contains_set(&set(&b)), b.is_subset(&a));
+            prop_assert_eq!(pool(&a).lowest_processors(n), set(&a).lowest_procs(n));
             if n > 0 {
                 let runs = set(&a);
                 let best = runs.ranges().iter().filter(|r| r.end - r.start >= n).min_by_key(|r| r.end - r.start);
-                prop_assert_eq!(pool(&a).best_run(n), best.map(|r| ProcSet::range(r.start..r.start + n)));
+                prop_assert_eq!(pool(&a).best_run(n), best.map(|r| ProcSet::from_range(r.start..r.start + n)));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Processors with identity: which are free, and which of them suspended jobs own.
 
-use super::news::meets;
+use super::news::have_common_processor;
 use super::pool::RangePool;
 use crate::model::{ProcSet, Procs};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub(super) struct Processors {
 impl Processors {
     pub(super) fn new(procs: Procs) -> Processors {
         let mut free = RangePool::default();
-        free.insert(&ProcSet::range(0..procs));
+        free.insert(&ProcSet::from_range(0..procs));
         Processors {
             open: free.clone(),
             owned: RangePool::default(),
@@ -36,25 +36,25 @@ impl Processors {
 
     /// Recomputes all of it on a machine of this size: from the processors of running jobs, those
     /// owned by suspended jobs, and those that are out.
-    pub(super) fn anew<'a>(
+    pub(super) fn from_sets<'a>(
         procs: Procs,
         running: impl Iterator<Item = &'a ProcSet>,
         owners: impl Iterator<Item = &'a ProcSet>,
         out: ProcSet,
     ) -> Processors {
-        let mut all = Processors::new(procs);
+        let mut processors = Processors::new(procs);
         let mut busy = ProcSet::new();
         for set in running {
-            all.occupy(set);
-            all.shared = all.shared.union(&busy.intersection(set));
+            processors.occupy_set(set);
+            processors.shared = processors.shared.union(&busy.intersection(set));
             busy = busy.union(set);
         }
-        owners.for_each(|set| all.owned.insert(set));
-        all.out = out;
-        all.forget_lost();
-        all.open.copy_from(&all.free);
-        all.open.remove_all(&all.owned);
-        all
+        owners.for_each(|set| processors.owned.insert(set));
+        processors.out = out;
+        processors.forget_lost();
+        processors.open.copy_from(&processors.free);
+        processors.open.remove_all(&processors.owned);
+        processors
     }
 
     /// Returns whether several running jobs share a processor.
@@ -66,13 +66,13 @@ impl Processors {
     /// them.
     #[inline]
     pub(super) fn are_no_gain(&self, set: &ProcSet) -> bool {
-        meets(set, &self.out) || meets(set, &self.shared)
+        have_common_processor(set, &self.out) || have_common_processor(set, &self.shared)
     }
 
     /// Returns whether others are also on some of these.
     #[inline]
     pub(super) fn are_shared(&self, set: &ProcSet) -> bool {
-        meets(set, &self.shared)
+        have_common_processor(set, &self.shared)
     }
 
     /// Jobs have left processors that they shared: those that still run are on theirs, and share
@@ -82,17 +82,17 @@ impl Processors {
         let mut busy = ProcSet::new();
         self.shared = ProcSet::new();
         for set in running {
-            self.occupy(set);
+            self.occupy_set(set);
             self.shared = self.shared.union(&busy.intersection(set));
             busy = busy.union(set);
         }
     }
 
     /// Returns the processors without these.
-    pub(super) fn without(&self, barred: &ProcSet) -> Processors {
-        let mut all = self.clone();
-        all.occupy(barred);
-        all
+    pub(super) fn without_barred(&self, barred: &ProcSet) -> Processors {
+        let mut open_processors = self.clone();
+        open_processors.occupy_set(barred);
+        open_processors
     }
 
     /// Removes the processors that are out from the free ones.
@@ -105,22 +105,22 @@ impl Processors {
     }
 
     #[inline]
-    pub(super) fn free(&self) -> &RangePool {
+    pub(super) fn free_pool(&self) -> &RangePool {
         &self.free
     }
 
     #[inline]
-    pub(super) fn open(&self) -> &RangePool {
+    pub(super) fn open_pool(&self) -> &RangePool {
         &self.open
     }
 
-    pub(super) fn occupy(&mut self, set: &ProcSet) {
+    pub(super) fn occupy_set(&mut self, set: &ProcSet) {
         self.free.remove(set);
         self.open.remove(set);
     }
 
     /// A running job becomes a suspended one: its processors are free, but owned.
-    pub(super) fn hold(&mut self, set: &ProcSet) {
+    pub(super) fn hold_set(&mut self, set: &ProcSet) {
         self.free.insert(set);
         self.owned.insert(set);
         self.forget_lost();
@@ -128,33 +128,33 @@ impl Processors {
 
     /// A suspended job that owned these resumes on them. `others` are the sets of the other
     /// suspended jobs, at least those that meet its own.
-    pub(super) fn reoccupy<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
-        self.occupy(set);
+    pub(super) fn reoccupy_set<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
+        self.occupy_set(set);
         self.owned_by(set, others);
     }
 
     /// Ends the ownership of these; `others` own what they owned. As soon as all are owned again
     /// the rest is not asked for.
     fn owned_by<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
-        let all = self.owned.len();
+        let owned_count = self.owned.len();
         self.owned.remove(set);
         for other in others {
             self.owned.insert(other);
-            if self.owned.len() == all {
+            if self.owned.len() == owned_count {
                 break;
             }
         }
     }
 
     /// A running job ends, or is suspended and owns nothing.
-    pub(super) fn release(&mut self, set: &ProcSet) {
+    pub(super) fn release_set(&mut self, set: &ProcSet) {
         self.free.insert(set);
         self.open.insert_except(set, &self.owned);
         self.forget_lost();
     }
 
-    /// A suspended job was withdrawn. `others` are as for [`Processors::reoccupy`].
-    pub(super) fn disown<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
+    /// A suspended job was withdrawn. `others` are as for [`Processors::reoccupy_set`].
+    pub(super) fn disown_set<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
         self.owned_by(set, others);
         self.open.copy_from(&self.free);
         self.open.remove_all(&self.owned);

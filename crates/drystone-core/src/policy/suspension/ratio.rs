@@ -16,7 +16,7 @@ pub(super) struct Ratio {
 
 impl Ratio {
     #[inline]
-    pub(super) fn compare(self, other: Ratio) -> Ordering {
+    pub(super) fn compare_with(self, other: Ratio) -> Ordering {
         let wide = i128::from;
         (wide(self.over) * wide(other.under)).cmp(&(wide(other.over) * wide(self.under)))
     }
@@ -63,13 +63,13 @@ impl DecimalRatio {
 
     /// A whole number.
     #[must_use]
-    pub const fn whole(number: u32) -> DecimalRatio {
+    pub const fn from_whole(number: u32) -> DecimalRatio {
         DecimalRatio { digits: number as i64, scale: 1 }
     }
 
     /// This many thousandths.
     #[must_use]
-    pub(super) const fn thousandths(number: i64) -> DecimalRatio {
+    pub(super) const fn from_thousandths(number: i64) -> DecimalRatio {
         DecimalRatio { digits: number, scale: 1_000 }
     }
 

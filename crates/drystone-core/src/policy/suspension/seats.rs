@@ -30,18 +30,18 @@ impl PassNodes {
     }
 
     /// A job that waits or is suspended has these processors from now on.
-    pub(super) fn seat(&mut self, task: &mut SuspensionTask, set: &ProcSet) {
+    pub(super) fn seat_task(&mut self, task: &mut SuspensionTask, set: &ProcSet) {
         let (has_run, PassNodes { floor, levels }) = (task.has_run(), self);
         let Some(NeedWithSeat { need, seat }) = &mut task.on else { return };
         if has_run {
             levels.change_memory(need, seat, floor, 1);
         }
-        *seat = floor.seat(set);
-        levels.change(need, seat, floor, -1);
+        *seat = floor.seat_of(set);
+        levels.change_seat(need, seat, floor, -1);
     }
 
     /// A running job is suspended.
-    pub(super) fn park(&mut self, task: &SuspensionTask) {
+    pub(super) fn park_task(&mut self, task: &SuspensionTask) {
         park_in(&mut self.levels, task, &self.floor);
     }
 
@@ -54,28 +54,32 @@ impl PassNodes {
     /// Returns whether two jobs have a node in common; one that has never run is on these
     /// processors.
     pub(super) fn share_a_node(&self, set: &ProcSet, other: &SuspensionTask) -> bool {
-        let own = self.floor.seat(set);
+        let own = self.floor.seat_of(set);
         let is_own = |node: u32| own.on.binary_search_by_key(&node, |on| on.0).is_ok();
         other.on.as_ref().is_some_and(|other| other.seat.on.iter().any(|&(node, _)| is_own(node)))
     }
 
     /// Returns whether a suspended job can go on where it was, beside its processors, when others
     /// are suspended.
-    pub(super) fn admits<'a>(&self, task: &SuspensionTask, victims: impl Iterator<Item = &'a SuspensionTask>) -> bool {
+    pub(super) fn can_resume<'a>(
+        &self,
+        task: &SuspensionTask,
+        victims: impl Iterator<Item = &'a SuspensionTask>,
+    ) -> bool {
         let Some(NeedWithSeat { need, seat }) = &task.on else { return true };
-        let levels = self.without(task, victims);
-        levels.admits(need, seat, &self.floor)
+        let levels = self.levels_without(task, victims);
+        levels.is_seat_free(need, seat, &self.floor)
     }
 
     /// Finds processors of a pool for a job when others are suspended.
-    pub(super) fn pick<'a>(
+    pub(super) fn pick_processors<'a>(
         &self,
         task: &SuspensionTask,
         pool: &CandidatePool,
         victims: impl Iterator<Item = &'a SuspensionTask>,
     ) -> Option<ProcSet> {
         let on = task.on.as_ref()?;
-        let mut levels = self.without(task, victims);
+        let mut levels = self.levels_without(task, victims);
         let mut words = vec![0; (self.floor.procs() as usize).div_ceil(64)];
         let mut cores = vec![0; self.floor.len()];
         for processor in pool.all.ranges().iter().flat_map(Clone::clone) {
@@ -86,10 +90,10 @@ impl PassNodes {
         }
         for (node, count) in cores.into_iter().enumerate() {
             // Cores that none uses are no job's where another has the node to itself.
-            levels.add_cores(node, count.min(levels.cores(node)) - levels.cores(node));
+            levels.add_cores(node, count.min(levels.free_cores(node)) - levels.free_cores(node));
         }
-        let seat = self.floor.place(&on.need, &levels)?;
-        Some(seat.name(&self.floor, &mut words, &pool.behind))
+        let seat = self.floor.find_seat(&on.need, &levels)?;
+        Some(seat.name_processors(&self.floor, &mut words, &pool.behind))
     }
 
     /// Passes on the nodes of a range of processors, with how many are on each.
@@ -97,14 +101,18 @@ impl PassNodes {
         let mut from = range.start;
         while from < range.end {
             let node = self.floor.node_of(from);
-            let until = range.end.min(self.floor.processors(node).end);
+            let until = range.end.min(self.floor.node_processors(node).end);
             pass(node, i64::from(until - from));
             from = until;
         }
     }
 
     /// Room when others are suspended, with the memory that an idle job keeps.
-    fn without<'a>(&self, task: &SuspensionTask, victims: impl Iterator<Item = &'a SuspensionTask>) -> NodeLevels {
+    fn levels_without<'a>(
+        &self,
+        task: &SuspensionTask,
+        victims: impl Iterator<Item = &'a SuspensionTask>,
+    ) -> NodeLevels {
         let mut levels = self.levels.clone();
         victims.for_each(|victim| park_in(&mut levels, victim, &self.floor));
         if let Some(NeedWithSeat { need, seat }) = task.on.as_ref().filter(|_| task.has_run()) {
@@ -116,7 +124,7 @@ impl PassNodes {
 
 fn park_in(levels: &mut NodeLevels, task: &SuspensionTask, floor: &NodeFloor) {
     if let Some(NeedWithSeat { need, seat }) = &task.on {
-        levels.change(need, seat, floor, 1);
+        levels.change_seat(need, seat, floor, 1);
         levels.change_memory(need, seat, floor, -1);
     }
 }

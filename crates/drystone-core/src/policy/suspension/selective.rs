@@ -7,12 +7,12 @@ mod victims;
 
 use super::amounts::PassLevels;
 use super::means::ForceLimits;
-use super::news::{AnnouncedWindows, meets};
+use super::news::{AnnouncedWindows, have_common_processor};
 use super::pool::RangePool;
 use super::processors::Processors;
 use super::ratio::DecimalRatio;
 use super::settings::{FreshPlace, SuspensionFactor, SuspensionSettings};
-use super::task::{SuspensionTask, believed};
+use super::task::{SuspensionTask, believed_length};
 use super::tuner::Tuner;
 use crate::model::{JobId, ProcSet, Procs, Time};
 use crate::policy::{Abilities, Action, Actions, Policy, PolicyEvent, StartReason, View};
@@ -67,7 +67,7 @@ impl SelectivePolicy {
     pub fn new(settings: SuspensionSettings) -> SelectivePolicy {
         let (factor, tuner) = match settings.factor {
             SuspensionFactor::Fixed(factor) => (factor, None),
-            SuspensionFactor::Auto { target } => (DecimalRatio::whole(2), Some(Tuner::new(target))),
+            SuspensionFactor::Auto { target } => (DecimalRatio::from_whole(2), Some(Tuner::new(target))),
         };
         SelectivePolicy {
             limits: ForceLimits::new(settings.limit.clone(), settings.limit_on, settings.limit_of, settings.only),
@@ -101,7 +101,7 @@ impl SelectivePolicy {
     #[inline]
     fn is_sheltered(&self, task: &SuspensionTask) -> bool {
         self.settings.cap.is_some_and(|cap| task.suspensions >= cap)
-            || self.limits.shelters(task)
+            || self.limits.is_sheltered(task)
             || self.is_lost_on(&task.set)
     }
 
@@ -109,7 +109,7 @@ impl SelectivePolicy {
     /// soon, or are shared.
     #[inline]
     fn is_lost_on(&self, set: &ProcSet) -> bool {
-        meets(set, &self.barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
+        have_common_processor(set, &self.barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
 
     /// Returns whether an idle job cannot run now, whatever runs, because of announced windows.
@@ -121,35 +121,40 @@ impl SelectivePolicy {
 
     /// Asks something about an idle job as if the processors were not there that go before its end.
     /// Where these are too many, the answer is that it cannot run.
-    fn barring<T: Default>(&mut self, at: usize, now: Time, ask: impl FnOnce(&mut SelectivePolicy) -> T) -> T {
+    fn ask_without_barred<T: Default>(
+        &mut self,
+        at: usize,
+        now: Time,
+        ask: impl FnOnce(&mut SelectivePolicy) -> T,
+    ) -> T {
         if self.is_ruled_out(at, now) {
             return T::default();
         }
-        let barred = self.ahead.barred(&self.idle[at], now);
-        if barred.is_empty() {
+        let barred_procs = self.ahead.barred_processors(&self.idle[at], now);
+        if barred_procs.is_empty() {
             return ask(self);
         }
-        let without = self.processors.as_ref().map(|all| all.without(&barred));
-        let all = std::mem::replace(&mut self.processors, without);
-        self.barred = barred;
+        let without = self.processors.as_ref().map(|all| all.without_barred(&barred_procs));
+        let all_processors = std::mem::replace(&mut self.processors, without);
+        self.barred = barred_procs;
         let answer = ask(self);
         self.barred = ProcSet::new();
-        self.processors = all;
+        self.processors = all_processors;
         answer
     }
 
-    fn ended(&mut self, id: JobId, view: &View<'_>) {
+    fn note_end(&mut self, id: JobId, view: &View<'_>) {
         let Some(at) = self.running.iter().position(|t| t.id == id) else { return };
         let task = self.running.remove(at);
-        self.limits.learn(&task, view.now());
-        if let Some(factor) = self.tuner.as_mut().and_then(Tuner::completed) {
+        self.limits.learn_completion(&task, view.current_time());
+        if let Some(factor) = self.tuner.as_mut().and_then(Tuner::note_completion) {
             self.factor = factor;
         }
-        if self.running.iter().any(|other| other.meets(&task)) {
+        if self.running.iter().any(|other| other.has_common_processor(&task)) {
             // Another scheduler had started two jobs on the same processors.
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
-            processors.release(&task.set);
+            processors.release_set(&task.set);
             if processors.are_shared(&task.set) {
                 processors.share_anew(self.running.iter().map(|t| &t.set));
             }
@@ -158,18 +163,18 @@ impl SelectivePolicy {
     }
 
     /// A job has left the policy's hands, running or suspended.
-    fn stopped(&mut self, id: JobId, view: &View<'_>) {
+    fn note_stop(&mut self, id: JobId, view: &View<'_>) {
         if let Some(at) = self.running.iter().position(|t| t.id == id) {
             self.running.remove(at);
         } else {
-            self.cancelled(id);
+            self.note_withdrawal(id);
         }
         self.look_anew(view);
     }
 
     /// Another scheduler has put a job where it is.
-    fn found(&mut self, id: JobId, runs: bool, view: &View<'_>) {
-        let task = SuspensionTask::found(id, view);
+    fn note_foreign_job(&mut self, id: JobId, runs: bool, view: &View<'_>) {
+        let task = SuspensionTask::from_foreign(id, view);
         if runs {
             self.insert_running(task);
         } else {
@@ -182,26 +187,27 @@ impl SelectivePolicy {
     /// Recomputes the free processors and their owners.
     fn look_anew(&mut self, view: &View<'_>) {
         self.machine = view.machine().procs;
-        let out = view.outlook().map(|outlook| outlook.offline().clone()).unwrap_or_default();
+        let out = view.outlook().map(|outlook| outlook.offline_processors().clone()).unwrap_or_default();
         let owners = self.idle.iter().filter(|t| self.is_pinned(t)).map(|t| &t.set);
-        self.processors = Some(Processors::anew(self.machine, self.running.iter().map(|t| &t.set), owners, out));
+        self.processors = Some(Processors::from_sets(self.machine, self.running.iter().map(|t| &t.set), owners, out));
         self.changed = true;
     }
 
-    fn cancelled(&mut self, id: JobId) {
+    fn note_withdrawal(&mut self, id: JobId) {
         let Some(at) = self.idle.iter().position(|t| t.id == id) else { return };
         self.newcomers -= usize::from(at + self.newcomers >= self.idle.len());
         let task = self.idle.remove(at);
         if self.is_pinned(&task)
             && let Some(processors) = &mut self.processors
         {
-            processors.disown(&task.set, self.idle.iter().filter(|t| t.meets(&task)).map(|t| &t.set));
+            processors
+                .disown_set(&task.set, self.idle.iter().filter(|t| t.has_common_processor(&task)).map(|t| &t.set));
         }
         self.changed = true;
     }
 
-    fn repredicted(&mut self, id: JobId, view: &View<'_>) {
-        let length = believed(view.prediction(id));
+    fn note_prediction(&mut self, id: JobId, view: &View<'_>) {
+        let length = believed_length(view.prediction(id));
         if let Some(task) = self.idle.iter_mut().find(|t| t.id == id) {
             task.length = length;
         } else if let Some(at) = self.running.iter().position(|t| t.id == id) {
@@ -220,8 +226,8 @@ impl SelectivePolicy {
     /// everything else that it takes.
     #[inline]
     fn is_room_for(&self, at: usize) -> bool {
-        self.processors.as_ref().is_some_and(|p| self.idle[at].procs <= p.free().len())
-            && self.amounts.serve(&self.idle[at])
+        self.processors.as_ref().is_some_and(|p| self.idle[at].procs <= p.free_pool().len())
+            && self.amounts.can_serve(&self.idle[at])
     }
 
     /// Rule S7 around announced windows.
@@ -229,23 +235,23 @@ impl SelectivePolicy {
         if !self.is_room_for(at) {
             return None;
         }
-        self.barring(at, now, |this| this.plain_start(at, now))
+        self.ask_without_barred(at, now, |this| this.plain_start(at, now))
     }
 
     /// Returns whether [`SelectivePolicy::plain_start`] finds a start.
     fn can_start(&mut self, at: usize, now: Time) -> bool {
         let (task, need) = (&self.idle[at], self.idle[at].procs);
         let Some(processors) = &self.processors else { return false };
-        need <= processors.free().len() && self.amounts.serve(task) && self.has_seat(at, now)
+        need <= processors.free_pool().len() && self.amounts.can_serve(task) && self.has_seat(at, now)
     }
 
     /// Rule S6: how many processors a fresh job has without victims.
-    fn available(&mut self, at: usize, preempting: bool, now: Time) -> Procs {
+    fn available_procs(&mut self, at: usize, preempting: bool, now: Time) -> Procs {
         let Some(processors) = &self.processors else { return 0 };
         match self.settings.place {
-            FreshPlace::Never if preempting => processors.free().len(),
-            FreshPlace::Strict | FreshPlace::Never => processors.open().len(),
-            FreshPlace::Avoid | FreshPlace::Lowest | FreshPlace::Contiguous => processors.free().len(),
+            FreshPlace::Never if preempting => processors.free_pool().len(),
+            FreshPlace::Strict | FreshPlace::Never => processors.open_pool().len(),
+            FreshPlace::Avoid | FreshPlace::Lowest | FreshPlace::Contiguous => processors.free_pool().len(),
             FreshPlace::PrioritySf | FreshPlace::Priority => {
                 self.fill_pool(at, 0, now);
                 self.pool.len()
@@ -259,18 +265,18 @@ impl SelectivePolicy {
         let Some(processors) = &self.processors else { return };
         let factor = match self.settings.place {
             FreshPlace::PrioritySf => self.factor,
-            FreshPlace::Priority => DecimalRatio::whole(1),
+            FreshPlace::Priority => DecimalRatio::from_whole(1),
             _ => {
-                self.pool.copy_from(processors.open());
+                self.pool.copy_from(processors.open_pool());
                 let own = self.stopped.len() - victims;
                 self.stopped[own..].iter().for_each(|victim| self.pool.insert(&victim.set));
                 return;
             }
         };
         let mine = self.idle[at].idle_priority(now);
-        self.pool.copy_from(processors.free());
-        let (others, own) = self.stopped.split_at(self.stopped.len() - victims);
-        for owner in self.idle.iter().filter(|t| t.has_run()).chain(others) {
+        self.pool.copy_from(processors.free_pool());
+        let (earlier_stopped, own) = self.stopped.split_at(self.stopped.len() - victims);
+        for owner in self.idle.iter().filter(|t| t.has_run()).chain(earlier_stopped) {
             if !mine.is_at_least(factor, owner.idle_priority(now)) {
                 self.pool.remove(&owner.set);
             }
@@ -280,7 +286,7 @@ impl SelectivePolicy {
 
     /// The processors that a fresh job gets in a plain start, or where the last `victims` of the
     /// stopped jobs are its own.
-    fn place(&mut self, at: usize, victims: Option<usize>, now: Time) -> Option<ProcSet> {
+    fn choose_processors(&mut self, at: usize, victims: Option<usize>, now: Time) -> Option<ProcSet> {
         let need = self.idle[at].procs;
         let place = match self.settings.place {
             FreshPlace::Never if victims.is_none() => FreshPlace::Strict,
@@ -288,47 +294,52 @@ impl SelectivePolicy {
         };
         let victims = victims.unwrap_or(0);
         let processors = self.processors.as_ref()?;
-        if processors.free().len() < need {
+        if processors.free_pool().len() < need {
             return None;
         }
         match place {
             FreshPlace::Strict if victims == 0 => {
-                return (processors.open().len() >= need).then(|| processors.open().lowest(need));
+                return (processors.open_pool().len() >= need).then(|| processors.open_pool().lowest_processors(need));
             }
-            FreshPlace::Lowest => return Some(processors.free().lowest(need)),
+            FreshPlace::Lowest => return Some(processors.free_pool().lowest_processors(need)),
             FreshPlace::Contiguous => {
-                return Some(processors.free().best_run(need).unwrap_or_else(|| processors.free().lowest(need)));
+                return Some(
+                    processors
+                        .free_pool()
+                        .best_run(need)
+                        .unwrap_or_else(|| processors.free_pool().lowest_processors(need)),
+                );
             }
             _ => self.fill_pool(at, victims, now),
         }
         if self.pool.len() >= need {
-            return Some(self.pool.lowest(need));
+            return Some(self.pool.lowest_processors(need));
         }
         if !matches!(place, FreshPlace::Avoid | FreshPlace::Never) {
             return None;
         }
-        let preferred = self.pool.lowest(need);
-        let mut others = self.processors.as_ref()?.free().clone();
-        others.remove_all(&self.pool);
-        Some(preferred.union(&others.lowest(need - preferred.len())))
+        let preferred_set = self.pool.lowest_processors(need);
+        let mut other_free = self.processors.as_ref()?.free_pool().clone();
+        other_free.remove_all(&self.pool);
+        Some(preferred_set.union(&other_free.lowest_processors(need - preferred_set.len())))
     }
 
-    fn start(&mut self, at: usize, set: ProcSet, why: StartReason, now: Time, actions: &mut Actions) {
+    fn start_task(&mut self, at: usize, set: ProcSet, why: StartReason, now: Time, actions: &mut Actions) {
         let mut task = self.idle.remove(at);
-        let pinned = self.is_pinned(&task);
-        self.amounts.take(&task);
-        self.amounts.seat(&mut task, &set);
+        let is_pinned = self.is_pinned(&task);
+        self.amounts.take_amounts(&task);
+        self.amounts.seat_task(&mut task, &set);
         if let Some(processors) = &mut self.processors {
-            if pinned {
-                let others = self.idle.iter().chain(&self.stopped).filter(|t| t.meets(&task));
-                processors.reoccupy(&set, others.map(|t| &t.set));
+            if is_pinned {
+                let co_owners = self.idle.iter().chain(&self.stopped).filter(|t| t.has_common_processor(&task));
+                processors.reoccupy_set(&set, co_owners.map(|t| &t.set));
             } else {
-                processors.occupy(&set);
+                processors.occupy_set(&set);
             }
         }
         if !task.has_run() {
             actions.start_on(task.id, why, set.clone());
-        } else if pinned {
+        } else if is_pinned {
             actions.push(Action::Resume(task.id));
         } else {
             actions.resume_on(task.id, set.clone());
@@ -338,19 +349,19 @@ impl SelectivePolicy {
     }
 
     /// Suspends a running job.
-    fn stop(&mut self, at: usize, now: Time, actions: &mut Actions) {
+    fn suspend_running(&mut self, at: usize, now: Time, actions: &mut Actions) {
         let mut task = self.running.remove(at);
-        task.stop(now);
+        task.stop_run(now);
         self.amounts.give_back(&task);
         actions.push(Action::Suspend(task.id));
         if let Some(tuner) = &mut self.tuner {
-            tuner.suspended();
+            tuner.note_suspension();
         }
         if let Some(processors) = &mut self.processors {
             if self.settings.migrate {
-                processors.release(&task.set);
+                processors.release_set(&task.set);
             } else {
-                processors.hold(&task.set);
+                processors.hold_set(&task.set);
             }
             if processors.are_shared(&task.set) {
                 processors.share_anew(self.running.iter().map(|t| &t.set));
@@ -361,11 +372,11 @@ impl SelectivePolicy {
 
     /// Rule S7, DISPATCH: every job that may start without suspending another, in order of
     /// priority.
-    fn dispatch(&mut self, now: Time, actions: &mut Actions) -> bool {
+    fn dispatch_jobs(&mut self, now: Time, actions: &mut Actions) -> bool {
         let mut at = 0;
         if self.changed || self.settings.place.changes_with_time() {
             let can_start = (0..self.idle.len())
-                .any(|i| self.is_room_for(i) && self.barring(i, now, |this| this.can_start(i, now)));
+                .any(|i| self.is_room_for(i) && self.ask_without_barred(i, now, |this| this.can_start(i, now)));
             if !can_start {
                 return false;
             }
@@ -377,9 +388,13 @@ impl SelectivePolicy {
         let before = self.idle.len();
         while at < self.idle.len() {
             match self.start_beside(at, now) {
-                Some(set) => {
-                    self.start(at, set, if at == 0 { StartReason::Head } else { StartReason::Backfilled }, now, actions)
-                }
+                Some(set) => self.start_task(
+                    at,
+                    set,
+                    if at == 0 { StartReason::Head } else { StartReason::Backfilled },
+                    now,
+                    actions,
+                ),
                 None => at += 1,
             }
         }
@@ -401,19 +416,19 @@ impl Policy for SelectivePolicy {
             PolicyEvent::Arrived(id) => {
                 self.machine = view.machine().procs;
                 self.processors.get_or_insert_with(|| Processors::new(self.machine));
-                self.idle.push(SuspensionTask::arriving(id, view));
+                self.idle.push(SuspensionTask::from_arrival(id, view));
                 self.newcomers += 1;
             }
-            PolicyEvent::Ended { job, .. } => self.ended(job, view),
-            PolicyEvent::Repredicted { job, .. } => self.repredicted(job, view),
-            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.cancelled(id),
+            PolicyEvent::Ended { job, .. } => self.note_end(job, view),
+            PolicyEvent::Repredicted { job, .. } => self.note_prediction(job, view),
+            PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.note_withdrawal(id),
             PolicyEvent::Released(id) => {
-                self.idle.push(SuspensionTask::arriving(id, view));
+                self.idle.push(SuspensionTask::from_arrival(id, view));
                 self.newcomers += 1;
             }
-            PolicyEvent::Stopped { job, .. } => self.stopped(job, view),
-            PolicyEvent::Runs(id) => self.found(id, true, view),
-            PolicyEvent::Parked(id) => self.found(id, false, view),
+            PolicyEvent::Stopped { job, .. } => self.note_stop(job, view),
+            PolicyEvent::Runs(id) => self.note_foreign_job(id, true, view),
+            PolicyEvent::Parked(id) => self.note_foreign_job(id, false, view),
             PolicyEvent::Resized { .. } | PolicyEvent::Asks { .. } => {}
             PolicyEvent::Capacity => self.look_anew(view),
             PolicyEvent::Woken => {}
@@ -421,20 +436,20 @@ impl Policy for SelectivePolicy {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let now = view.now();
-        self.ahead.look(view);
-        self.amounts.look(view);
+        let now = view.current_time();
+        self.ahead.observe_windows(view);
+        self.amounts.observe_levels(view);
         let tick = now.0.rem_euclid(self.settings.every.0) == 0;
         if tick {
-            self.preempt(now, actions);
+            self.preempt_jobs(now, actions);
         } else if self.settings.starts_at_ticks {
             self.wake = self.next_tick_for(0, now, None);
             return;
         } else {
             let only_arrivals = !self.changed && !self.settings.place.changes_with_time();
-            let started = self.dispatch(now, actions);
+            let has_started = self.dispatch_jobs(now, actions);
             self.changed = false;
-            if only_arrivals && !started {
+            if only_arrivals && !has_started {
                 let from = self.idle.len() - self.newcomers;
                 self.newcomers = 0;
                 self.wake = self.next_tick_for(from, now, self.wake);
@@ -449,7 +464,7 @@ impl Policy for SelectivePolicy {
         self.wake
     }
 
-    fn hears(&self) -> bool {
+    fn can_hear_news(&self) -> bool {
         true
     }
 
@@ -461,7 +476,7 @@ impl Policy for SelectivePolicy {
         true
     }
 
-    fn needs(&self) -> Abilities {
+    fn needed_abilities(&self) -> Abilities {
         Abilities { suspend: true, migrate: self.settings.migrate, name: true, ..Abilities::default() }
     }
 }

@@ -35,15 +35,15 @@ pub(super) struct SuspensionTask {
 }
 
 impl SuspensionTask {
-    pub(super) fn arriving(id: JobId, view: &View<'_>) -> SuspensionTask {
+    pub(super) fn from_arrival(id: JobId, view: &View<'_>) -> SuspensionTask {
         let job = view.job(id);
         SuspensionTask {
             id,
             procs: job.procs,
             demand: job.demand,
-            on: view.unseated(id),
+            on: view.unseated_jobs(id),
             submit: job.submit,
-            length: believed(view.prediction(id)),
+            length: believed_length(view.prediction(id)),
             ran: Span::ZERO,
             since: Time::ZERO,
             suspensions: 0,
@@ -54,35 +54,35 @@ impl SuspensionTask {
     }
 
     /// A job that runs or is suspended, as another scheduler left it.
-    pub(super) fn found(id: JobId, view: &View<'_>) -> SuspensionTask {
-        let mut task = SuspensionTask::arriving(id, view);
-        let set = view.processors(id).cloned().unwrap_or_default();
+    pub(super) fn from_foreign(id: JobId, view: &View<'_>) -> SuspensionTask {
+        let mut task = SuspensionTask::from_arrival(id, view);
+        let set = view.job_processors(id).cloned().unwrap_or_default();
         if let (Some(on), Some(seat)) = (&mut task.on, view.seat_on(&set)) {
             on.seat = seat;
         }
-        let ran = view.ran(id);
+        let ran = view.run_time_so_far(id);
         let runs = view.phase(id) == Phase::Running;
         task.run_on(set, if runs { view.segment_start(id) } else { Time::ZERO }, view.machine().procs);
-        task.ran = if runs { ran - (view.now() - task.since) } else { ran };
+        task.ran = if runs { ran - (view.current_time() - task.since) } else { ran };
         task
     }
 
     /// Returns the time for which it is believed to need its processors still, if it resumes now.
-    pub(super) fn left(&self) -> Span {
+    pub(super) fn remaining_time(&self) -> Span {
         Span((self.length - self.ran.0).max(1))
     }
 
     /// It starts, or resumes.
     pub(super) fn run_on(&mut self, set: ProcSet, now: Time, machine: Procs) {
-        self.parts = MachineParts::of(&set, machine);
+        self.parts = MachineParts::from_set(&set, machine);
         self.exact = MachineParts::are_exact(machine);
         (self.set, self.since) = (set, now);
     }
 
     /// Returns whether it shares processors with another.
     #[inline]
-    pub(super) fn meets(&self, other: &SuspensionTask) -> bool {
-        self.parts.meet(&other.parts) && self.meets_indeed(other)
+    pub(super) fn has_common_processor(&self, other: &SuspensionTask) -> bool {
+        self.parts.has_common_part(&other.parts) && self.meets_indeed(other)
     }
 
     /// Returns whether it shares processors with another in some of whose parts of the machine it
@@ -112,7 +112,7 @@ impl SuspensionTask {
 
     /// g of a running job: seconds run so far.
     #[inline]
-    pub(super) fn executed(&self, now: Time) -> Span {
+    pub(super) fn executed_time(&self, now: Time) -> Span {
         self.ran + (now - self.since)
     }
 
@@ -123,26 +123,26 @@ impl SuspensionTask {
     }
 
     /// Descending tau, ties by arrival: the order of waiting jobs.
-    pub(super) fn before(&self, other: &SuspensionTask, now: Time) -> Ordering {
-        other.idle_priority(now).compare(self.idle_priority(now)).then(self.id.cmp(&other.id))
+    pub(super) fn compare_priority(&self, other: &SuspensionTask, now: Time) -> Ordering {
+        other.idle_priority(now).compare_with(self.idle_priority(now)).then(self.id.cmp(&other.id))
     }
 
     /// Ascending tau, ties by the start of the segment, then by arrival: the order of possible
     /// victims.
     pub(super) fn gives_way_before(&self, other: &SuspensionTask) -> Ordering {
-        let by_tau = self.running_priority().compare(other.running_priority());
+        let by_tau = self.running_priority().compare_with(other.running_priority());
         by_tau.then(self.since.cmp(&other.since)).then(self.id.cmp(&other.id))
     }
 
     /// It leaves its processors but keeps its progress.
-    pub(super) fn stop(&mut self, now: Time) {
-        self.ran = self.executed(now);
+    pub(super) fn stop_run(&mut self, now: Time) {
+        self.ran = self.executed_time(now);
         self.suspensions += 1;
     }
 }
 
 /// A prediction as the length of a job: from 1 s to the limit of all times, so that every fraction
 /// is defined.
-pub(super) fn believed(prediction: Span) -> i64 {
+pub(super) fn believed_length(prediction: Span) -> i64 {
     prediction.0.clamp(1, TIME_LIMIT)
 }

@@ -25,12 +25,12 @@ impl Tuner {
         Tuner { target: target.as_f64(), factor: 2_000, completions: 0, suspensions: 0 }
     }
 
-    pub(super) fn suspended(&mut self) {
+    pub(super) fn note_suspension(&mut self) {
         self.suspensions += 1;
     }
 
     /// A job has completed; answers the new SF where it changes.
-    pub(super) fn completed(&mut self) -> Option<DecimalRatio> {
+    pub(super) fn note_completion(&mut self) -> Option<DecimalRatio> {
         self.completions += 1;
         if self.completions < BATCH {
             return None;
@@ -39,6 +39,6 @@ impl Tuner {
         (self.completions, self.suspensions) = (0, 0);
         let factor = if rate > self.target { self.factor * 11 / 10 } else { self.factor * 10 / 11 };
         self.factor = factor.clamp(LEAST, MOST);
-        Some(DecimalRatio::thousandths(self.factor))
+        Some(DecimalRatio::from_thousandths(self.factor))
     }
 }

@@ -24,20 +24,20 @@ impl<const KEPT: usize> Default for Bounds<KEPT> {
 impl<const KEPT: usize> Bounds<KEPT> {
     /// No job of this size and span starts earlier; `now` if nothing better is known.
     #[inline]
-    pub(crate) fn of(&self, procs: Procs, span: Span, now: Time) -> Time {
+    pub(crate) fn earliest_bound(&self, procs: Procs, span: Span, now: Time) -> Time {
         let smaller = self.kept[..self.len].iter().filter(|kept| kept.0 <= procs && kept.1 <= span);
         smaller.map(|kept| kept.2).fold(now, Time::max)
     }
 
     /// A job of this size and span, with this bound, has its earliest place here.
     #[inline]
-    pub(crate) fn learn(&mut self, procs: Procs, span: Span, bound: Time, start: Time) {
+    pub(crate) fn learn_start(&mut self, procs: Procs, span: Span, bound: Time, start: Time) {
         // What it says is known already.
         if bound >= start {
             return;
         }
-        let kept = &mut self.kept[..self.len];
-        let at = match kept.iter().position(|kept| kept.0 >= procs && kept.1 >= span && kept.2 <= start) {
+        let known_bounds = &mut self.kept[..self.len];
+        let at = match known_bounds.iter().position(|kept| kept.0 >= procs && kept.1 >= span && kept.2 <= start) {
             // It says all that this one says.
             Some(at) => at,
             None if self.len < KEPT => {
@@ -63,13 +63,17 @@ mod tests {
     #[test]
     fn who_is_no_smaller_starts_no_earlier() {
         let mut bounds: Bounds = Bounds::default();
-        bounds.learn(4, Span(100), Time(7), Time(50));
-        assert_eq!(bounds.of(4, Span(100), Time(7)), Time(50));
-        assert_eq!(bounds.of(5, Span(200), Time(7)), Time(50));
-        assert_eq!(bounds.of(3, Span(200), Time(7)), Time(7));
-        assert_eq!(bounds.of(5, Span(99), Time(7)), Time(7));
-        bounds.learn(2, Span(10), Time(7), Time(60));
-        assert_eq!((bounds.of(4, Span(100), Time(7)), bounds.len), (Time(60), 1), "the smaller one says more");
+        bounds.learn_start(4, Span(100), Time(7), Time(50));
+        assert_eq!(bounds.earliest_bound(4, Span(100), Time(7)), Time(50));
+        assert_eq!(bounds.earliest_bound(5, Span(200), Time(7)), Time(50));
+        assert_eq!(bounds.earliest_bound(3, Span(200), Time(7)), Time(7));
+        assert_eq!(bounds.earliest_bound(5, Span(99), Time(7)), Time(7));
+        bounds.learn_start(2, Span(10), Time(7), Time(60));
+        assert_eq!(
+            (bounds.earliest_bound(4, Span(100), Time(7)), bounds.len),
+            (Time(60), 1),
+            "the smaller one says more"
+        );
     }
 
     proptest! {
@@ -80,12 +84,12 @@ mod tests {
             let mut bounds: Bounds = Bounds::default();
             for (procs, span) in jobs {
                 let span = Span(span);
-                let start = profile.earliest(procs, span, Time(now)).expect("fits");
-                let bound = bounds.of(procs, span, Time(now));
+                let start = profile.earliest_start(procs, span, Time(now)).expect("fits");
+                let bound = bounds.earliest_bound(procs, span, Time(now));
                 prop_assert!(bound <= start, "{bound} is later than {start}");
-                prop_assert_eq!(profile.earliest(procs, span, bound), Some(start));
-                bounds.learn(procs, span, bound, start);
-                profile.reserve(start, start + span, procs);
+                prop_assert_eq!(profile.earliest_start(procs, span, bound), Some(start));
+                bounds.learn_start(procs, span, bound, start);
+                profile.reserve_procs(start, start + span, procs);
             }
         }
     }

@@ -29,10 +29,10 @@ impl Deep {
     /// announced and nothing is drained. The processors that are out, and their expected returns,
     /// stay as they are until all is planned again.
     pub(crate) fn take_over<P: AsRef<PlannedJob>>(profile: &Profile, plan: &[P], view: &View<'_>) -> Option<Deep> {
-        let placed = plan.last().is_none_or(|last| last.as_ref().start < Time::MAX);
+        let is_placed = plan.last().is_none_or(|last| last.as_ref().start < Time::MAX);
         let steady = view.outlook().is_none_or(Outlook::only_returns);
-        let possible = placed && steady && Chunked::counts(view.machine().procs);
-        possible.then(|| Deep { profile: Chunked::of(profile), edits: Vec::new() })
+        let possible = is_placed && steady && Chunked::can_count(view.machine().procs);
+        possible.then(|| Deep { profile: Chunked::from_profile(profile), edits: Vec::new() })
     }
 
     /// Gives the profile back.
@@ -53,20 +53,20 @@ impl Deep {
     }
 
     /// A planned job leaves the plan.
-    pub(crate) fn leaves(&mut self, job: &PlannedJob) {
-        self.edits.push(DeepEdit { from: job.start, to: job.end(), procs: job.procs as i32 });
+    pub(crate) fn remove_job(&mut self, job: &PlannedJob) {
+        self.edits.push(DeepEdit { from: job.start, to: job.planned_end(), procs: job.procs as i32 });
     }
 
     /// Compresses the plan as of now, with what has changed. `false` if it is impossible now: some
     /// jobs must move back.
-    pub(crate) fn compress<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>(
+    pub(crate) fn compress_plan<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>(
         &mut self,
         plan: &mut Vec<P>,
         now: Time,
         aside: &mut Vec<P>,
         moved: impl FnMut(&mut P, Time),
     ) -> bool {
-        self.profile.advance(now);
+        self.profile.advance_to(now);
         if self.edits.is_empty() {
             return true;
         }
@@ -74,12 +74,12 @@ impl Deep {
         // What is given back first: it may make up for what is taken.
         self.edits.sort_by_key(|edit| edit.procs < 0);
         for edit in self.edits.drain(..) {
-            self.profile.add(edit.from, edit.to, edit.procs);
+            self.profile.add_during(edit.from, edit.to, edit.procs);
             if edit.procs < 0 {
                 taken_until = taken_until.max(edit.to);
             }
         }
-        if taken_until > now && self.profile.least(now, taken_until) < 0 {
+        if taken_until > now && self.profile.least_free(now, taken_until) < 0 {
             return false;
         }
         compress_in_place(plan, &mut self.profile, now, aside, moved);
@@ -87,17 +87,17 @@ impl Deep {
     }
 
     /// The earliest place of a job, which is no earlier than `bound`.
-    pub(crate) fn earliest(&self, job: &PlannedJob, bound: Time) -> Time {
-        self.profile.earliest(job.procs as i32, job.span, bound).unwrap_or(Time::MAX)
+    pub(crate) fn earliest_start(&self, job: &PlannedJob, bound: Time) -> Time {
+        self.profile.earliest_start(job.procs as i32, job.span, bound).unwrap_or(Time::MAX)
     }
 
     /// Takes the place of a job.
-    pub(crate) fn reserve(&mut self, job: &PlannedJob) {
-        self.profile.add(job.start, job.end(), -(job.procs as i32));
+    pub(crate) fn reserve_place(&mut self, job: &PlannedJob) {
+        self.profile.add_during(job.start, job.planned_end(), -(job.procs as i32));
     }
 
     /// All newcomers have their places.
-    pub(crate) fn settle(&mut self) {
-        self.profile.settle();
+    pub(crate) fn settle_plan(&mut self) {
+        self.profile.settle_all();
     }
 }

@@ -27,16 +27,16 @@ impl Horizon {
             name: "horizon",
             shape: "24h|90m",
             samples: &["24h", "90m", "1s"],
-            check: |text| hours(text).is_some(),
+            check: |text| parse_horizon(text).is_some(),
         }),
     ];
 
-    pub(crate) fn build(args: &Args<'_>) -> Result<Horizon, SpecError> {
-        let text = args.text("horizon");
+    pub(crate) fn from_args(args: &Args<'_>) -> Result<Horizon, SpecError> {
+        let text = args.text_value("horizon");
         if text == "all" {
             return Ok(Horizon::All);
         }
-        match hours(text) {
+        match parse_horizon(text) {
             Some(time) => Ok(Horizon::Time(time)),
             None => args.get("horizon").map(Horizon::Jobs),
         }
@@ -44,7 +44,7 @@ impl Horizon {
 
     /// Returns the time up to which a job must be able to start to be planned now, if this many are
     /// planned that do not start at once.
-    pub(crate) fn reaches(self, now: Time, planned: usize) -> Option<Time> {
+    pub(crate) fn latest_start(self, now: Time, planned: usize) -> Option<Time> {
         match self {
             Horizon::All => Some(Time::MAX),
             Horizon::Jobs(most) => (planned < most as usize).then_some(Time::MAX),
@@ -55,7 +55,7 @@ impl Horizon {
 
 /// A time with its unit, `24h`, `90m`, `3600s`, `2d`, or as Slurm writes it, `1-00:00:00`; from a
 /// second to a century.
-fn hours(text: &str) -> Option<Span> {
+fn parse_horizon(text: &str) -> Option<Span> {
     let reach = 1..=36_500 * Span::DAY.0;
     if let Some(seconds) = read_clock_length(text) {
         return reach.contains(&seconds).then_some(Span(seconds));
@@ -72,11 +72,11 @@ mod tests {
 
     #[test]
     fn times_have_units() {
-        assert_eq!(hours("24h"), Some(Span(86_400)));
-        assert_eq!(hours("90m"), Some(Span(5_400)));
-        assert_eq!(hours("1-00:00:00"), Some(Span(86_400)));
+        assert_eq!(parse_horizon("24h"), Some(Span(86_400)));
+        assert_eq!(parse_horizon("90m"), Some(Span(5_400)));
+        assert_eq!(parse_horizon("1-00:00:00"), Some(Span(86_400)));
         for wrong in ["", "24", "h", "0h", "-1h", "1.5h", "4000000d", "99999999999s"] {
-            assert_eq!(hours(wrong), None, "{wrong}");
+            assert_eq!(parse_horizon(wrong), None, "{wrong}");
         }
     }
 }

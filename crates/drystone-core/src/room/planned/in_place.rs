@@ -43,8 +43,8 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     fn new(profile: &mut Chunked, now: Time) -> Sweep<'_> {
-        let at = profile.find(now);
-        let gains = profile.gains(0, at);
+        let at = profile.find_step(now);
+        let gains = profile.gain_range(0, at);
         Sweep { profile, now, at, gains, moves: 0, bounds: StartStairs::default() }
     }
 
@@ -55,7 +55,7 @@ impl Sweep<'_> {
     }
 
     /// Returns the better place of a job that is planned later than now.
-    fn better(&mut self, job: &PlannedJob) -> Option<Time> {
+    fn find_better_start(&mut self, job: &PlannedJob) -> Option<Time> {
         let procs = job.procs as i32;
         self.walk_to(job.start);
         // Just before its start …
@@ -64,11 +64,11 @@ impl Sweep<'_> {
         let latest = if slides { self.profile.run_begins(procs, self.at, self.now) } else { job.start };
         // … or farther up.
         if self.gains.0 < procs && procs <= self.gains.1 && job.span <= latest - self.now {
-            let bound = self.bounds.of(job.procs, job.span, self.now);
+            let bound = self.bounds.earliest_bound(job.procs, job.span, self.now);
             if job.span <= latest - bound {
-                let jumps = self.profile.gained(procs, job.span, bound, latest);
+                let jumps = self.profile.earliest_gained_start(procs, job.span, bound, latest);
                 let start = jumps.unwrap_or(latest);
-                self.bounds.learn(job.procs, job.span, start);
+                self.bounds.learn_start(job.procs, job.span, start);
                 return (start < job.start).then_some(start);
             }
         }
@@ -76,10 +76,10 @@ impl Sweep<'_> {
     }
 
     fn walk_to(&mut self, start: Time) {
-        let from = self.at.chunk();
-        self.at = self.profile.walk(self.at, (start - Span(1)).min(self.profile.gained_until()));
-        if self.at.chunk() > from {
-            let (least, most) = self.profile.gains(from + 1, self.at);
+        let from = self.at.chunk_index();
+        self.at = self.profile.walk_to(self.at, (start - Span(1)).min(self.profile.gained_until()));
+        if self.at.chunk_index() > from {
+            let (least, most) = self.profile.gain_range(from + 1, self.at);
             self.gains = (self.gains.0.min(least), self.gains.1.max(most));
         }
     }
@@ -87,12 +87,12 @@ impl Sweep<'_> {
     /// Moves a job up.
     fn move_up(&mut self, job: &PlannedJob, start: Time) {
         self.profile.move_up(job.procs as i32, job.start, job.span, start);
-        self.at = self.profile.find(job.start - Span(1));
+        self.at = self.profile.find_step(job.start - Span(1));
         self.moves += 1;
         // Before the job less is free than was; what has become free behind it may begin in the
         // same chunk. So what is known stays true, if roughly.
-        let from = if self.moves.is_multiple_of(LOOK_AGAIN) { 0 } else { self.at.chunk() };
-        let (least, most) = self.profile.gains(from, self.at);
+        let from = if self.moves.is_multiple_of(LOOK_AGAIN) { 0 } else { self.at.chunk_index() };
+        let (least, most) = self.profile.gain_range(from, self.at);
         self.gains = if from == 0 { (least, most) } else { (self.gains.0.min(least), self.gains.1.max(most)) };
     }
 }
@@ -112,44 +112,44 @@ pub(crate) fn compress_in_place<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>
 ) {
     aside.clear();
     let mut sweep = Sweep::new(profile, now);
-    let mut kept = 0;
+    let mut kept_count = 0;
     for at in 0..plan.len() {
-        let planned = *plan[at].as_ref();
-        let better = if planned.start > now { sweep.better(&planned) } else { None };
+        let planned_job = *plan[at].as_ref();
+        let better = if planned_job.start > now { sweep.find_better_start(&planned_job) } else { None };
         match better {
             Some(start) => {
-                sweep.move_up(&planned, start);
+                sweep.move_up(&planned_job, start);
                 let mut job = plan[at];
                 job.as_mut().start = start;
-                moved(&mut job, planned.start);
+                moved(&mut job, planned_job.start);
                 aside.push(job);
             }
             None => {
-                plan[kept] = plan[at];
-                kept += 1;
-                if sweep.is_over(planned.start) {
-                    plan.copy_within(at + 1.., kept);
-                    kept += plan.len() - (at + 1);
+                plan[kept_count] = plan[at];
+                kept_count += 1;
+                if sweep.is_over(planned_job.start) {
+                    plan.copy_within(at + 1.., kept_count);
+                    kept_count += plan.len() - (at + 1);
                     break;
                 }
             }
         }
     }
-    plan.truncate(kept);
-    merge(plan, aside);
-    profile.settle();
+    plan.truncate(kept_count);
+    merge_back(plan, aside);
+    profile.settle_all();
 }
 
 /// Puts jobs back into a plan that is in the order of its starts.
-fn merge<P: Copy + AsRef<PlannedJob>>(plan: &mut Vec<P>, aside: &mut [P]) {
+fn merge_back<P: Copy + AsRef<PlannedJob>>(plan: &mut Vec<P>, aside: &mut [P]) {
     in_order_of_starts(aside);
-    let mut left = plan.len();
+    let mut unmerged_count = plan.len();
     plan.extend_from_slice(aside);
     let mut to = plan.len();
     for job in aside.iter().rev() {
-        while left > 0 && plan[left - 1].as_ref().key() > job.as_ref().key() {
-            (left, to) = (left - 1, to - 1);
-            plan[to] = plan[left];
+        while unmerged_count > 0 && plan[unmerged_count - 1].as_ref().plan_key() > job.as_ref().plan_key() {
+            (unmerged_count, to) = (unmerged_count - 1, to - 1);
+            plan[to] = plan[unmerged_count];
         }
         to -= 1;
         plan[to] = *job;

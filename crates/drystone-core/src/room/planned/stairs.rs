@@ -20,34 +20,34 @@ pub(crate) struct StartStairs {
 const MOST: usize = 48;
 
 /// A span, rounded up or down where it is longer than a century.
-fn short(span: Span, longest: u32) -> u32 {
+fn clamp_span(span: Span, longest: u32) -> u32 {
     u32::try_from(span.0).unwrap_or(u32::MAX).min(longest)
 }
 
 impl StartStairs {
     /// No job of this size and span starts earlier; `now` if nothing better is known.
     #[inline]
-    pub(crate) fn of(&self, procs: Procs, span: Span, now: Time) -> Time {
+    pub(crate) fn earliest_bound(&self, procs: Procs, span: Span, now: Time) -> Time {
         // Jobs come in the order of their starts: what was learned last says most.
-        let span = short(span, u32::MAX - 1);
+        let span = clamp_span(span, u32::MAX - 1);
         let smaller = self.sizes.iter().rposition(|&(p, d)| (p <= procs) & (d <= span));
         smaller.map_or(now, |at| self.starts[at].max(now))
     }
 
     /// A job of this size and span has its earliest place here.
-    pub(crate) fn learn(&mut self, procs: Procs, span: Span, start: Time) {
-        let span = short(span, u32::MAX);
-        let mut kept = 0;
+    pub(crate) fn learn_start(&mut self, procs: Procs, span: Span, start: Time) {
+        let span = clamp_span(span, u32::MAX);
+        let mut kept_count = 0;
         for at in 0..self.sizes.len() {
             let (p, d) = self.sizes[at];
             let says_no_more = (p >= procs) & (d >= span) & (self.starts[at] <= start);
-            self.sizes[kept] = (p, d);
-            self.starts[kept] = self.starts[at];
-            kept += usize::from(!says_no_more);
+            self.sizes[kept_count] = (p, d);
+            self.starts[kept_count] = self.starts[at];
+            kept_count += usize::from(!says_no_more);
         }
-        self.sizes.truncate(kept);
-        self.starts.truncate(kept);
-        if kept == MOST {
+        self.sizes.truncate(kept_count);
+        self.starts.truncate(kept_count);
+        if kept_count == MOST {
             self.sizes.remove(0);
             self.starts.remove(0);
         }

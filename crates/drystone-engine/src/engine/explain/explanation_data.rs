@@ -133,8 +133,8 @@ enum ToldChange {
 }
 
 impl Explanation<'_> {
-    fn what(&self, chapter: &Chapter) -> ToldKind {
-        let numbers = |ids: &[JobId]| ids.iter().map(|&id| self.number(id)).collect();
+    fn told_kind(&self, chapter: &Chapter) -> ToldKind {
+        let numbers = |ids: &[JobId]| ids.iter().map(|&id| self.job_number(id)).collect();
         // Without a bound there is no latest start.
         let bound = |latest: Time| (latest < Time::MAX).then_some(latest);
         match chapter {
@@ -172,13 +172,13 @@ impl Explanation<'_> {
                 from: *from,
                 to: *to,
                 latest: latest.and_then(bound),
-                favour: favour.map(|id| self.number(id)),
+                favour: favour.map(|id| self.job_number(id)),
                 price: *price,
             },
             Chapter::Displaced(Moved { job, from, to, price, .. }) => {
-                ToldKind::Displaced { job: self.number(*job), from: *from, to: *to, price: *price }
+                ToldKind::Displaced { job: self.job_number(*job), from: *from, to: *to, price: *price }
             }
-            Chapter::Started(why) => ToldKind::Started { why: word(*why) },
+            Chapter::Started(why) => ToldKind::Started { why: reason_word(*why) },
             Chapter::Sized(procs) => ToldKind::Sized { procs: *procs },
             Chapter::Resized(from, to) => ToldKind::Resized { from: *from, to: *to },
             Chapter::Paced(pace) => ToldKind::Paced { speed: pace.speed.as_f64(), watts: pace.watts },
@@ -192,7 +192,7 @@ impl Explanation<'_> {
     }
 }
 
-fn word(why: StartReason) -> &'static str {
+fn reason_word(why: StartReason) -> &'static str {
     match why {
         StartReason::Head => "head",
         StartReason::Backfilled => "backfilled",
@@ -204,9 +204,9 @@ fn word(why: StartReason) -> &'static str {
 impl Serialize for Explanation<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let job = self.workload.job(self.id);
-        let told = ToldStory {
+        let told_story = ToldStory {
             job: AskedJob {
-                number: self.number(self.id),
+                number: self.job_number(self.id),
                 procs: job.procs,
                 estimate: job.estimate,
                 submit: job.submit,
@@ -218,8 +218,8 @@ impl Serialize for Explanation<'_> {
                 .iter()
                 .map(|(at, chapter)| ToldEvent {
                     at: *at,
-                    what: self.what(chapter),
-                    text: self.tell(*at, chapter, &super::LogSeconds),
+                    what: self.told_kind(chapter),
+                    text: self.tell_chapter(*at, chapter, &super::LogSeconds),
                 })
                 .collect(),
             what_if: self
@@ -234,6 +234,6 @@ impl Serialize for Explanation<'_> {
                 })
                 .collect(),
         };
-        told.serialize(serializer)
+        told_story.serialize(serializer)
     }
 }

@@ -40,15 +40,15 @@ impl<'a> Timetable<'a> {
     pub(super) fn new(outages: &'a Outages) -> Timetable<'a> {
         let mut events = Vec::new();
         for (at, outage) in outages.list().iter().enumerate() {
-            let known = outage.known();
-            if known < outage.begin {
-                events.push((known, OutageEvent::Announced, at));
+            let known_time = outage.known_time();
+            if known_time < outage.begin {
+                events.push((known_time, OutageEvent::Announced, at));
             }
             events.push((outage.begin, OutageEvent::Begin, at));
             if let Some(end) = outage.end {
                 events.push((end, OutageEvent::End, at));
             }
-            if let Some(expected) = outage.expected.filter(|&expected| expected < outage.until()) {
+            if let Some(expected) = outage.expected.filter(|&expected| expected < outage.end_time()) {
                 events.push((expected, OutageEvent::Overdue, at));
             }
         }
@@ -62,12 +62,12 @@ impl<'a> Timetable<'a> {
     }
 
     /// Everything that happened before the first instant: no job was there to be hit.
-    pub(super) fn opening(&mut self, s: &mut OutageState, first: Time) -> OutageTurn<'_> {
+    pub(super) fn opening_turn(&mut self, s: &mut OutageState, first: Time) -> OutageTurn<'_> {
         while self.next(s).is_some_and(|time| time < first) {
-            self.take(s);
+            self.take_event(s);
         }
         self.strokes.clear();
-        self.told(s, true, first)
+        self.announce_losses(s, true, first)
     }
 
     /// Returns whether the next event is a return of processors.
@@ -76,22 +76,22 @@ impl<'a> Timetable<'a> {
     }
 
     /// Applies the events of now: first processors come back, then all the rest happens.
-    pub(super) fn turn(&mut self, s: &mut OutageState, now: Time) -> OutageTurn<'_> {
+    pub(super) fn turn_at(&mut self, s: &mut OutageState, now: Time) -> OutageTurn<'_> {
         let mut foreseen = true;
         self.strokes.clear();
         let back = self.comes_back(s);
         while self.next(s) == Some(now) && self.comes_back(s) == back {
-            foreseen &= self.take(s);
+            foreseen &= self.take_event(s);
         }
-        self.told(s, foreseen, now)
+        self.announce_losses(s, foreseen, now)
     }
 
     /// The next thing happens. Returns whether it was known that it would.
-    fn take(&mut self, s: &mut OutageState) -> bool {
-        let (_, what, at) = self.events[s.next];
+    fn take_event(&mut self, s: &mut OutageState) -> bool {
+        let (_, event, at) = self.events[s.next];
         s.next += 1;
         let outage = &self.outages.list()[at];
-        match what {
+        match event {
             OutageEvent::End => {
                 s.known.retain(|known| known.0 != at);
                 // What comes back unexpectedly may bring back jobs that no plan could hold.
@@ -103,34 +103,34 @@ impl<'a> Timetable<'a> {
                 false
             }
             OutageEvent::Begin => {
-                let announced = outage.known() < outage.begin;
+                let is_announced = outage.known_time() < outage.begin;
                 match s.known.iter_mut().find(|known| known.0 == at) {
                     Some(known) => known.1 = true,
                     None => s.known.push((at, true)),
                 }
                 self.strokes.push(Stroke {
-                    on: self.outages.on(at).clone(),
+                    on: self.outages.processors_of(at).clone(),
                     hit: outage.hit,
-                    foreseen: announced,
+                    foreseen: is_announced,
                     for_good: outage.end.is_none() && outage.hit == OutageHit::Drain,
                 });
-                announced
+                is_announced
             }
         }
     }
 
-    fn told(&mut self, s: &OutageState, foreseen: bool, now: Time) -> OutageTurn<'_> {
+    fn announce_losses(&mut self, s: &OutageState, foreseen: bool, now: Time) -> OutageTurn<'_> {
         // One that begins at this instant does so in a turn of its own.
-        let known = s.known.iter().filter(|(at, begun)| *begun || self.outages.list()[*at].begin > now);
+        let known_outages = s.known.iter().filter(|(at, begun)| *begun || self.outages.list()[*at].begin > now);
         let loss = |&(at, _): &(usize, bool)| {
             let outage = &self.outages.list()[at];
             CapacityLoss {
-                on: self.outages.on(at).clone(),
+                on: self.outages.processors_of(at).clone(),
                 from: outage.begin,
                 until: outage.expected.unwrap_or(Time::MAX),
             }
         };
-        self.losses = known.map(loss).collect();
+        self.losses = known_outages.map(loss).collect();
         OutageTurn { losses: &self.losses, strokes: &self.strokes, foreseen }
     }
 }

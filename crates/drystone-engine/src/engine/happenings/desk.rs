@@ -40,11 +40,11 @@ impl SiteAdmission {
 
     /// The part of a machine whose jobs have these numbers in the site, ascending.
     #[must_use]
-    pub fn desk(&self, ids: Vec<JobId>) -> AdmissionDesk {
+    pub fn desk_for(&self, ids: Vec<JobId>) -> AdmissionDesk {
         AdmissionDesk { site: self.clone(), ids }
     }
 
-    fn state(&self) -> MutexGuard<'_, SiteState> {
+    fn lock_state(&self) -> MutexGuard<'_, SiteState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -55,16 +55,16 @@ impl AdmissionDesk {
     }
 
     /// Takes those of the machine's jobs that have been admitted since the last call.
-    fn collect(&self) -> Vec<JobId> {
-        let mut state = self.site.state();
-        let (mut own, mut others) = (Vec::new(), Vec::new());
+    fn take_admitted(&self) -> Vec<JobId> {
+        let mut state = self.site.lock_state();
+        let (mut own, mut foreign_jobs) = (Vec::new(), Vec::new());
         for job in state.admitted.drain(..) {
             match self.ids.binary_search(&job) {
                 Ok(at) => own.push(JobId(at as u32)),
-                Err(_) => others.push(job),
+                Err(_) => foreign_jobs.push(job),
             }
         }
-        state.admitted = others;
+        state.admitted = foreign_jobs;
         own
     }
 }
@@ -73,7 +73,7 @@ impl Happenings<'_> {
     /// Lets other machines of a site share the limits of the jobs.
     #[must_use]
     pub fn at_desk(mut self, desk: AdmissionDesk) -> Self {
-        self.wears = desk.site.state().limits.wears();
+        self.wears = desk.site.lock_state().limits.has_wear();
         self.desk = Some(desk);
         self.take_those_here();
         self
@@ -90,8 +90,8 @@ impl Happenings<'_> {
         let runs = self.known.here.iter().filter_map(|(&job, adopted)| Some((job, since(adopted)?)));
         let jobs: Vec<(JobId, Option<Time>)> = runs.collect();
         let take = |admission: &mut Admission, limits: &JobLimits, job: JobId, since: Option<Time>| {
-            admission.take(limits, job);
-            since.into_iter().for_each(|since| admission.start(limits, job, since));
+            admission.claim_limits(limits, job);
+            since.into_iter().for_each(|since| admission.note_start(limits, job, since));
         };
         match &self.desk {
             None => {
@@ -99,7 +99,7 @@ impl Happenings<'_> {
                 jobs.into_iter().for_each(|(job, since)| take(&mut self.s.admission, &self.known.limits, job, since));
             }
             Some(desk) => {
-                let mut state = desk.site.state();
+                let mut state = desk.site.lock_state();
                 let SiteState { limits, admission, .. } = &mut *state;
                 jobs.into_iter().for_each(|(job, since)| take(admission, limits, desk.in_site(job), since));
             }
@@ -111,16 +111,16 @@ impl Happenings<'_> {
         if self.known.limits.set_of(job).is_none() {
             return 0;
         }
-        let admitted = match &self.desk {
-            None => self.s.admission.arrive(&self.known.limits, job),
+        let is_admitted = match &self.desk {
+            None => self.s.admission.admit_or_queue(&self.known.limits, job),
             Some(desk) => {
-                let mut state = desk.site.state();
+                let mut state = desk.site.lock_state();
                 let SiteState { limits, admission, .. } = &mut *state;
-                admission.arrive(limits, desk.in_site(job))
+                admission.admit_or_queue(limits, desk.in_site(job))
             }
         };
         self.look_for_room();
-        if admitted { 0 } else { LIMIT }
+        if is_admitted { 0 } else { LIMIT }
     }
 
     /// Takes the present, for limits on time left.
@@ -130,13 +130,13 @@ impl Happenings<'_> {
         }
         self.s.freed |= match &self.desk {
             None => {
-                self.s.admission.advance(&self.known.limits, now);
+                self.s.admission.advance_to(&self.known.limits, now);
                 self.s.admission.is_due()
             }
             Some(desk) => {
-                let mut state = desk.site.state();
+                let mut state = desk.site.lock_state();
                 let SiteState { limits, admission, .. } = &mut *state;
-                admission.advance(limits, now);
+                admission.advance_to(limits, now);
                 admission.is_due()
             }
         };
@@ -146,11 +146,11 @@ impl Happenings<'_> {
     /// A job has started: what it takes of limits on time left wears off.
     pub(super) fn start_wearing(&mut self, job: JobId, now: Time) {
         match &self.desk {
-            None => self.s.admission.start(&self.known.limits, job, now),
+            None => self.s.admission.note_start(&self.known.limits, job, now),
             Some(desk) => {
-                let mut state = desk.site.state();
+                let mut state = desk.site.lock_state();
                 let SiteState { limits, admission, .. } = &mut *state;
-                admission.start(limits, desk.in_site(job), now);
+                admission.note_start(limits, desk.in_site(job), now);
             }
         }
         self.look_for_room();
@@ -167,7 +167,7 @@ impl Happenings<'_> {
         match &self.desk {
             None => self.s.room,
             Some(desk) => {
-                let state = desk.site.state();
+                let state = desk.site.lock_state();
                 state.admission.next_room(&state.limits)
             }
         }
@@ -181,13 +181,13 @@ impl Happenings<'_> {
         }
         self.s.freed |= match &self.desk {
             None => {
-                self.s.admission.leave(&self.known.limits, job);
+                self.s.admission.note_departure(&self.known.limits, job);
                 self.s.admission.is_due()
             }
             Some(desk) => {
-                let mut state = desk.site.state();
+                let mut state = desk.site.lock_state();
                 let SiteState { limits, admission, .. } = &mut *state;
-                admission.leave(limits, desk.in_site(job));
+                admission.note_departure(limits, desk.in_site(job));
                 admission.is_due()
             }
         };
@@ -199,35 +199,35 @@ impl Happenings<'_> {
         if !std::mem::take(&mut self.s.freed) {
             return false;
         }
-        let admitted = match &self.desk {
-            None => self.s.admission.admit(&self.known.limits),
+        let admitted_jobs = match &self.desk {
+            None => self.s.admission.admit_fitting(&self.known.limits),
             Some(desk) => {
-                let mut state = desk.site.state();
+                let mut state = desk.site.lock_state();
                 let SiteState { limits, admission, admitted } = &mut *state;
-                admitted.extend(admission.admit(limits));
+                admitted.extend(admission.admit_fitting(limits));
                 drop(state);
-                desk.collect()
+                desk.take_admitted()
             }
         };
         self.look_for_room();
-        self.release(admitted);
+        self.release_jobs(admitted_jobs);
         true
     }
 
     /// Takes jobs that ends on other machines have admitted by now.
     pub(super) fn collect_admitted(&mut self, now: Time) {
         let Some(desk) = &self.desk else { return };
-        let admitted = desk.collect();
-        if !admitted.is_empty() {
+        let admitted_jobs = desk.take_admitted();
+        if !admitted_jobs.is_empty() {
             self.s.now = self.s.now.max(now);
-            self.release(admitted);
+            self.release_jobs(admitted_jobs);
         }
     }
 
-    fn release(&mut self, admitted: Vec<JobId>) {
+    fn release_jobs(&mut self, admitted: Vec<JobId>) {
         for job in admitted {
             self.s.held.remove(&job);
-            self.s.at_once.push_back(self.number(job));
+            self.s.at_once.push_back(self.simulated_id(job));
         }
     }
 
@@ -247,7 +247,7 @@ impl Happenings<'_> {
                 limits.limits().get(limit as usize).cloned()
             }
             Some(desk) => {
-                let state = desk.site.state();
+                let state = desk.site.lock_state();
                 let limit = state.admission.limit_of(&state.limits, desk.in_site(job))?;
                 state.limits.limits().get(limit as usize).cloned()
             }

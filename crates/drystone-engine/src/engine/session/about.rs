@@ -8,9 +8,9 @@ use crate::policy::{Actions, JobEntry, PassRule, Stopwatch, View};
 impl Session {
     /// Announces a listener to the policy's notes ([`Action::Note`](crate::policy::Action::Note)):
     /// call it before the first event. Without it a policy may skip its notes.
-    pub fn listen(&mut self) {
+    pub fn enable_notes(&mut self) {
         self.listened = true;
-        self.scheduler.policy.listen();
+        self.scheduler.policy.enable_notes();
     }
 
     /// Returns whether there is a listener.
@@ -21,9 +21,9 @@ impl Session {
 
     /// Lets a policy that searches use this many threads within a decision; 1 by default. What it
     /// decides does not depend on it.
-    pub fn employ(&mut self, threads: u32) {
+    pub fn set_threads(&mut self, threads: u32) {
         self.threads = threads.max(1);
-        self.scheduler.policy.employ(self.threads);
+        self.scheduler.policy.set_threads(self.threads);
     }
 
     /// Says that news may come: call it before the first event. Where news comes all the same, a
@@ -39,27 +39,27 @@ impl Session {
         self.stopwatch = stopwatch;
     }
 
-    /// Returns whether [`Session::arrive`] must be given true run times.
+    /// Returns whether [`Session::note_arrival`] must be given true run times.
     #[must_use]
-    pub fn clairvoyant(&self) -> bool {
+    pub fn is_clairvoyant(&self) -> bool {
         self.clairvoyant
     }
 
     /// Returns the number of passes that the policy wants at one instant.
     #[must_use]
-    pub fn pass(&self) -> PassRule {
+    pub fn pass_rule(&self) -> PassRule {
         self.scheduler.pass
     }
 
     /// Free processors.
     #[must_use]
-    pub fn free(&self) -> Procs {
+    pub fn free_processors(&self) -> Procs {
         self.s.world.free.max(0) as Procs
     }
 
     /// Number of waiting jobs.
     #[must_use]
-    pub fn waiting(&self) -> u32 {
+    pub fn waiting_count(&self) -> u32 {
         self.s.waiting
     }
 
@@ -69,21 +69,21 @@ impl Session {
         self.s.waiting_procs
     }
 
-    /// Number of jobs that wait but are held back; [`Session::waiting`] does not count them.
+    /// Number of jobs that wait but are held back; [`Session::waiting_count`] does not count them.
     #[must_use]
-    pub fn held(&self) -> u32 {
+    pub fn held_count(&self) -> u32 {
         self.s.held
     }
 
     /// Number of running jobs.
     #[must_use]
-    pub fn running(&self) -> u32 {
+    pub fn running_count(&self) -> u32 {
         self.s.world.running.len() as u32
     }
 
     /// Number of suspended jobs.
     #[must_use]
-    pub fn suspended(&self) -> u32 {
+    pub fn suspended_count(&self) -> u32 {
         self.s.suspended
     }
 
@@ -120,7 +120,7 @@ impl Session {
 
     /// Processors of running jobs, as far as they have names.
     #[must_use]
-    pub fn occupied(&self) -> ProcSet {
+    pub fn occupied_processors(&self) -> ProcSet {
         self.s.named_busy.to_set()
     }
 
@@ -128,17 +128,17 @@ impl Session {
         &self.s.world.jobs[id].job
     }
 
-    pub(crate) fn entry(&self, id: JobId) -> &JobEntry {
-        self.s.world.entry(id)
+    pub(crate) fn job_entry(&self, id: JobId) -> &JobEntry {
+        self.s.world.job_entry(id)
     }
 
     /// The processors of a job that was started on named ones.
-    pub(crate) fn named(&self, id: JobId) -> Option<&ProcSet> {
+    pub(crate) fn named_processors(&self, id: JobId) -> Option<&ProcSet> {
         self.s.world.named.get(&id)
     }
 
     /// A job that the table still holds.
-    pub(crate) fn known(&self, id: JobId) -> Option<&JobEntry> {
+    pub(crate) fn known_entry(&self, id: JobId) -> Option<&JobEntry> {
         self.s.world.jobs.get(id).map(|known| &known.entry)
     }
 
@@ -154,12 +154,12 @@ impl Session {
 
     /// Returns whether the policy makes reservations, as it says or as far as it has shown.
     #[inline]
-    pub(crate) fn reserves(&self) -> bool {
-        self.s.reserves || self.scheduler.policy.reserves()
+    pub(crate) fn has_reservations(&self) -> bool {
+        self.s.reserves || self.scheduler.policy.has_reservations()
     }
 
-    /// Keeps what is predicted of jobs over their lives, so that [`Session::outcome`] can tell how
-    /// accurate it was. Call it before the first job arrives.
+    /// Keeps what is predicted of jobs over their lives, so that [`Session::job_outcome`] can tell
+    /// how accurate it was. Call it before the first job arrives.
     pub fn keep_accuracy(&mut self) {
         self.keeps_changes = true;
     }

@@ -12,14 +12,14 @@ pub(super) struct BusyProcessors {
 
 impl BusyProcessors {
     /// These processors.
-    pub(super) fn of(set: &ProcSet) -> BusyProcessors {
+    pub(super) fn from_set(set: &ProcSet) -> BusyProcessors {
         let mut busy = BusyProcessors::default();
-        busy.add(set);
+        busy.add_set(set);
         busy
     }
 
     /// The processors of a job are in use.
-    pub(super) fn add(&mut self, set: &ProcSet) {
+    pub(super) fn add_set(&mut self, set: &ProcSet) {
         let end = set.ranges().last().map_or(0, |range| range.end as usize);
         if self.words.len() < end.div_ceil(64) {
             self.words.resize(end.div_ceil(64), 0);
@@ -59,7 +59,7 @@ impl BusyProcessors {
                 bits &= u64::MAX.checked_shl(from + length).unwrap_or(0);
             }
         }
-        ProcSet::ascending(ranges)
+        ProcSet::from_ascending(ranges)
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
 
     fn set() -> impl Strategy<Value = ProcSet> {
         prop::collection::btree_set(0u32..200, 0..80).prop_map(|procs| {
-            procs.into_iter().fold(ProcSet::new(), |set, proc| set.union(&ProcSet::range(proc..proc + 1)))
+            procs.into_iter().fold(ProcSet::new(), |set, proc| set.union(&ProcSet::from_range(proc..proc + 1)))
         })
     }
 
@@ -93,7 +93,7 @@ mod tests {
             let (mut bits, mut whole) = (BusyProcessors::default(), ProcSet::new());
             for (adds, set) in &changes {
                 if *adds {
-                    bits.add(set);
+                    bits.add_set(set);
                     whole = whole.union(set);
                 } else {
                     bits.remove(set);

@@ -34,16 +34,17 @@ impl Session {
     /// Says which processors are out now and which will be, all of them: what was said before is
     /// forgotten. A loss that has begun is in force until it is no longer among `losses`, also
     /// beyond its expected end. Jobs on lost processors run on, and their processors go when they
-    /// end: a driver that knows of jobs that have failed says so ([`Session::requeued`],
-    /// [`Session::ended`]) before. Returns whether anything has changed.
+    /// end: a driver that knows of jobs that have failed says so ([`Session::note_requeue`],
+    /// [`Session::note_end`]) before. Returns whether anything has changed.
     ///
     /// From the first loss on, each job has named processors: those on which it was started, else
     /// the lowest that are idle and up, and as far as possible not announced to go before its
     /// predicted end.
     ///
     /// # Errors
-    /// A policy that does not [hear](crate::policy::Policy::hears) of it; a processor beyond the
-    /// machine; an end that does not come after its beginning. The session is then unchanged.
+    /// A policy that does not [hear](crate::policy::Policy::can_hear_news) of it; a processor
+    /// beyond the machine; an end that does not come after its beginning. The session is then
+    /// unchanged.
     pub fn set_losses(&mut self, now: Time, losses: &[CapacityLoss]) -> Result<bool, NewsError> {
         self.check_hears()?;
         let machine = self.s.world.machine.procs;
@@ -69,22 +70,22 @@ impl Session {
         self.name_all();
         let capacity = self.s.capacity.get_or_insert_default();
         (capacity.losses, capacity.seen) = (losses.to_vec(), now);
-        self.s.refresh();
+        self.s.refresh_capacity();
         debug_assert!(self.s.world.now == now);
-        self.observe(PolicyEvent::Capacity);
+        self.notify_policy(PolicyEvent::Capacity);
         Ok(true)
     }
 
     /// Returns the last announcement of processors that are out or will be.
     #[must_use]
-    pub fn losses(&self) -> &[CapacityLoss] {
+    pub fn announced_losses(&self) -> &[CapacityLoss] {
         self.s.capacity.as_ref().map_or(&[], |capacity| &capacity.losses)
     }
 
     /// Idle processors that are out; those of jobs that still run are in use.
     #[must_use]
     #[inline]
-    pub fn down(&self) -> Procs {
+    pub fn down_processors(&self) -> Procs {
         match &self.s.world.outlook {
             None => 0,
             Some(outlook) => outlook.down,
@@ -93,26 +94,26 @@ impl Session {
 
     /// Processors that are out, idle ones and those of jobs that still run on them.
     #[must_use]
-    pub fn offline(&self) -> Procs {
+    pub fn offline_processors(&self) -> Procs {
         self.s.world.outlook.as_ref().map_or(0, |outlook| outlook.offline.len())
     }
 
     /// True if the policy chooses the processors on which jobs start, or their nodes.
     pub(crate) fn names_processors(&self) -> bool {
-        self.scheduler.policy.needs().name || self.is_on_nodes()
+        self.scheduler.policy.needed_abilities().name || self.is_on_nodes()
     }
 
     /// Running jobs on some of these processors, by number; suspended ones that were there only
     /// where `all`, or where `suspended` alone asks for them.
     pub(crate) fn on_processors(&self, on: &ProcSet, all: bool, suspended: bool) -> Vec<JobId> {
         let world = &self.s.world;
-        let there = world.named.iter().filter(|(_, set)| !set.is_disjoint(on)).map(|(&id, _)| id);
-        let counts = |id: &JobId| match world.entry(*id).phase {
+        let affected_jobs = world.named.iter().filter(|(_, set)| !set.is_disjoint(on)).map(|(&id, _)| id);
+        let counts = |id: &JobId| match world.job_entry(*id).phase {
             Phase::Running => all,
             Phase::Suspended => all || suspended,
             _ => false,
         };
-        there.filter(counts).collect()
+        affected_jobs.filter(counts).collect()
     }
 
     /// Returns the time of the next check of capacity; [`Time::MAX`] for never.
@@ -129,8 +130,8 @@ impl Session {
         if let Some(capacity) = &mut self.s.capacity {
             capacity.seen = now;
         }
-        self.s.refresh();
-        self.observe(PolicyEvent::Capacity);
+        self.s.refresh_capacity();
+        self.notify_policy(PolicyEvent::Capacity);
         true
     }
 
@@ -143,11 +144,11 @@ impl Session {
         self.s.draining = false;
         self.s.capacity.get_or_insert_default().alike = None;
         let nameless = |id: &JobId| !self.s.world.named.contains_key(id);
-        let running: Vec<JobId> = self.s.world.running.iter().map(|job| job.id).filter(nameless).collect();
-        for id in running {
+        let nameless_jobs: Vec<JobId> = self.s.world.running.iter().map(|job| job.id).filter(nameless).collect();
+        for id in nameless_jobs {
             self.s.take_place(id, None);
         }
-        self.s.refresh();
+        self.s.refresh_capacity();
     }
 
     /// Gives processors to the jobs that this pass has started anywhere.
@@ -162,7 +163,7 @@ impl Session {
             else {
                 continue;
             };
-            if self.s.world.entry(job).phase == Phase::Running && !self.s.world.named.contains_key(&job) {
+            if self.s.world.job_entry(job).phase == Phase::Running && !self.s.world.named.contains_key(&job) {
                 self.s.take_place(job, None);
             }
         }
@@ -173,10 +174,10 @@ impl SessionState {
     /// Gives a running job processors: those it is said to be on, if they suit it, also where
     /// another job is on them; else idle ones, and where there are too few any others.
     pub(super) fn take_place(&mut self, id: JobId, on: Option<&ProcSet>) {
-        let (procs, end) = (self.world.entry(id).procs, self.world.entry(id).predicted_end());
-        let machine = ProcSet::range(0..self.world.machine.procs);
-        let given = on.filter(|set| set.len() == procs && set.is_subset(&machine));
-        let set = given.cloned().unwrap_or_else(|| {
+        let (procs, end) = (self.world.job_entry(id).procs, self.world.job_entry(id).predicted_end());
+        let machine = ProcSet::from_range(0..self.world.machine.procs);
+        let given_set = on.filter(|set| set.len() == procs && set.is_subset(&machine));
+        let set = given_set.cloned().unwrap_or_else(|| {
             let idle = machine.difference(&self.named_busy.to_set());
             let (mut up, mut ahead, mut later) = (idle.clone(), ProcSet::new(), ProcSet::new());
             if let Some(outlook) = self.world.outlook.as_deref() {
@@ -191,33 +192,33 @@ impl SessionState {
             let wishes = [up.intersection(&later).difference(&ahead), up.difference(&ahead), up, idle, machine];
             wishes.iter().fold(ProcSet::new(), |set, wish| {
                 let missing = procs - set.len();
-                if missing == 0 { set } else { set.union(&wish.difference(&set).lowest(missing)) }
+                if missing == 0 { set } else { set.union(&wish.difference(&set).lowest_procs(missing)) }
             })
         });
-        self.named_busy.add(&set);
+        self.named_busy.add_set(&set);
         self.world.named.insert(id, set);
     }
 
     /// Recomputes, from the losses and the running jobs, the free processors and the known future.
-    pub(super) fn refresh(&mut self) {
+    pub(super) fn refresh_capacity(&mut self) {
         if self.capacity.as_ref().is_some_and(|capacity| capacity.alike.is_some()) {
-            return self.count(&[]);
+            return self.count_free(&[]);
         }
-        let runs = |id: &JobId| self.world.entry(*id).phase == Phase::Running;
-        let running: Vec<(&JobId, &ProcSet)> = self.world.named.iter().filter(|(id, _)| runs(id)).collect();
-        let busy = ProcSet::union_of(running.iter().map(|(_, set)| *set));
-        let held: u64 = running.iter().map(|(_, set)| u64::from(set.len())).sum();
+        let runs = |id: &JobId| self.world.job_entry(*id).phase == Phase::Running;
+        let named_running: Vec<(&JobId, &ProcSet)> = self.world.named.iter().filter(|(id, _)| runs(id)).collect();
+        let busy = ProcSet::union_of(named_running.iter().map(|(_, set)| *set));
+        let held_procs: u64 = named_running.iter().map(|(_, set)| u64::from(set.len())).sum();
         let Some(capacity) = &mut self.capacity else {
             self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.len());
-            self.named_busy = BusyProcessors::of(&busy);
+            self.named_busy = BusyProcessors::from_set(&busy);
             return;
         };
         let mut outlook = Outlook::default();
         let now = capacity.seen;
         capacity.due = Time::MAX;
-        capacity.shared = held > u64::from(busy.len());
+        capacity.shared = held_procs > u64::from(busy.len());
         if capacity.shared {
-            outlook.shared.extend(running.iter().map(|&(&id, set)| (id, set.clone())));
+            outlook.shared.extend(named_running.iter().map(|&(&id, set)| (id, set.clone())));
         }
         // What is in two losses at once is back when both are over.
         let mut losses: Vec<&CapacityLoss> = capacity.losses.iter().filter(|loss| !loss.on.is_empty()).collect();
@@ -238,7 +239,7 @@ impl SessionState {
             if idle > 0 {
                 outlook.returns.push((until, idle));
             }
-            for (id, set) in &running {
+            for (id, set) in &named_running {
                 let procs = set.intersection(&out).len();
                 if procs > 0 {
                     outlook.drains.push(Drain { job: **id, procs, until });
@@ -249,9 +250,9 @@ impl SessionState {
                 outlook.back.push((until, out));
             }
         }
-        outlook.sort();
+        outlook.sort_all();
         self.world.free = i64::from(self.world.machine.procs) - i64::from(busy.union(&outlook.offline).len());
-        self.named_busy = BusyProcessors::of(&busy);
+        self.named_busy = BusyProcessors::from_set(&busy);
         let plain = outlook.offline.is_empty() && outlook.windows.is_empty() && outlook.shared.is_empty();
         self.world.outlook = (!plain).then(|| Box::new(outlook));
         self.show_supply();

@@ -24,7 +24,7 @@ impl Session {
             let (procs, end) = (entry.procs, entry.predicted_end());
             self.s.waiting -= 1;
             self.s.waiting_procs -= u64::from(procs);
-            self.run(job, procs, end);
+            self.add_running(job, procs, end);
             return Ok(());
         }
         self.carry_out_any(self.actions.list()[at])
@@ -32,22 +32,22 @@ impl Session {
 
     fn carry_out_any(&mut self, action: Action) -> Result<(), PolicyViolation> {
         match action {
-            Action::Start { job, why, on } => self.start(job, why, on),
+            Action::Start { job, why, on } => self.start_job(job, why, on),
             Action::StartWith { job, procs, pace, why, on } => self.start_with(job, (procs, pace), why, on),
-            Action::Resize { job, procs, at_once } => self.resize(job, procs, at_once),
-            Action::Suspend(job) => self.suspend(job),
+            Action::Resize { job, procs, at_once } => self.resize_job(job, procs, at_once),
+            Action::Suspend(job) => self.suspend_job(job),
             Action::Resume(job) => {
-                self.resume(job)?;
+                self.resume_job(job)?;
                 self.take_back(job)
             }
             Action::ResumeOn { job, on: Placement::Any } => {
-                self.resume(job)?;
+                self.resume_job(job)?;
                 self.s.world.named.remove(&job);
                 Ok(())
             }
             Action::ResumeOn { job, on: Placement::Set(index) } => {
-                let procs = self.resume(job)?;
-                self.name(job, procs, index)
+                let procs = self.resume_job(job)?;
+                self.name_processors(job, procs, index)
             }
             Action::ResumeWith { job, procs } => self.resume_with(job, procs),
             Action::SetPace { job, pace } => self.set_pace(job, pace),
@@ -70,13 +70,13 @@ impl Session {
                 self.s.reserves = true;
                 Ok(())
             }
-            Action::Repredict { job, prediction } => self.revise(job, prediction),
+            Action::Repredict { job, prediction } => self.revise_prediction(job, prediction),
             Action::Note { .. } => Ok(()),
         }
     }
 
     /// Makes the violation for an impossible action.
-    pub(super) fn refusal(&self, job: JobId, problem: String) -> PolicyViolation {
+    pub(super) fn make_violation(&self, job: JobId, problem: String) -> PolicyViolation {
         PolicyViolation { at: self.s.world.now, job: Some(job), problem }
     }
 
@@ -103,16 +103,16 @@ impl Session {
         Ok(entry)
     }
 
-    pub(super) fn start(&mut self, job: JobId, why: StartReason, on: Placement) -> Result<(), PolicyViolation> {
+    pub(super) fn start_job(&mut self, job: JobId, why: StartReason, on: Placement) -> Result<(), PolicyViolation> {
         let (now, free) = (self.s.world.now, self.s.world.free);
         let may_exceed = self.scheduler.pass == PassRule::Pyss;
         let entry = self.entry_in(job, Phase::Waiting, "start")?;
         let procs = entry.procs;
         if i64::from(procs) > free && !may_exceed {
-            return Err(self.refusal(job, format!("cannot start on {procs} processors: {free} are free")));
+            return Err(self.make_violation(job, format!("cannot start on {procs} processors: {free} are free")));
         }
         if let Some(lack) = self.lacks_resources(job, Portion::Whole).filter(|_| !may_exceed) {
-            return Err(self.refusal(job, format!("cannot start {lack}")));
+            return Err(self.make_violation(job, format!("cannot start {lack}")));
         }
         if self.s.world.shapes.is_some() {
             self.check_power(job, procs)?;
@@ -126,18 +126,18 @@ impl Session {
         let end = entry.predicted_end();
         self.s.waiting -= 1;
         self.s.waiting_procs -= u64::from(procs);
-        self.run(job, procs, end);
+        self.add_running(job, procs, end);
         match on {
             Placement::Any if self.is_on_nodes() => {
-                Err(self.refusal(job, "starts, but the policy does not say on which nodes".into()))
+                Err(self.make_violation(job, "starts, but the policy does not say on which nodes".into()))
             }
             Placement::Any => Ok(()),
-            Placement::Set(index) => self.name(job, procs, index),
+            Placement::Set(index) => self.name_processors(job, procs, index),
         }
     }
 
     /// Returns how many processors the job takes; which, is not settled yet.
-    fn resume(&mut self, job: JobId) -> Result<Procs, PolicyViolation> {
+    fn resume_job(&mut self, job: JobId) -> Result<Procs, PolicyViolation> {
         let procs = self.entry_in(job, Phase::Suspended, "be resumed")?.procs;
         self.check_resumption(job, procs)?;
         self.go_on(job)
@@ -147,7 +147,7 @@ impl Session {
     pub(super) fn check_resumption(&self, job: JobId, procs: Procs) -> Result<(), PolicyViolation> {
         let free = self.s.world.free;
         if i64::from(procs) > free {
-            return Err(self.refusal(job, format!("cannot be resumed on {procs} processors: {free} are free")));
+            return Err(self.make_violation(job, format!("cannot be resumed on {procs} processors: {free} are free")));
         }
         match self.s.world.shapes.is_some() {
             true => self.check_power(job, procs),
@@ -159,7 +159,7 @@ impl Session {
     pub(super) fn go_on(&mut self, job: JobId) -> Result<Procs, PolicyViolation> {
         let now = self.s.world.now;
         if let Some(lack) = self.lacks_resources(job, Portion::Passing) {
-            return Err(self.refusal(job, format!("cannot be resumed {lack}")));
+            return Err(self.make_violation(job, format!("cannot be resumed {lack}")));
         }
         self.take_resources(job, Portion::Passing);
         if self.s.world.shapes.is_some() {
@@ -171,30 +171,30 @@ impl Session {
         let (procs, end) = (entry.procs, entry.predicted_end());
         self.s.suspended -= 1;
         self.s.suspended_procs -= u64::from(procs);
-        self.run(job, procs, end);
+        self.add_running(job, procs, end);
         Ok(procs)
     }
 
     /// A job that was resumed takes the processors it had, where it had names of some.
     fn take_back(&mut self, job: JobId) -> Result<(), PolicyViolation> {
         let Some(set) = self.s.world.named.get(&job) else { return Ok(()) };
-        let lost = if !self.s.named_busy.is_disjoint(set) {
+        let obstacle = if !self.s.named_busy.is_disjoint(set) {
             "taken"
         } else if self.s.are_out(set) {
             "out"
         } else {
-            self.s.named_busy.add(set);
+            self.s.named_busy.add_set(set);
             if !self.is_on_nodes() {
                 return Ok(());
             }
             let set = set.clone();
             let problem = self.take_nodes(job, &set, false);
-            return problem.map_or(Ok(()), |problem| Err(self.refusal(job, problem)));
+            return problem.map_or(Ok(()), |problem| Err(self.make_violation(job, problem)));
         };
-        Err(self.refusal(job, format!("cannot be resumed: some of its processors {set} are {lost}")))
+        Err(self.make_violation(job, format!("cannot be resumed: some of its processors {set} are {obstacle}")))
     }
 
-    fn suspend(&mut self, job: JobId) -> Result<(), PolicyViolation> {
+    fn suspend_job(&mut self, job: JobId) -> Result<(), PolicyViolation> {
         let now = self.s.world.now;
         self.entry_in(job, Phase::Running, "be suspended")?;
         if self.s.world.shapes.is_some() {
@@ -214,41 +214,41 @@ impl Session {
         if let Some(set) = self.s.world.named.get(&job) {
             self.s.named_busy.remove(set);
             if self.s.is_irregular(set) {
-                self.s.refresh();
+                self.s.refresh_capacity();
             }
         }
         if self.s.draining {
-            self.s.refresh();
+            self.s.refresh_capacity();
         }
-        if self.s.names && !self.scheduler.policy.needs().name {
+        if self.s.names && !self.scheduler.policy.needed_abilities().name {
             // The policy only counts: the job resumes anywhere.
             self.s.world.named.remove(&job);
         }
         Ok(())
     }
 
-    fn revise(&mut self, job: JobId, prediction: Span) -> Result<(), PolicyViolation> {
+    fn revise_prediction(&mut self, job: JobId, prediction: Span) -> Result<(), PolicyViolation> {
         let (now, corrects) = (self.s.world.now, self.corrects);
         let entry = self.entry_of(job)?;
         // Where it would be over, its correction would be due in the past, or again and again at
         // this instant.
         let least = match entry.phase {
             Phase::Done => {
-                return Err(self.refusal(job, "cannot be given another prediction: it is done".into()));
+                return Err(self.make_violation(job, "cannot be given another prediction: it is done".into()));
             }
             Phase::Running if corrects => entry.ran + (now - entry.segment) + Span(1),
             _ => Span::ZERO,
         };
         if !(0..=TIME_LIMIT).contains(&prediction.0) {
             let problem = format!("cannot be predicted to run for {prediction} s: 0 to {TIME_LIMIT} are possible");
-            return Err(self.refusal(job, problem));
+            return Err(self.make_violation(job, problem));
         }
-        self.repredict(job, prediction.max(least));
+        self.update_prediction(job, prediction.max(least));
         Ok(())
     }
 
     #[inline]
-    fn run(&mut self, id: JobId, procs: Procs, predicted_end: Time) {
+    fn add_running(&mut self, id: JobId, procs: Procs, predicted_end: Time) {
         self.s.world.free -= i64::from(procs);
         self.s.world.running.insert(RunningJob { end: predicted_end, id, procs });
         if self.corrects {
@@ -256,9 +256,9 @@ impl Session {
         }
     }
 
-    fn name(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), PolicyViolation> {
-        let refuse = |problem: String| Err(self.refusal(job, problem));
-        let Some(set) = self.actions.set(index) else {
+    fn name_processors(&mut self, job: JobId, procs: Procs, index: u32) -> Result<(), PolicyViolation> {
+        let refuse = |problem: String| Err(self.make_violation(job, problem));
+        let Some(set) = self.actions.processor_set(index) else {
             return refuse("starts on a set of processors that was not given".into());
         };
         if set.len() != procs {
@@ -273,12 +273,12 @@ impl Session {
         if self.s.are_out(set) {
             return refuse(format!("is placed on {set}, some of which are out"));
         }
-        self.s.named_busy.add(set);
+        self.s.named_busy.add_set(set);
         self.s.world.named.insert(job, set.clone());
         if self.is_on_nodes() {
             let set = set.clone();
             if let Some(problem) = self.take_nodes(job, &set, false) {
-                return Err(self.refusal(job, problem));
+                return Err(self.make_violation(job, problem));
             }
         }
         Ok(())

@@ -40,7 +40,7 @@ impl Session {
         self.actions.clear();
         let mut view = self.s.view();
         if let Some(limit) = self.time_limit {
-            self.stopwatch.start(limit);
+            self.stopwatch.start_timer(limit);
             view.stopwatch = Some(&*self.stopwatch);
         }
         self.scheduler.policy.decide(&view, &mut self.actions);
@@ -77,7 +77,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::decide`].
-    pub fn act(&mut self, now: Time, actions: &Actions) -> Result<(), PolicyViolation> {
+    pub fn apply_actions(&mut self, now: Time, actions: &Actions) -> Result<(), PolicyViolation> {
         self.come_to(now);
         self.act_with(actions, |_, _| {})
     }
@@ -106,7 +106,7 @@ impl Session {
 
     /// The instant is over: whatever was started on processors that are given back later in it must
     /// have them by now.
-    pub(crate) fn settle(&self) -> Result<(), PolicyViolation> {
+    pub(crate) fn settle_instant(&self) -> Result<(), PolicyViolation> {
         if self.s.world.free >= 0 {
             return self.settle_resources();
         }

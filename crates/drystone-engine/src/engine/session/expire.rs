@@ -34,41 +34,41 @@ impl Session {
     #[inline]
     fn expiry_anew(&self) -> Time {
         // Without a correction it would expire for ever.
-        if self.corrects { self.s.world.running.first().map_or(Time::MAX, |job| job.end) } else { Time::MAX }
+        if self.corrects { self.s.world.running.first_ending().map_or(Time::MAX, |job| job.end) } else { Time::MAX }
     }
 
     /// Running jobs whose predictions have expired by `now` and are to be corrected.
-    pub(crate) fn expired(&self, now: Time) -> impl Iterator<Item = RunningJob> + '_ {
+    pub(crate) fn expired_jobs(&self, now: Time) -> impl Iterator<Item = RunningJob> + '_ {
         let jobs = self.corrects.then(|| self.s.world.running.iter().copied().take_while(move |job| job.end <= now));
         jobs.into_iter().flatten()
     }
 
     /// Lets everything happen that is due by `now` without an event from outside; nothing where
     /// that is [`Time::MAX`], which is never. Returns whether a decision is due.
-    pub fn expire(&mut self, now: Time) -> bool {
+    pub fn expire_due(&mut self, now: Time) -> bool {
         if now == Time::MAX {
             return false;
         }
         let now = self.come_to(now);
-        let corrected = self.correct_expired(now);
-        let looked = self.look_at_capacity(now) | self.look_at_supply(now);
-        self.wake(now) || corrected || looked
+        let has_corrected = self.correct_expired(now);
+        let has_looked = self.look_at_capacity(now) | self.look_at_supply(now);
+        self.wake_policy(now) || has_corrected || has_looked
     }
 
     /// Lets predictions expire without a look at capacity: a simulation announces the events of
     /// processors at this instant, and whether they come back as expected.
     pub(crate) fn expire_predictions(&mut self, now: Time) -> bool {
         let now = self.come_to(now);
-        let corrected = self.correct_expired(now);
-        self.wake(now) || corrected
+        let has_corrected = self.correct_expired(now);
+        self.wake_policy(now) || has_corrected
     }
 
     fn correct_expired(&mut self, now: Time) -> bool {
-        let mut any = false;
+        let mut has_corrected = false;
         while self.next_expiry() <= now {
-            any |= self.correct_first(now);
+            has_corrected |= self.correct_first(now);
         }
-        any
+        has_corrected
     }
 
     /// Corrects the prediction that expires first. Returns whether a decision is due: some
@@ -76,24 +76,24 @@ impl Session {
     /// ([`Policy::unmoved_until`](crate::policy::Policy::unmoved_until)), and the policy is not
     /// told of them.
     pub(crate) fn correct_first(&mut self, now: Time) -> bool {
-        let Some(first) = self.s.world.running.first() else { return false };
+        let Some(first) = self.s.world.running.first_ending() else { return false };
         self.s.world.now = now;
-        let unmoved = self.scheduler.policy.unmoved_until(now);
-        let corrected = self.corrected(first.id, now, unmoved, now);
-        self.s.world.running.postpone_first(first, corrected.end);
+        let unmoved_until = self.scheduler.policy.unmoved_until(now);
+        let correction = self.apply_correction(first.id, now, unmoved_until, now);
+        self.s.world.running.postpone_first(first, correction.end);
         self.note_expiry();
-        self.tell(first.id, now, &corrected)
+        self.tell_policy(first.id, now, &correction)
     }
 
     /// Corrects the prediction of any running job that has expired. Returns as
     /// [`Session::correct_first`].
-    pub(crate) fn correct(&mut self, job: RunningJob, now: Time) -> bool {
+    pub(crate) fn correct_job(&mut self, job: RunningJob, now: Time) -> bool {
         self.s.world.now = now;
-        let unmoved = self.scheduler.policy.unmoved_until(now);
-        let corrected = self.corrected(job.id, now, unmoved, now);
-        self.s.world.running.postpone(job, corrected.end);
+        let unmoved_until = self.scheduler.policy.unmoved_until(now);
+        let correction = self.apply_correction(job.id, now, unmoved_until, now);
+        self.s.world.running.postpone_end(job, correction.end);
         self.note_expiry();
-        self.tell(job.id, now, &corrected)
+        self.tell_policy(job.id, now, &correction)
     }
 
     /// Corrects predictions that expire before `quiet`, until one of them leads to something:
@@ -105,30 +105,30 @@ impl Session {
         if self.next_expiry() >= quiet {
             return None;
         }
-        let mut first = self.s.world.running.first()?;
-        let mut unmoved = self.scheduler.policy.unmoved_until(first.end);
+        let mut first = self.s.world.running.first_ending()?;
+        let mut unmoved_until = self.scheduler.policy.unmoved_until(first.end);
         loop {
             // The job's later corrections also come before another job's, which may lead to a pass:
             // they are what they would have been, and the prediction in between was not seen.
-            let last = match unmoved {
+            let last = match unmoved_until {
                 Time::MAX => quiet,
                 _ => self.s.world.running.second_end().unwrap_or(first.end).min(quiet),
             };
-            let corrected = self.corrected(first.id, first.end, unmoved, last);
-            self.s.world.running.postpone_first(first, corrected.end);
+            let correction = self.apply_correction(first.id, first.end, unmoved_until, last);
+            self.s.world.running.postpone_first(first, correction.end);
             self.note_expiry();
             // What leads to nothing does not change the policy's answer, which is not in the past
             // by the next expiry.
-            if corrected.heard {
-                if self.tell(first.id, first.end, &corrected) {
+            if correction.heard {
+                if self.tell_policy(first.id, first.end, &correction) {
                     return Some(first.end);
                 }
-                unmoved = self.scheduler.policy.unmoved_until(first.end);
+                unmoved_until = self.scheduler.policy.unmoved_until(first.end);
             }
             if self.expiry >= quiet {
                 return None;
             }
-            first = self.s.world.running.first()?;
+            first = self.s.world.running.first_ending()?;
         }
     }
 
@@ -148,10 +148,10 @@ impl Session {
     #[cold]
     pub(super) fn catch_up_all(&mut self, quiet: Time) {
         self.s.lagging = false;
-        let passed = self.s.world.now.min(quiet);
-        while let Some(first) = self.s.world.running.first().filter(|job| job.end < passed) {
-            let corrected = self.corrected(first.id, first.end, Time::MAX, passed);
-            self.s.world.running.postpone_first(first, corrected.end);
+        let passed_time = self.s.world.now.min(quiet);
+        while let Some(first) = self.s.world.running.first_ending().filter(|job| job.end < passed_time) {
+            let correction = self.apply_correction(first.id, first.end, Time::MAX, passed_time);
+            self.s.world.running.postpone_first(first, correction.end);
         }
         self.note_expiry();
     }
@@ -160,45 +160,45 @@ impl Session {
     /// was predicted to end.
     #[cold]
     pub(super) fn catch_up(&mut self, id: JobId, expired: Time, now: Time) -> Time {
-        if self.s.lagging { self.corrected(id, expired, Time::MAX, now).end } else { expired }
+        if self.s.lagging { self.apply_correction(id, expired, Time::MAX, now).end } else { expired }
     }
 
     /// A running job's prediction expires now. Later corrections that lead to nothing, either, are
     /// made at once, unless they are due at `last` or later.
     #[inline]
-    fn corrected(&mut self, id: JobId, now: Time, unmoved: Time, last: Time) -> Corrected {
+    fn apply_correction(&mut self, id: JobId, now: Time, unmoved: Time, last: Time) -> Corrected {
         let (s, forecast) = (&mut self.s, &self.scheduler.forecast);
         let KnownEntry { entry, job } = &mut s.world.jobs[id];
         let limit = forecast.times_factor(job.estimate);
         let (old, mut at) = (entry.prediction, now);
-        let mut new = forecast.correction.correct(&entry.expired(limit));
-        let heard = entry.end_after(new) > unmoved;
+        let mut new = forecast.correction.correct_prediction(&entry.as_expired(limit));
+        let is_heard = entry.end_after(new) > unmoved;
         loop {
-            entry.correct(new, limit);
+            entry.correct_prediction(new, limit);
             if self.keeps_changes {
                 s.changes.push(&mut entry.changes, at, new);
             }
             at = entry.predicted_end();
-            if heard || at >= last {
+            if is_heard || at >= last {
                 break;
             }
-            new = forecast.correction.correct(&entry.expired(limit));
+            new = forecast.correction.correct_prediction(&entry.as_expired(limit));
             if entry.end_after(new) > unmoved {
                 break;
             }
         }
-        Corrected { old, end: at, heard }
+        Corrected { old, end: at, heard: is_heard }
     }
 
     /// Tells the policy, unless the correction leads to nothing. Returns whether a decision is due:
     /// the policy may have taken it into account.
     #[inline]
-    fn tell(&mut self, job: JobId, now: Time, corrected: &Corrected) -> bool {
+    fn tell_policy(&mut self, job: JobId, now: Time, corrected: &Corrected) -> bool {
         if !corrected.heard {
             return false;
         }
         self.s.world.now = now;
-        self.observe(PolicyEvent::Repredicted { job, old: corrected.old });
+        self.notify_policy(PolicyEvent::Repredicted { job, old: corrected.old });
         !self.scheduler.policy.has_taken_in(now)
     }
 }

@@ -63,18 +63,24 @@ impl Session {
 
     /// A job is here already when the session first hears of it. It gets the next number, which is
     /// its place in every order: adopt jobs in the order of their submission. `oracle` is as for
-    /// [`Session::arrive`].
+    /// [`Session::note_arrival`].
     ///
     /// # Errors
     /// A job that is impossible on this machine, a policy that does not know of news, and a
     /// suspended job under a policy that never resumes one.
-    pub fn adopt(&mut self, now: Time, job: &Job, oracle: Option<Span>, adopted: &Adopted) -> Result<JobId, NewsError> {
+    pub fn adopt_job(
+        &mut self,
+        now: Time,
+        job: &Job,
+        oracle: Option<Span>,
+        adopted: &Adopted,
+    ) -> Result<JobId, NewsError> {
         self.check_hears()?;
-        if matches!(adopted, Adopted::Suspended { .. }) && !self.scheduler.policy.resumes() {
+        if matches!(adopted, Adopted::Suspended { .. }) && !self.scheduler.policy.can_resume() {
             return Err(NewsError::NeverResumed);
         }
         let now = self.begin_news(now);
-        let id = self.arrive(now, job, oracle)?;
+        let id = self.note_arrival(now, job, oracle)?;
         match adopted {
             Adopted::Waiting => {}
             Adopted::Held => {
@@ -84,14 +90,14 @@ impl Session {
                 self.put_back(id);
                 self.keep_recorded_size(id);
                 self.s.beyond.entry(id).or_default().found = Some(now - (*since).min(now));
-                self.runs(id, *since, Span::ZERO, on.as_ref());
+                self.run_held(id, *since, Span::ZERO, on.as_ref());
                 self.correct_what_is_over(now);
             }
             Adopted::Suspended { ran, on } => {
                 self.put_back(id);
                 self.keep_recorded_size(id);
                 self.s.beyond.entry(id).or_default().found = Some(*ran);
-                self.park(id, *ran, on.as_ref());
+                self.park_held(id, *ran, on.as_ref());
             }
         }
         Ok(id)
@@ -102,7 +108,7 @@ impl Session {
     ///
     /// # Errors
     /// A policy that does not know of news.
-    pub fn started(&mut self, now: Time, id: JobId, since: Time, on: Option<&ProcSet>) -> Result<bool, NewsError> {
+    pub fn note_start(&mut self, now: Time, id: JobId, since: Time, on: Option<&ProcSet>) -> Result<bool, NewsError> {
         self.check_hears()?;
         let now = self.begin_news(now);
         let since = since.min(now);
@@ -132,7 +138,7 @@ impl Session {
                 ran
             }
         };
-        self.runs(id, since, ran, on);
+        self.run_held(id, since, ran, on);
         self.correct_what_is_over(now);
         Ok(true)
     }
@@ -143,14 +149,14 @@ impl Session {
     ///
     /// # Errors
     /// A policy that does not know of news.
-    pub fn requeued(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+    pub fn note_requeue(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         self.begin_news(now);
         let phase = self.s.world.jobs.get(id).map(|known| known.entry.phase);
         if !matches!(phase, Some(Phase::Running | Phase::Suspended)) {
             return Ok(false);
         }
-        let ran = self.s.view().ran(id);
+        let ran = self.s.view().run_time_so_far(id);
         if self.s.world.shapes.is_some() {
             self.forget_size(id);
         }
@@ -173,12 +179,12 @@ impl Session {
         entry.first_reservation = Time::MAX;
         entry.as_head = false;
         entry.requeues = entry.requeues.saturating_add(1);
-        let changed = entry.prediction != entry.first_prediction;
+        let has_changed = entry.prediction != entry.first_prediction;
         (entry.prediction, entry.corrections, entry.late_corrections) = (entry.first_prediction, 0, 0);
         self.s.world.named.remove(&id);
         if self.propagation > Propagation::None {
             self.predict_anew(id, Span::ZERO);
-        } else if self.keeps_changes && changed {
+        } else if self.keeps_changes && has_changed {
             let entry = &mut self.s.world.jobs[id].entry;
             self.s.changes.push(&mut entry.changes, self.s.world.now, entry.prediction);
         }
@@ -186,8 +192,8 @@ impl Session {
 
     /// The policy sends a running job back to wait: it knows, and receives no event.
     pub(super) fn send_back(&mut self, id: JobId) {
-        let ran = self.s.view().ran(id);
-        let entry = self.s.world.entry(id);
+        let ran = self.s.view().run_time_so_far(id);
+        let entry = self.s.world.job_entry(id);
         let (predicted_end, procs) = (entry.predicted_end(), entry.procs);
         self.s.foreign.remove(&id);
         self.s.world.running.remove(predicted_end, id);
@@ -200,25 +206,25 @@ impl Session {
         }
         self.s.world.entry_mut(id).phase = Phase::Waiting;
         self.s.waiting += 1;
-        self.s.waiting_procs += u64::from(self.s.world.entry(id).procs);
+        self.s.waiting_procs += u64::from(self.s.world.job_entry(id).procs);
         self.leave_places(id);
         self.forget_progress(id, ran);
-        self.sift(id);
+        self.hold_if_short(id);
     }
 
     /// The processors of a job that the policy has just sent back to wait, and how long it ran on
     /// them last.
     pub(in crate::engine) fn sent_back(&self, id: JobId) -> (Procs, Span) {
-        let entry = self.s.world.entry(id);
+        let entry = self.s.world.job_entry(id);
         (entry.procs, self.s.world.now - entry.segment)
     }
 
-    /// A waiting job is held back: no policy may start it until it is [released](Session::release).
-    /// Returns whether it waited.
+    /// A waiting job is held back: no policy may start it until it is
+    /// [released](Session::release_job). Returns whether it waited.
     ///
     /// # Errors
     /// A policy that does not know of news.
-    pub fn hold(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+    pub fn hold_job(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         self.begin_news(now);
         let waits = self.s.world.jobs.get(id).is_some_and(|known| known.entry.phase == Phase::Waiting);
@@ -232,18 +238,18 @@ impl Session {
     ///
     /// # Errors
     /// A policy that does not know of news.
-    pub fn release(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+    pub fn release_job(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         self.begin_news(now);
-        let held = self.s.world.jobs.get(id).is_some_and(|known| known.entry.phase == Phase::Held);
-        let held = held && !self.short_jobs().any(|short| short == id);
-        if held {
+        let is_held = self.s.world.jobs.get(id).is_some_and(|known| known.entry.phase == Phase::Held);
+        let is_releasable = is_held && !self.short_jobs().any(|short| short == id);
+        if is_releasable {
             if self.propagation > Propagation::None {
                 self.predict_anew(id, Span::ZERO);
             }
             self.join_queue(id);
         }
-        Ok(held)
+        Ok(is_releasable)
     }
 
     /// A job is another one from now on: its estimate, its size or whatever its order depends on
@@ -252,7 +258,7 @@ impl Session {
     ///
     /// # Errors
     /// A policy that does not know of news; a job that is impossible on this machine.
-    pub fn update(&mut self, now: Time, id: JobId, job: &Job) -> Result<bool, NewsError> {
+    pub fn update_job(&mut self, now: Time, id: JobId, job: &Job) -> Result<bool, NewsError> {
         self.check_hears()?;
         if let Some(problem) = self.problem_of(job) {
             return Err(ImpossibleJob(problem).into());
@@ -274,18 +280,18 @@ impl Session {
             Phase::Done => {}
         }
         let had = if phase == Phase::Running { ran + (now - segment) } else { ran };
-        self.change(id, job, had);
-        let on = set.map(|set| if set.len() > job.procs { set.lowest(job.procs) } else { set });
+        self.change_held(id, job, had);
+        let on = set.map(|set| if set.len() > job.procs { set.lowest_procs(job.procs) } else { set });
         match phase {
             Phase::Waiting => self.join_queue(id),
             Phase::Running => {
-                self.runs(id, segment, ran, on.as_ref());
+                self.run_held(id, segment, ran, on.as_ref());
                 self.correct_what_is_over(now);
             }
             Phase::Suspended if foreign => {
                 self.park_elsewhere(id, ran);
             }
-            Phase::Suspended => self.park(id, ran, on.as_ref()),
+            Phase::Suspended => self.park_held(id, ran, on.as_ref()),
             Phase::Held if is_short => self.join_queue(id),
             Phase::Held | Phase::Done => {}
         }
@@ -293,12 +299,12 @@ impl Session {
     }
 
     /// Another than the policy has suspended a running job: it keeps its progress and gives back
-    /// its processors. The suspender resumes it ([`Session::continued`]), not the policy. Returns
-    /// whether it ran.
+    /// its processors. The suspender resumes it ([`Session::note_continuation`]), not the policy.
+    /// Returns whether it ran.
     ///
     /// # Errors
     /// A policy that does not know of news.
-    pub fn interrupted(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+    pub fn note_interruption(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         let now = self.begin_news(now);
         let Some(KnownEntry { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
@@ -316,7 +322,7 @@ impl Session {
     ///
     /// # Errors
     /// A policy that does not know of news.
-    pub fn continued(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
+    pub fn note_continuation(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         let now = self.begin_news(now);
         let Some(KnownEntry { entry, .. }) = self.s.world.jobs.get(id) else { return Ok(false) };
@@ -325,7 +331,7 @@ impl Session {
         }
         let (ran, set) = (entry.ran, self.s.world.named.get(&id).cloned());
         self.leave_machine(id);
-        self.runs(id, now, ran, set.as_ref());
+        self.run_held(id, now, ran, set.as_ref());
         self.correct_what_is_over(now);
         Ok(true)
     }
@@ -337,7 +343,7 @@ impl Session {
     /// A policy that does not know of news, or never resumes a suspended job.
     pub fn stays_suspended(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
-        if !self.scheduler.policy.resumes() {
+        if !self.scheduler.policy.can_resume() {
             return Err(NewsError::NeverResumed);
         }
         self.begin_news(now);
@@ -347,15 +353,15 @@ impl Session {
         }
         let (ran, set) = (entry.ran, self.s.world.named.get(&id).cloned());
         self.leave_machine(id);
-        self.park(id, ran, set.as_ref());
+        self.park_held(id, ran, set.as_ref());
         Ok(true)
     }
 
     /// A running job has ended: how, and for how long it ran where the driver knows better than
-    /// from when it heard of it. As [`Session::end`], but predictors learn from run times only.
+    /// from when it heard of it. As [`Session::end_job`], but predictors learn from run times only.
     /// Returns whether it ran.
-    pub fn ended(&mut self, now: Time, id: JobId, how: How, ran: Option<Span>) -> bool {
-        self.finish(now, id, how.is_run_time(), ran.map(|ran| ran.max(Span::ZERO)))
+    pub fn note_end(&mut self, now: Time, id: JobId, how: How, ran: Option<Span>) -> bool {
+        self.finish_job(now, id, how.is_run_time(), ran.map(|ran| ran.max(Span::ZERO)))
     }
 
     /// Returns the actions that the policy would take now; nothing changes. A decision that ends in
@@ -364,7 +370,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::decide`]; where the state cannot be saved.
-    pub fn propose(&mut self, now: Time) -> Result<crate::policy::Actions, ProposalError> {
+    pub fn propose_actions(&mut self, now: Time) -> Result<crate::policy::Actions, ProposalError> {
         Ok(self.propose_with_wake(now)?.0)
     }
 
@@ -372,13 +378,13 @@ impl Session {
     /// takes proposals only must set it by [`Session::wake_at`], or the policy never wakes.
     ///
     /// # Errors
-    /// As [`Session::propose`].
+    /// As [`Session::propose_actions`].
     pub fn propose_with_wake(&mut self, now: Time) -> Result<(crate::policy::Actions, Option<Time>), ProposalError> {
-        let saved = self.save()?;
-        let decided = self.decide(now).cloned();
+        let saved_state = self.save()?;
+        let decision = self.decide(now).cloned();
         let wake = (self.wake < Time::MAX).then_some(self.wake);
-        self.load(&saved)?;
-        Ok((decided?, wake))
+        self.load(&saved_state)?;
+        Ok((decision?, wake))
     }
 
     /// Delivers events at the current time, from current knowledge.
@@ -402,7 +408,7 @@ impl Session {
         self.s.waiting_procs -= u64::from(entry.procs);
         self.s.held += 1;
         self.s.beyond.entry(id).or_default().since = Some(self.s.world.now);
-        self.observe(PolicyEvent::Held(id));
+        self.notify_policy(PolicyEvent::Held(id));
     }
 
     /// A held job is held no more.
@@ -423,14 +429,14 @@ impl Session {
         self.s.waiting += 1;
         self.s.waiting_procs += u64::from(entry.procs);
         self.s.held -= 1;
-        self.observe(PolicyEvent::Released(id));
-        self.sift(id);
+        self.notify_policy(PolicyEvent::Released(id));
+        self.hold_if_short(id);
     }
 
     /// A running or suspended job is nowhere, for now: held, but with its processors known if they
     /// have names.
     fn leave_machine(&mut self, id: JobId) {
-        let entry = self.s.world.entry(id);
+        let entry = self.s.world.job_entry(id);
         let (phase, predicted_end, procs) = (entry.phase, entry.predicted_end(), entry.procs);
         let foreign = self.s.foreign.remove(&id);
         self.give_resources(id, if phase == Phase::Running { Portion::Whole } else { Portion::Staying });
@@ -451,24 +457,24 @@ impl Session {
             self.leave_places(id);
         }
         if !foreign {
-            self.observe(PolicyEvent::Stopped { job: id, predicted_end });
+            self.notify_policy(PolicyEvent::Stopped { job: id, predicted_end });
         }
     }
 
     /// A job that does not run any more leaves its processors idle.
     fn leave_places(&mut self, id: JobId) {
         if self.s.names || self.s.draining {
-            self.s.refresh();
+            self.s.refresh_capacity();
         } else if let Some(set) = self.s.world.named.get(&id) {
             self.s.named_busy.remove(set);
         }
     }
 
     /// A held job runs, since then; `ran` is what it had run before.
-    fn runs(&mut self, id: JobId, since: Time, ran: Span, on: Option<&ProcSet>) {
+    fn run_held(&mut self, id: JobId, since: Time, ran: Span, on: Option<&ProcSet>) {
         // Every job has processors of its own where another scheduler starts jobs, or a policy
         // names processors.
-        if on.is_some() || self.scheduler.policy.needs().name || self.is_on_nodes() {
+        if on.is_some() || self.scheduler.policy.needed_abilities().name || self.is_on_nodes() {
             self.name_all();
         }
         self.note_held(id);
@@ -489,7 +495,7 @@ impl Session {
         self.note_expiry();
         if self.s.world.free < 0 && self.counts_losses() {
             // Some of its processors may be draining.
-            self.s.refresh();
+            self.s.refresh_capacity();
         }
         if self.s.world.free < 0 {
             // More runs than there is room for: which processors are shared tells what comes back
@@ -498,31 +504,31 @@ impl Session {
         }
         if self.s.names {
             self.s.world.named.remove(&id);
-            self.s.refresh();
+            self.s.refresh_capacity();
             self.s.take_place(id, on);
-            self.s.refresh();
+            self.s.refresh_capacity();
             if let Some(set) = self.s.world.named.get(&id).filter(|_| self.is_on_nodes()).cloned() {
                 self.take_nodes(id, &set, true);
             }
         }
-        self.observe(PolicyEvent::Runs(id));
+        self.notify_policy(PolicyEvent::Runs(id));
     }
 
     /// A held job is suspended, and the policy's to resume.
-    fn park(&mut self, id: JobId, ran: Span, on: Option<&ProcSet>) {
+    fn park_held(&mut self, id: JobId, ran: Span, on: Option<&ProcSet>) {
         self.name_all();
         self.suspend_held(id, ran);
-        let procs = self.s.world.entry(id).procs;
-        let machine = ProcSet::range(0..self.s.world.machine.procs);
-        let given = on.filter(|set| set.len() == procs && set.is_subset(&machine));
-        let set = given.cloned().unwrap_or_else(|| {
-            let idle = machine.difference(&self.s.named_busy.to_set()).lowest(procs);
+        let procs = self.s.world.job_entry(id).procs;
+        let machine = ProcSet::from_range(0..self.s.world.machine.procs);
+        let given_set = on.filter(|set| set.len() == procs && set.is_subset(&machine));
+        let set = given_set.cloned().unwrap_or_else(|| {
+            let idle = machine.difference(&self.s.named_busy.to_set()).lowest_procs(procs);
             let missing = procs - idle.len();
-            machine.difference(&idle).lowest(missing).union(&idle)
+            machine.difference(&idle).lowest_procs(missing).union(&idle)
         });
         self.park_on_nodes(id, &set);
         self.s.world.named.insert(id, set);
-        self.observe(PolicyEvent::Parked(id));
+        self.notify_policy(PolicyEvent::Parked(id));
     }
 
     /// A held job is suspended; its suspender resumes it.
@@ -544,15 +550,15 @@ impl Session {
     }
 
     /// A held job is another one.
-    fn change(&mut self, id: JobId, new: &Job, had: Span) {
+    fn change_held(&mut self, id: JobId, new: &Job, had: Span) {
         let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let old = std::mem::replace(job, new.clone());
         entry.procs = new.procs;
         self.meet_need(id);
-        self.scheduler.forecast.predictor.withdrawn(id, &old);
+        self.scheduler.forecast.predictor.note_withdrawal(id, &old);
         if self.propagation > Propagation::None && old.user != new.user {
-            self.s.of_user.of(old.user).retain(|&other| other != id);
-            self.s.of_user.of(new.user).push(id);
+            self.s.of_user.value_of(old.user).retain(|&other| other != id);
+            self.s.of_user.value_of(new.user).push(id);
         }
         self.predict_anew(id, had);
         // What was promised to the job that it was is void.
@@ -564,7 +570,7 @@ impl Session {
         let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let forecast = &mut self.scheduler.forecast;
         let foreseen = forecast.predictor.predict(id, job, None);
-        entry.prediction = forecast.planned(foreseen).max(had);
+        entry.prediction = forecast.planned_span(foreseen).max(had);
         if self.keeps_changes {
             self.s.changes.push(&mut entry.changes, self.s.world.now, entry.prediction);
         }

@@ -16,7 +16,7 @@ pub(super) struct SchedulerOrigin {
 
 impl Scheduler {
     /// Returns the identity.
-    pub(super) fn origin(&self) -> Result<SchedulerOrigin, SnapshotError> {
+    pub(super) fn scheduler_origin(&self) -> Result<SchedulerOrigin, SnapshotError> {
         let Forecast { predictor, factor, correction } = &self.forecast;
         let choices = (self.policy.save()?, predictor.save()?, self.pass, factor, correction);
         let policy = (self.policy.name().to_string(), self.policy.layout());
@@ -29,7 +29,7 @@ impl SchedulerOrigin {
     /// Checks that a state saved under `saved` may be loaded here.
     pub(super) fn same_as(&self, saved: &SchedulerOrigin) -> Result<(), SnapshotError> {
         if self.names != saved.names {
-            return Err(SnapshotError::OtherScheduler { saved: saved.told(), here: self.told() });
+            return Err(SnapshotError::OtherScheduler { saved: saved.describe_origin(), here: self.describe_origin() });
         }
         if self.choices != saved.choices {
             return Err(SnapshotError::Foreign);
@@ -38,12 +38,12 @@ impl SchedulerOrigin {
     }
 
     /// For people.
-    fn told(&self) -> String {
-        let named = |(name, layout): &(String, u32)| match layout {
+    fn describe_origin(&self) -> String {
+        let format_name = |(name, layout): &(String, u32)| match layout {
             1 => format!("`{name}`"),
             _ => format!("`{name}`, layout {layout}"),
         };
         let [policy, predictor] = &self.names;
-        format!("policy {} with predictor {}", named(policy), named(predictor))
+        format!("policy {} with predictor {}", format_name(policy), format_name(predictor))
     }
 }

@@ -4,7 +4,7 @@ use super::Session;
 use crate::engine::Levels;
 use crate::engine::changes::Changes;
 use crate::model::{How, JobId, JobOutcome, Span, Time};
-use crate::parts::predict::accuracy;
+use crate::parts::predict::prediction_accuracy;
 use crate::policy::Phase;
 
 impl Session {
@@ -14,9 +14,9 @@ impl Session {
     ///
     /// Its accuracy is there if the session keeps it ([`Session::keep_accuracy`]). A job that was
     /// withdrawn before it started has no outcome of use.
-    pub fn outcome(&mut self, id: JobId) -> Option<JobOutcome> {
-        let ended = self.known(id).is_some_and(|entry| entry.phase == Phase::Done);
-        ended.then(|| self.outcome_with(id, Span::ZERO))
+    pub fn job_outcome(&mut self, id: JobId) -> Option<JobOutcome> {
+        let has_ended = self.known_entry(id).is_some_and(|entry| entry.phase == Phase::Done);
+        has_ended.then(|| self.outcome_with(id, Span::ZERO))
     }
 
     /// Returns the outcome, where this much of the time on its processors was the price of
@@ -26,7 +26,7 @@ impl Session {
         let mut changes = std::mem::take(&mut self.changed);
         self.take_changes(id, &mut changes);
         let now = self.s.world.now;
-        let (entry, job) = (self.entry(id), self.job(id));
+        let (entry, job) = (self.job_entry(id), self.job(id));
         let beyond = if self.s.beyond.is_empty() { None } else { self.s.beyond.get(&id) }.copied().unwrap_or_default();
         let ran = entry.ran - overhead;
         let outcome = JobOutcome {
@@ -37,7 +37,7 @@ impl Session {
             overhead,
             first_reservation: match entry.first_reservation {
                 // It became the head of its queue at the pass that started it.
-                Time::MAX if entry.as_head && entry.first_start > job.submit && self.reserves() => {
+                Time::MAX if entry.as_head && entry.first_start > job.submit && self.has_reservations() => {
                     Some(entry.first_start)
                 }
                 Time::MAX => None,
@@ -79,7 +79,7 @@ impl Session {
         let entry = self.s.world.entry_mut(id);
         let last = std::mem::replace(&mut entry.changes, Changes::NONE);
         if last != Changes::NONE {
-            self.s.changes.take(last, into);
+            self.s.changes.take_list(last, into);
         }
     }
 
@@ -88,13 +88,13 @@ impl Session {
     #[must_use]
     pub fn levels(&self) -> Levels {
         Levels {
-            free: self.free(),
-            waiting: self.waiting() + self.short_jobs().count() as u32,
+            free: self.free_processors(),
+            waiting: self.waiting_count() + self.short_jobs().count() as u32,
             waiting_procs: self.waiting_procs(),
-            running: self.running(),
-            suspended: self.suspended(),
+            running: self.running_count(),
+            suspended: self.suspended_count(),
             suspended_procs: self.suspended_procs(),
-            down: self.down(),
+            down: self.down_processors(),
         }
     }
 }
@@ -105,16 +105,16 @@ impl Session {
 fn life_accuracy(submit: Time, end: Time, first: Span, changes: &[(Time, Span)], run: Span) -> f64 {
     let last = changes.last().map_or(first, |c| c.1);
     if end <= submit {
-        return accuracy(last, run);
+        return prediction_accuracy(last, run);
     }
     if changes.is_empty() {
-        return accuracy(first, run);
+        return prediction_accuracy(first, run);
     }
     let (mut since, mut prediction, mut sum) = (submit, first, 0.0);
     for &(at, next) in changes {
-        sum += accuracy(prediction, run) * (at - since).as_f64();
+        sum += prediction_accuracy(prediction, run) * (at - since).as_f64();
         (since, prediction) = (at, next);
     }
-    sum += accuracy(prediction, run) * (end - since).as_f64();
+    sum += prediction_accuracy(prediction, run) * (end - since).as_f64();
     sum / (end - submit).as_f64()
 }

@@ -25,17 +25,16 @@ impl Session {
     /// was taken. The total of a resource may be larger than before: how much there is of it then
     /// is for [`Session::set_supply`] to say.
     pub fn extend_demands(&mut self, table: Arc<ResourceTable>) -> bool {
-        self.s.world.resources.as_mut().is_some_and(|resources| resources.extend(table))
+        self.s.world.resources.as_mut().is_some_and(|resources| resources.extend_table(table))
     }
 
     /// Returns the reason why a job is impossible on this machine; `None` if it is possible.
     #[inline]
     pub(crate) fn problem_of(&self, job: &Job) -> Option<String> {
-        job.problem(self.s.world.machine).or_else(|| match &self.s.world.resources {
-            None => job.unserved(),
-            Some(resources) => {
-                (resources.table().problem(job.demand)).or_else(|| resources.nodes()?.problem(job, resources.table()))
-            }
+        job.machine_problem(self.s.world.machine).or_else(|| match &self.s.world.resources {
+            None => job.unserved_problem(),
+            Some(resources) => (resources.table().demand_problem(job.demand))
+                .or_else(|| resources.nodes()?.find_problem(job, resources.table())),
         })
     }
 
@@ -47,7 +46,7 @@ impl Session {
             Some(resources) if self.scheduler.pass == PassRule::Pyss => {
                 let over = resources.table().resources().iter().zip(resources.levels()).find(|(_, level)| **level < 0);
                 over.map_or(Ok(()), |(resource, level)| {
-                    let more = resource.unit.show(level.unsigned_abs());
+                    let more = resource.unit.format_amount(level.unsigned_abs());
                     let problem = format!("{more} of `{}` more are in use than there are", resource.name);
                     Err(PolicyViolation { at: self.s.world.now, job: None, problem })
                 })
@@ -76,11 +75,11 @@ impl Session {
     fn change_resources(&mut self, id: JobId, portion: Portion, sign: i64) {
         let demand = self.s.world.jobs[id].job.demand;
         if let Some(resources) = &mut self.s.world.resources {
-            resources.change(demand, portion, sign);
+            resources.change_demand(demand, portion, sign);
             if sign > 0
                 && let Some((nodes, _)) = resources.nodes_mut()
             {
-                if portion == Portion::Passing { nodes.park(id) } else { nodes.leave(id) }
+                if portion == Portion::Passing { nodes.park_job(id) } else { nodes.leave_seat(id) }
             }
         }
     }
@@ -104,7 +103,7 @@ impl Session {
     pub(super) fn take_nodes(&mut self, id: JobId, set: &ProcSet, anyway: bool) -> Option<String> {
         let job = &self.s.world.jobs[id].job;
         let (nodes, table) = self.s.world.resources.as_mut()?.nodes_mut()?;
-        nodes.take(job, id, set, table, anyway)
+        nodes.take_seat(job, id, set, table, anyway)
     }
 
     /// A job that is suspended has been on these processors, and keeps its memory on their nodes.
@@ -112,7 +111,7 @@ impl Session {
         if self.is_on_nodes() {
             self.take_nodes(id, set, true);
             if let Some((nodes, _)) = self.s.world.resources.as_mut().and_then(|resources| resources.nodes_mut()) {
-                nodes.park(id);
+                nodes.park_job(id);
             }
         }
     }
@@ -120,8 +119,8 @@ impl Session {
     /// Returns the reason why a job cannot take a portion of its demand.
     pub(super) fn lacks_resources(&self, id: JobId, portion: Portion) -> Option<String> {
         let (resource, needs, free) =
-            self.s.world.resources.as_ref()?.lacks(self.s.world.jobs[id].job.demand, portion)?;
-        let show = |amount: i64| resource.unit.show(amount.max(0) as u64);
+            self.s.world.resources.as_ref()?.first_lack(self.s.world.jobs[id].job.demand, portion)?;
+        let show = |amount: i64| resource.unit.format_amount(amount.max(0) as u64);
         Some(format!("with {} of `{}`: {} are free", show(needs as i64), resource.name, show(free)))
     }
 }

@@ -28,7 +28,7 @@ impl Session {
     /// # Errors
     /// A policy or predictor that cannot be saved, now or as it was before the first event.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        let saved = SavedSession {
+        let saved_session = SavedSession {
             origin: self.origin.clone()?,
             state: self.s.clone(),
             policy: self.scheduler.policy.save()?,
@@ -37,7 +37,7 @@ impl Session {
             policy_wake: self.policy_wake,
             woken: self.woken,
         };
-        snapshot::write(Contents::Session, &saved)
+        snapshot::write_state(Contents::Session, &saved_session)
     }
 
     /// Goes on from a saved state of a session with the same scheduler, on the machine of that
@@ -48,32 +48,32 @@ impl Session {
     /// Bytes that are no such state, that were written in another layout, or that are the state of
     /// a session with another scheduler. The session is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let saved: SavedSession = snapshot::read(Contents::Session, bytes)?;
+        let saved_session: SavedSession = snapshot::read_state(Contents::Session, bytes)?;
         // A policy's state has its choices in it: it would go on as the policy that it was saved
         // by.
-        self.origin.clone()?.same_as(&saved.origin)?;
+        self.origin.clone()?.same_as(&saved_session.origin)?;
         let predictor = &mut self.scheduler.forecast.predictor;
         let before = predictor.save()?;
-        predictor.load(&saved.predictor)?;
+        predictor.load(&saved_session.predictor)?;
         // Either both are new or none: what refuses its bytes is unchanged.
-        if let Err(error) = self.scheduler.policy.load(&saved.policy) {
+        if let Err(error) = self.scheduler.policy.load(&saved_session.policy) {
             predictor.load(&before)?;
             return Err(error);
         }
         // Its settings of work, and its listeners, are no part of its identity.
         if self.listened {
-            self.scheduler.policy.listen();
+            self.scheduler.policy.enable_notes();
         }
-        self.scheduler.policy.employ(self.threads);
+        self.scheduler.policy.set_threads(self.threads);
         let shapes = self.s.world.shapes.take();
-        self.s = saved.state;
+        self.s = saved_session.state;
         if let (Some(shapes), Some(before)) = (&mut self.s.world.shapes, &shapes) {
             shapes.adopt_tables(before);
         }
         self.s.world.meet_needs();
         self.actions.clear();
-        (self.wake, self.woken) = (saved.wake, saved.woken);
-        self.policy_wake = saved.policy_wake;
+        (self.wake, self.woken) = (saved_session.wake, saved_session.woken);
+        self.policy_wake = saved_session.policy_wake;
         self.note_expiry();
         Ok(())
     }

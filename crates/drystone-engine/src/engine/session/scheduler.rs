@@ -22,13 +22,13 @@ impl Scheduler {
         Scheduler { policy, forecast: Forecast::default(), pass: PassRule::Instant }
     }
 
-    /// Checks that it can take news: the policy [hears](crate::policy::Policy::hears) of it, and
-    /// makes its passes as a live machine does.
+    /// Checks that it can take news: the policy [hears](crate::policy::Policy::can_hear_news) of
+    /// it, and makes its passes as a live machine does.
     ///
     /// # Errors
     /// The reason.
     pub fn check_hears(&self) -> Result<(), NewsError> {
-        match (self.policy.hears(), self.pass) {
+        match (self.policy.can_hear_news(), self.pass) {
             (false, _) => Err(NewsError::Unheard),
             (true, PassRule::Pyss) => Err(NewsError::Pyss),
             (true, PassRule::Instant | PassRule::Event) => Ok(()),
@@ -46,7 +46,7 @@ impl Scheduler {
     /// # Errors
     /// Jobs are placed on nodes, and the policy places none where nodes go out and come back.
     pub fn check_outages(&self, workload: &Workload, outages: &Outages) -> Result<(), NewsError> {
-        let on_nodes = workload.resources().is_some_and(|table| table.fill().is_some());
+        let on_nodes = workload.resources().is_some_and(|table| table.node_fill().is_some());
         match on_nodes && !outages.is_empty() && !self.policy.places_among_outages() {
             true => Err(NewsError::Outages),
             false => Ok(()),

@@ -78,9 +78,9 @@ impl Session {
     }
 
     /// A job that has arrived has this shape.
-    pub(crate) fn shape(&mut self, id: JobId, shape: u32) {
+    pub(crate) fn assign_shape(&mut self, id: JobId, shape: u32) {
         if let Some(shapes) = &mut self.s.world.shapes {
-            shapes.meet(id, shape);
+            shapes.assign_shape(id, shape);
         }
     }
 
@@ -96,13 +96,13 @@ impl Session {
     }
 
     /// A job asks for another size.
-    pub(crate) fn ask(&mut self, now: Time, id: JobId, procs: Procs) {
+    pub(crate) fn note_size_request(&mut self, now: Time, id: JobId, procs: Procs) {
         self.come_to(now);
         let Some(shapes) = &mut self.s.world.shapes else { return };
         shapes.asked.insert(id, procs);
         self.woken = true;
         if self.knows_shapes() {
-            self.observe(PolicyEvent::Asks { job: id, procs });
+            self.notify_policy(PolicyEvent::Asks { job: id, procs });
         }
     }
 
@@ -127,16 +127,16 @@ impl Session {
         self.woken = true;
         if self.policy_wake <= now {
             self.policy_wake = Time::MAX;
-            self.observe(PolicyEvent::Woken);
+            self.notify_policy(PolicyEvent::Woken);
         }
         let states = self.s.world.shapes.iter().flat_map(|shapes| &shapes.states);
         let pending = states.filter_map(|(&id, state)| Some((id, state.pending?)));
         let due: Vec<(JobId, Procs)> =
             pending.filter(|(_, (_, at))| *at <= now).map(|(id, (to, _))| (id, to)).collect();
         for (id, to) in due {
-            let from = self.s.world.entry(id).procs;
+            let from = self.s.world.job_entry(id).procs;
             self.take_effect(id, to);
-            if self.s.world.entry(id).procs != from {
+            if self.s.world.job_entry(id).procs != from {
                 self.tell_resized(id, from);
             }
         }
@@ -146,8 +146,8 @@ impl Session {
     /// Tells the policy of a change that is not its own at this moment.
     fn tell_resized(&mut self, id: JobId, from: Procs) {
         if self.knows_shapes() {
-            let predicted_end = self.s.world.entry(id).predicted_end();
-            self.observe(PolicyEvent::Resized { job: id, from, predicted_end });
+            let predicted_end = self.s.world.job_entry(id).predicted_end();
+            self.notify_policy(PolicyEvent::Resized { job: id, from, predicted_end });
         }
     }
 
@@ -160,9 +160,13 @@ impl Session {
         on: Placement,
     ) -> Result<(), PolicyViolation> {
         self.entry_in(job, Phase::Waiting, "start")?;
-        let has = self.s.view().shape(job).map_or(procs == self.s.world.entry(job).procs, |s| s.sizes.contains(procs));
+        let has = self
+            .s
+            .view()
+            .job_shape(job)
+            .map_or(procs == self.s.world.job_entry(job).procs, |s| s.sizes.contains(procs));
         if !has {
-            return Err(self.refusal(job, format!("cannot start with {procs} processors: it has no such size")));
+            return Err(self.make_violation(job, format!("cannot start with {procs} processors: it has no such size")));
         }
         self.check_pace(job, pace, "start")?;
         let prediction = self.s.view().prediction_at_pace(job, procs, pace);
@@ -178,14 +182,14 @@ impl Session {
                 self.s.changes.push(&mut entry.changes, self.s.world.now, prediction);
             }
         }
-        self.start(job, why, on)
+        self.start_job(job, why, on)
     }
 
     /// Refuses a pace that a job does not have.
     fn check_pace(&self, job: JobId, pace: PaceNumber, deed: &str) -> Result<(), PolicyViolation> {
-        match pace == 0 || self.s.view().shape(job).is_some_and(|shape| shape.has_pace(pace)) {
+        match pace == 0 || self.s.view().job_shape(job).is_some_and(|shape| shape.has_pace(pace)) {
             true => Ok(()),
-            false => Err(self.refusal(job, format!("cannot {deed} at pace {pace}: it has no such pace"))),
+            false => Err(self.make_violation(job, format!("cannot {deed} at pace {pace}: it has no such pace"))),
         }
     }
 
@@ -195,25 +199,26 @@ impl Session {
         self.entry_in(job, Phase::Running, "change its pace")?;
         self.check_pace(job, pace, "run")?;
         let view = self.s.view();
-        let refuse =
-            |session: &Session, why: &str| Err(session.refusal(job, format!("cannot change to pace {pace}: {why}")));
-        if view.began(job) == now {
+        let refuse = |session: &Session, why: &str| {
+            Err(session.make_violation(job, format!("cannot change to pace {pace}: {why}")))
+        };
+        if view.last_start(job) == now {
             return refuse(self, "it starts at this instant");
         }
-        if view.pending(job).is_some() {
+        if view.pending_size(job).is_some() {
             return refuse(self, "a change of its size is pending");
         }
-        if view.pace(job) == pace {
+        if view.job_pace(job) == pace {
             return Ok(());
         }
-        let size = view.size(job);
-        let more = (view.watts_at(job, pace) - view.watts(job)) * i64::from(size);
+        let size = view.job_size(job);
+        let more = (view.watts_at(job, pace) - view.job_watts(job)) * i64::from(size);
         if let Some(power) = view.shapes().and_then(ShapeWorld::power)
             && more > 0
         {
-            let left = power.for_jobs(now, now, view.up()) - view.draw();
-            if more > left {
-                return refuse(self, &format!("that takes {more} W more, and {} W are left", left.max(0)));
+            let watts_left = power.for_jobs(now, now, view.up_processors()) - view.power_draw();
+            if more > watts_left {
+                return refuse(self, &format!("that takes {more} W more, and {} W are left", watts_left.max(0)));
             }
         }
         // A change of size at this instant has its cost already.
@@ -228,7 +233,7 @@ impl Session {
     /// A job that is here at the first instant, and has started before, has the size that the log
     /// gives it, whatever the preferred one is.
     pub(super) fn keep_recorded_size(&mut self, id: JobId) {
-        let Some(procs) = self.s.view().shape(id).map(|shape| shape.reference) else { return };
+        let Some(procs) = self.s.view().job_shape(id).map(|shape| shape.reference) else { return };
         let prediction = self.s.view().prediction_at(id, procs);
         let entry = &mut self.s.world.jobs[id].entry;
         if procs != entry.procs {
@@ -243,38 +248,38 @@ impl Session {
     pub(super) fn check_power(&self, job: JobId, procs: Procs) -> Result<(), PolicyViolation> {
         let view = self.s.view();
         let Some(power) = view.shapes().and_then(ShapeWorld::power) else { return Ok(()) };
-        let (watts, now) = (view.watts(job), view.now());
-        let left = power.for_jobs(now, now, view.up()) - view.draw();
-        match watts > 0 && watts * i64::from(procs) > left {
-            true => Err(self.refusal(
+        let (watts, now) = (view.job_watts(job), view.current_time());
+        let watts_left = power.for_jobs(now, now, view.up_processors()) - view.power_draw();
+        match watts > 0 && watts * i64::from(procs) > watts_left {
+            true => Err(self.make_violation(
                 job,
-                format!("cannot run with {procs} processors of {watts} W each: {} W are left", left.max(0)),
+                format!("cannot run with {procs} processors of {watts} W each: {} W are left", watts_left.max(0)),
             )),
             false => Ok(()),
         }
     }
 
     /// Changes the size of a running job, at once or at its next point.
-    pub(super) fn resize(&mut self, job: JobId, to: Procs, at_once: bool) -> Result<(), PolicyViolation> {
+    pub(super) fn resize_job(&mut self, job: JobId, to: Procs, at_once: bool) -> Result<(), PolicyViolation> {
         let now = self.s.world.now;
         self.entry_in(job, Phase::Running, "be resized")?;
         let refuse = |session: &Session, why: &str| {
-            Err(session.refusal(job, format!("cannot be resized to {to} processors: {why}")))
+            Err(session.make_violation(job, format!("cannot be resized to {to} processors: {why}")))
         };
         let view = self.s.view();
-        let Some(shape) = view.shape(job) else { return refuse(self, "it is rigid") };
-        let asked = shape.kind.asks() && view.asked(job) == Some(to);
-        if !shape.kind.is_malleable() && !asked {
+        let Some(shape) = view.job_shape(job) else { return refuse(self, "it is rigid") };
+        let is_requested = shape.kind.can_ask() && view.asked_size(job) == Some(to);
+        if !shape.kind.is_malleable() && !is_requested {
             return refuse(self, &format!("it is {}", shape.kind.name()));
         }
         if !shape.sizes.contains(to) {
             return refuse(self, "it has no such size");
         }
-        if view.began(job) == now {
+        if view.last_start(job) == now {
             return refuse(self, "it starts at this instant");
         }
         if view.gives_back(job) && view.sized_at(job) < now {
-            if to != view.size(job) {
+            if to != view.job_size(job) {
                 return refuse(self, "it gives processors back");
             }
             if let Some(state) = self.s.world.shapes.as_mut().and_then(|shapes| shapes.states.get_mut(&job)) {
@@ -283,22 +288,22 @@ impl Session {
             self.merge_wakes();
             return Ok(());
         }
-        let (size, point) = (view.size(job), if at_once { now } else { view.next_point(job) });
-        let held = size + self.s.world.shapes.as_ref().map_or(0, |shapes| shapes.reserve_of(job, size));
-        if i64::from(to) > i64::from(held) + self.s.world.free {
+        let (size, point) = (view.job_size(job), if at_once { now } else { view.next_point(job) });
+        let held_procs = size + self.s.world.shapes.as_ref().map_or(0, |shapes| shapes.reserve_of(job, size));
+        if i64::from(to) > i64::from(held_procs) + self.s.world.free {
             return refuse(self, &format!("{} are free", self.s.world.free));
         }
-        if asked && let Some(shapes) = &mut self.s.world.shapes {
+        if is_requested && let Some(shapes) = &mut self.s.world.shapes {
             shapes.asked.remove(&job);
         }
-        if point <= now && to == size && held == size && self.s.view().pending(job).is_none() {
+        if point <= now && to == size && held_procs == size && self.s.view().pending_size(job).is_none() {
             // Nothing changes.
         } else if point <= now {
             self.take_effect(job, to);
         } else if let Some(shapes) = &mut self.s.world.shapes {
             let state = shapes.states.entry(job).or_insert_with(SizeState::new);
             state.pending = (to != size).then_some((to, point));
-            self.s.world.free += i64::from(held) - i64::from(to.max(size));
+            self.s.world.free += i64::from(held_procs) - i64::from(to.max(size));
         }
         self.merge_wakes();
         Ok(())
@@ -310,14 +315,14 @@ impl Session {
     pub(super) fn pause_size(&mut self, id: JobId) {
         let now = self.s.world.now;
         let Some(mut shapes) = self.s.world.shapes.take() else { return };
-        let entry = self.s.world.entry(id);
+        let entry = self.s.world.job_entry(id);
         let reserve = shapes.reserve_of(id, entry.procs);
-        let limit = shapes.limit(id, entry);
+        let limit = shapes.kill_time(id, entry);
         if limit.is_some() {
             let state = shapes.states.entry(id).or_insert_with(SizeState::new);
             (state.limit, state.paused) = (limit, Some(now));
         }
-        let speed = shapes.speed(id);
+        let speed = shapes.job_speed(id);
         if let Some(state) = shapes.states.get_mut(&id) {
             let stall = state.stall_left(entry, now);
             state.progress.push((entry.procs, speed, (now - entry.segment) - (state.stall - stall)));
@@ -345,9 +350,9 @@ impl Session {
     pub(super) fn resume_with(&mut self, job: JobId, to: Procs) -> Result<(), PolicyViolation> {
         self.entry_in(job, Phase::Suspended, "be resumed")?;
         let refuse = |session: &Session, why: &str| {
-            Err(session.refusal(job, format!("cannot be resumed with {to} processors: {why}")))
+            Err(session.make_violation(job, format!("cannot be resumed with {to} processors: {why}")))
         };
-        let Some(shape) = self.s.view().shape(job) else { return refuse(self, "it is rigid") };
+        let Some(shape) = self.s.view().job_shape(job) else { return refuse(self, "it is rigid") };
         if !shape.kind.is_malleable() {
             return refuse(self, &format!("it is {}", shape.kind.name()));
         }
@@ -371,15 +376,15 @@ impl Session {
         let view = self.s.view();
         let state = view.shapes().and_then(|shapes| shapes.states.get(&id));
         let base = state.and_then(|state| state.base).filter(|base| base.at == now);
-        let before = base.map_or_else(|| view.size(id), |base| base.procs);
+        let before = base.map_or_else(|| view.job_size(id), |base| base.procs);
         let ends = state.is_some_and(|state| state.changes_since.is_some_and(|began| began < now));
-        let release = if ends { now } else { view.release(id, now, to) };
+        let release = if ends { now } else { view.release_time(id, now, to) };
         if release <= now {
             return self.change_size(id, to, Span::ZERO);
         }
         // The job keeps its size until then, without progress. An outage may have taken some of it.
-        let size = self.s.world.entry(id).procs;
-        let pace = self.s.view().pace(id);
+        let size = self.s.world.job_entry(id).procs;
+        let pace = self.s.view().job_pace(id);
         self.set_shape(id, (before.min(size), pace), release - now, Span::ZERO);
         if let Some(state) = self.s.world.shapes.as_mut().and_then(|shapes| shapes.states.get_mut(&id)) {
             (state.pending, state.changes_since) = (Some((to, release)), Some(now));
@@ -394,9 +399,9 @@ impl Session {
         let state = view.shapes().and_then(|shapes| shapes.states.get(&id));
         let is_paid = state.is_some_and(|state| state.changes_since.is_some() && state.pending == Some((to, now)));
         let from = state.and_then(|state| state.base).filter(|base| base.at == now);
-        let from = from.map_or_else(|| view.size(id), |base| base.procs);
+        let from = from.map_or_else(|| view.job_size(id), |base| base.procs);
         let cost = if is_paid { Span::ZERO } else { view.resize_cost(id, from, to) };
-        let pace = view.pace(id);
+        let pace = view.job_pace(id);
         self.set_shape(id, (to, pace), cost, lost);
     }
 
@@ -404,10 +409,10 @@ impl Session {
     fn set_shape(&mut self, id: JobId, (to, pace): (Procs, PaceNumber), cost: Span, lost: Span) {
         let now = self.s.world.now;
         let Some(mut shapes) = self.s.world.shapes.take() else { return };
-        let reserve = shapes.reserve_of(id, self.s.world.entry(id).procs);
-        let limit = shapes.limit(id, self.s.world.entry(id));
+        let reserve = shapes.reserve_of(id, self.s.world.job_entry(id).procs);
+        let limit = shapes.kill_time(id, self.s.world.job_entry(id));
         let mut state = shapes.states.remove(&id).unwrap_or_else(SizeState::new);
-        let (pace_before, speed) = (shapes.pace(id), shapes.speed(id));
+        let (pace_before, speed) = (shapes.job_pace(id), shapes.job_speed(id));
         let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let (from, end) = (entry.procs, entry.predicted_end());
         (state.pending, state.changes_since) = (None, None);
@@ -416,8 +421,8 @@ impl Session {
             None => {
                 let stall = state.stall_left(entry, now);
                 state.progress.push((from, speed, (now - entry.segment) - (state.stall - stall)));
-                let left = (end - now) - stall + state.beyond + lost;
-                SizeBase { at: now, procs: from, pace: pace_before, stall, left }
+                let time_left = (end - now) - stall + state.beyond + lost;
+                SizeBase { at: now, procs: from, pace: pace_before, stall, left: time_left }
             }
         };
         entry.ran += now - entry.segment;
@@ -425,7 +430,7 @@ impl Session {
         let before = (base.procs, base.pace);
         let rest = match (to, pace) == before {
             true => base.left,
-            false => shapes.converted(id, (job.estimate, base.left), before, (to, pace)),
+            false => shapes.convert_remaining(id, (job.estimate, base.left), before, (to, pace)),
         };
         shapes.set_pace(id, pace);
         let stall = base.stall + cost;
@@ -446,7 +451,7 @@ impl Session {
         if self.s.names {
             self.place_resized(id, to);
         } else if self.s.draining {
-            self.s.refresh();
+            self.s.refresh_capacity();
         }
         self.note_expiry();
         let (from, to, stalls) = ((from, pace_before), (to, pace), (base.stall, stall));
@@ -455,10 +460,10 @@ impl Session {
 
     /// Gives a resized job its place: if it shrinks, its lowest processors; if it grows, any.
     fn place_resized(&mut self, id: JobId, to: Procs) {
-        let lowest: Option<ProcSet> = self.s.world.named.remove(&id).map(|set| set.lowest(to));
-        self.s.refresh();
+        let lowest: Option<ProcSet> = self.s.world.named.remove(&id).map(|set| set.lowest_procs(to));
+        self.s.refresh_capacity();
         self.s.take_place(id, lowest.as_ref());
-        self.s.refresh();
+        self.s.refresh_capacity();
     }
 
     /// A running job leaves the machine. Returns its run time as it would have been at the
@@ -474,9 +479,9 @@ impl Session {
         shapes.asked.remove(&id);
         let state = shapes.states.remove(&id);
         let pending = state.as_ref().is_some_and(|state| state.pending.is_some());
-        let shape = shapes.shape(id)?;
-        let speed = shapes.speed(id);
-        let learned = (state.is_some() || entry.procs != shape.preferred || speed != Decimal::ONE).then(|| {
+        let shape = shapes.job_shape(id)?;
+        let speed = shapes.job_speed(id);
+        let learned_time = (state.is_some() || entry.procs != shape.preferred || speed != Decimal::ONE).then(|| {
             let mut progress = state.as_ref().map_or(Vec::new(), |state| state.progress.clone());
             let stall = state.map_or(Span::ZERO, |state| state.stall);
             progress.push((entry.procs, speed, ((now - entry.segment) - stall).max(Span::ZERO)));
@@ -486,7 +491,7 @@ impl Session {
         if pending {
             self.merge_wakes();
         }
-        learned
+        learned_time
     }
 
     /// A job waits again: it has its preferred size.
@@ -497,26 +502,28 @@ impl Session {
 
     /// A running job loses this many processors to an outage. Returns whether it goes on with
     /// fewer: what it did since its last point is lost then.
-    pub(crate) fn survives(&mut self, now: Time, id: JobId, procs: Procs) -> bool {
+    pub(crate) fn shrink_to_survive(&mut self, now: Time, id: JobId, procs: Procs) -> bool {
         let now = self.come_to(now);
         let view = self.s.view();
-        let (true, Some(shape)) = (self.knows_shapes() && view.runs(id), view.shape(id)) else { return false };
-        let (size, began) = (view.size(id), view.began(id));
+        let (true, Some(shape)) = (self.knows_shapes() && view.is_running(id), view.job_shape(id)) else {
+            return false;
+        };
+        let (size, began) = (view.job_size(id), view.last_start(id));
         let Some(to) = shape.sizes.at_most(size.saturating_sub(procs)) else { return false };
-        if view.shapes().is_some_and(|shapes| shapes.rules().outages_kill) {
+        if view.shapes().is_some_and(|shapes| shapes.resize_rules().outages_kill) {
             return false;
         }
-        if !(shape.kind.is_malleable() || shape.kind.asks()) || began == now {
+        if !(shape.kind.is_malleable() || shape.kind.can_ask()) || began == now {
             return false;
         }
-        let mut lost = Span::ZERO;
+        let mut lost_time = Span::ZERO;
         if shape.every > Span::ZERO {
             let since = view.segment_start(id);
             let stall = view.shapes().and_then(|s| s.states.get(&id)).map_or(Span::ZERO, |state| state.stall);
             let point = now - Span((now - since).0.rem_euclid(shape.every.0));
-            lost = (now - point.max(since + stall)).max(Span::ZERO);
+            lost_time = (now - point.max(since + stall)).max(Span::ZERO);
         }
-        self.change_size(id, to, lost);
+        self.change_size(id, to, lost_time);
         self.tell_resized(id, size);
         self.merge_wakes();
         true

@@ -33,29 +33,29 @@ impl Session {
     /// its total. Announced changes happen at their times.
     ///
     /// # Errors
-    /// A policy that does not [hear](crate::policy::Policy::hears) of it; a resource that the
-    /// machine does not have, or more of one than its total. The session is then unchanged.
+    /// A policy that does not [hear](crate::policy::Policy::can_hear_news) of it; a resource that
+    /// the machine does not have, or more of one than its total. The session is then unchanged.
     pub fn set_supply(&mut self, now: Time, announcements: &[KnownSupply]) -> Result<bool, NewsError> {
         self.check_hears()?;
         let table = self.s.world.resources.as_ref().map(|resources| resources.table());
         for supply in announcements {
-            let Some(resource) = table.and_then(|table| table.resource(supply.resource)) else {
+            let Some(resource) = table.and_then(|table| table.find_resource(supply.resource)) else {
                 let resources = table.map_or(0, |table| table.resources().len());
                 let problem = format!("resource {} is none of the {resources} of the machine", supply.resource.0);
                 return Err(NewsError::Supply(problem));
             };
             if supply.amount > resource.total {
-                let [amount, total] = [supply.amount, resource.total].map(|amount| resource.unit.show(amount));
+                let [amount, total] = [supply.amount, resource.total].map(|amount| resource.unit.format_amount(amount));
                 let problem = format!("{amount} of `{}` is more than its total, {total}", resource.name);
                 return Err(NewsError::Supply(problem));
             }
         }
         let now = self.begin_news(now);
         let book = self.s.supply.as_deref();
-        let unchanged = book.map_or(announcements.is_empty(), |book| {
+        let is_unchanged = book.map_or(announcements.is_empty(), |book| {
             book.known == announcements && book.due.is_none_or(|due| due > now)
         });
-        if unchanged {
+        if is_unchanged {
             return Ok(false);
         }
         if self.names_processors() && self.s.world.running.iter().any(|job| !self.s.world.named.contains_key(&job.id)) {
@@ -70,7 +70,7 @@ impl Session {
 
     /// Returns the last announcement of how much there is of further resources.
     #[must_use]
-    pub fn supply(&self) -> &[KnownSupply] {
+    pub fn known_supply(&self) -> &[KnownSupply] {
         self.s.supply.as_ref().map_or(&[], |book| &book.known)
     }
 
@@ -97,12 +97,12 @@ impl Session {
     fn change_supply(&mut self, now: Time) {
         self.s.read_supply(now);
         self.s.show_supply();
-        self.observe(PolicyEvent::Capacity);
+        self.notify_policy(PolicyEvent::Capacity);
         let world = &self.s.world;
-        let waiting: Vec<JobId> = self.s.view().waiting().filter(|&id| self.s.is_short(id)).collect();
+        let short_waiting_jobs: Vec<JobId> = self.s.view().waiting_jobs().filter(|&id| self.s.is_short(id)).collect();
         let short = self.s.supply.iter().flat_map(|book| &book.short).copied();
         let enough: Vec<JobId> = short.filter(|&id| world.jobs.get(id).is_some() && !self.s.is_short(id)).collect();
-        waiting.into_iter().for_each(|id| self.sift(id));
+        short_waiting_jobs.into_iter().for_each(|id| self.hold_if_short(id));
         for id in enough {
             self.forget_short(id);
             self.join_queue(id);
@@ -111,7 +111,7 @@ impl Session {
 
     /// Holds a waiting job back where it asks for more than there is, and than is announced.
     #[inline]
-    pub(super) fn sift(&mut self, id: JobId) {
+    pub(super) fn hold_if_short(&mut self, id: JobId) {
         if self.s.supply.is_some() {
             self.sift_anew(id);
         }
@@ -119,7 +119,7 @@ impl Session {
 
     #[cold]
     fn sift_anew(&mut self, id: JobId) {
-        if self.s.world.entry(id).phase == Phase::Waiting && self.s.is_short(id) {
+        if self.s.world.job_entry(id).phase == Phase::Waiting && self.s.is_short(id) {
             self.put_back(id);
             if let Some(book) = &mut self.s.supply {
                 book.short.insert(id);
@@ -154,7 +154,7 @@ impl SessionState {
     /// Returns whether a job asks for more than there is, and than is announced to come.
     fn is_short(&self, id: JobId) -> bool {
         let (Some(book), Some(resources)) = (&self.supply, &self.world.resources) else { return false };
-        let asks = resources.table().totals(self.world.jobs[id].job.demand);
+        let asks = resources.table().demand_totals(self.world.jobs[id].job.demand);
         asks.iter().any(|&(resource, amount)| book.most.get(resource.index()).is_some_and(|&most| amount > most))
     }
 
@@ -162,15 +162,15 @@ impl SessionState {
     fn read_supply(&mut self, now: Time) {
         let (Some(book), Some(resources)) = (&mut self.supply, &mut self.world.resources) else { return };
         let totals: Vec<u64> = resources.table().resources().iter().map(|resource| resource.total).collect();
-        let (begun, ahead) = book.known.split_at(book.known.partition_point(|supply| supply.from <= now));
+        let (begun_steps, ahead) = book.known.split_at(book.known.partition_point(|supply| supply.from <= now));
         let mut supply = totals;
-        for step in begun {
+        for step in begun_steps {
             supply[step.resource.index()] = step.amount;
         }
-        let (mut most, mut then) = (supply.clone(), supply.clone());
+        let (mut most, mut next_supply) = (supply.clone(), supply.clone());
         book.ahead.clear();
         for &KnownSupply { from, resource, amount } in ahead {
-            let before = std::mem::replace(&mut then[resource.index()], amount);
+            let before = std::mem::replace(&mut next_supply[resource.index()], amount);
             most[resource.index()] = most[resource.index()].max(amount);
             if amount != before {
                 book.ahead.push(SupplyChange { at: from, resource, change: amount as i64 - before as i64 });

@@ -44,7 +44,7 @@ impl<S: EventSource> Simulation<S> {
         let arrival = if S::NEWS { self.s.next_arrival } else { arrival };
         if arrival == now {
             while self.s.next_arrival == now {
-                decide |= self.receive(now, observer);
+                decide |= self.receive_events(now, observer);
             }
             // A job that was withdrawn while it ran ends before the pass, which could suspend it
             // else: it would be here until it resumes. A job that was withdrawn so has left a mark.
@@ -60,7 +60,7 @@ impl<S: EventSource> Simulation<S> {
 
     pub(super) fn one_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
         if arrival == now && (self.supply_is_due(now) || S::NEWS && self.source.comes_first()) {
-            return self.receive(now, observer);
+            return self.receive_events(now, observer);
         }
         if end == now {
             self.end_one(now, observer);
@@ -70,39 +70,39 @@ impl<S: EventSource> Simulation<S> {
             return self.session.correct_first(now);
         }
         if arrival == now {
-            return self.receive(now, observer);
+            return self.receive_events(now, observer);
         }
-        self.wake(now, observer)
+        self.wake_session(now, observer)
     }
 
     pub(super) fn one_pyss_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
-        if end == now && self.s.ends.peek().is_some_and(QueuedEnd::is_cut) {
+        if end == now && self.s.ends.peek_end().is_some_and(QueuedEnd::is_cut) {
             self.end_one(now, observer);
             return true;
         }
         // A job that ends at this very second is not corrected.
-        let outlives = |job: &RunningJob| self.s.end_if_running(job.id, self.session.entry(job.id)) != now;
-        let expired = self.session.expired(now).find(outlives);
-        if let Some(job) = expired {
-            self.session.correct(job, now);
+        let outlives = |job: &RunningJob| self.s.end_if_running(job.id, self.session.job_entry(job.id)) != now;
+        let expired_job = self.session.expired_jobs(now).find(outlives);
+        if let Some(job) = expired_job {
+            self.session.correct_job(job, now);
             return false;
         }
         if arrival == now {
-            return self.receive(now, observer);
+            return self.receive_events(now, observer);
         }
         if end == now {
             self.end_one(now, observer);
             return true;
         }
-        self.wake(now, observer)
+        self.wake_session(now, observer)
     }
 
-    fn wake(&mut self, now: Time, observer: &mut impl Observer) -> bool {
-        let woken = self.session.wake(now);
+    fn wake_session(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let has_woken = self.session.wake_policy(now);
         if self.s.shapes.is_some() {
             self.pass_points(now, observer);
         }
-        woken
+        has_woken
     }
 
     /// Lets predictions expire before anything else happens. Returns the instant of the first
@@ -113,42 +113,42 @@ impl<S: EventSource> Simulation<S> {
         if end < arrival && self.session.lag_until(end) {
             return (None, Time::MAX);
         }
-        let heard = self.session.expire_before(end.min(arrival).min(self.session.next_wake()));
-        if let Some(now) = heard
-            && self.session.pass() == PassRule::Instant
+        let heard_time = self.session.expire_before(end.min(arrival).min(self.session.next_wake()));
+        if let Some(now) = heard_time
+            && self.session.pass_rule() == PassRule::Instant
         {
             while self.session.next_expiry() <= now {
                 self.session.correct_first(now);
             }
         }
-        (heard, self.session.next_deadline())
+        (heard_time, self.session.next_deadline())
     }
 
     #[inline]
     fn end_one<O: Observer>(&mut self, now: Time, observer: &mut O) {
         let Some(next) = self.s.ends.pop() else { return };
         let id = next.job();
-        let killed = self.session.was_killed(id);
-        let how = match self.source.how(id) {
+        let is_killed = self.session.was_killed(id);
+        let how = match self.source.end_kind(id) {
             // People ended it, whatever the records say of a run to its end.
             How::Completed if !self.s.withdrawn.is_empty() && self.s.withdrawn.remove(&id) => How::Cancelled,
             how => how,
         };
         let ran = if S::NEWS || how != How::Completed {
-            self.session.ended(now, id, how, None)
+            self.session.note_end(now, id, how, None)
         } else {
-            self.session.end(now, id)
+            self.session.end_job(now, id)
         };
         debug_assert!(ran, "job {id} ends at {now} but does not run");
-        debug_assert_eq!(self.session.entry(id).ran, self.s.due(id), "run time received is the run time due");
+        debug_assert_eq!(self.session.job_entry(id).ran, self.s.due_time(id), "run time received is the run time due");
         if O::ENDS {
-            let how = match killed {
+            let how = match is_killed {
                 // The policy ended it: at its limit, or before to make room.
-                true if self.session.entry(id).ran >= self.session.job(id).estimate => How::AtLimit,
+                true if self.session.job_entry(id).ran >= self.session.job(id).estimate => How::AtLimit,
                 true => How::Cancelled,
                 false => how,
             };
-            self.report(id, how, observer);
+            self.report_end(id, how, observer);
         } else {
             self.session.drop_changes(id);
         }
@@ -158,7 +158,7 @@ impl<S: EventSource> Simulation<S> {
         if !self.s.kept.is_empty() {
             self.s.kept.remove(&id);
         }
-        self.s.gone |= id == self.session.oldest();
+        self.s.gone |= id == self.session.oldest_job();
         if self.s.shapes.is_some() {
             self.s.end_sized(&mut self.session, id);
         }
@@ -168,23 +168,23 @@ impl<S: EventSource> Simulation<S> {
     }
 
     #[inline]
-    fn report(&mut self, id: JobId, how: How, observer: &mut impl Observer) {
+    fn report_end(&mut self, id: JobId, how: How, observer: &mut impl Observer) {
         let overhead = self.s.overhead.get(&id).copied().unwrap_or(Span::ZERO);
         let mut outcome = self.session.outcome_with(id, overhead);
         outcome.how = how;
-        let kept = self.s.kept_of(id);
-        outcome.ran += kept.work;
-        outcome.overhead += kept.spent;
-        outcome.lost -= kept.saved();
-        outcome.earlier = kept.saved();
-        let checkpointing = self.s.checkpointing(&self.session, id);
+        let kept_work = self.s.kept_of(id);
+        outcome.ran += kept_work.work;
+        outcome.overhead += kept_work.spent;
+        outcome.lost -= kept_work.saved_time();
+        outcome.earlier = kept_work.saved_time();
+        let checkpointing = self.s.checkpoint_overhead(&self.session, id);
         let truth = &self.s.truth[id];
         debug_assert_eq!(outcome.ran, truth.run, "run time received is the run time due");
-        let place = self.source.place(id);
+        let place = self.source.observed_id(id);
         if checkpointing > Span::ZERO {
-            observer.checkpointed(outcome.end, place, self.session.entry(id).procs, checkpointing);
+            observer.note_checkpoint(outcome.end, place, self.session.job_entry(id).procs, checkpointing);
         }
-        observer.ended(&EndedJob { id: place, job: self.session.job(id), truth, outcome: &outcome });
+        observer.note_end(&EndedJob { id: place, job: self.session.job(id), truth, outcome: &outcome });
     }
 
     #[inline]
@@ -196,13 +196,13 @@ impl<S: EventSource> Simulation<S> {
     }
 
     #[inline]
-    fn receive(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+    fn receive_events(&mut self, now: Time, observer: &mut impl Observer) -> bool {
         if self.supply.is_some() {
             return self.receive_beside_supply(now, observer);
         }
-        let decide = self.take(now, observer);
+        let decide = self.take_event(now, observer);
         self.s.next_arrival = match &self.impossible {
-            None => self.source.peek().unwrap_or(Time::MAX),
+            None => self.source.peek_time().unwrap_or(Time::MAX),
             // The next step finds itself in the past, and says why.
             Some(_) => Time::MIN,
         };
@@ -210,32 +210,32 @@ impl<S: EventSource> Simulation<S> {
     }
 
     #[inline]
-    pub(super) fn take(&mut self, now: Time, observer: &mut impl Observer) -> bool {
-        let checked = self.source.is_checked();
+    pub(super) fn take_event(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let is_checked = self.source.is_checked();
         match self.source.next() {
             Some(Incoming::Submit(job, truth)) => {
-                if !checked && let Some(problem) = wrong(job, truth, &self.session, now) {
+                if !is_checked && let Some(problem) = arrival_problem(job, truth, &self.session, now) {
                     let index = self.session.next_id().0;
                     self.impossible = Some(SimulationError::Impossible { index, problem });
                     return false;
                 }
-                let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, truth));
+                let oracle = self.session.is_clairvoyant().then(|| self.s.whole_run(job, truth));
                 self.s.truth.push(truth.clone());
                 let id = if self.s.shapes.is_some() {
                     let job = job.clone();
                     self.admit_sized(now, &job, oracle)
                 } else {
-                    self.session.admit(now, &self.s.known_job(job), oracle)
+                    self.session.admit_job(now, &self.s.known_job(job), oracle)
                 };
-                observer.arrived(now, self.source.place(id));
+                observer.note_arrival(now, self.source.observed_id(id));
                 true
             }
             Some(Incoming::Cancel(id)) => {
-                let was_here = self.session.cancel(now, id);
+                let was_here = self.session.withdraw_job(now, id);
                 if was_here {
-                    self.withdraw(now, id, observer);
+                    self.report_withdrawal(now, id, observer);
                 } else {
-                    self.s.cut(&self.session, now, id);
+                    self.s.cut_run(&self.session, now, id);
                 }
                 was_here
             }
@@ -252,21 +252,21 @@ impl<S: EventSource> Simulation<S> {
     }
 
     /// A job that waited to start or to resume was withdrawn. What it has received is all it got.
-    pub(super) fn withdraw<O: Observer>(&mut self, now: Time, id: JobId, observer: &mut O) {
-        self.s.gone |= id == self.session.oldest();
+    pub(super) fn report_withdrawal<O: Observer>(&mut self, now: Time, id: JobId, observer: &mut O) {
+        self.s.gone |= id == self.session.oldest_job();
         if S::NEWS {
             self.tell_gone(now, id);
         }
-        let entry = self.session.entry(id);
+        let entry = self.session.job_entry(id);
         if entry.suspensions == 0 {
-            observer.cancelled(now, self.source.place(id));
+            observer.note_withdrawal(now, self.source.observed_id(id));
             self.session.drop_changes(id);
             self.s.kept.remove(&id);
             return;
         }
         self.s.keep_received(&self.session, id, entry.ran);
         if O::ENDS {
-            self.report(id, How::Cancelled, observer);
+            self.report_end(id, How::Cancelled, observer);
         } else {
             self.session.drop_changes(id);
         }
@@ -276,7 +276,7 @@ impl<S: EventSource> Simulation<S> {
 }
 
 /// Returns the reason why this job cannot come now.
-fn wrong(job: &Job, truth: &Truth, session: &Session, now: Time) -> Option<String> {
+fn arrival_problem(job: &Job, truth: &Truth, session: &Session, now: Time) -> Option<String> {
     let early = || (job.submit != now).then(|| format!("comes at {now}, but was submitted at {}", job.submit));
-    session.problem_of(job).or_else(|| truth.problem()).or_else(early)
+    session.problem_of(job).or_else(|| truth.run_problem()).or_else(early)
 }

@@ -23,22 +23,26 @@ impl<S: EventSource> Simulation<S> {
     /// use drystone_core::policy::PolicySpec;
     ///
     /// let policy: PolicySpec = "easy".parse()?;
-    /// let mut session = Session::new(Machine::new(4), policy.scheduler());
+    /// let mut session = Session::new(Machine::new(4), policy.build_scheduler());
     /// for (procs, estimate) in [(3, 100), (4, 100)] {
-    ///     session.arrive(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
+    ///     session.note_arrival(Time(0), &Job::new(Time(0), procs, Span(estimate)), None)?;
     /// }
     /// session.decide(Time(0))?;
     /// // No job comes any more, and each runs for half of its estimate.
     /// let none = Workload::new(Machine::new(4), Vec::new(), Vec::new(), Provenance::default())?;
     /// let mut schedule = Schedule::default();
     /// let half = |id, view: drystone_core::policy::View<'_>| Span(view.job(id).estimate.0 / 2);
-    /// Simulation::future(session, WorkloadReplay::new(&none), half).run(&mut schedule)?;
+    /// Simulation::from_session(session, WorkloadReplay::new(&none), half).run(&mut schedule)?;
     /// assert_eq!(schedule.spans, [Some((Time(0), Time(50))), Some((Time(50), Time(100)))]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn future(mut session: Session, source: S, mut run: impl FnMut(JobId, View<'_>) -> Span) -> Simulation<S> {
-        let now = session.view().now();
+    pub fn from_session(
+        mut session: Session,
+        source: S,
+        mut run: impl FnMut(JobId, View<'_>) -> Span,
+    ) -> Simulation<S> {
+        let now = session.view().current_time();
         if session.next_deadline() < now && session.expire_predictions(now) {
             session.wake_at(now + Span(1));
         }
@@ -51,12 +55,12 @@ impl<S: EventSource> Simulation<S> {
             let run = match known.entry.phase {
                 Phase::Done => Span::ZERO,
                 Phase::Waiting | Phase::Held => run(id, view).max(Span::ZERO),
-                Phase::Running | Phase::Suspended => run(id, view).max(view.ran(id) + Span(1)),
+                Phase::Running | Phase::Suspended => run(id, view).max(view.run_time_so_far(id) + Span(1)),
             };
             Truth { run, number: i64::from(id.0), status: LogStatus::Unknown }
         });
-        let next_arrival = source.peek().unwrap_or(Time::MAX);
-        let starts = (session.pass() == PassRule::Pyss).then_some(0);
+        let next_arrival = source.peek_time().unwrap_or(Time::MAX);
+        let starts = (session.pass_rule() == PassRule::Pyss).then_some(0);
         let mut s = MachineState {
             truth,
             ends: EndQueue::default(),
@@ -69,15 +73,15 @@ impl<S: EventSource> Simulation<S> {
             stale: false,
             gone: false,
             next_arrival,
-            supply_at: supply.as_ref().map_or(0, |supply| supply.begun(now)),
+            supply_at: supply.as_ref().map_or(0, |supply| supply.begun_count(now)),
             now,
             shapes: None,
             at: super::SimulationPosition::Rest,
         };
-        let mut running: Vec<(Time, JobId)> =
-            view.running().iter().map(|job| (view.segment_start(job.id), job.id)).collect();
-        running.sort_unstable();
-        for (_, id) in running {
+        let mut running_starts: Vec<(Time, JobId)> =
+            view.running_jobs().iter().map(|job| (view.segment_start(job.id), job.id)).collect();
+        running_starts.sort_unstable();
+        for (_, id) in running_starts {
             if let Some(end) = s.end_of(&session, id) {
                 s.push_end(end, id);
             }

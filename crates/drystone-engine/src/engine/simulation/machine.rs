@@ -25,7 +25,7 @@ impl<S: EventSource> MachineEffect<'_, S> {
     pub(super) fn carried_out(&mut self, session: &mut Session, at: usize, observer: &mut impl Observer) {
         let s = &mut *self.s;
         let now = s.now;
-        let place = |job| self.source.place(job);
+        let place = |job| self.source.observed_id(job);
         match session.actions().list()[at] {
             Action::Start { job, why, on } | Action::StartWith { job, why, on, .. } => {
                 if s.shapes.is_some() {
@@ -35,19 +35,19 @@ impl<S: EventSource> MachineEffect<'_, S> {
                 if !s.writing.is_empty() {
                     s.wait_for_writers(session, now, job);
                 }
-                let end = now + s.due(job);
+                let end = now + s.due_time(job);
                 s.push_end(end, job);
-                observer.started(now, place(job), why);
+                observer.note_start(now, place(job), why);
                 if let Action::StartWith { procs, pace, .. } = session.actions().list()[at] {
-                    observer.sized(now, place(job), procs);
-                    if let Some(shape) = session.view().shape(job).filter(|_| pace > 0) {
-                        observer.paced(now, place(job), (shape.pace(0), shape.pace(pace)));
+                    observer.note_size(now, place(job), procs);
+                    if let Some(shape) = session.view().job_shape(job).filter(|_| pace > 0) {
+                        observer.note_pace(now, place(job), (shape.numbered_pace(0), shape.numbered_pace(pace)));
                     }
                 }
                 if on != Placement::Any
-                    && let Some(set) = session.named(job)
+                    && let Some(set) = session.named_processors(job)
                 {
-                    observer.placed(now, place(job), set);
+                    observer.note_placement(now, place(job), set);
                 }
             }
             Action::Resume(job) | Action::ResumeOn { job, .. } | Action::ResumeWith { job, .. } => {
@@ -58,12 +58,14 @@ impl<S: EventSource> MachineEffect<'_, S> {
                 if let Some(end) = s.end_of(session, job) {
                     s.push_end(end, job);
                 }
-                observer.resumed(now, place(job));
+                observer.note_resumption(now, place(job));
                 if let Action::ResumeWith { .. } = session.actions().list()[at] {
                     s.follow_sizes(session, self.source, observer);
                 }
-                if let (Action::ResumeOn { .. }, Some(set)) = (session.actions().list()[at], session.named(job)) {
-                    observer.placed(now, place(job), set);
+                if let (Action::ResumeOn { .. }, Some(set)) =
+                    (session.actions().list()[at], session.named_processors(job))
+                {
+                    observer.note_placement(now, place(job), set);
                 }
             }
             Action::Resize { .. } | Action::SetPace { .. } => s.follow_sizes(session, self.source, observer),
@@ -71,33 +73,33 @@ impl<S: EventSource> MachineEffect<'_, S> {
                 if s.shapes.is_some() {
                     s.pause_sized(session, job);
                 }
-                self.suspended(session, job);
-                observer.suspended(now, self.source.place(job));
+                self.note_suspension(session, job);
+                observer.note_suspension(now, self.source.observed_id(job));
             }
-            Action::Kill(job) => s.cut(session, now, job),
+            Action::Kill(job) => s.cut_run(session, now, job),
             Action::Requeue(job) => {
                 s.stale = true;
                 if s.shapes.is_some() {
                     s.end_sized(session, job);
                 }
                 let (procs, ran) = session.sent_back(job);
-                let lost = s.end_attempt(session, job, ran);
-                observer.requeued(now, place(job), procs, ran - lost.saved());
-                if lost.spent > Span::ZERO {
-                    observer.checkpointed(now, place(job), procs, lost.spent);
+                let lost_attempt = s.end_attempt(session, job, ran);
+                observer.note_requeue(now, place(job), procs, ran - lost_attempt.saved_time());
+                if lost_attempt.spent > Span::ZERO {
+                    observer.note_checkpoint(now, place(job), procs, lost_attempt.spent);
                 }
             }
-            Action::Reserve { job, start, latest } => observer.reserved(now, place(job), start, latest),
-            Action::Repredict { job, prediction } => observer.repredicted(now, place(job), prediction),
-            Action::Note { gauge, value } => observer.noted(now, gauge, value),
+            Action::Reserve { job, start, latest } => observer.note_reservation(now, place(job), start, latest),
+            Action::Repredict { job, prediction } => observer.note_prediction(now, place(job), prediction),
+            Action::Note { gauge, value } => observer.note_gauge(now, gauge, value),
         }
     }
 
-    fn suspended(&mut self, session: &Session, job: JobId) {
+    fn note_suspension(&mut self, session: &Session, job: JobId) {
         self.s.stale = true;
         if let Some(transfer) = self.transfer {
-            self.s.charge(session, transfer, self.s.now, job);
-            if session.known(job).is_some_and(|e| e.suspensions > THRASHING) {
+            self.s.charge_suspension(session, transfer, self.s.now, job);
+            if session.known_entry(job).is_some_and(|e| e.suspensions > THRASHING) {
                 let submit = session.view().job(job).submit;
                 let number = self.s.truth[job].number;
                 self.thrashing = Some(SimulationError::Thrashing { job, number, submit });
@@ -109,18 +111,18 @@ impl<S: EventSource> MachineEffect<'_, S> {
 impl MachineState {
     /// Returns the end of a running job if it continues to run.
     pub(super) fn end_of(&self, session: &Session, id: JobId) -> Option<Time> {
-        let entry = session.known(id).filter(|e| e.phase == Phase::Running)?;
+        let entry = session.known_entry(id).filter(|e| e.phase == Phase::Running)?;
         Some(self.end_if_running(id, entry))
     }
 
     #[inline]
     pub(super) fn end_if_running(&self, id: JobId, entry: &JobEntry) -> Time {
-        entry.segment + (self.due(id) - entry.ran)
+        entry.segment + (self.due_time(id) - entry.ran)
     }
 
     /// Returns the total time for which a job needs its processors.
     #[inline]
-    pub(super) fn due(&self, id: JobId) -> Span {
+    pub(super) fn due_time(&self, id: JobId) -> Span {
         let run = self.truth[id].run;
         if self.overhead.is_empty() && self.kept.is_empty() {
             return run;
@@ -141,7 +143,7 @@ impl MachineState {
 
     /// The time on its processors of a job that nothing interrupts.
     pub(super) fn whole_run(&self, job: &Job, truth: &Truth) -> Span {
-        self.checkpoints.map_or(truth.run, |checkpoints| truth.run + checkpoints.writing(job, truth.run))
+        self.checkpoints.map_or(truth.run, |checkpoints| truth.run + checkpoints.write_time(job, truth.run))
     }
 
     /// A job begins an attempt, in which it writes checkpoints, and reads that of an earlier one.
@@ -154,28 +156,28 @@ impl MachineState {
 
     #[cold]
     fn plan_checkpoints(&mut self, session: &Session, id: JobId) {
-        let time = self.checkpointing(session, id);
+        let time = self.checkpoint_overhead(session, id);
         self.overhead.remove(&id);
         self.add_overhead(id, time);
     }
 
     /// Time of the writes and the read of a job's attempt.
-    pub(super) fn checkpointing(&self, session: &Session, id: JobId) -> Span {
+    pub(super) fn checkpoint_overhead(&self, session: &Session, id: JobId) -> Span {
         let Some(checkpoints) = &self.checkpoints else { return Span::ZERO };
-        let kept = self.kept_of(id).work;
-        checkpoints.overhead(session.job(id), kept, self.truth[id].run - kept)
+        let kept_work = self.kept_of(id).work;
+        checkpoints.attempt_overhead(session.job(id), kept_work, self.truth[id].run - kept_work)
     }
 
     /// An attempt of a job is over before its time, after it had its processors for so long.
     /// Returns what it is worth.
     fn attempt_worth(&self, session: &Session, id: JobId, ran: Span) -> AttemptWorth {
         let Some(checkpoints) = &self.checkpoints else { return AttemptWorth::default() };
-        let kept = self.kept_of(id).work;
+        let kept_work = self.kept_of(id).work;
         let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO);
         // Memory of suspensions is transferred before any work of a segment.
-        let transfers = (overhead - self.checkpointing(session, id)).max(Span::ZERO);
-        let elapsed = (ran - transfers).max(Span::ZERO);
-        checkpoints.divide(session.job(id), kept, self.truth[id].run - kept, elapsed)
+        let transfers = (overhead - self.checkpoint_overhead(session, id)).max(Span::ZERO);
+        let elapsed_time = (ran - transfers).max(Span::ZERO);
+        checkpoints.divide_attempt(session.job(id), kept_work, self.truth[id].run - kept_work, elapsed_time)
     }
 
     /// As [`MachineState::attempt_worth`], and keeps what is in its checkpoints.
@@ -185,9 +187,9 @@ impl MachineState {
             self.overhead.remove(&id);
         }
         if worth.kept > Span::ZERO {
-            let kept = self.kept.entry(id).or_default();
-            kept.work += worth.kept;
-            kept.spent += worth.spent;
+            let kept_work = self.kept.entry(id).or_default();
+            kept_work.work += worth.kept;
+            kept_work.spent += worth.spent;
         }
         worth
     }
@@ -200,12 +202,12 @@ impl MachineState {
     }
 
     /// A job was suspended: its memory is written now, and read when it resumes.
-    fn charge(&mut self, session: &Session, transfer: &Transfer, now: Time, id: JobId) {
-        let once = transfer.once(session.job(id), &self.truth[id]);
+    fn charge_suspension(&mut self, session: &Session, transfer: &Transfer, now: Time, id: JobId) {
+        let once = transfer.transfer_seconds(session.job(id), &self.truth[id]);
         if transfer.pays_read() {
             self.add_overhead(id, once);
         }
-        match session.named(id).filter(|_| transfer.busy) {
+        match session.named_processors(id).filter(|_| transfer.busy) {
             _ if !transfer.pays_write() => {}
             Some(set) => self.writing.push((now + once, set.clone())),
             None => self.add_overhead(id, once),
@@ -215,7 +217,7 @@ impl MachineState {
     /// A job has its processors, but begins when the memory of the jobs that left them is written.
     fn wait_for_writers(&mut self, session: &Session, now: Time, id: JobId) {
         self.writing.retain(|&(until, _)| until > now);
-        let Some(set) = session.named(id) else { return };
+        let Some(set) = session.named_processors(id) else { return };
         let on_them = self.writing.iter().filter(|(_, writer)| !writer.is_disjoint(set));
         if let Some(until) = on_them.map(|&(until, _)| until).max() {
             self.add_overhead(id, until - now);
@@ -223,8 +225,8 @@ impl MachineState {
     }
 
     /// Lets a running job that was withdrawn end now: what it has received is all it will get.
-    pub(super) fn cut(&mut self, session: &Session, now: Time, id: JobId) {
-        let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
+    pub(super) fn cut_run(&mut self, session: &Session, now: Time, id: JobId) {
+        let Some(entry) = session.known_entry(id).filter(|e| e.phase == Phase::Running) else { return };
         self.keep_received(session, id, entry.ran + (now - entry.segment));
         self.stale = true;
         self.withdrawn.insert(id);
@@ -234,10 +236,10 @@ impl MachineState {
     /// A job gets no more time on its processors than this.
     pub(super) fn keep_received(&mut self, session: &Session, id: JobId, received: Span) {
         if self.checkpoints.is_some() {
-            let done = self.attempt_worth(session, id, received).done;
+            let done_work = self.attempt_worth(session, id, received).done;
             self.overhead.remove(&id);
-            self.add_overhead(id, received - done);
-            self.truth[id].run = self.kept_of(id).work + done;
+            self.add_overhead(id, received - done_work);
+            self.truth[id].run = self.kept_of(id).work + done_work;
             return;
         }
         let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO).min(received);

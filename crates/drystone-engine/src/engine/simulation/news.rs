@@ -45,8 +45,8 @@ impl From<Incoming<'_>> for SourceEvent {
 impl<S: EventSource> Simulation<S> {
     /// Before the first instant: what is here already.
     #[inline]
-    pub(super) fn open(&mut self, observer: &mut impl Observer) -> Result<(), SimulationError> {
-        match self.source.first() {
+    pub(super) fn open_simulation(&mut self, observer: &mut impl Observer) -> Result<(), SimulationError> {
+        match self.source.first_instant() {
             None => Ok(()),
             Some(first) => self.open_at(first, observer),
         }
@@ -60,7 +60,7 @@ impl<S: EventSource> Simulation<S> {
             self.session.count_losses();
         }
         self.s.now = first;
-        while let Some(incoming) = self.source.opening() {
+        while let Some(incoming) = self.source.next_opening() {
             let news = incoming.into();
             self.take_news(first, news, observer);
         }
@@ -73,7 +73,7 @@ impl<S: EventSource> Simulation<S> {
 
     /// A job has gone: others may come.
     pub(super) fn tell_gone(&mut self, now: Time, id: JobId) {
-        if self.source.gone(now, id) && self.impossible.is_none() {
+        if self.source.note_departure(now, id) && self.impossible.is_none() {
             self.s.next_arrival = self.next_incoming();
         }
     }
@@ -88,14 +88,14 @@ impl<S: EventSource> Simulation<S> {
 
     #[cold]
     fn tell_each_start(&mut self, now: Time) {
-        let mut any = false;
+        let mut has_started = false;
         for action in self.session.actions().list() {
             if let Action::Start { job, .. } | Action::StartWith { job, .. } = *action {
-                self.source.started(now, job);
-                any = true;
+                self.source.note_start(now, job);
+                has_started = true;
             }
         }
-        if any && self.impossible.is_none() {
+        if has_started && self.impossible.is_none() {
             self.s.next_arrival = self.next_incoming();
         }
     }
@@ -103,27 +103,27 @@ impl<S: EventSource> Simulation<S> {
     /// Takes what is no arrival. Returns whether a decision is due.
     #[cold]
     pub(super) fn take_news(&mut self, now: Time, news: SourceEvent, observer: &mut impl Observer) -> bool {
-        let taken = match news {
+        let news_result = match news {
             SourceEvent::Nothing => Ok(false),
             SourceEvent::Look => Ok(true),
             SourceEvent::Withdraw(id) => {
-                let phase = self.session.known(id).map(|entry| entry.phase);
-                let waits = matches!(phase, Some(Phase::Waiting | Phase::Held)) && self.session.cancel(now, id);
+                let phase = self.session.known_entry(id).map(|entry| entry.phase);
+                let waits = matches!(phase, Some(Phase::Waiting | Phase::Held)) && self.session.withdraw_job(now, id);
                 if waits {
-                    self.withdraw(now, id, observer);
+                    self.report_withdrawal(now, id, observer);
                 }
                 Ok(waits)
             }
-            SourceEvent::Adopt(job, truth, adopted) => self.adopt(now, &job, truth, &adopted, observer),
+            SourceEvent::Adopt(job, truth, adopted) => self.adopt_job(now, &job, truth, &adopted, observer),
             SourceEvent::SubmitHeld(job, truth) => self.submit_held(now, &job, truth, observer),
-            SourceEvent::Hold(id) => self.session.hold(now, id).inspect(|&held| {
+            SourceEvent::Hold(id) => self.session.hold_job(now, id).inspect(|&held| {
                 if held {
-                    observer.held(now, self.source.place(id));
+                    observer.note_hold(now, self.source.observed_id(id));
                 }
             }),
-            SourceEvent::Release(id) => self.session.release(now, id).inspect(|&released| {
+            SourceEvent::Release(id) => self.session.release_job(now, id).inspect(|&released| {
                 if released {
-                    observer.released(now, self.source.place(id));
+                    observer.note_release(now, self.source.observed_id(id));
                 }
             }),
             SourceEvent::Limited(id) => {
@@ -131,16 +131,16 @@ impl<S: EventSource> Simulation<S> {
                 Ok(false)
             }
             SourceEvent::Capacity { losses, strokes, foreseen } => {
-                self.strike(now, &losses, &strokes, foreseen, observer)
+                self.strike_processors(now, &losses, &strokes, foreseen, observer)
             }
         };
-        taken.unwrap_or_else(|error| {
+        news_result.unwrap_or_else(|error| {
             self.impossible = Some(error.into());
             false
         })
     }
 
-    fn adopt(
+    fn adopt_job(
         &mut self,
         now: Time,
         job: &Job,
@@ -148,11 +148,11 @@ impl<S: EventSource> Simulation<S> {
         adopted: &Adopted,
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
-        let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, &truth));
+        let oracle = self.session.is_clairvoyant().then(|| self.s.whole_run(job, &truth));
         if self.s.shapes.is_some() {
             self.meet_next_shape();
         }
-        let id = self.session.adopt(now, &self.s.known_job(job), oracle, adopted)?;
+        let id = self.session.adopt_job(now, &self.s.known_job(job), oracle, adopted)?;
         self.s.truth.push(truth);
         if self.s.shapes.is_some() {
             self.s.adopt_sized(&mut self.session, id);
@@ -161,11 +161,11 @@ impl<S: EventSource> Simulation<S> {
         if let Some(end) = self.s.end_of(&self.session, id) {
             self.s.push_end(end, id);
         }
-        let place = self.source.place(id);
-        observer.arrived(now, place);
-        observer.adopted(now, place, adopted);
-        if self.s.shapes.is_some() && self.session.entry(id).procs != job.procs {
-            observer.sized(now, place, self.session.entry(id).procs);
+        let place = self.source.observed_id(id);
+        observer.note_arrival(now, place);
+        observer.note_adoption(now, place, adopted);
+        if self.s.shapes.is_some() && self.session.job_entry(id).procs != job.procs {
+            observer.note_size(now, place, self.session.job_entry(id).procs);
         }
         self.tell_limit(now, id, observer);
         Ok(true)
@@ -174,7 +174,7 @@ impl<S: EventSource> Simulation<S> {
     /// Tells of the limit for which a held job waits, if it does.
     fn tell_limit(&self, now: Time, id: JobId, observer: &mut impl Observer) {
         if let Some(limit) = self.source.limit_of(id) {
-            observer.limited(now, self.source.place(id), &limit);
+            observer.note_limit(now, self.source.observed_id(id), &limit);
         }
     }
 
@@ -186,21 +186,21 @@ impl<S: EventSource> Simulation<S> {
         truth: Truth,
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
-        let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, &truth));
+        let oracle = self.session.is_clairvoyant().then(|| self.s.whole_run(job, &truth));
         if self.s.shapes.is_some() {
             self.meet_next_shape();
         }
-        let id = self.session.adopt(now, &self.s.known_job(job), oracle, &Adopted::Held)?;
+        let id = self.session.adopt_job(now, &self.s.known_job(job), oracle, &Adopted::Held)?;
         self.s.truth.push(truth);
-        let place = self.source.place(id);
-        observer.arrived(now, place);
-        observer.held(now, place);
+        let place = self.source.observed_id(id);
+        observer.note_arrival(now, place);
+        observer.note_hold(now, place);
         self.tell_limit(now, id, observer);
         Ok(false)
     }
 
     /// Processors go, come back or are announced to go: first those jobs end that run on them.
-    fn strike(
+    fn strike_processors(
         &mut self,
         now: Time,
         losses: &[CapacityLoss],
@@ -208,24 +208,24 @@ impl<S: EventSource> Simulation<S> {
         foreseen: bool,
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
-        let changed = if self.session.counts_losses() {
-            let mut layout = LinearLayout::of(&self.session);
+        let has_changed = if self.session.counts_losses() {
+            let mut layout = LinearLayout::from_session(&self.session);
             let mut drains = Vec::new();
             for stroke in strokes {
                 match (stroke.hit, stroke.foreseen) {
                     (OutageHit::Drain, true) => {
                         drains.push((stroke.on.clone(), layout.drain_last(&self.session, stroke.on.len())));
                     }
-                    (OutageHit::Drain, false) => drains.push((stroke.on.clone(), layout.drain(&stroke.on))),
+                    (OutageHit::Drain, false) => drains.push((stroke.on.clone(), layout.drain_jobs(&stroke.on))),
                     (hit, foreseen) => {
                         let procs = stroke.on.len();
                         let hit_jobs =
-                            if foreseen { layout.clear(&self.session, procs) } else { layout.strike(&stroke.on) };
+                            if foreseen { layout.clear(&self.session, procs) } else { layout.strike_jobs(&stroke.on) };
                         for (id, lost) in hit_jobs {
-                            if self.s.shapes.is_some() && self.survives(now, id, lost, observer) {
-                                layout.keep(id, self.session.undrained_of(id));
+                            if self.s.shapes.is_some() && self.shrink_to_survive(now, id, lost, observer) {
+                                layout.keep_job(id, self.session.undrained_of(id));
                             } else {
-                                self.hit(now, id, hit, observer)?;
+                                self.hit_job(now, id, hit, observer)?;
                             }
                         }
                     }
@@ -236,55 +236,55 @@ impl<S: EventSource> Simulation<S> {
             for stroke in strokes {
                 for id in self.session.on_processors(&stroke.on, stroke.hit != OutageHit::Drain, stroke.for_good) {
                     let hit = if stroke.hit == OutageHit::Drain { OutageHit::Requeue } else { stroke.hit };
-                    self.hit(now, id, hit, observer)?;
+                    self.hit_job(now, id, hit, observer)?;
                 }
             }
-            let changed = self.session.set_losses(now, losses)?;
-            self.session.look_at_capacity(now) || changed
+            let has_new_losses = self.session.set_losses(now, losses)?;
+            self.session.look_at_capacity(now) || has_new_losses
         };
-        observer.capacity(now, foreseen);
-        if self.s.shapes.is_some() && changed {
+        observer.note_capacity(now, foreseen);
+        if self.s.shapes.is_some() && has_changed {
             self.session.want_pass();
         }
-        Ok(changed)
+        Ok(has_changed)
     }
 
     /// The machine fails under a job.
-    fn hit(&mut self, now: Time, id: JobId, hit: OutageHit, observer: &mut impl Observer) -> Result<(), NewsError> {
+    fn hit_job(&mut self, now: Time, id: JobId, hit: OutageHit, observer: &mut impl Observer) -> Result<(), NewsError> {
         self.s.stale = true;
         if self.s.shapes.is_some() {
             self.s.end_sized(&mut self.session, id);
         }
-        let place = self.source.place(id);
+        let place = self.source.observed_id(id);
         if hit == OutageHit::Requeue {
-            let entry = self.session.entry(id);
+            let entry = self.session.job_entry(id);
             let ran = if entry.phase == Phase::Running { entry.ran + (now - entry.segment) } else { entry.ran };
             let procs = entry.procs;
-            if self.session.requeued(now, id)? {
-                let lost = self.s.end_attempt(&self.session, id, ran);
-                observer.requeued(now, place, procs, ran - lost.saved());
-                if lost.spent > Span::ZERO {
-                    observer.checkpointed(now, place, procs, lost.spent);
+            if self.session.note_requeue(now, id)? {
+                let lost_attempt = self.s.end_attempt(&self.session, id, ran);
+                observer.note_requeue(now, place, procs, ran - lost_attempt.saved_time());
+                if lost_attempt.spent > Span::ZERO {
+                    observer.note_checkpoint(now, place, procs, lost_attempt.spent);
                 }
             }
             self.s.overhead.remove(&id);
             return Ok(());
         }
         self.s.overhead.remove(&id);
-        if !self.session.ended(now, id, How::MachineFailed, None) {
-            self.session.cancel(now, id);
+        if !self.session.note_end(now, id, How::MachineFailed, None) {
+            self.session.withdraw_job(now, id);
         }
         let mut outcome = self.session.outcome_with(id, Span::ZERO);
         outcome.how = How::MachineFailed;
-        let kept = self.s.kept_of(id);
-        outcome.ran += kept.work;
-        outcome.overhead += kept.spent;
-        outcome.lost -= kept.saved();
-        outcome.earlier = kept.saved();
+        let kept_work = self.s.kept_of(id);
+        outcome.ran += kept_work.work;
+        outcome.overhead += kept_work.spent;
+        outcome.lost -= kept_work.saved_time();
+        outcome.earlier = kept_work.saved_time();
         self.s.kept.remove(&id);
         let (job, truth) = (self.session.job(id), &self.s.truth[id]);
-        observer.lost(&EndedJob { id: place, job, truth, outcome: &outcome });
-        self.s.gone |= id == self.session.oldest();
+        observer.note_loss(&EndedJob { id: place, job, truth, outcome: &outcome });
+        self.s.gone |= id == self.session.oldest_job();
         self.tell_gone(now, id);
         Ok(())
     }
@@ -293,11 +293,19 @@ impl<S: EventSource> Simulation<S> {
     pub(super) fn too_few(&self) -> Option<SimulationError> {
         let view = self.session.view();
         let procs = view.machine().procs;
-        let up = procs - self.session.offline();
-        let first = view.waiting().chain(view.suspended()).find(|&id| view.size(id) > up)?;
-        let (submit, needs, number) = (view.job(first).submit, view.size(first), self.s.truth[first].number);
-        let waiting = self.session.waiting() + self.session.suspended();
-        Some(SimulationError::TooFew { waiting, up, procs, first: self.source.place(first), number, submit, needs })
+        let up = procs - self.session.offline_processors();
+        let first = view.waiting_jobs().chain(view.suspended_jobs()).find(|&id| view.job_size(id) > up)?;
+        let (submit, needs, number) = (view.job(first).submit, view.job_size(first), self.s.truth[first].number);
+        let waiting_count = self.session.waiting_count() + self.session.suspended_count();
+        Some(SimulationError::TooFew {
+            waiting: waiting_count,
+            up,
+            procs,
+            first: self.source.observed_id(first),
+            number,
+            submit,
+            needs,
+        })
     }
 }
 
@@ -311,44 +319,48 @@ struct LinearLayout {
 }
 
 impl LinearLayout {
-    fn of(session: &Session) -> LinearLayout {
-        LinearLayout { jobs: session.undrained(), idle: session.free(), machine: session.view().machine().procs }
+    fn from_session(session: &Session) -> LinearLayout {
+        LinearLayout {
+            jobs: session.undrained_procs(),
+            idle: session.free_processors(),
+            machine: session.view().machine().procs,
+        }
     }
 
     /// Returns the jobs that an outage hits, with the number of processors taken of each; it takes
     /// idle ones at once.
-    fn block(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
-        let all: u64 = u64::from(self.idle) + self.jobs.iter().map(|job| u64::from(job.1)).sum::<u64>();
-        let count = u64::from(on.len()).min(all);
+    fn block_processors(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
+        let total_procs: u64 = u64::from(self.idle) + self.jobs.iter().map(|job| u64::from(job.1)).sum::<u64>();
+        let count = u64::from(on.len()).min(total_procs);
         let first = on.ranges().first().map_or(0, |range| u64::from(range.start));
-        let from = first * all / u64::from(self.machine.max(1));
-        let (wrapped, until) = ((from + count).saturating_sub(all), (from + count).min(all));
+        let from = first * total_procs / u64::from(self.machine.max(1));
+        let (wrapped_end, until) = ((from + count).saturating_sub(total_procs), (from + count).min(total_procs));
         let inside = |begin: u64, end: u64| {
             let overlap = |a: u64, b: u64| end.min(b).saturating_sub(begin.max(a));
-            overlap(from, until) + overlap(0, wrapped)
+            overlap(from, until) + overlap(0, wrapped_end)
         };
-        let (mut at, mut taken) = (0, Vec::new());
+        let (mut at, mut taken_procs) = (0, Vec::new());
         for &(id, procs) in &self.jobs {
             let end = at + u64::from(procs);
             let hit = inside(at, end) as Procs;
             if hit > 0 {
-                taken.push((id, hit));
+                taken_procs.push((id, hit));
             }
             at = end;
         }
-        self.idle -= inside(at, all) as Procs;
-        taken
+        self.idle -= inside(at, total_procs) as Procs;
+        taken_procs
     }
 
     /// An outage drains these jobs, of this many processors each.
-    fn drain(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
-        let taken = self.block(on);
-        for &(id, procs) in &taken {
+    fn drain_jobs(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
+        let taken_procs = self.block_processors(on);
+        for &(id, procs) in &taken_procs {
             if let Some(job) = self.jobs.iter_mut().find(|job| job.0 == id) {
                 job.1 -= procs;
             }
         }
-        taken
+        taken_procs
     }
 
     /// Idle processors go first; where they are too few, those of jobs that should have ended first
@@ -356,49 +368,49 @@ impl LinearLayout {
     fn drain_last(&mut self, session: &Session, procs: Procs) -> Vec<(JobId, Procs)> {
         let mut missing = procs - procs.min(self.idle);
         self.idle -= procs.min(self.idle);
-        let mut taken = Vec::new();
-        for running in session.view().running().iter() {
+        let mut taken_procs = Vec::new();
+        for running in session.view().running_jobs().iter() {
             let Some(job) = self.jobs.iter_mut().find(|job| job.0 == running.id) else { continue };
-            let drained = missing.min(job.1);
-            if drained > 0 {
-                job.1 -= drained;
-                missing -= drained;
-                taken.push((running.id, drained));
+            let drained_procs = missing.min(job.1);
+            if drained_procs > 0 {
+                job.1 -= drained_procs;
+                missing -= drained_procs;
+                taken_procs.push((running.id, drained_procs));
             }
         }
-        taken
+        taken_procs
     }
 
     /// A job that was hit goes on with so many processors.
-    fn keep(&mut self, id: JobId, procs: Procs) {
+    fn keep_job(&mut self, id: JobId, procs: Procs) {
         self.idle = self.idle.saturating_sub(procs);
         let at = self.jobs.partition_point(|job| job.0 < id);
         self.jobs.insert(at, (id, procs));
     }
 
     /// An outage hits these jobs, of this many processors each, which leave their others idle.
-    fn strike(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
-        let taken = self.block(on);
-        for &(id, procs) in &taken {
+    fn strike_jobs(&mut self, on: &ProcSet) -> Vec<(JobId, Procs)> {
+        let taken_procs = self.block_processors(on);
+        for &(id, procs) in &taken_procs {
             self.remove(id);
             self.idle -= procs;
         }
-        taken
+        taken_procs
     }
 
     /// Idle processors go first; where they are too few, the jobs are hit that should have ended
     /// first.
     fn clear(&mut self, session: &Session, procs: Procs) -> Vec<(JobId, Procs)> {
         let mut hit = Vec::new();
-        for job in session.view().running().iter() {
+        for job in session.view().running_jobs().iter() {
             if self.idle >= procs {
                 break;
             }
             // One whose processors all go anyway when it ends has none to give.
             let has_any = self.jobs.iter().any(|place| place.0 == job.id && place.1 > 0);
-            let lost = (procs - self.idle).min(job.procs);
+            let lost_procs = (procs - self.idle).min(job.procs);
             if has_any && self.remove(job.id) {
-                hit.push((job.id, lost));
+                hit.push((job.id, lost_procs));
             }
         }
         self.idle -= procs.min(self.idle);

@@ -4,7 +4,7 @@ use super::{MachineState, Simulation, SimulationError};
 use crate::engine::observer::Observer;
 use crate::engine::session::{Session, SizeChange};
 use crate::engine::source::EventSource;
-use crate::model::{Job, JobId, PaceNumber, Procs, ShapeTruth, Span, Time, WorkloadShapes, multiply};
+use crate::model::{Job, JobId, PaceNumber, Procs, ShapeTruth, Span, Time, WorkloadShapes, multiply_span};
 use crate::policy::Phase;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,16 +39,16 @@ impl ShapeMachine {
     /// Where a limit ends the job, it is that of all its work.
     fn run_at(&self, session: &Session, id: JobId, (size, pace): (Procs, PaceNumber)) -> Option<Span> {
         let shapes = session.view().shapes()?;
-        let (truth, shape) = (self.truths.get(shapes.index(id)?)?, shapes.shape(id)?);
+        let (truth, shape) = (self.truths.get(shapes.shape_index(id)?)?, shapes.job_shape(id)?);
         let run = match self.limits.contains_key(&id) {
             true => truth.whole_run_at(size),
             false => truth.run_at(size, shape),
         };
-        Some(shape.pace(pace).run_time(run))
+        Some(shape.numbered_pace(pace).run_time(run))
     }
 
     /// Seconds of a job that its limit leaves undone.
-    fn undone(&self, id: JobId) -> Span {
+    fn undone_span(&self, id: JobId) -> Span {
         self.limits.get(&id).map_or(Span::ZERO, |limit| limit.1)
     }
 
@@ -59,7 +59,7 @@ impl ShapeMachine {
 
 /// The size and the pace of a job.
 fn shape_of(session: &Session, id: JobId) -> (Procs, PaceNumber) {
-    (session.view().size(id), session.view().pace(id))
+    (session.view().job_size(id), session.view().job_pace(id))
 }
 
 impl MachineState {
@@ -67,13 +67,13 @@ impl MachineState {
     #[cold]
     pub(super) fn begin_sized(&mut self, session: &mut Session, id: JobId) {
         let Some(shapes) = &mut self.shapes else { return };
-        let size = session.view().size(id);
+        let size = session.view().job_size(id);
         if let Some(run) = shapes.run_at(session, id, shape_of(session, id)) {
             self.truth[id].run = run;
         }
-        let limit = session.view().shapes().and_then(|world| world.limit(id, session.entry(id)));
-        if let (Some(limit), Some(index)) = (limit, session.view().shapes().and_then(|world| world.index(id))) {
-            let pace = session.view().shape(id).map(|shape| shape.pace(session.view().pace(id)));
+        let limit = session.view().shapes().and_then(|world| world.kill_time(id, session.job_entry(id)));
+        if let (Some(limit), Some(index)) = (limit, session.view().shapes().and_then(|world| world.shape_index(id))) {
+            let pace = session.view().job_shape(id).map(|shape| shape.numbered_pace(session.view().job_pace(id)));
             let whole = shapes.truths.get(index).map_or(Span::ZERO, |truth| truth.whole_run_at(size));
             let whole = pace.map_or(whole, |pace| pace.run_time(whole));
             shapes.limits.insert(id, (limit, whole - self.truth[id].run));
@@ -85,7 +85,7 @@ impl MachineState {
     /// from its start on, its limit. Of the requests that it has made by now only the last stands.
     #[cold]
     pub(super) fn adopt_sized(&mut self, session: &mut Session, id: JobId) {
-        match session.entry(id).phase {
+        match session.job_entry(id).phase {
             Phase::Running => {
                 self.begin_sized(session, id);
                 let is_over = |number| self.ask_time(session, id, number, Span::ZERO).is_some_and(|at| at <= self.now);
@@ -117,7 +117,7 @@ impl MachineState {
     #[cold]
     pub(super) fn resume_sized(&mut self, session: &mut Session, id: JobId) {
         let Some(shapes) = &mut self.shapes else { return };
-        let later = session.view().shapes().and_then(|world| world.limit(id, session.entry(id)));
+        let later = session.view().shapes().and_then(|world| world.kill_time(id, session.job_entry(id)));
         if let (Some(limit), Some(later)) = (shapes.limits.get_mut(&id), later) {
             limit.0 = later;
         }
@@ -143,12 +143,12 @@ impl MachineState {
     /// request. `stall` is the time without progress that was left when its present size began.
     fn ask_time(&self, session: &Session, id: JobId, number: usize, stall: Span) -> Option<Time> {
         let shapes = self.shapes.as_ref()?;
-        let index = session.view().shapes()?.index(id)?;
+        let index = session.view().shapes()?.shape_index(id)?;
         let (share, _) = shapes.truths.get(index)?.asks.get(number).copied()?;
-        let (entry, due) = (session.entry(id), self.due(id));
+        let (entry, due) = (session.job_entry(id), self.due_time(id));
         let run = shapes.run_at(session, id, shape_of(session, id)).unwrap_or(due);
-        let left = due - entry.ran - stall + shapes.undone(id);
-        Some(entry.segment + stall + (share.share_of(run) - (run - left)).max(Span::ZERO))
+        let time_left = due - entry.ran - stall + shapes.undone_span(id);
+        Some(entry.segment + stall + (share.share_of(run) - (run - time_left)).max(Span::ZERO))
     }
 
     /// Finds out when a job makes this one of its requests.
@@ -167,30 +167,30 @@ impl MachineState {
     }
 
     /// A running job has another size or pace: its end is another one.
-    fn resized(&mut self, session: &mut Session, now: Time, change: &SizeChange) {
+    fn note_resize(&mut self, session: &mut Session, now: Time, change: &SizeChange) {
         let SizeChange { job, to, base, stalls, lost, .. } = *change;
-        let ran = session.entry(job).ran;
-        let left = (self.due(job) - ran) - stalls.0 + lost;
+        let ran = session.job_entry(job).ran;
+        let time_left = (self.due_time(job) - ran) - stalls.0 + lost;
         let Some(shapes) = &mut self.shapes else { return };
-        let left = left + shapes.undone(job);
-        let left = match shapes.before.get(&job) {
+        let full_time_left = time_left + shapes.undone_span(job);
+        let base_time_left = match shapes.before.get(&job) {
             Some((at, left)) if *at == now => *left,
             _ => {
-                shapes.before.insert(job, (now, left));
-                left
+                shapes.before.insert(job, (now, full_time_left));
+                full_time_left
             }
         };
-        let (at, then) = (shapes.run_at(session, job, base), shapes.run_at(session, job, to));
-        let left = match (at, then) {
+        let (at, run_after) = (shapes.run_at(session, job, base), shapes.run_at(session, job, to));
+        let new_time_left = match (at, run_after) {
             (Some(at), Some(then)) if at > Span::ZERO && base != to => {
-                multiply(left, (then.0.max(0) as u128, at.0 as u128))
+                multiply_span(base_time_left, (then.0.max(0) as u128, at.0 as u128))
             }
-            _ => left,
+            _ => base_time_left,
         };
-        let mut rest = stalls.1 + left;
+        let mut rest = stalls.1 + new_time_left;
         if let Some((limit, undone)) = shapes.limits.get_mut(&job) {
             rest = rest.min(*limit - now);
-            *undone = stalls.1 + left - rest;
+            *undone = stalls.1 + new_time_left - rest;
         }
         let overhead = self.overhead.get(&job).copied().unwrap_or(Span::ZERO);
         self.truth[job].run = ran + rest - overhead;
@@ -214,21 +214,21 @@ impl MachineState {
     ) {
         let now = self.now;
         for change in session.take_size_changes() {
-            self.resized(session, now, &change);
+            self.note_resize(session, now, &change);
             let (from, to) = (change.from, change.to);
             if from == to {
                 // The change has only begun, or was withdrawn.
                 continue;
             }
             let stalls = change.stalls.1 - change.stalls.0;
-            let place = source.place(change.job);
+            let place = source.observed_id(change.job);
             if from.0 != to.0 {
-                observer.resized(now, place, (from.0, to.0), (stalls, change.lost));
+                observer.note_resize(now, place, (from.0, to.0), (stalls, change.lost));
             }
             if from.1 != to.1
-                && let Some(shape) = session.view().shape(change.job)
+                && let Some(shape) = session.view().job_shape(change.job)
             {
-                observer.paced(now, place, (shape.pace(from.1), shape.pace(to.1)));
+                observer.note_pace(now, place, (shape.numbered_pace(from.1), shape.numbered_pace(to.1)));
             }
         }
     }
@@ -248,25 +248,38 @@ impl<S: EventSource> Simulation<S> {
     pub(super) fn too_little_power(&self) -> Option<SimulationError> {
         let view = self.session.view();
         let power = view.shapes()?.power()?;
-        let watts = power.for_jobs(view.now(), view.now(), view.up());
-        let needs = |id: JobId| view.watts(id) * i64::from(view.size(id));
+        let watts = power.for_jobs(view.current_time(), view.current_time(), view.up_processors());
+        let needs = |id: JobId| view.job_watts(id) * i64::from(view.job_size(id));
         let least = |id: JobId| {
-            let pace = view.shape(id).and_then(|shape| shape.slower_paces().next_back()).unwrap_or(0);
-            view.watts_at(id, pace) * i64::from(view.size(id))
+            let pace = view.job_shape(id).and_then(|shape| shape.slower_paces().next_back()).unwrap_or(0);
+            view.watts_at(id, pace) * i64::from(view.job_size(id))
         };
-        let jobs = || view.waiting().chain(view.suspended());
+        let jobs = || view.waiting_jobs().chain(view.suspended_jobs());
         let first = jobs().find(|&id| least(id) > watts).or_else(|| jobs().find(|&id| needs(id) > watts))?;
         let (submit, number) = (view.job(first).submit, self.s.truth[first].number);
-        let waiting = self.session.waiting() + self.session.suspended();
-        let (first, needs) = (self.source.place(first), needs(first));
-        Some(SimulationError::TooLittlePower { waiting, left: watts.max(0), first, number, submit, needs })
+        let waiting_count = self.session.waiting_count() + self.session.suspended_count();
+        let (first, needs) = (self.source.observed_id(first), needs(first));
+        Some(SimulationError::TooLittlePower {
+            waiting: waiting_count,
+            left: watts.max(0),
+            first,
+            number,
+            submit,
+            needs,
+        })
     }
 
     /// A running job loses this many processors to an outage. Returns whether it goes on with
     /// fewer.
     #[cold]
-    pub(super) fn survives(&mut self, now: Time, id: JobId, procs: Procs, observer: &mut impl Observer) -> bool {
-        let survives = self.session.survives(now, id, procs);
+    pub(super) fn shrink_to_survive(
+        &mut self,
+        now: Time,
+        id: JobId,
+        procs: Procs,
+        observer: &mut impl Observer,
+    ) -> bool {
+        let survives = self.session.shrink_to_survive(now, id, procs);
         if survives {
             self.s.follow_sizes(&mut self.session, &self.source, observer);
         }
@@ -278,7 +291,7 @@ impl<S: EventSource> Simulation<S> {
     pub(super) fn meet_next_shape(&mut self) {
         let id = self.session.next_id();
         if let Some(shape) = self.source.shape_of(id) {
-            self.session.shape(id, shape);
+            self.session.assign_shape(id, shape);
         }
     }
 
@@ -286,7 +299,7 @@ impl<S: EventSource> Simulation<S> {
     #[cold]
     pub(super) fn admit_sized(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
         self.meet_next_shape();
-        self.session.admit(now, &self.s.known_job(job), oracle)
+        self.session.admit_job(now, &self.s.known_job(job), oracle)
     }
 
     /// Sizes whose point has come have changed, and jobs ask.
@@ -297,12 +310,12 @@ impl<S: EventSource> Simulation<S> {
         let asking: Vec<(JobId, usize)> =
             shapes.asks.iter().filter(|(_, (_, at))| *at <= now).map(|(&id, &(number, _))| (id, number)).collect();
         for (id, number) in asking {
-            let index = self.session.view().shapes().and_then(|world| world.index(id));
+            let index = self.session.view().shapes().and_then(|world| world.shape_index(id));
             let ask = self.s.shapes.as_ref().and_then(|shapes| shapes.truths.get(index?)?.asks.get(number)).copied();
             let stall = self.session.stall_of(id);
             if let Some((_, procs)) = ask {
-                self.session.ask(now, id, procs);
-                observer.asked(now, self.source.place(id), procs);
+                self.session.note_size_request(now, id, procs);
+                observer.note_size_request(now, self.source.observed_id(id), procs);
             }
             self.s.plan_ask(&mut self.session, id, number + 1, stall);
         }

@@ -21,21 +21,25 @@ pub(super) struct SupplyTimetable {
 
 impl SupplyTimetable {
     /// Returns the timetable of a machine; `None` where nothing ever changes.
-    pub(super) fn of(table: &ResourceTable) -> Option<Box<SupplyTimetable>> {
-        SupplyTimetable::of_steps(table.supply().to_vec())
+    pub(super) fn from_table(table: &ResourceTable) -> Option<Box<SupplyTimetable>> {
+        SupplyTimetable::of_steps(table.supply_steps().to_vec())
     }
 
     /// Returns the timetable of what a session knows; `None` where it knows of no supply.
     pub(super) fn known_to(session: &Session) -> Option<Box<SupplyTimetable>> {
-        let announced = Some(Time::MIN);
-        let announcements = session.supply().iter();
-        let step =
-            |&KnownSupply { from, resource, amount }: &KnownSupply| SupplyStep { resource, from, amount, announced };
+        let announced_time = Some(Time::MIN);
+        let announcements = session.known_supply().iter();
+        let step = |&KnownSupply { from, resource, amount }: &KnownSupply| SupplyStep {
+            resource,
+            from,
+            amount,
+            announced: announced_time,
+        };
         SupplyTimetable::of_steps(announcements.map(step).collect())
     }
 
     fn of_steps(steps: Vec<SupplyStep>) -> Option<Box<SupplyTimetable>> {
-        let mut times: Vec<Time> = steps.iter().flat_map(|step| [step.known(), step.from]).collect();
+        let mut times: Vec<Time> = steps.iter().flat_map(|step| [step.known_time(), step.from]).collect();
         times.sort_unstable();
         times.dedup();
         let (elsewhere, news) = (Vec::new(), None);
@@ -43,38 +47,38 @@ impl SupplyTimetable {
     }
 
     /// Returns how many of the times have come by now.
-    pub(super) fn begun(&self, now: Time) -> usize {
+    pub(super) fn begun_count(&self, now: Time) -> usize {
         self.times.partition_point(|&time| time <= now)
     }
 
     /// Returns whether all that happens at a time was known before.
     fn is_foreseen(&self, now: Time) -> bool {
-        self.steps.iter().all(|step| if step.from == now { step.known() < now } else { step.known() != now })
+        self.steps.iter().all(|step| if step.from == now { step.known_time() < now } else { step.known_time() != now })
     }
 
     /// Returns the steps that are known at a time: those that were announced or have happened. Jobs
     /// on other machines leave less of a resource, for a time that no scheduler knows.
-    fn known(&self, now: Time, table: &ResourceTable) -> Vec<KnownSupply> {
-        let announcements = self.steps.iter().filter(|step| step.known() <= now);
-        let mut known: Vec<KnownSupply> = announcements
+    fn known_steps(&self, now: Time, table: &ResourceTable) -> Vec<KnownSupply> {
+        let announcements = self.steps.iter().filter(|step| step.known_time() <= now);
+        let mut known_steps: Vec<KnownSupply> = announcements
             .map(|step| KnownSupply { from: step.from, resource: step.resource, amount: step.amount })
             .collect();
         for &(resource, held) in &self.elsewhere {
-            if !known.iter().any(|known| known.resource == resource && known.from == Time::MIN) {
-                let amount = table.resource(resource).map_or(0, |own| own.total);
-                known.push(KnownSupply { from: Time::MIN, resource, amount });
+            if !known_steps.iter().any(|known| known.resource == resource && known.from == Time::MIN) {
+                let amount = table.find_resource(resource).map_or(0, |own| own.total);
+                known_steps.push(KnownSupply { from: Time::MIN, resource, amount });
             }
-            let own = known.iter_mut().filter(|known| known.resource == resource);
+            let own = known_steps.iter_mut().filter(|known| known.resource == resource);
             own.for_each(|known| known.amount = known.amount.saturating_sub(held));
         }
-        known
+        known_steps
     }
 }
 
 impl<S: EventSource> Simulation<S> {
     /// Takes over the changes of the machine's supply. Is called before the first event.
     pub(super) fn expect_supply(&mut self, table: &ResourceTable) {
-        self.supply = SupplyTimetable::of(table);
+        self.supply = SupplyTimetable::from_table(table);
         if self.supply.is_some() {
             self.hear_of_supply();
         }
@@ -123,7 +127,7 @@ impl<S: EventSource> Simulation<S> {
         let view = self.session.view();
         let Some(resources) = view.resources() else { return 0 };
         let level = resources.levels().get(resource.index()).copied().unwrap_or(0);
-        u64::try_from(i128::from(resources.supply(resource)) - i128::from(level)).unwrap_or(0)
+        u64::try_from(i128::from(resources.present_amount(resource)) - i128::from(level)).unwrap_or(0)
     }
 
     fn hear_of_supply(&mut self) {
@@ -144,10 +148,10 @@ impl<S: EventSource> Simulation<S> {
     /// Returns the time of the next event from outside; [`Time::MAX`] for never.
     #[inline]
     pub(super) fn next_incoming(&self) -> Time {
-        let coming = self.source.peek().unwrap_or(Time::MAX);
+        let next_arrival = self.source.peek_time().unwrap_or(Time::MAX);
         match &self.supply {
-            None => coming,
-            Some(supply) => self.next_with_supply(coming, supply),
+            None => next_arrival,
+            Some(supply) => self.next_with_supply(next_arrival, supply),
         }
     }
 
@@ -176,7 +180,8 @@ impl<S: EventSource> Simulation<S> {
     /// Takes the next event where supply changes over time: a change of supply, or the source's.
     #[cold]
     pub(super) fn receive_beside_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
-        let decide = if self.supply_is_due(now) { self.take_supply(now, observer) } else { self.take(now, observer) };
+        let decide =
+            if self.supply_is_due(now) { self.take_supply(now, observer) } else { self.take_event(now, observer) };
         self.tell_sifted(now, observer);
         self.s.next_arrival = match &self.impossible {
             None => self.next_incoming(),
@@ -191,19 +196,19 @@ impl<S: EventSource> Simulation<S> {
     fn take_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
         let Some(supply) = &mut self.supply else { return false };
         supply.news = None;
-        let before = std::mem::replace(&mut self.s.supply_at, supply.begun(now));
+        let before = std::mem::replace(&mut self.s.supply_at, supply.begun_count(now));
         let Some(table) = self.session.view().resources().map(|resources| Arc::clone(resources.table())) else {
             return false;
         };
-        let known = supply.known(now, &table);
+        let known_steps = supply.known_steps(now, &table);
         // No scheduler foresees that jobs on other machines start or end.
         let foreseen = before < self.s.supply_at && supply.is_foreseen(now);
-        let changed = self.session.set_supply(now, &known).unwrap_or_else(|error| {
+        let has_changed = self.session.set_supply(now, &known_steps).unwrap_or_else(|error| {
             self.impossible = Some(error.into());
             false
         });
-        observer.capacity(now, foreseen);
-        changed
+        observer.note_capacity(now, foreseen);
+        has_changed
     }
 
     /// Returns whether nothing comes any more and no job is left for which a change of supply could
@@ -212,23 +217,23 @@ impl<S: EventSource> Simulation<S> {
     pub(super) fn is_over(&self, end: Time) -> bool {
         self.supply.is_some()
             && end == Time::MAX
-            && self.source.peek().is_none()
-            && self.idle()
+            && self.source.peek_time().is_none()
+            && self.is_idle()
             && self.session.short_jobs().next().is_none()
     }
 
     /// Tells the observer of jobs that were held back for lack of supply or released from that.
     fn tell_sifted(&mut self, now: Time, observer: &mut impl Observer) {
         for (id, is_short) in self.session.take_sifted() {
-            let place = self.source.place(id);
-            match self.session.known(id).map(|entry| entry.phase) {
+            let place = self.source.observed_id(id);
+            match self.session.known_entry(id).map(|entry| entry.phase) {
                 Some(Phase::Held) if is_short => {
-                    observer.held(now, place);
+                    observer.note_hold(now, place);
                     if let Some((resource, asks, there)) = self.lack_of(id) {
-                        observer.short(now, place, resource, (&asks, &there));
+                        observer.note_shortage(now, place, resource, (&asks, &there));
                     }
                 }
-                Some(Phase::Waiting) if !is_short => observer.released(now, place),
+                Some(Phase::Waiting) if !is_short => observer.note_release(now, place),
                 _ => {}
             }
         }
@@ -239,27 +244,30 @@ impl<S: EventSource> Simulation<S> {
     fn lack_of(&self, id: JobId) -> Option<(&str, String, String)> {
         let view = self.session.view();
         let resources = view.resources()?;
-        let mut asks = view.amounts(id).iter();
-        let &(resource, amount) = asks.find(|&&(resource, amount)| amount > resources.supply(resource))?;
-        let description = resources.table().resource(resource)?;
-        let held = |supply: &SupplyTimetable| supply.elsewhere.iter().any(|own| own.0 == resource && own.1 > 0);
-        let beside = self.supply.as_deref().is_some_and(held);
-        let there = description.unit.show(resources.supply(resource));
-        let there = if beside { format!("{there} beside what jobs of other pools hold") } else { there };
-        Some((&description.name, description.unit.show(amount), there))
+        let mut asks = view.demanded_amounts(id).iter();
+        let &(resource, amount) = asks.find(|&&(resource, amount)| amount > resources.present_amount(resource))?;
+        let description = resources.table().find_resource(resource)?;
+        let holds_elsewhere =
+            |supply: &SupplyTimetable| supply.elsewhere.iter().any(|own| own.0 == resource && own.1 > 0);
+        let beside = self.supply.as_deref().is_some_and(holds_elsewhere);
+        let present_text = description.unit.format_amount(resources.present_amount(resource));
+        let qualified_text =
+            if beside { format!("{present_text} beside what jobs of other pools hold") } else { present_text };
+        Some((&description.name, description.unit.format_amount(amount), qualified_text))
     }
 
     /// Returns the error if there is too little of a further resource for jobs that wait for ever.
     pub(super) fn too_short(&self) -> Option<SimulationError> {
         let view = self.session.view();
         self.supply.as_ref()?;
-        let jobs: Vec<JobId> = self.session.short_jobs().chain(view.waiting()).chain(view.suspended()).collect();
+        let jobs: Vec<JobId> =
+            self.session.short_jobs().chain(view.waiting_jobs()).chain(view.suspended_jobs()).collect();
         let first = jobs.iter().copied().filter(|&id| self.lack_of(id).is_some()).min()?;
-        let (resource, needs, left) = self.lack_of(first)?;
+        let (resource, needs, amount_left) = self.lack_of(first)?;
         Some(SimulationError::TooLittleSupply {
             jobs: jobs.len(),
-            lack: Box::new(SupplyLack { resource: resource.to_string(), left, needs }),
-            first: self.source.place(first),
+            lack: Box::new(SupplyLack { resource: resource.to_string(), left: amount_left, needs }),
+            first: self.source.observed_id(first),
             number: self.s.truth[first].number,
             submit: view.job(first).submit,
         })

@@ -19,7 +19,7 @@ pub struct JobPace {
 impl JobPace {
     /// Returns the full pace.
     #[must_use]
-    pub fn full(watts: u64) -> JobPace {
+    pub fn full_pace(watts: u64) -> JobPace {
         JobPace { speed: Decimal::ONE, watts }
     }
 
@@ -34,8 +34,8 @@ impl JobShape {
     /// Returns a pace; the full one where the job has no such number.
     #[inline]
     #[must_use]
-    pub fn pace(&self, number: PaceNumber) -> JobPace {
-        self.paces.get(usize::from(number)).copied().unwrap_or(JobPace::full(self.watts))
+    pub fn numbered_pace(&self, number: PaceNumber) -> JobPace {
+        self.paces.get(usize::from(number)).copied().unwrap_or(JobPace::full_pace(self.watts))
     }
 
     /// Returns whether the job has a pace of this number.

@@ -38,11 +38,11 @@ pub struct PowerTerms {
 impl PowerTerms {
     /// Returns whether a quantity is known.
     #[must_use]
-    pub fn knows(&self, term: PowerTerm) -> bool {
-        !self.values(term).is_empty()
+    pub fn has_term(&self, term: PowerTerm) -> bool {
+        !self.term_values(term).is_empty()
     }
 
-    fn values(&self, term: PowerTerm) -> &[i64] {
+    fn term_values(&self, term: PowerTerm) -> &[i64] {
         match term {
             PowerTerm::Carbon => &self.carbon,
             PowerTerm::Price => &self.price,
@@ -50,22 +50,22 @@ impl PowerTerms {
     }
 
     /// The step at a time; before the first, the first.
-    fn step(&self, time: Time) -> usize {
+    fn step_at(&self, time: Time) -> usize {
         self.times.partition_point(|&begin| begin <= time).saturating_sub(1)
     }
 
     /// Returns a quantity at a time; before the first step, the value of that step.
     #[must_use]
-    pub fn at(&self, term: PowerTerm, time: Time) -> i64 {
-        self.values(term).get(self.step(time)).copied().unwrap_or(0)
+    pub fn value_at(&self, term: PowerTerm, time: Time) -> i64 {
+        self.term_values(term).get(self.step_at(time)).copied().unwrap_or(0)
     }
 
     /// Returns a quantity added up over all seconds between two times.
     #[must_use]
     pub fn sum(&self, term: PowerTerm, from: Time, until: Time) -> i128 {
-        let values = self.values(term);
+        let values = self.term_values(term);
         let (mut sum, mut begin) = (0, from);
-        for (at, &value) in values.iter().enumerate().skip(self.step(from)) {
+        for (at, &value) in values.iter().enumerate().skip(self.step_at(from)) {
             let end = self.times.get(at + 1).copied().unwrap_or(Time::MAX).min(until);
             sum += i128::from(value) * i128::from((end - begin).0.max(0));
             begin = begin.max(end);
@@ -77,7 +77,7 @@ impl PowerTerms {
     }
 
     /// The beginnings of steps after one time and up to another.
-    pub fn steps(&self, after: Time, until: Time) -> impl Iterator<Item = Time> + '_ {
+    pub fn step_times(&self, after: Time, until: Time) -> impl Iterator<Item = Time> + '_ {
         let first = self.times.partition_point(|&begin| begin <= after);
         self.times[first..].iter().copied().take_while(move |begin| *begin <= until)
     }
@@ -85,15 +85,16 @@ impl PowerTerms {
     /// Returns the seconds of a span from a time on in which a quantity is below its value there.
     #[must_use]
     pub fn seconds_below(&self, term: PowerTerm, from: Time, span: Span) -> Span {
-        let (level, until) = (self.at(term, from), from + span);
-        let turns: Vec<Time> = std::iter::once(from).chain(self.steps(from, until - Span(1))).chain([until]).collect();
-        let below = turns.windows(2).filter(|pair| self.at(term, pair[0]) < level);
+        let (level, until) = (self.value_at(term, from), from + span);
+        let turns: Vec<Time> =
+            std::iter::once(from).chain(self.step_times(from, until - Span(1))).chain([until]).collect();
+        let below = turns.windows(2).filter(|pair| self.value_at(term, pair[0]) < level);
         below.fold(Span::ZERO, |sum, pair| sum + (pair[1] - pair[0]))
     }
 
     /// Returns the terms with all times earlier by a span.
     #[must_use]
-    pub(crate) fn earlier(&self, by: Span) -> PowerTerms {
+    pub(crate) fn shifted_earlier(&self, by: Span) -> PowerTerms {
         PowerTerms { times: self.times.iter().map(|time| *time - by).collect(), ..self.clone() }
     }
 }
@@ -105,12 +106,12 @@ mod tests {
     #[test]
     fn sums_and_shares_by_hand() {
         let terms = PowerTerms { times: [0, 10, 30].map(Time).to_vec(), carbon: vec![5, 1, 3], price: Vec::new() };
-        assert!(terms.knows(PowerTerm::Carbon) && !terms.knows(PowerTerm::Price));
+        assert!(terms.has_term(PowerTerm::Carbon) && !terms.has_term(PowerTerm::Price));
         // 5 s of 5, 20 s of 1, 7 s of 3.
         assert_eq!(terms.sum(PowerTerm::Carbon, Time(5), Time(37)), 25 + 20 + 21);
         assert_eq!(terms.sum(PowerTerm::Carbon, Time(12), Time(20)), 8);
         assert_eq!(terms.sum(PowerTerm::Carbon, Time(40), Time(40)), 0);
-        assert_eq!(terms.steps(Time(0), Time(30)).collect::<Vec<_>>(), [Time(10), Time(30)]);
+        assert_eq!(terms.step_times(Time(0), Time(30)).collect::<Vec<_>>(), [Time(10), Time(30)]);
         // From 5 on: 5 s of 5, then all is below; from 30 on nothing is.
         assert_eq!(terms.seconds_below(PowerTerm::Carbon, Time(5), Span(50)), Span(45));
         assert_eq!(terms.seconds_below(PowerTerm::Carbon, Time(30), Span(50)), Span(0));

@@ -76,7 +76,7 @@ impl SizeSet {
     }
 
     /// Leaves out sizes beyond this one. Returns whether there were any; `None` if none is left.
-    pub fn cut(&mut self, most: Procs) -> Option<bool> {
+    pub fn cut_above(&mut self, most: Procs) -> Option<bool> {
         if self.min() > most {
             return None;
         }
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!([0, 5, 99].map(|size| list.at_least(size)), [Some(1), Some(16), None]);
         assert_eq!((range.iter().collect::<Vec<_>>(), range.count()), (vec![2, 3, 4, 5], 4));
         let mut list = list;
-        assert_eq!((list.cut(16), list.cut(8), list.cut(0)), (Some(false), Some(true), None));
+        assert_eq!((list.cut_above(16), list.cut_above(8), list.cut_above(0)), (Some(false), Some(true), None));
         assert_eq!(list, SizeSet::List(vec![1, 4]));
     }
 }

@@ -24,18 +24,18 @@ impl Decimal {
     pub const ONE: Decimal = Decimal { digits: 1, places: 0 };
 
     /// The denominator.
-    fn whole(self) -> u128 {
+    fn denominator(self) -> u128 {
         10u128.pow(self.places)
     }
 
-    /// The numerator over [`Decimal::whole`] of another decimal that has more places.
-    fn over(self, places: u32) -> u128 {
+    /// The numerator over [`Decimal::denominator`] of another decimal that has more places.
+    fn scaled_numerator(self, places: u32) -> u128 {
         u128::from(self.digits) * 10u128.pow(places - self.places)
     }
 
     /// The nearest number with this many digits behind the point, at most six; 0 of what is below.
     #[must_use]
-    pub fn rounded(number: f64, places: u32) -> Decimal {
+    pub fn from_rounded(number: f64, places: u32) -> Decimal {
         let places = places.min(PLACES);
         let mut digits = (number.clamp(0.0, 1e9) * 10f64.powi(places as i32)).round() as u64;
         let mut places = places;
@@ -51,28 +51,28 @@ impl Decimal {
     pub(super) fn of_speed(self, run: Span) -> Span {
         match self.digits {
             0 => Span(TIME_LIMIT),
-            digits => multiply(run, (self.whole(), u128::from(digits))),
+            digits => multiply_span(run, (self.denominator(), u128::from(digits))),
         }
     }
 
     /// The nearest float.
     #[must_use]
     pub fn as_f64(self) -> f64 {
-        self.digits as f64 / self.whole() as f64
+        self.digits as f64 / self.denominator() as f64
     }
 
     /// This share of a length of time, rounded up.
     #[must_use]
     pub fn share_of(self, span: Span) -> Span {
         let product = u128::from(self.digits) * span.0.max(0) as u128;
-        Span(i64::try_from(product.div_ceil(self.whole())).unwrap_or(TIME_LIMIT))
+        Span(i64::try_from(product.div_ceil(self.denominator())).unwrap_or(TIME_LIMIT))
     }
 }
 
 impl Ord for Decimal {
     fn cmp(&self, other: &Decimal) -> Ordering {
         let places = self.places.max(other.places);
-        self.over(places).cmp(&other.over(places))
+        self.scaled_numerator(places).cmp(&other.scaled_numerator(places))
     }
 }
 
@@ -104,7 +104,7 @@ impl FromStr for Decimal {
 
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = self.whole();
+        let whole = self.denominator();
         let digits = u128::from(self.digits);
         if self.places == 0 {
             return write!(f, "{digits}");
@@ -227,38 +227,38 @@ impl fmt::Display for Speedup {
 
 impl Speedup {
     /// The speedup of `n` processors over one as a fraction. Of a table it has no meaning.
-    pub(super) fn ratio(&self, n: Procs) -> (u128, u128) {
+    pub(super) fn speedup_ratio(&self, n: Procs) -> (u128, u128) {
         let n = u128::from(n.max(1));
         match self {
             Speedup::None | Speedup::Table(_) => (1, 1),
             Speedup::Linear => (n, 1),
             Speedup::Amdahl(share) => {
-                let (part, whole) = (u128::from(share.digits), share.whole());
+                let (part, whole) = (u128::from(share.digits), share.denominator());
                 (n * whole, (whole - part) * n + part)
             }
             Speedup::Power(exponent) => (((n as f64).powf(exponent.as_f64()) * 1e6 + 0.5).floor() as u128, 1_000_000),
-            Speedup::Downey(average, sigma) => downey(*average, *sigma, n),
+            Speedup::Downey(average, sigma) => downey_ratio(*average, *sigma, n),
         }
     }
 
     /// Returns the run time at one size of a job that takes `base` at another, rounded up to whole
     /// seconds.
     #[must_use]
-    pub fn convert(&self, base: Span, from: Procs, to: Procs) -> Span {
+    pub fn convert_run(&self, base: Span, from: Procs, to: Procs) -> Span {
         if let Speedup::Table(rows) = self {
             let seconds = |size| rows.binary_search_by_key(&size, |row| row.0).ok().map(|at| rows[at].1.0 as u128);
             return match (seconds(from), seconds(to)) {
-                (Some(at), Some(then)) if at > 0 => multiply(base, (then, at)),
+                (Some(at), Some(then)) if at > 0 => multiply_span(base, (then, at)),
                 _ => base,
             };
         }
         if from == to || *self == Speedup::None {
             return base;
         }
-        let ((a, b), (c, d)) = (self.ratio(from), self.ratio(to));
-        let ((a, c), (b, d)) = (reduced(a, c), reduced(b, d));
+        let ((a, b), (c, d)) = (self.speedup_ratio(from), self.speedup_ratio(to));
+        let ((a, c), (b, d)) = (reduce_fraction(a, c), reduce_fraction(b, d));
         match (a.checked_mul(d), b.checked_mul(c)) {
-            (Some(over), Some(under)) => multiply(base, (over, under)),
+            (Some(over), Some(under)) => multiply_span(base, (over, under)),
             _ => Span((base.as_f64() * (a as f64 / b as f64) * (d as f64 / c as f64)).ceil() as i64),
         }
     }
@@ -269,45 +269,45 @@ impl Speedup {
     pub fn convert_all(&self, times: &[(Procs, Decimal, Span)], to: Procs) -> Span {
         // Work as a fraction: seconds times speed.
         let speed = |size| match self {
-            Speedup::Table(_) => self.listed(size).map_or((1, 1), |seconds| (1, seconds.0.max(1) as u128)),
-            _ => self.ratio(size),
+            Speedup::Table(_) => self.listed_seconds(size).map_or((1, 1), |seconds| (1, seconds.0.max(1) as u128)),
+            _ => self.speedup_ratio(size),
         };
         let mut work = Some((0u128, 1u128));
         for &(size, pace, time) in times {
             let (over, under) = speed(size);
             work = work.and_then(|(sum, whole)| {
                 let part = (time.0.max(0) as u128).checked_mul(over)?.checked_mul(u128::from(pace.digits))?;
-                let under = under.checked_mul(pace.whole())?;
+                let under = under.checked_mul(pace.denominator())?;
                 let sum = sum.checked_mul(under)?.checked_add(part.checked_mul(whole)?)?;
-                Some(reduced(sum, whole.checked_mul(under)?))
+                Some(reduce_fraction(sum, whole.checked_mul(under)?))
             });
         }
         let (over, under) = speed(to);
         let exact = work.and_then(|(sum, whole)| {
-            let (sum, over) = reduced(sum, over);
-            let (under, whole) = reduced(under, whole);
+            let (sum, over) = reduce_fraction(sum, over);
+            let (under, whole) = reduce_fraction(under, whole);
             Some(sum.checked_mul(under)?.div_ceil(whole.checked_mul(over)?))
         });
         match exact {
             Some(seconds) => Span(i64::try_from(seconds).unwrap_or(TIME_LIMIT).min(TIME_LIMIT)),
             None => times
                 .iter()
-                .fold(Span::ZERO, |sum, &(size, pace, time)| sum + self.convert(pace.share_of(time), size, to)),
+                .fold(Span::ZERO, |sum, &(size, pace, time)| sum + self.convert_run(pace.share_of(time), size, to)),
         }
     }
 
     /// Returns the seconds that a table says for a size.
     #[must_use]
-    pub fn listed(&self, size: Procs) -> Option<Span> {
+    pub fn listed_seconds(&self, size: Procs) -> Option<Span> {
         let Speedup::Table(rows) = self else { return None };
         rows.binary_search_by_key(&size, |row| row.0).ok().map(|at| rows[at].1)
     }
 }
 
 /// Downey's two cases, each continuous at its borders.
-fn downey(average: Decimal, sigma: Decimal, n: u128) -> (u128, u128) {
+fn downey_ratio(average: Decimal, sigma: Decimal, n: u128) -> (u128, u128) {
     let places = average.places.max(sigma.places);
-    let (a, s, q) = (average.over(places), sigma.over(places), 10u128.pow(places));
+    let (a, s, q) = (average.scaled_numerator(places), sigma.scaled_numerator(places), 10u128.pow(places));
     let flat = (a, q);
     let (over, under) = if s <= q {
         if n * q <= a {
@@ -322,25 +322,25 @@ fn downey(average: Decimal, sigma: Decimal, n: u128) -> (u128, u128) {
     } else {
         flat
     };
-    reduced(over, under)
+    reduce_fraction(over, under)
 }
 
-fn divisor(mut a: u128, mut b: u128) -> u128 {
+fn common_divisor(mut a: u128, mut b: u128) -> u128 {
     while b > 0 {
         (a, b) = (b, a % b);
     }
     a.max(1)
 }
 
-fn reduced(a: u128, b: u128) -> (u128, u128) {
-    let common = divisor(a, b);
+fn reduce_fraction(a: u128, b: u128) -> (u128, u128) {
+    let common = common_divisor(a, b);
     (a / common, b / common)
 }
 
 /// `base · over / under`, rounded up.
-pub(crate) fn multiply(base: Span, ratio: (u128, u128)) -> Span {
-    let (base, under) = reduced(base.0.max(0) as u128, ratio.1.max(1));
-    let (over, under) = reduced(ratio.0, under);
+pub(crate) fn multiply_span(base: Span, ratio: (u128, u128)) -> Span {
+    let (base, under) = reduce_fraction(base.0.max(0) as u128, ratio.1.max(1));
+    let (over, under) = reduce_fraction(ratio.0, under);
     let seconds = match base.checked_mul(over) {
         Some(product) => product.div_ceil(under),
         None => (base as f64 * (over as f64 / under as f64)).ceil() as u128,
@@ -353,7 +353,7 @@ mod tests {
     use super::*;
 
     fn seconds(model: &str, base: i64, from: Procs, to: Procs) -> i64 {
-        model.parse::<Speedup>().unwrap_or_else(|e| panic!("{e}")).convert(Span(base), from, to).0
+        model.parse::<Speedup>().unwrap_or_else(|e| panic!("{e}")).convert_run(Span(base), from, to).0
     }
 
     #[test]
@@ -400,9 +400,9 @@ mod tests {
     fn downey_is_continuous_at_its_borders() {
         for (average, sigma) in [("4", "0"), ("4", "1"), ("5", "0.7"), ("3", "2"), ("1", "0.3")] {
             let model: Speedup = format!("downey:{average}:{sigma}").parse().expect("a model");
-            assert_eq!(model.ratio(1), (1, 1), "{model}");
+            assert_eq!(model.speedup_ratio(1), (1, 1), "{model}");
             let value = |n| {
-                let (over, under) = model.ratio(n);
+                let (over, under) = model.speedup_ratio(n);
                 over as f64 / under as f64
             };
             let most: f64 = average.parse().expect("a number");

@@ -38,13 +38,13 @@ impl NodeNeedBook {
     /// The need of a job.
     ///
     /// # Errors
-    /// Those of [`JobNodeNeed::of`].
-    pub fn of(&mut self, job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Result<Arc<JobNodeNeed>, String> {
+    /// Those of [`JobNodeNeed::from_job`].
+    pub fn need_of(&mut self, job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Result<Arc<JobNodeNeed>, String> {
         let (demand, procs) = (job.demand.0 as usize, job.procs as usize);
         if let Some(Some(need)) = self.known.get(demand).and_then(|own| own.get(procs)) {
             return Ok(Arc::clone(need));
         }
-        let need = Arc::new(JobNodeNeed::of(job, table, floor)?);
+        let need = Arc::new(JobNodeNeed::from_job(job, table, floor)?);
         let more = (procs + 1).saturating_sub(self.known.get(demand).map_or(0, Vec::len))
             + (demand + 1).saturating_sub(self.known.len());
         if self.places + more > PLACES {

@@ -28,9 +28,9 @@ pub struct NodeFloor {
 impl NodeFloor {
     /// The nodes of a table; `None` where jobs are not placed on them.
     #[must_use]
-    pub fn of(table: &ResourceTable) -> Option<NodeFloor> {
-        let fill = table.fill()?;
-        let mut classes: Vec<NodeClass> = table.classes().to_vec();
+    pub fn from_table(table: &ResourceTable) -> Option<NodeFloor> {
+        let fill = table.node_fill()?;
+        let mut classes: Vec<NodeClass> = table.node_classes().to_vec();
         let memory = classes.iter().any(|class| class.memory_kb > 0);
         let mut devices: Vec<(String, String)> = Vec::new();
         for (name, kind, _) in classes.iter().flat_map(|class| &class.devices) {
@@ -88,7 +88,7 @@ impl NodeFloor {
     /// The processors of a node.
     #[inline]
     #[must_use]
-    pub fn processors(&self, node: usize) -> std::ops::Range<Procs> {
+    pub fn node_processors(&self, node: usize) -> std::ops::Range<Procs> {
         self.first[node]..self.first[node + 1]
     }
 
@@ -108,7 +108,7 @@ impl NodeFloor {
 
     /// The weight of a node.
     #[inline]
-    pub(super) fn weight(&self, node: usize) -> u64 {
+    pub(super) fn node_weight(&self, node: usize) -> u64 {
         self.classes[usize::from(self.class_of[node])].weight
     }
 

@@ -1,10 +1,10 @@
 //! Free amounts of every node, searchable by free cores.
 //!
 //! Nodes of one weight are bits, in one row of words for each number of free cores. A change on a
-//! node moves a bit. [`NodeIndex::place`] chooses the nodes that [`NodeFloor::place`] chooses, and
-//! looks at few others.
+//! node moves a bit. [`NodeIndex::find_seat`] chooses the nodes that [`NodeFloor::find_seat`]
+//! chooses, and looks at few others.
 
-use super::placing::{NodeOffer, dealt, seated};
+use super::placing::{NodeOffer, build_seat, deal_pieces};
 use super::{JobNodeNeed, NodeFloor, NodeLevels, NodeSeat};
 use crate::model::NodeFill;
 use std::cmp::Reverse;
@@ -39,7 +39,7 @@ struct WeightGroup {
 
 impl WeightGroup {
     #[inline]
-    fn enter(&mut self, at: u32, cores: i64) {
+    fn enter_node(&mut self, at: u32, cores: i64) {
         if cores > 0 {
             let (row, at) = (cores as usize, at as usize);
             self.bits[row * self.words + at / 64] |= 1 << (at % 64);
@@ -49,7 +49,7 @@ impl WeightGroup {
     }
 
     #[inline]
-    fn leave(&mut self, at: u32, cores: i64) {
+    fn leave_node(&mut self, at: u32, cores: i64) {
         if cores > 0 {
             let (row, at) = (cores as usize, at as usize);
             self.bits[row * self.words + at / 64] &= !(1 << (at % 64));
@@ -84,7 +84,7 @@ impl WeightGroup {
     }
 
     /// Rows with nodes from one to another, ascending.
-    fn upward(&self, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
+    fn rows_upward(&self, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
         let mut next = from;
         std::iter::from_fn(move || {
             let row = self.row_from(next).filter(|&row| row <= to)?;
@@ -94,7 +94,7 @@ impl WeightGroup {
     }
 
     /// Rows with nodes, descending to one that is above 0.
-    fn downward(&self, to: usize) -> impl Iterator<Item = usize> + '_ {
+    fn rows_downward(&self, to: usize) -> impl Iterator<Item = usize> + '_ {
         let mut next = usize::MAX;
         std::iter::from_fn(move || {
             let row = self.row_until(next).filter(|&row| row >= to)?;
@@ -104,7 +104,7 @@ impl WeightGroup {
     }
 
     /// The nodes in a row, ascending.
-    fn row(&self, row: usize) -> impl Iterator<Item = u32> + '_ {
+    fn row_nodes(&self, row: usize) -> impl Iterator<Item = u32> + '_ {
         let words = self.bits[row * self.words..(row + 1) * self.words].iter().enumerate();
         words.flat_map(move |(word, &bits)| {
             let mut bits = bits;
@@ -120,7 +120,7 @@ impl WeightGroup {
 impl NodeIndex {
     /// An index of these amounts. O(nodes · width).
     pub fn new(levels: NodeLevels, floor: &NodeFloor) -> NodeIndex {
-        let mut weights: Vec<u64> = (0..floor.len()).map(|node| floor.weight(node)).collect();
+        let mut weights: Vec<u64> = (0..floor.len()).map(|node| floor.node_weight(node)).collect();
         weights.sort_unstable();
         weights.dedup();
         let group = |&weight: &u64| WeightGroup { weight, ..WeightGroup::default() };
@@ -128,7 +128,7 @@ impl NodeIndex {
         let mut spots = Vec::with_capacity(floor.len());
         let mut most = vec![0; groups.len()];
         for node in 0..floor.len() {
-            let at = weights.partition_point(|&other| other < floor.weight(node));
+            let at = weights.partition_point(|&other| other < floor.node_weight(node));
             spots.push((at as u32, groups[at].nodes.len() as u32));
             groups[at].nodes.push(node as u32);
             most[at] = floor.empty_row(node)[0].max(most[at]);
@@ -141,7 +141,7 @@ impl NodeIndex {
             group.filled = vec![0; rows.div_ceil(64)];
         }
         let mut index = NodeIndex { levels, groups, spots };
-        (0..floor.len()).for_each(|node| index.enter(node));
+        (0..floor.len()).for_each(|node| index.enter_node(node));
         index
     }
 
@@ -152,56 +152,57 @@ impl NodeIndex {
     }
 
     #[inline]
-    fn enter(&mut self, node: usize) {
+    fn enter_node(&mut self, node: usize) {
         let (group, at) = self.spots[node];
-        self.groups[group as usize].enter(at, self.levels.cores(node));
+        self.groups[group as usize].enter_node(at, self.levels.free_cores(node));
     }
 
     /// A node had `before` free cores, and may have others now.
     #[inline]
-    fn moved(&mut self, node: usize, before: i64) {
-        let cores = self.levels.cores(node);
+    fn move_node(&mut self, node: usize, before: i64) {
+        let cores = self.levels.free_cores(node);
         if cores != before {
             let (group, at) = self.spots[node];
             let group = &mut self.groups[group as usize];
-            group.leave(at, before);
-            group.enter(at, cores);
+            group.leave_node(at, before);
+            group.enter_node(at, cores);
         }
     }
 
     /// A node has these amounts from now on, without so many cores that are out.
     #[inline]
-    pub fn set(&mut self, node: usize, row: &[i64], out: i64) {
+    pub fn set_node(&mut self, node: usize, row: &[i64], out: i64) {
         let cores = row.iter().take(1).map(|cores| cores - out);
         self.set_each(node, cores.chain(row.iter().skip(1).copied()));
     }
 
     /// More cores of a node are up. Returns by how many pieces the room for a job grows by that.
-    pub fn regained(&mut self, node: usize, cores: i64, need: &JobNodeNeed, floor: &NodeFloor) -> u64 {
-        let (before, room) = (self.levels.cores(node), need.room(floor, self.levels.row(node), node));
+    pub fn regain_cores(&mut self, node: usize, cores: i64, need: &JobNodeNeed, floor: &NodeFloor) -> u64 {
+        let (before, room) =
+            (self.levels.free_cores(node), need.room_on_node(floor, self.levels.node_amounts(node), node));
         self.levels.add_cores(node, cores);
-        self.moved(node, before);
-        u64::from(need.room(floor, self.levels.row(node), node) - room)
+        self.move_node(node, before);
+        u64::from(need.room_on_node(floor, self.levels.node_amounts(node), node) - room)
     }
 
     /// A node has the amounts of another index from now on.
     #[inline]
     pub fn set_as(&mut self, node: usize, other: &NodeIndex) {
-        self.set(node, other.levels.row(node), 0);
+        self.set_node(node, other.levels.node_amounts(node), 0);
     }
 
     /// A node has the lesser amounts of two indices from now on.
     #[inline]
     pub fn set_lesser(&mut self, node: usize, one: &NodeIndex, other: &NodeIndex) {
-        let (one, other) = (one.levels.row(node), other.levels.row(node));
-        self.set_each(node, one.iter().zip(other).map(|(a, b)| *a.min(b)));
+        let (first_row, second_row) = (one.levels.node_amounts(node), other.levels.node_amounts(node));
+        self.set_each(node, first_row.iter().zip(second_row).map(|(a, b)| *a.min(b)));
     }
 
     #[inline]
     fn set_each(&mut self, node: usize, row: impl Iterator<Item = i64>) {
-        let before = self.levels.cores(node);
-        self.levels.set(node, row);
-        self.moved(node, before);
+        let before = self.levels.free_cores(node);
+        self.levels.set_node(node, row);
+        self.move_node(node, before);
     }
 
     /// Becomes a copy of an index of the same nodes, in its own memory.
@@ -215,55 +216,56 @@ impl NodeIndex {
     }
 
     /// A job takes its seat (`sign` −1), or leaves it (+1).
-    pub fn change(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
+    pub fn change_seat(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
         seat.on.iter().for_each(|&on| self.change_on(need, on, floor, sign));
     }
 
     #[inline]
     fn change_on(&mut self, need: &JobNodeNeed, on: (u32, u32), floor: &NodeFloor, sign: i64) {
         let node = on.0 as usize;
-        let before = self.levels.cores(node);
+        let before = self.levels.free_cores(node);
         self.levels.change_on(need, on, floor, sign);
-        self.moved(node, before);
+        self.move_node(node, before);
     }
 
     /// A job leaves its seat. Returns by how many pieces the room for another grows by that.
-    pub fn freed(&mut self, held: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, need: &JobNodeNeed) -> u64 {
+    pub fn leave_seat(&mut self, held: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, need: &JobNodeNeed) -> u64 {
         let mut more = 0;
         for &on in &seat.on {
             let node = on.0 as usize;
-            let before = need.room(floor, self.levels.row(node), node);
+            let before = need.room_on_node(floor, self.levels.node_amounts(node), node);
             self.change_on(held, on, floor, 1);
-            more += u64::from(need.room(floor, self.levels.row(node), node) - before);
+            more += u64::from(need.room_on_node(floor, self.levels.node_amounts(node), node) - before);
         }
         more
     }
 
     /// Pieces of a job for which there is room; where there is enough, perhaps fewer than that.
-    pub fn room(&self, need: &JobNodeNeed, floor: &NodeFloor) -> u64 {
-        let mut held = 0;
+    pub fn count_room(&self, need: &JobNodeNeed, floor: &NodeFloor) -> u64 {
+        let mut piece_count = 0;
         for group in &self.groups {
-            for node in group.downward(need.cores as usize).flat_map(|row| group.row(row)) {
-                held += u64::from(need.room(floor, self.levels.row(node as usize), node as usize));
-                if held >= u64::from(need.pieces) {
-                    return held;
+            for node in group.rows_downward(need.cores as usize).flat_map(|row| group.row_nodes(row)) {
+                piece_count +=
+                    u64::from(need.room_on_node(floor, self.levels.node_amounts(node as usize), node as usize));
+                if piece_count >= u64::from(need.pieces) {
+                    return piece_count;
                 }
             }
         }
-        held
+        piece_count
     }
 
     /// Returns whether the job would fit if only cores counted. O(cores of a node).
     fn may_hold(&self, need: &JobNodeNeed) -> bool {
-        let (cores, mut left) = (need.cores as usize, u64::from(need.pieces));
+        let (cores, mut pieces_left) = (need.cores as usize, u64::from(need.pieces));
         for group in &self.groups {
-            for row in group.downward(cores) {
-                let each = if need.is_apart() { 1 } else { row / cores };
-                let held = each as u64 * u64::from(group.counts[row]);
-                if held >= left {
+            for row in group.rows_downward(cores) {
+                let node_pieces = if need.is_apart() { 1 } else { row / cores };
+                let row_pieces = node_pieces as u64 * u64::from(group.counts[row]);
+                if row_pieces >= pieces_left {
                     return true;
                 }
-                left -= held;
+                pieces_left -= row_pieces;
             }
         }
         false
@@ -271,59 +273,61 @@ impl NodeIndex {
 
     /// The nodes for a job; `None` where it does not fit. Where free cores decide about room, it
     /// costs O(cores of a node) and a step for each 64 nodes and for each node that the job takes.
-    pub fn place(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+    pub fn find_seat(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
         if self.levels.procs() < need.procs() || !self.may_hold(need) {
             return None;
         }
-        let taken = match floor.fill {
-            NodeFill::Spread => self.spread(need, floor)?,
-            NodeFill::Pack | NodeFill::Whole if need.is_apart() => self.first(need, floor)?,
-            NodeFill::Pack | NodeFill::Whole => self.packed(need, floor)?,
+        let node_pieces = match floor.fill {
+            NodeFill::Spread => self.spread_pieces(need, floor)?,
+            NodeFill::Pack | NodeFill::Whole if need.is_apart() => self.pick_tightest(need, floor)?,
+            NodeFill::Pack | NodeFill::Whole => self.pack_pieces(need, floor)?,
         };
-        Some(seated(need, taken))
+        Some(build_seat(need, node_pieces))
     }
 
     /// One piece on each of the tightest nodes.
-    fn first(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<Vec<(u32, u32)>> {
-        let has_room = |&node: &u32| need.room(floor, self.levels.row(node as usize), node as usize) > 0;
-        let rows = |group| WeightGroup::upward(group, need.cores as usize, usize::MAX);
-        let nodes = self.groups.iter().flat_map(|group| rows(group).flat_map(|row| group.row(row)));
-        let taken: Vec<(u32, u32)> = nodes.filter(has_room).take(need.pieces as usize).map(|node| (node, 1)).collect();
-        (taken.len() == need.pieces as usize).then_some(taken)
+    fn pick_tightest(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<Vec<(u32, u32)>> {
+        let has_room =
+            |&node: &u32| need.room_on_node(floor, self.levels.node_amounts(node as usize), node as usize) > 0;
+        let rows = |group| WeightGroup::rows_upward(group, need.cores as usize, usize::MAX);
+        let nodes = self.groups.iter().flat_map(|group| rows(group).flat_map(|row| group.row_nodes(row)));
+        let node_pieces: Vec<(u32, u32)> =
+            nodes.filter(has_room).take(need.pieces as usize).map(|node| (node, 1)).collect();
+        (node_pieces.len() == need.pieces as usize).then_some(node_pieces)
     }
 
     /// As few nodes as possible.
-    fn packed(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<Vec<(u32, u32)>> {
-        let mut left = need.pieces;
-        let mut used = vec![0_u64; if left == 1 { 0 } else { floor.len().div_ceil(64) }];
-        match self.tightest(need, left, &self.groups, &used, floor) {
-            Some(node) => return Some(vec![(node, left)]),
-            None if left == 1 => return None,
+    fn pack_pieces(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<Vec<(u32, u32)>> {
+        let mut pieces_left = need.pieces;
+        let mut used_nodes = vec![0_u64; if pieces_left == 1 { 0 } else { floor.len().div_ceil(64) }];
+        match self.find_tightest(need, pieces_left, &self.groups, &used_nodes, floor) {
+            Some(node) => return Some(vec![(node, pieces_left)]),
+            None if pieces_left == 1 => return None,
             None => {}
         }
-        let mut taken = Vec::new();
+        let mut node_pieces = Vec::new();
         for at in 0..self.groups.len() {
-            let found = self.by_room(&self.groups[at], need, floor, |node, room| {
-                taken.push((node, room));
-                used[node as usize / 64] |= 1 << (node % 64);
-                left -= room;
-                match self.tightest(need, left, &self.groups[at..], &used, floor) {
+            let search_end = self.by_room(&self.groups[at], need, floor, |node, room| {
+                node_pieces.push((node, room));
+                used_nodes[node as usize / 64] |= 1 << (node % 64);
+                pieces_left -= room;
+                match self.find_tightest(need, pieces_left, &self.groups[at..], &used_nodes, floor) {
                     None => ControlFlow::Continue(()),
                     Some(node) => {
-                        taken.push((node, left));
+                        node_pieces.push((node, pieces_left));
                         ControlFlow::Break(())
                     }
                 }
             });
-            if found.is_break() {
-                return Some(taken);
+            if search_end.is_break() {
+                return Some(node_pieces);
             }
         }
         None
     }
 
     /// The node with the fewest free cores of those that are not used and hold so many pieces.
-    fn tightest(
+    fn find_tightest(
         &self,
         need: &JobNodeNeed,
         pieces: u32,
@@ -333,9 +337,12 @@ impl NodeIndex {
     ) -> Option<u32> {
         let cores = u64::from(need.cores) * u64::from(pieces);
         let is_used = |node: u32| used.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1);
-        let mut nodes =
-            groups.iter().flat_map(|group| group.upward(cores as usize, usize::MAX).flat_map(|row| group.row(row)));
-        nodes.find(|&node| !is_used(node) && need.room(floor, self.levels.row(node as usize), node as usize) >= pieces)
+        let mut nodes = groups
+            .iter()
+            .flat_map(|group| group.rows_upward(cores as usize, usize::MAX).flat_map(|row| group.row_nodes(row)));
+        nodes.find(|&node| {
+            !is_used(node) && need.room_on_node(floor, self.levels.node_amounts(node as usize), node as usize) >= pieces
+        })
     }
 
     /// Passes on the nodes of a group with room: those with most of it first, of these the ones
@@ -359,9 +366,9 @@ impl NodeIndex {
                 bound.pop();
                 pass(node, room)?;
             }
-            for row in group.upward(most * cores, top) {
-                for node in group.row(row) {
-                    match need.room(floor, self.levels.row(node as usize), node as usize) {
+            for row in group.rows_upward(most * cores, top) {
+                for node in group.row_nodes(row) {
+                    match need.room_on_node(floor, self.levels.node_amounts(node as usize), node as usize) {
                         0 => {}
                         room if room as usize == most => pass(node, room)?,
                         room => bound.push((room, Reverse(row), Reverse(node))),
@@ -383,15 +390,17 @@ impl NodeIndex {
     }
 
     /// Piece by piece.
-    fn spread(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<Vec<(u32, u32)>> {
+    fn spread_pieces(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<Vec<(u32, u32)>> {
         let mut offers: Vec<NodeOffer> = Vec::new();
-        let mut held = 0;
+        let mut piece_count = 0;
         'all: for group in &self.groups {
-            for row in group.downward(need.cores as usize) {
-                for node in group.row(row) {
-                    let room = need.room(floor, self.levels.row(node as usize), node as usize).min(need.pieces);
+            for row in group.rows_downward(need.cores as usize) {
+                for node in group.row_nodes(row) {
+                    let room = need
+                        .room_on_node(floor, self.levels.node_amounts(node as usize), node as usize)
+                        .min(need.pieces);
                     if room > 0 {
-                        held += u64::from(room);
+                        piece_count += u64::from(room);
                         offers.push(NodeOffer { node, weight: group.weight, room, cores: row as i64 });
                     }
                     if offers.len() == need.pieces as usize {
@@ -400,7 +409,7 @@ impl NodeIndex {
                 }
             }
         }
-        (held >= u64::from(need.pieces)).then(|| dealt(&offers, need.pieces))
+        (piece_count >= u64::from(need.pieces)).then(|| deal_pieces(&offers, need.pieces))
     }
 }
 
@@ -418,7 +427,7 @@ mod tests {
     fn table(fill: NodeFill, shapes: &[NodeShape]) -> (Arc<ResourceTable>, Vec<Job>) {
         let mut table = ResourceTableBuilder::new();
         for (name, cores, memory_kb, gpus, weight) in [("a", 4, 8, 0, 1), ("b", 8, 12, 2, 5), ("c", 6, 9, 0, 1)] {
-            table.class(NodeClass {
+            table.add_class(NodeClass {
                 nodes: (0..70).map(|at| format!("{name}{at}")).collect(),
                 cores,
                 memory_kb,
@@ -427,12 +436,12 @@ mod tests {
                 weight,
             });
         }
-        table.fill(fill);
+        table.set_fill(fill);
         let mut jobs = Vec::new();
         for shape in shapes {
             let mut job = Job::new(Time(0), shape.tasks.max(1), Span(1));
             let demand = Demand { shape: Some(NodeShape { tasks: 0, ..shape.clone() }), ..Demand::default() };
-            job.demand = table.intern(demand).expect("no resources");
+            job.demand = table.intern_demand(demand).expect("no resources");
             jobs.push(job);
         }
         (table.finish(), jobs)
@@ -477,8 +486,8 @@ mod tests {
             drained in prop::collection::vec((0usize..210, 0i64..9), 0..40),
         ) {
             let (table, jobs) = table(fill, &shapes);
-            let floor = NodeFloor::of(&table).expect("nodes");
-            let mut levels = NodeLevels::empty(&floor);
+            let floor = NodeFloor::from_table(&table).expect("nodes");
+            let mut levels = NodeLevels::from_floor(&floor);
             for (node, cores) in drained {
                 (0..cores).for_each(|_| levels.lose_core(node));
             }
@@ -486,22 +495,22 @@ mod tests {
             let mut copy = index.clone();
             let mut held: Vec<(JobNodeNeed, NodeSeat)> = Vec::new();
             for (job, leaves) in jobs.iter().zip(leaves) {
-                let Ok(need) = JobNodeNeed::of(job, &table, &floor) else { continue };
-                let seat = index.place(&need, &floor);
-                prop_assert_eq!(&seat, &floor.place(&need, &levels), "{:?}", need);
-                let room: u64 = (0..floor.len()).map(|node| u64::from(need.room(&floor, levels.row(node), node))).sum();
+                let Ok(need) = JobNodeNeed::from_job(job, &table, &floor) else { continue };
+                let seat = index.find_seat(&need, &floor);
+                prop_assert_eq!(&seat, &floor.find_seat(&need, &levels), "{:?}", need);
+                let room: u64 = (0..floor.len()).map(|node| u64::from(need.room_on_node(&floor, levels.node_amounts(node), node))).sum();
                 let most = u64::from(need.pieces());
-                prop_assert_eq!(index.room(&need, &floor).min(most), room.min(most));
+                prop_assert_eq!(index.count_room(&need, &floor).min(most), room.min(most));
                 if let Some(seat) = seat {
-                    index.change(&need, &seat, &floor, -1);
-                    levels.change(&need, &seat, &floor, -1);
+                    index.change_seat(&need, &seat, &floor, -1);
+                    levels.change_seat(&need, &seat, &floor, -1);
                     held.push((need.clone(), seat));
                 }
                 if held.len() > 3 {
                     let (own, seat) = held.swap_remove(leaves.index(held.len()));
                     let before = room_in_all(&need, &levels, &floor);
-                    levels.change(&own, &seat, &floor, 1);
-                    let more = index.freed(&own, &seat, &floor, &need);
+                    levels.change_seat(&own, &seat, &floor, 1);
+                    let more = index.leave_seat(&own, &seat, &floor, &need);
                     prop_assert_eq!(room_in_all(&need, &levels, &floor), before + more);
                 }
                 prop_assert_eq!(index.levels(), &levels);
@@ -511,13 +520,13 @@ mod tests {
                 (0..floor.len()).for_each(|node| copy.set_as(node, &index));
                 for index in [&copy, &other] {
                     prop_assert_eq!(index.levels(), &levels);
-                    prop_assert_eq!(index.place(&need, &floor), floor.place(&need, &levels));
+                    prop_assert_eq!(index.find_seat(&need, &floor), floor.find_seat(&need, &levels));
                 }
             }
         }
     }
 
     fn room_in_all(need: &JobNodeNeed, levels: &NodeLevels, floor: &NodeFloor) -> u64 {
-        (0..floor.len()).map(|node| u64::from(need.room(floor, levels.row(node), node))).sum()
+        (0..floor.len()).map(|node| u64::from(need.room_on_node(floor, levels.node_amounts(node), node))).sum()
     }
 }

@@ -25,7 +25,7 @@ pub struct NodeSeat {
 impl NodeLevels {
     /// The machine without jobs.
     #[must_use]
-    pub fn empty(floor: &NodeFloor) -> NodeLevels {
+    pub fn from_floor(floor: &NodeFloor) -> NodeLevels {
         let rows = (0..floor.len()).flat_map(|node| floor.empty_row(node).iter().copied()).collect();
         NodeLevels { width: floor.width(), rows, free: i64::from(floor.procs()) }
     }
@@ -37,7 +37,7 @@ impl NodeLevels {
     }
 
     /// The lesser amounts of both.
-    pub fn lesser(&self, other: &NodeLevels) -> NodeLevels {
+    pub fn lesser_of(&self, other: &NodeLevels) -> NodeLevels {
         let rows = self.rows.iter().zip(&other.rows).map(|(own, other)| *own.min(other)).collect();
         NodeLevels::of_rows(self.width, rows)
     }
@@ -51,7 +51,7 @@ impl NodeLevels {
     /// Free amounts of a node.
     #[inline]
     #[must_use]
-    pub fn row(&self, node: usize) -> &[i64] {
+    pub fn node_amounts(&self, node: usize) -> &[i64] {
         &self.rows[node * self.width..(node + 1) * self.width]
     }
 
@@ -63,7 +63,7 @@ impl NodeLevels {
     /// Free cores of a node.
     #[inline]
     #[must_use]
-    pub fn cores(&self, node: usize) -> i64 {
+    pub fn free_cores(&self, node: usize) -> i64 {
         self.rows[node * self.width]
     }
 
@@ -90,7 +90,7 @@ impl NodeLevels {
 
     /// A job takes its seat (`sign` −1), or leaves it (+1).
     #[inline]
-    pub fn change(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
+    pub fn change_seat(&mut self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, sign: i64) {
         seat.on.iter().for_each(|&on| self.change_on(need, on, floor, sign));
     }
 
@@ -106,7 +106,7 @@ impl NodeLevels {
         }
     }
 
-    /// [`NodeLevels::change`] on one node.
+    /// [`NodeLevels::change_seat`] on one node.
     #[inline]
     pub(super) fn change_on(&mut self, need: &JobNodeNeed, (node, cores): (u32, u32), floor: &NodeFloor, sign: i64) {
         let node = node as usize;
@@ -118,7 +118,7 @@ impl NodeLevels {
 
     /// A node has these amounts from now on.
     #[inline]
-    pub(super) fn set(&mut self, node: usize, amounts: impl Iterator<Item = i64>) {
+    pub(super) fn set_node(&mut self, node: usize, amounts: impl Iterator<Item = i64>) {
         let row = &mut self.rows[node * self.width..(node + 1) * self.width];
         let before = row[0].max(0);
         row.iter_mut().zip(amounts).for_each(|(own, amount)| *own = amount);
@@ -128,13 +128,13 @@ impl NodeLevels {
     /// Returns whether a seat is free for a job that had it. One that ran before the simulation
     /// began may have had a seat that it would not be given.
     #[must_use]
-    pub fn admits(&self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor) -> bool {
-        let mut taken = vec![0; self.width];
+    pub fn is_seat_free(&self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor) -> bool {
+        let mut taken_amounts = vec![0; self.width];
         seat.on.iter().all(|&(node, cores)| {
             let node = node as usize;
-            taken.fill(0);
-            need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
-            self.row(node).iter().zip(&taken).all(|(free, taken)| free >= taken)
+            taken_amounts.fill(0);
+            need.each_amount(floor.empty_row(node), cores, |column, amount| taken_amounts[column] += amount);
+            self.node_amounts(node).iter().zip(&taken_amounts).all(|(free, taken)| free >= taken)
         })
     }
 }
@@ -143,18 +143,18 @@ impl NodeSeat {
     /// Its processors, the lowest free ones of each node, those of `last` behind others; takes them
     /// out of `free`, the free processors in words of 64.
     #[must_use]
-    pub fn name(&self, floor: &NodeFloor, free: &mut [u64], last: &ProcSet) -> ProcSet {
+    pub fn name_processors(&self, floor: &NodeFloor, free: &mut [u64], last: &ProcSet) -> ProcSet {
         let mut ranges: Vec<std::ops::Range<Procs>> = Vec::with_capacity(self.on.len());
         for &(node, cores) in &self.on {
-            let own = floor.processors(node as usize);
-            let mut left = cores;
+            let own = floor.node_processors(node as usize);
+            let mut cores_left = cores;
             let mut add = |at: Procs| {
                 let (word, bit) = (at as usize / 64, 1_u64 << (at % 64));
-                if left == 0 || free[word] & bit == 0 {
+                if cores_left == 0 || free[word] & bit == 0 {
                     return;
                 }
                 free[word] &= !bit;
-                left -= 1;
+                cores_left -= 1;
                 match ranges.last_mut() {
                     Some(last) if last.end == at => last.end = at + 1,
                     _ => ranges.push(at..at + 1),
@@ -178,6 +178,6 @@ impl NodeSeat {
                 touches
             });
         }
-        ProcSet::ascending(ranges)
+        ProcSet::from_ascending(ranges)
     }
 }

@@ -1,8 +1,8 @@
 //! Nodes: what each has, what is free on it now and later, and where a job goes.
 //!
 //! A job is in equal pieces or in one share for each of its nodes ([`JobNodeNeed`]). Where it goes
-//! is a function of what is free and of what it asks for ([`NodeFloor::place`]), so that a plan and
-//! the machine agree.
+//! is a function of what is free and of what it asks for ([`NodeFloor::find_seat`]), so that a plan
+//! and the machine agree.
 
 mod book;
 mod floor;

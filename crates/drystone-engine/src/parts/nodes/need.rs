@@ -38,9 +38,9 @@ impl JobNodeNeed {
     ///
     /// # Errors
     /// Something that no node has, in words that follow the job's name.
-    pub fn of(job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Result<JobNodeNeed, String> {
-        let none = NodeShape::default();
-        let shape = table.shape(job.demand).unwrap_or(&none);
+    pub fn from_job(job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Result<JobNodeNeed, String> {
+        let default_shape = NodeShape::default();
+        let shape = table.node_shape(job.demand).unwrap_or(&default_shape);
         let mut need = JobNodeNeed {
             procs: job.procs,
             pieces: 0,
@@ -50,8 +50,8 @@ impl JobNodeNeed {
             per_core: 0,
             whole_memory: floor.memory && shape.memory == NodeMemory::Whole,
             whole: shape.exclusive || floor.fill == NodeFill::Whole,
-            suits: suits(shape, table, job, floor),
-            named: named(shape, floor),
+            suits: suitable_classes(shape, table, job, floor),
+            named: permitted_nodes(shape, floor),
         };
         let each_node = matches!(shape.memory, NodeMemory::PerNode(_) | NodeMemory::Whole)
             || shape.exclusive
@@ -62,7 +62,7 @@ impl JobNodeNeed {
             return Ok(need);
         }
         if !each_node {
-            need.anywhere(shape, floor)?;
+            need.divide_pieces(shape, floor)?;
             if need.fits_a_node(floor) {
                 return Ok(need);
             }
@@ -86,20 +86,20 @@ impl JobNodeNeed {
         (self.pieces, self.per_node, self.cores) = (nodes, 1, self.procs.div_ceil(nodes));
         self.each.clear();
         let mut devices = 0;
-        for (column, count, per) in columns(shape, floor)? {
+        for (column, count, per) in device_columns(shape, floor)? {
             let share =
                 if per == DevicePer::Node { count } else { in_all(shape, count, per).div_ceil(u64::from(nodes)) };
             devices += share;
             self.each.push((column, share as i64));
         }
-        self.memory(shape, devices, floor);
+        self.set_memory(shape, devices, floor);
         Ok(())
     }
 
     /// Equal pieces wherever there is room: one for each task, or for each device with its part of
     /// the processors.
-    fn anywhere(&mut self, shape: &NodeShape, floor: &NodeFloor) -> Result<(), String> {
-        let columns = columns(shape, floor)?;
+    fn divide_pieces(&mut self, shape: &NodeShape, floor: &NodeFloor) -> Result<(), String> {
+        let columns = device_columns(shape, floor)?;
         self.per_node = u32::MAX;
         self.each.clear();
         let task = shape.cores_per_task.max(shape.least_cores).max(1);
@@ -107,17 +107,17 @@ impl JobNodeNeed {
             let task = if self.procs.is_multiple_of(task) { task } else { 1 };
             (self.pieces, self.cores) = (self.procs / task, task);
         } else {
-            let all = |&(_, count, per): &(u16, u64, DevicePer)| in_all(shape, count, per);
-            let pieces = columns.iter().map(all).fold(u64::from(self.procs), common);
+            let total_count = |&(_, count, per): &(u16, u64, DevicePer)| in_all(shape, count, per);
+            let pieces = columns.iter().map(total_count).fold(u64::from(self.procs), common_divisor);
             (self.pieces, self.cores) = (pieces as u32, self.procs / pieces as u32);
-            self.each.extend(columns.iter().map(|column| (column.0, (all(column) / pieces) as i64)));
+            self.each.extend(columns.iter().map(|column| (column.0, (total_count(column) / pieces) as i64)));
         }
         let devices = self.each.iter().map(|&(_, count)| count as u64).sum();
-        self.memory(shape, devices, floor);
+        self.set_memory(shape, devices, floor);
         Ok(())
     }
 
-    fn memory(&mut self, shape: &NodeShape, devices: u64, floor: &NodeFloor) {
+    fn set_memory(&mut self, shape: &NodeShape, devices: u64, floor: &NodeFloor) {
         self.per_core = 0;
         if !floor.memory {
             return;
@@ -132,13 +132,13 @@ impl JobNodeNeed {
 
     /// Returns whether a piece fits on some node without jobs.
     fn fits_a_node(&self, floor: &NodeFloor) -> bool {
-        let here = |(class, row): (usize, &Vec<i64>)| self.may_be_in(class) && self.room_in(row, row) > 0;
-        floor.empty.iter().enumerate().any(here)
+        let fits_class = |(class, row): (usize, &Vec<i64>)| self.may_be_in(class) && self.room_in(row, row) > 0;
+        floor.empty.iter().enumerate().any(fits_class)
     }
 
     /// Returns whether jobs of the same demand with more processors never fit before it.
     #[inline]
-    pub fn grows(&self) -> bool {
+    pub fn is_monotone(&self) -> bool {
         self.per_node > 1 && self.cores == 1
     }
 
@@ -165,8 +165,8 @@ impl JobNodeNeed {
     /// Cores of so many pieces from one on: the first ones have one more where they are not equal.
     #[inline]
     pub(super) fn cores_from(&self, piece: u32, count: u32) -> u32 {
-        let (each, more) = (self.procs / self.pieces, self.procs % self.pieces);
-        each * count + more.saturating_sub(piece).min(count)
+        let (piece_cores, more) = (self.procs / self.pieces, self.procs % self.pieces);
+        piece_cores * count + more.saturating_sub(piece).min(count)
     }
 
     /// Pieces on a node where the job has so many cores.
@@ -184,7 +184,7 @@ impl JobNodeNeed {
     /// column.
     #[inline]
     #[must_use]
-    pub fn room(&self, floor: &NodeFloor, row: &[i64], node: usize) -> u32 {
+    pub fn room_on_node(&self, floor: &NodeFloor, row: &[i64], node: usize) -> u32 {
         if row[0] < i64::from(self.cores) {
             return 0;
         }
@@ -283,38 +283,41 @@ impl JobNodeNeed {
     }
 
     /// Says why the job does not fit on the machine without jobs.
-    pub(super) fn beyond(&self, floor: &NodeFloor) -> String {
-        let suited: Vec<usize> = (0..floor.len()).filter(|&node| self.may_be_on(node, floor)).collect();
-        if suited.is_empty() {
+    pub(super) fn explain_misfit(&self, floor: &NodeFloor) -> String {
+        let suitable_nodes: Vec<usize> = (0..floor.len()).filter(|&node| self.may_be_on(node, floor)).collect();
+        if suitable_nodes.is_empty() {
             return "asks for nodes that the machine does not have: no node has its features, or is in its partition"
                 .into();
         }
-        let held: u64 = suited.iter().map(|&node| u64::from(self.room(floor, floor.empty_row(node), node))).sum();
-        if held > 0 {
+        let piece_count: u64 =
+            suitable_nodes.iter().map(|&node| u64::from(self.room_on_node(floor, floor.empty_row(node), node))).sum();
+        if piece_count > 0 {
             let (room, places) = if self.per_node == 1 { ("nodes", "such nodes") } else { ("pieces", "of them") };
             return format!(
-                "asks for {} {room} of {}; the machine without jobs has room for {held} {places}",
+                "asks for {} {room} of {}; the machine without jobs has room for {piece_count} {places}",
                 self.pieces,
-                self.piece(floor)
+                self.describe_piece(floor)
             );
         }
-        let best = suited.iter().max_by_key(|&&node| (floor.empty_row(node)[0], floor.empty_row(node).get(1).copied()));
+        let best = suitable_nodes
+            .iter()
+            .max_by_key(|&&node| (floor.empty_row(node)[0], floor.empty_row(node).get(1).copied()));
         let node = best.map_or(0, |&node| node);
-        let has = amounts(floor, |column| floor.empty_row(node)[column]);
-        format!("asks for {} on one node; {}, the largest, has {has}", self.piece(floor), floor.names[node])
+        let has = format_amounts(floor, |column| floor.empty_row(node)[column]);
+        format!("asks for {} on one node; {}, the largest, has {has}", self.describe_piece(floor), floor.names[node])
     }
 
-    fn piece(&self, floor: &NodeFloor) -> String {
+    fn describe_piece(&self, floor: &NodeFloor) -> String {
         let mut row = vec![0; floor.width()];
         let own = JobNodeNeed { whole: false, whole_memory: false, ..self.clone() };
         own.each_amount(&row.clone(), self.cores, |column, amount| row[column] += amount);
-        amounts(floor, |column| row[column])
+        format_amounts(floor, |column| row[column])
     }
 }
 
 /// Amounts by column, in words; those of 0 are left out.
-fn amounts(floor: &NodeFloor, of: impl Fn(usize) -> i64) -> String {
-    let show = |amount: i64, unit: ResourceUnit| unit.show(amount.max(0) as u64);
+fn format_amounts(floor: &NodeFloor, of: impl Fn(usize) -> i64) -> String {
+    let show = |amount: i64, unit: ResourceUnit| unit.format_amount(amount.max(0) as u64);
     let cores = of(0);
     let mut words = vec![format!("{cores} {}", if cores == 1 { "core" } else { "cores" })];
     if floor.memory && of(1) > 0 {
@@ -323,8 +326,8 @@ fn amounts(floor: &NodeFloor, of: impl Fn(usize) -> i64) -> String {
     for (at, (name, kind)) in floor.devices.iter().enumerate() {
         let count = of(1 + usize::from(floor.memory) + at);
         // Where all devices of a name have a type, the total says nothing more.
-        let typed = kind.is_empty() && floor.devices.iter().any(|other| other.0 == *name && !other.1.is_empty());
-        if count > 0 && !typed {
+        let has_types = kind.is_empty() && floor.devices.iter().any(|other| other.0 == *name && !other.1.is_empty());
+        if count > 0 && !has_types {
             let colon = if kind.is_empty() { "" } else { ":" };
             words.push(format!("{} {name}{colon}{kind}", show(count, ResourceUnit::Count)));
         }
@@ -333,7 +336,7 @@ fn amounts(floor: &NodeFloor, of: impl Fn(usize) -> i64) -> String {
 }
 
 /// Devices of a shape as columns: a typed one counts for its type and for all of its name.
-fn columns(shape: &NodeShape, floor: &NodeFloor) -> Result<Vec<(u16, u64, DevicePer)>, String> {
+fn device_columns(shape: &NodeShape, floor: &NodeFloor) -> Result<Vec<(u16, u64, DevicePer)>, String> {
     let mut found: Vec<(u16, u64, DevicePer)> = Vec::new();
     for device in shape.devices.iter().filter(|device| device.count > 0) {
         let kinds: &[&str] = if device.kind.is_empty() { &[""] } else { &["", &device.kind] };
@@ -359,42 +362,42 @@ fn in_all(shape: &NodeShape, count: u64, per: DevicePer) -> u64 {
 }
 
 /// The greatest common divisor.
-fn common(a: u64, b: u64) -> u64 {
-    if b == 0 { a.max(1) } else { common(b, a % b) }
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { common_divisor(b, a % b) }
 }
 
 /// Classes in which a job may be: those with its features and of its partition. A resource that has
 /// the name of a feature, such as `partition:gpu`, asks for nodes with it.
-fn suits(shape: &NodeShape, table: &ResourceTable, job: &Job, floor: &NodeFloor) -> Option<Vec<bool>> {
-    let pools: Vec<&Resource> = (table.totals(job.demand).iter())
-        .filter_map(|&(id, _)| table.resource(id))
+fn suitable_classes(shape: &NodeShape, table: &ResourceTable, job: &Job, floor: &NodeFloor) -> Option<Vec<bool>> {
+    let pools: Vec<&Resource> = (table.demand_totals(job.demand).iter())
+        .filter_map(|&(id, _)| table.find_resource(id))
         .filter(|resource| floor.classes.iter().any(|class| class.features.contains(&resource.name)))
         .collect();
     if pools.is_empty() && shape.features.is_empty() {
         return None;
     }
     let of = |features: &[String]| {
-        pools.iter().all(|resource| features.contains(&resource.name)) && has(features, &shape.features)
+        pools.iter().all(|resource| features.contains(&resource.name)) && has_features(features, &shape.features)
     };
     Some(floor.classes.iter().map(|class| of(&class.features)).collect())
 }
 
 /// Returns whether features satisfy an expression of Slurm, from left to right; a count (`a*2`)
 /// leaves all nodes.
-fn has(features: &[String], text: &str) -> bool {
-    let (mut found, mut rest, mut and) = (true, text.trim(), true);
+fn has_features(features: &[String], text: &str) -> bool {
+    let (mut is_satisfied, mut rest, mut and) = (true, text.trim(), true);
     while !rest.is_empty() {
         let end = rest.find(['&', '|', ',']).unwrap_or(rest.len());
         let name = rest[..end].trim_matches(['(', ')', '[', ']', ' ']);
         let own = name.contains('*') || name.is_empty() || features.iter().any(|feature| feature == name);
-        found = if and { found && own } else { found || own };
+        is_satisfied = if and { is_satisfied && own } else { is_satisfied || own };
         and = rest.as_bytes().get(end) != Some(&b'|');
         rest = rest.get(end + 1..).unwrap_or("");
     }
-    found
+    is_satisfied
 }
 
-fn named(shape: &NodeShape, floor: &NodeFloor) -> Option<Vec<bool>> {
+fn permitted_nodes(shape: &NodeShape, floor: &NodeFloor) -> Option<Vec<bool>> {
     if shape.only.is_empty() && shape.excluded.is_empty() {
         return None;
     }

@@ -7,51 +7,56 @@ use std::cmp::Reverse;
 impl NodeFloor {
     /// Returns the reason why a job can never run here; `None` if it can.
     #[must_use]
-    pub fn problem(&self, job: &Job, table: &ResourceTable) -> Option<String> {
-        let need = match JobNodeNeed::of(job, table, self) {
+    pub fn find_problem(&self, job: &Job, table: &ResourceTable) -> Option<String> {
+        let need = match JobNodeNeed::from_job(job, table, self) {
             Ok(need) => need,
             Err(problem) => return Some(problem),
         };
-        match self.place(&need, &NodeLevels::empty(self)) {
+        match self.find_seat(&need, &NodeLevels::from_floor(self)) {
             Some(_) => None,
-            None => Some(need.beyond(self)),
+            None => Some(need.explain_misfit(self)),
         }
     }
 
     /// The nodes for a job where this much is free; `None` where it does not fit. O(n log n) for n
     /// nodes on which a piece fits.
     #[must_use]
-    pub fn place(&self, need: &JobNodeNeed, free: &NodeLevels) -> Option<NodeSeat> {
+    pub fn find_seat(&self, need: &JobNodeNeed, free: &NodeLevels) -> Option<NodeSeat> {
         if free.procs() < need.procs() {
             return None;
         }
         let mut offers: Vec<NodeOffer> = Vec::new();
-        let (mut held, wanted) = (0_u64, u64::from(need.pieces));
+        let (mut piece_count, wanted_pieces) = (0_u64, u64::from(need.pieces));
         for node in 0..self.len() {
-            let room = need.room(self, free.row(node), node).min(need.pieces);
+            let room = need.room_on_node(self, free.node_amounts(node), node).min(need.pieces);
             if room > 0 {
-                held += u64::from(room);
-                offers.push(NodeOffer { node: node as u32, weight: self.weight(node), room, cores: free.cores(node) });
+                piece_count += u64::from(room);
+                offers.push(NodeOffer {
+                    node: node as u32,
+                    weight: self.node_weight(node),
+                    room,
+                    cores: free.free_cores(node),
+                });
             }
         }
-        (held >= wanted).then(|| self.choose(need, offers))
+        (piece_count >= wanted_pieces).then(|| self.choose_nodes(need, offers))
     }
 
     /// The nodes for a job among some that have room for it, in ascending order.
-    pub(super) fn choose(&self, need: &JobNodeNeed, mut offers: Vec<NodeOffer>) -> NodeSeat {
-        let taken = match self.fill {
-            NodeFill::Pack | NodeFill::Whole => packed(offers, need.pieces),
+    pub(super) fn choose_nodes(&self, need: &JobNodeNeed, mut offers: Vec<NodeOffer>) -> NodeSeat {
+        let node_pieces = match self.fill {
+            NodeFill::Pack | NodeFill::Whole => pack_pieces(offers, need.pieces),
             NodeFill::Spread => {
                 offers.sort_shared_by_key(|offer| (offer.weight, Reverse(offer.cores), offer.node));
-                dealt(&offers, need.pieces)
+                deal_pieces(&offers, need.pieces)
             }
         };
-        seated(need, taken)
+        build_seat(need, node_pieces)
     }
 
     /// The nodes of these processors, with how many of them are on each.
     #[must_use]
-    pub fn seat(&self, set: &ProcSet) -> NodeSeat {
+    pub fn seat_of(&self, set: &ProcSet) -> NodeSeat {
         let mut seat = NodeSeat::default();
         for range in set.ranges() {
             let mut from = range.start;
@@ -81,7 +86,7 @@ pub(super) struct NodeOffer {
 }
 
 /// The seat on these nodes with so many pieces each, in the order in which they were chosen.
-pub(super) fn seated(need: &JobNodeNeed, mut taken: Vec<(u32, u32)>) -> NodeSeat {
+pub(super) fn build_seat(need: &JobNodeNeed, mut taken: Vec<(u32, u32)>) -> NodeSeat {
     let mut at = 0;
     for (_, count) in &mut taken {
         let pieces = *count;
@@ -93,15 +98,15 @@ pub(super) fn seated(need: &JobNodeNeed, mut taken: Vec<(u32, u32)>) -> NodeSeat
 }
 
 /// As few nodes as possible, in the order in which they are chosen.
-fn packed(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
-    let mut taken = Vec::new();
-    let mut left = pieces;
+fn pack_pieces(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
+    let mut node_pieces = Vec::new();
+    let mut pieces_left = pieces;
     let tightest = |offers: &[NodeOffer], left: u32| {
         let enough = offers.iter().filter(|offer| offer.room >= left);
         enough.min_by_key(|offer| (offer.weight, offer.cores, offer.node)).map(|offer| offer.node)
     };
-    if let Some(node) = tightest(&offers, left) {
-        return vec![(node, left)];
+    if let Some(node) = tightest(&offers, pieces_left) {
+        return vec![(node, pieces_left)];
     }
     offers.sort_shared_by_key(|offer| (offer.weight, Reverse(offer.room), offer.cores, offer.node));
     // The most that any node from a place on holds: where weights differ, a later one may hold
@@ -109,20 +114,20 @@ fn packed(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
     let mut most: Vec<u32> = offers.iter().map(|offer| offer.room).collect();
     (1..most.len()).rev().for_each(|at| most[at - 1] = most[at - 1].max(most[at]));
     for at in 0..offers.len() {
-        if most[at] >= left
-            && let Some(node) = tightest(&offers[at..], left)
+        if most[at] >= pieces_left
+            && let Some(node) = tightest(&offers[at..], pieces_left)
         {
-            taken.push((node, left));
+            node_pieces.push((node, pieces_left));
             break;
         }
-        taken.push((offers[at].node, offers[at].room));
-        left -= offers[at].room;
+        node_pieces.push((offers[at].node, offers[at].room));
+        pieces_left -= offers[at].room;
     }
-    taken
+    node_pieces
 }
 
 /// Deals pieces, one to each node in turn, to nodes in the order in which they are chosen.
-pub(super) fn dealt(offers: &[NodeOffer], pieces: u32) -> Vec<(u32, u32)> {
+pub(super) fn deal_pieces(offers: &[NodeOffer], pieces: u32) -> Vec<(u32, u32)> {
     // Rounds that every node with room has a piece in, and the rest of one more.
     let in_rounds = |rounds: u32| offers.iter().map(|offer| u64::from(offer.room.min(rounds))).sum::<u64>();
     let (mut rounds, mut above) = (0, pieces);
@@ -134,15 +139,15 @@ pub(super) fn dealt(offers: &[NodeOffer], pieces: u32) -> Vec<(u32, u32)> {
             above = middle - 1;
         }
     }
-    let mut left = u64::from(pieces) - in_rounds(rounds);
-    let mut taken = Vec::with_capacity(offers.len().min(pieces as usize));
+    let mut pieces_left = u64::from(pieces) - in_rounds(rounds);
+    let mut node_pieces = Vec::with_capacity(offers.len().min(pieces as usize));
     for offer in offers {
-        let more = u32::from(left > 0 && offer.room > rounds);
-        left -= u64::from(more);
+        let more = u32::from(pieces_left > 0 && offer.room > rounds);
+        pieces_left -= u64::from(more);
         let count = offer.room.min(rounds) + more;
         if count > 0 {
-            taken.push((offer.node, count));
+            node_pieces.push((offer.node, count));
         }
     }
-    taken
+    node_pieces
 }

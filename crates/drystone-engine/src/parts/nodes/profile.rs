@@ -79,12 +79,12 @@ fn step_at(times: &[Time], time: Time) -> usize {
 }
 
 impl NodeSteps<'_> {
-    fn row(&self, step: usize, width: usize) -> &[i64] {
+    fn step_amounts(&self, step: usize, width: usize) -> &[i64] {
         &self.rows[step * width..(step + 1) * width]
     }
 
     /// Steps from a time on until another; at least one.
-    fn during(&self, from: Time, to: Time) -> std::ops::Range<usize> {
+    fn steps_during(&self, from: Time, to: Time) -> std::ops::Range<usize> {
         let first = step_at(self.times, from);
         first..self.times.partition_point(|&begin| begin < to).max(first + 1)
     }
@@ -92,12 +92,12 @@ impl NodeSteps<'_> {
 
 impl CoreTimeline {
     /// More cores are free from a time until another; fewer, below 0.
-    fn change(&mut self, (from, to): (Time, Time), more: i64) {
-        let (first, last) = (self.split(from), self.split(to));
+    fn change_cores(&mut self, (from, to): (Time, Time), more: i64) {
+        let (first, last) = (self.split_step(from), self.split_step(to));
         self.free[first..last].iter_mut().for_each(|free| *free += more);
     }
 
-    fn split(&mut self, time: Time) -> usize {
+    fn split_step(&mut self, time: Time) -> usize {
         let step = self.times.partition_point(|&begin| begin < time);
         if time < Time::MAX && self.times.get(step) != Some(&time) {
             self.times.insert(step, time);
@@ -107,7 +107,7 @@ impl CoreTimeline {
     }
 
     /// Forgets the step that begins at this time, if it is as the one before.
-    fn join(&mut self, time: Time) {
+    fn join_step(&mut self, time: Time) {
         let step = self.times.partition_point(|&begin| begin < time);
         if step > 0 && self.times.get(step) == Some(&time) && self.free[step] == self.free[step - 1] {
             self.times.remove(step);
@@ -119,7 +119,7 @@ impl CoreTimeline {
 impl NodeProfile {
     /// Makes it that of running jobs: `free` now, more as each of `ends`, in ascending order of
     /// time, leaves its seat. Ends that are past count as now.
-    pub fn reset<'a>(
+    pub fn reset_to<'a>(
         &mut self,
         now: Time,
         free: &NodeLevels,
@@ -135,7 +135,7 @@ impl NodeProfile {
         for node in 0..floor.len() {
             let first = node * self.space;
             self.times[first] = now;
-            self.rows[first * self.width..(first + 1) * self.width].copy_from_slice(free.row(node));
+            self.rows[first * self.width..(first + 1) * self.width].copy_from_slice(free.node_amounts(node));
         }
         self.cores = CoreTimeline { times: vec![now], free: vec![i64::from(free.procs())] };
         for (end, need, seat) in ends.filter(|(end, ..)| *end < Time::MAX) {
@@ -143,18 +143,18 @@ impl NodeProfile {
             let mut more = 0;
             for &(node, cores) in &seat.on {
                 let empty = floor.empty_row(node as usize);
-                let last = self.split(node as usize, end);
+                let last = self.split_step(node as usize, end);
                 let row = self.row_mut(node as usize, last);
                 let before = row[0].max(0);
                 need.each_amount(empty, cores, |column, amount| row[column] += amount);
                 more += row[0].max(0) - before;
             }
-            self.cores.change((end, Time::MAX), more);
+            self.cores.change_cores((end, Time::MAX), more);
         }
     }
 
     #[inline]
-    fn node(&self, node: usize) -> NodeSteps<'_> {
+    fn node_steps(&self, node: usize) -> NodeSteps<'_> {
         let (first, len) = (node * self.space, self.lens[node] as usize);
         NodeSteps {
             times: &self.times[first..first + len],
@@ -170,14 +170,14 @@ impl NodeProfile {
 
     /// Makes a step of a node begin at this time, which is not before the first one, and answers
     /// which. The end of all times begins none.
-    fn split(&mut self, node: usize, time: Time) -> usize {
-        let steps = self.node(node).times;
+    fn split_step(&mut self, node: usize, time: Time) -> usize {
+        let steps = self.node_steps(node).times;
         let (step, len) = (steps.partition_point(|&begin| begin < time), steps.len());
         if time == Time::MAX || steps.get(step) == Some(&time) {
             return step;
         }
         if len == self.space {
-            self.widen();
+            self.widen_space();
         }
         self.lens[node] += 1;
         let (first, at) = (node * self.space, node * self.space + step);
@@ -189,7 +189,7 @@ impl NodeProfile {
     }
 
     /// Gives each node space for twice as many steps.
-    fn widen(&mut self) {
+    fn widen_space(&mut self) {
         let (old, width) = (self.space, self.width);
         self.space *= 2;
         let (mut times, mut rows) = (Vec::new(), Vec::new());
@@ -206,7 +206,7 @@ impl NodeProfile {
     /// The earliest time from `from` until `latest` at which a job fits for so long, an instant at
     /// least, and its nodes then; `None` for never.
     #[must_use]
-    pub fn earliest(
+    pub fn earliest_seat(
         &self,
         need: &JobNodeNeed,
         span: Span,
@@ -220,22 +220,34 @@ impl NodeProfile {
     }
 
     /// Returns whether a seat is free from `from` until `to` for a job that had it, as
-    /// [`NodeLevels::admits`](super::NodeLevels::admits) says.
+    /// [`NodeLevels::is_seat_free`](super::NodeLevels::is_seat_free) says.
     #[must_use]
-    pub fn admits(&self, need: &JobNodeNeed, seat: &NodeSeat, (from, to): (Time, Time), floor: &NodeFloor) -> bool {
-        let mut taken = vec![0; floor.width()];
+    pub fn is_seat_free(
+        &self,
+        need: &JobNodeNeed,
+        seat: &NodeSeat,
+        (from, to): (Time, Time),
+        floor: &NodeFloor,
+    ) -> bool {
+        let mut taken_amounts = vec![0; floor.width()];
         seat.on.iter().all(|&(node, cores)| {
             let node = node as usize;
-            taken.fill(0);
-            need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
-            let steps = self.node(node);
-            let has = |step| steps.row(step, taken.len()).iter().zip(&taken).all(|(free, taken)| free >= taken);
-            steps.during(from, to).all(has)
+            taken_amounts.fill(0);
+            need.each_amount(floor.empty_row(node), cores, |column, amount| taken_amounts[column] += amount);
+            let steps = self.node_steps(node);
+            let has = |step| {
+                steps
+                    .step_amounts(step, taken_amounts.len())
+                    .iter()
+                    .zip(&taken_amounts)
+                    .all(|(free, taken)| free >= taken)
+            };
+            steps.steps_during(from, to).all(has)
         })
     }
 
     /// Takes a seat from `from` until `to` (`sign` −1), or gives it back (+1).
-    pub fn change(
+    pub fn change_seat(
         &mut self,
         need: &JobNodeNeed,
         seat: &NodeSeat,
@@ -247,36 +259,39 @@ impl NodeProfile {
         if to <= from {
             return;
         }
-        let mut all = 0;
+        let mut total_cores = 0;
         for &(node, cores) in &seat.on {
             let (node, empty) = (node as usize, floor.empty_row(node as usize));
-            let (first, last) = (self.split(node, from), self.split(node, to));
+            let (first, last) = (self.split_step(node, from), self.split_step(node, to));
             for step in first..last {
                 let row = self.row_mut(node, step);
                 need.each_amount(empty, cores, |column, amount| row[column] += sign * amount);
             }
-            all += need.cores_taken(empty, cores);
+            total_cores += need.cores_taken(empty, cores);
         }
-        self.cores.change((from, to), sign * all);
+        self.cores.change_cores((from, to), sign * total_cores);
     }
 
     /// Gives a seat back that was taken last, and forgets the steps that say nothing then.
     pub fn give_back(&mut self, need: &JobNodeNeed, seat: &NodeSeat, (from, to): (Time, Time), floor: &NodeFloor) {
-        self.change(need, seat, (from, to), floor, 1);
+        self.change_seat(need, seat, (from, to), floor, 1);
         for &(node, _) in &seat.on {
-            self.join(node as usize, to);
-            self.join(node as usize, from);
+            self.join_step(node as usize, to);
+            self.join_step(node as usize, from);
         }
-        self.cores.join(to);
-        self.cores.join(from);
+        self.cores.join_step(to);
+        self.cores.join_step(from);
     }
 
     /// Forgets the step of a node that begins at this time, if it is as the one before.
-    fn join(&mut self, node: usize, time: Time) {
+    fn join_step(&mut self, node: usize, time: Time) {
         let (len, width) = (self.lens[node] as usize, self.width);
-        let steps = self.node(node);
+        let steps = self.node_steps(node);
         let step = steps.times.partition_point(|&begin| begin < time);
-        if step == 0 || steps.times.get(step) != Some(&time) || steps.row(step, width) != steps.row(step - 1, width) {
+        if step == 0
+            || steps.times.get(step) != Some(&time)
+            || steps.step_amounts(step, width) != steps.step_amounts(step - 1, width)
+        {
             return;
         }
         let (at, end) = (node * self.space + step, node * self.space + len);
@@ -296,12 +311,12 @@ impl NodeProfile {
     }
 
     /// The times at which the free cores change, ascending; a change may be none.
-    pub fn times(&self) -> &[Time] {
+    pub fn change_times(&self) -> &[Time] {
         &self.cores.times
     }
 
     /// Number of nodes.
-    pub fn breadth(&self) -> usize {
+    pub fn node_count(&self) -> usize {
         self.lens.len()
     }
 
@@ -312,38 +327,38 @@ impl NodeProfile {
 
     /// Cores of a node are out from a time until another; below 0 for cores that are there after
     /// all.
-    pub fn lose(&mut self, node: u32, cores: i64, (from, to): (Time, Time)) {
+    pub fn lose_cores(&mut self, node: u32, cores: i64, (from, to): (Time, Time)) {
         let from = from.max(self.cores.times[0]);
         if to <= from {
             return;
         }
         let node = node as usize;
-        let (first, last) = (self.split(node, from), self.split(node, to));
+        let (first, last) = (self.split_step(node, from), self.split_step(node, to));
         for step in first..last {
             let own = &mut self.row_mut(node, step)[0];
             let before = (*own).max(0);
             *own -= cores;
             let more = (*own).max(0) - before;
-            let times = self.node(node).times;
+            let times = self.node_steps(node).times;
             let during = (times[step], times.get(step + 1).copied().unwrap_or(Time::MAX));
-            self.cores.change(during, more);
+            self.cores.change_cores(during, more);
         }
     }
 
     /// The least that is free on each node from a time on for so long, an instant at least.
     /// O(steps).
-    pub fn least(&self, from: Time, span: Span) -> NodeLevels {
+    pub fn least_free(&self, from: Time, span: Span) -> NodeLevels {
         let to = from.saturating_add(span.max(Span(1)));
         let mut least = Vec::with_capacity(self.lens.len() * self.width);
         for node in 0..self.lens.len() {
-            let steps = self.node(node);
-            let during = steps.during(from, to);
+            let steps = self.node_steps(node);
+            let during = steps.steps_during(from, to);
             let first = least.len();
-            least.extend_from_slice(steps.row(during.start, self.width));
+            least.extend_from_slice(steps.step_amounts(during.start, self.width));
             for step in during.skip(1) {
                 least[first..]
                     .iter_mut()
-                    .zip(steps.row(step, self.width))
+                    .zip(steps.step_amounts(step, self.width))
                     .for_each(|(own, row)| *own = (*own).min(*row));
             }
         }
@@ -351,9 +366,9 @@ impl NodeProfile {
     }
 
     /// Forgets what lies before the present.
-    pub fn advance(&mut self, now: Time) {
+    pub fn advance_to(&mut self, now: Time) {
         for node in 0..self.lens.len() {
-            let times = self.node(node).times;
+            let times = self.node_steps(node).times;
             let (step, len, first) = (step_at(times, now), times.len(), node * self.space);
             if step > 0 {
                 self.times.copy_within(first + step..first + len, first);
@@ -373,13 +388,13 @@ impl NodeProfile {
 
 impl RoomSearch<'_> {
     fn run(&self, from: Time) -> Option<(Time, NodeSeat)> {
-        let wanted = u64::from(self.need.pieces());
+        let wanted_pieces = u64::from(self.need.pieces());
         let mut from = self.with_cores(from).filter(|&from| from <= self.latest)?;
         let mut nexts: Vec<NextRoom> = Vec::with_capacity(self.floor.len());
         let mut limit = self.latest;
         for node in (0..self.floor.len()).filter(|&node| self.need.may_be_on(node, self.floor)) {
             let next = self.next(node as u32, from, limit);
-            if wanted == 1 {
+            if wanted_pieces == 1 {
                 // No node that has room later counts.
                 limit = next.map_or(limit, |next| next.at.min(limit));
             }
@@ -387,7 +402,7 @@ impl RoomSearch<'_> {
         }
         // Not before so many nodes have room that they could hold all pieces without other jobs.
         loop {
-            let bound = self.with_cores(self.bound(&nexts, from, wanted)?.max(from))?;
+            let bound = self.with_cores(self.lower_bound(&nexts, from, wanted_pieces)?.max(from))?;
             if bound <= from {
                 break;
             }
@@ -397,22 +412,22 @@ impl RoomSearch<'_> {
             from = bound;
             self.catch_up(&mut nexts, from, |next| next.at < from);
         }
-        if self.held(&nexts, from) < wanted {
-            from = self.follow(&mut nexts, from, wanted)?;
+        if self.pieces_at(&nexts, from) < wanted_pieces {
+            from = self.find_room_time(&mut nexts, from, wanted_pieces)?;
         }
-        Some((from, self.seat(&nexts, from)))
+        Some((from, self.seat_at(&nexts, from)))
     }
 
     /// The first time from `from` on at which enough cores are free in all.
     fn with_cores(&self, from: Time) -> Option<Time> {
         let cores = &self.profile.cores;
-        let (wanted, first) = (i64::from(self.need.procs()), step_at(&cores.times, from));
+        let (wanted_cores, first) = (i64::from(self.need.procs()), step_at(&cores.times, from));
         let mut at = from;
         for step in first..cores.times.len() {
             if step > first && cores.times[step] >= at.saturating_add(self.span) {
                 break;
             }
-            if cores.free[step] < wanted {
+            if cores.free[step] < wanted_cores {
                 at = *cores.times.get(step + 1)?;
             }
         }
@@ -422,7 +437,7 @@ impl RoomSearch<'_> {
     /// Room on a node from a time on: the first time at which it has some, no later than `limit`.
     #[inline]
     fn next(&self, node: u32, from: Time, limit: Time) -> Option<NextRoom> {
-        let steps = self.profile.node(node as usize);
+        let steps = self.profile.node_steps(node as usize);
         // Few jobs ask for more than cores and memory for each of them.
         match self.need.least_of_piece() {
             Some(least) => self
@@ -466,7 +481,9 @@ impl RoomSearch<'_> {
             false if self.need.is_by_cores() => self.need.pieces_in_cores(cores).min(pieces),
             false => {
                 let empty = self.floor.empty_row(node as usize);
-                (begin..end).map(|step| self.need.room_in(steps.row(step, width), empty)).fold(pieces, u32::min)
+                (begin..end)
+                    .map(|step| self.need.room_in(steps.step_amounts(step, width), empty))
+                    .fold(pieces, u32::min)
             }
         };
         let until = steps.times.get(end).map_or(Time::MAX, |&next| next - self.span);
@@ -489,66 +506,67 @@ impl RoomSearch<'_> {
 
     /// The most pieces that a node ever holds.
     #[inline]
-    fn most(&self, node: u32) -> u64 {
+    fn most_pieces(&self, node: u32) -> u64 {
         self.most[usize::from(self.floor.class_of[node as usize])]
     }
 
     /// The first time at which nodes have room that could hold so many pieces without other jobs.
-    fn bound(&self, nexts: &[NextRoom], from: Time, wanted: u64) -> Option<Time> {
+    fn lower_bound(&self, nexts: &[NextRoom], from: Time, wanted: u64) -> Option<Time> {
         if wanted == 1 {
             return nexts.iter().map(|next| next.at).min();
         }
         if !self.need.is_apart() {
-            let held = nexts.iter().filter(|next| next.at <= from).map(|next| self.most(next.node)).sum::<u64>();
-            if held >= wanted {
+            let possible_pieces =
+                nexts.iter().filter(|next| next.at <= from).map(|next| self.most_pieces(next.node)).sum::<u64>();
+            if possible_pieces >= wanted {
                 return Some(from);
             }
         }
-        let mut times: Vec<(Time, u64)> = nexts.iter().map(|next| (next.at, self.most(next.node))).collect();
+        let mut times: Vec<(Time, u64)> = nexts.iter().map(|next| (next.at, self.most_pieces(next.node))).collect();
         if self.need.is_apart() {
             let last = wanted as usize - 1;
             return (last < times.len()).then(|| times.select_nth_unstable(last).1.0);
         }
         times.sort_unstable();
-        let mut held = 0;
+        let mut possible_pieces = 0;
         times.iter().find_map(|&(at, most)| {
-            held += most;
-            (held >= wanted).then_some(at)
+            possible_pieces += most;
+            (possible_pieces >= wanted).then_some(at)
         })
     }
 
     /// Pieces that have room at a time.
-    fn held(&self, nexts: &[NextRoom], at: Time) -> u64 {
+    fn pieces_at(&self, nexts: &[NextRoom], at: Time) -> u64 {
         nexts.iter().filter(|next| next.at <= at).map(|next| u64::from(next.room)).sum()
     }
 
     /// The first time from `from` on at which all pieces have room. Goes from change to change, and
     /// looks at the nodes that change then.
-    fn follow(&self, nexts: &mut [NextRoom], from: Time, wanted: u64) -> Option<Time> {
+    fn find_room_time(&self, nexts: &mut [NextRoom], from: Time, wanted: u64) -> Option<Time> {
         let mut from = from;
         // Changes by which a node may have more room than before.
         let mut changes: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::new();
-        let mut counted = vec![0; nexts.len()];
-        let mut held = 0;
+        let mut counted_pieces = vec![0; nexts.len()];
+        let mut piece_sum = 0;
         let mut look = |at: usize, next: &NextRoom, from: Time, changes: &mut BinaryHeap<Reverse<(Time, usize)>>| {
             let own = if next.at <= from { u64::from(next.room) } else { 0 };
-            held = held + own - std::mem::replace(&mut counted[at], own);
-            let times = self.profile.node(next.node as usize).times;
+            piece_sum = piece_sum + own - std::mem::replace(&mut counted_pieces[at], own);
+            let times = self.profile.node_steps(next.node as usize).times;
             let change = match next.at > from {
                 true => Some(next.at).filter(|&at| at < Time::MAX),
-                false if own == self.most(next.node) => None,
+                false if own == self.most_pieces(next.node) => None,
                 false => times.get(step_at(times, from) + 1).copied(),
             };
             changes.extend(change.map(|time| Reverse((time, at))));
-            held
+            piece_sum
         };
-        let mut held = 0;
+        let mut piece_count = 0;
         for (at, next) in nexts.iter().enumerate() {
-            held = look(at, next, from, &mut changes);
+            piece_count = look(at, next, from, &mut changes);
         }
         let never = |node: u32| NextRoom { node, at: Time::MAX, room: 0, until: Time::MAX, cores: 0 };
         let again = |node: u32, from: Time| self.next(node, from, Time::MAX).unwrap_or(never(node));
-        while held < wanted {
+        while piece_count < wanted {
             let Reverse((time, _)) = *changes.peek()?;
             from = self.with_cores(time)?;
             if from > self.latest {
@@ -559,14 +577,14 @@ impl RoomSearch<'_> {
             {
                 changes.pop();
                 nexts[at] = again(nexts[at].node, from);
-                held = look(at, &nexts[at], from, &mut changes);
+                piece_count = look(at, &nexts[at], from, &mut changes);
             }
-            if held >= wanted {
+            if piece_count >= wanted {
                 // Some had room at an earlier start only.
                 for (at, next) in nexts.iter_mut().enumerate() {
                     if next.at < from && next.until < from {
                         *next = again(next.node, from);
-                        held = look(at, next, from, &mut changes);
+                        piece_count = look(at, next, from, &mut changes);
                     }
                 }
             }
@@ -575,18 +593,18 @@ impl RoomSearch<'_> {
     }
 
     /// The nodes for the job at a time.
-    fn seat(&self, nexts: &[NextRoom], at: Time) -> NodeSeat {
+    fn seat_at(&self, nexts: &[NextRoom], at: Time) -> NodeSeat {
         let to = at.saturating_add(self.span);
         let offer = |next: &NextRoom| {
             let cores = if next.at == at {
                 next.cores
             } else {
-                let (steps, width) = (self.profile.node(next.node as usize), self.profile.width);
-                steps.during(at, to).map(|step| steps.rows[step * width]).min().unwrap_or(0)
+                let (steps, width) = (self.profile.node_steps(next.node as usize), self.profile.width);
+                steps.steps_during(at, to).map(|step| steps.rows[step * width]).min().unwrap_or(0)
             };
-            NodeOffer { node: next.node, weight: self.floor.weight(next.node as usize), room: next.room, cores }
+            NodeOffer { node: next.node, weight: self.floor.node_weight(next.node as usize), room: next.room, cores }
         };
         let offers = nexts.iter().filter(|next| next.at <= at && next.room > 0).map(offer).collect();
-        self.floor.choose(self.need, offers)
+        self.floor.choose_nodes(self.need, offers)
     }
 }

@@ -57,14 +57,14 @@ impl Correction {
 
     /// The new prediction; above the expired one except with [`Correction::None`].
     #[must_use]
-    pub fn correct(self, e: &Expired) -> Span {
+    pub fn correct_prediction(self, e: &Expired) -> Span {
         let below = e.prediction < e.limit;
         match self {
             Correction::None => e.prediction,
             Correction::Doubling => e.prediction + e.prediction.max(Span(1)),
-            _ if !below => e.prediction + increment(e.late),
+            _ if !below => e.prediction + next_increment(e.late),
             Correction::Estimate => e.limit,
-            Correction::Gradual => (e.prediction + increment(e.corrections)).min(e.limit),
+            Correction::Gradual => (e.prediction + next_increment(e.corrections)).min(e.limit),
             Correction::Exponential => (e.prediction + Span(e.prediction.0 / 5).max(Span::MINUTE)).min(e.limit),
             Correction::Steps => {
                 // From step to step, so that the start of the first one makes no difference: a
@@ -78,7 +78,7 @@ impl Correction {
 }
 
 /// The increment after `before` others: 1 min, 15 min, 30 min, 1 h, …
-fn increment(before: u32) -> Span {
+fn next_increment(before: u32) -> Span {
     match before {
         0 => Span::MINUTE,
         i => Span(900i64.saturating_mul(1 << (i - 1).min(30))),
@@ -94,7 +94,7 @@ mod tests {
         let mut e = Expired { prediction: Span(first), limit: Span(limit), corrections: 0, late: 0 };
         (0..times)
             .map(|_| {
-                let new = correction.correct(&e);
+                let new = correction.correct_prediction(&e);
                 e.late += u32::from(e.prediction >= e.limit);
                 e.corrections += 1;
                 e.prediction = new;

@@ -14,10 +14,10 @@ impl Predictor for UserEstimate {
     }
 
     fn predict(&mut self, _: JobId, job: &Job, _: Option<Span>) -> Prediction {
-        Prediction::given(job.estimate)
+        Prediction::from_given(job.estimate)
     }
 
-    fn learns(&self) -> bool {
+    fn is_learning(&self) -> bool {
         false
     }
 }
@@ -32,14 +32,14 @@ impl Predictor for Perfect {
     }
 
     fn predict(&mut self, _: JobId, job: &Job, oracle: Option<Span>) -> Prediction {
-        Prediction::given(oracle.unwrap_or(job.estimate))
+        Prediction::from_given(oracle.unwrap_or(job.estimate))
     }
 
-    fn learns(&self) -> bool {
+    fn is_learning(&self) -> bool {
         false
     }
 
-    fn clairvoyant(&self) -> bool {
+    fn is_clairvoyant(&self) -> bool {
         true
     }
 }

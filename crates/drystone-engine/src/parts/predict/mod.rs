@@ -23,14 +23,14 @@ impl Prediction {
     /// Learned from other jobs.
     #[inline]
     #[must_use]
-    pub fn learned(run: Span) -> Prediction {
+    pub fn from_learned(run: Span) -> Prediction {
         Prediction { run, learned: true }
     }
 
     /// Not learned: an estimate, or the truth.
     #[inline]
     #[must_use]
-    pub fn given(run: Span) -> Prediction {
+    pub fn from_given(run: Span) -> Prediction {
         Prediction { run, learned: false }
     }
 }
@@ -51,7 +51,7 @@ pub trait Predictor: Snapshot + Send + Sync {
     }
 
     /// The predicted run time of a job that arrives. `oracle` is its true run time, given only to
-    /// predictors that say they are [`Predictor::clairvoyant`].
+    /// predictors that say they are [`Predictor::is_clairvoyant`].
     fn predict(&mut self, id: JobId, job: &Job, oracle: Option<Span>) -> Prediction;
 
     /// Returns the predictions that change when a job of the same user ends.
@@ -60,19 +60,19 @@ pub trait Predictor: Snapshot + Send + Sync {
     }
 
     /// A job has ended after running for `ran`.
-    fn learn(&mut self, _id: JobId, _job: &Job, _ran: Span, _now: Time) {}
+    fn learn_from_end(&mut self, _id: JobId, _job: &Job, _ran: Span, _now: Time) {}
 
     /// Returns whether there is anything to learn from ends; asked once, before the first event. A
     /// predictor that says no does not receive them.
-    fn learns(&self) -> bool {
+    fn is_learning(&self) -> bool {
         true
     }
 
     /// A job was withdrawn before it ended: there is nothing to learn.
-    fn withdrawn(&mut self, _id: JobId, _job: &Job) {}
+    fn note_withdrawal(&mut self, _id: JobId, _job: &Job) {}
 
     /// Returns whether it needs true run times: good for bounds, impossible on a real machine.
-    fn clairvoyant(&self) -> bool {
+    fn is_clairvoyant(&self) -> bool {
         false
     }
 }
@@ -105,7 +105,7 @@ pub struct Forecast {
 impl Forecast {
     /// Returns the run time used in plans for this prediction.
     #[inline]
-    pub fn planned(&self, foreseen: Prediction) -> Span {
+    pub fn planned_span(&self, foreseen: Prediction) -> Span {
         self.times_factor(Span(foreseen.run.0.clamp(0, TIME_LIMIT)))
     }
 
@@ -125,7 +125,7 @@ impl Default for Forecast {
 /// Returns the accuracy of a prediction: 1 if right, else the smaller over the larger of prediction
 /// and run time (Tsafrir et al. 2007, section 3.3).
 #[must_use]
-pub fn accuracy(prediction: Span, run: Span) -> f64 {
+pub fn prediction_accuracy(prediction: Span, run: Span) -> f64 {
     if prediction == run {
         return 1.0;
     }

@@ -13,14 +13,14 @@ impl<T: TreeItem> Tree<T> {
     #[inline(never)]
     pub(super) fn insert_deep(&mut self, item: T) {
         if self.height == 0 {
-            self.grow();
+            self.grow_leaves();
         }
         if self.insert_where_room(item) {
             return;
         }
         if let Some(split) = self.insert_below(self.root, self.height, item) {
             let old = self.root;
-            let mut root = InnerNode::empty();
+            let mut root = InnerNode::new_empty();
             root.len = 2;
             root.child = [0; FANOUT];
             root.child[0] = old;
@@ -31,19 +31,19 @@ impl<T: TreeItem> Tree<T> {
             self.root = self.new_inner(root);
             self.height += 1;
             if self.height as usize > WAY {
-                self.rebuild();
+                self.rebuild_full();
             }
         }
     }
 
     /// Makes leaves of the array, with room in each.
     #[cold]
-    fn grow(&mut self) {
-        let mut root = InnerNode::empty();
+    fn grow_leaves(&mut self) {
+        let mut root = InnerNode::new_empty();
         let flat = std::mem::take(&mut self.flat.len);
         for items in self.flat.items[..flat].chunks(ROOMY) {
-            let leaf = Leaf::of(items);
-            root.low[root.len] = leaf.items[0].key();
+            let leaf = Leaf::from_items(items);
+            root.low[root.len] = leaf.items[0].packed_key();
             root.summary[root.len] = leaf.summary();
             root.child[root.len] = self.leaves.len() as u32;
             root.len += 1;
@@ -55,7 +55,7 @@ impl<T: TreeItem> Tree<T> {
 
     /// Puts all items into full nodes: then [`WAY`] levels hold them, however many there are.
     #[cold]
-    pub(super) fn rebuild(&mut self) {
+    pub(super) fn rebuild_full(&mut self) {
         let items: Vec<T> = self.iter().copied().collect();
         *self = Tree::default();
         items.into_iter().for_each(|item| self.insert(item));
@@ -64,14 +64,14 @@ impl<T: TreeItem> Tree<T> {
     /// [`Tree::insert`] below inner nodes, where no node has to be split. Else nothing is changed,
     /// and the answer is `false`.
     fn insert_where_room(&mut self, item: T) -> bool {
-        let (way, leaf) = self.way(&item.key());
+        let (way, leaf) = self.path_to(&item.packed_key());
         let leaf = &mut self.leaves[leaf as usize];
         if leaf.len == LEAF {
             return false;
         }
         leaf.insert(item);
         for &(node, slot) in way[..self.height as usize].iter().rev() {
-            if !item.join(&mut self.inners[node as usize].summary[slot as usize]) {
+            if !item.join_summary(&mut self.inners[node as usize].summary[slot as usize]) {
                 break;
             }
         }
@@ -82,10 +82,10 @@ impl<T: TreeItem> Tree<T> {
         if height == 0 {
             return self.insert_in_leaf(node, item);
         }
-        let slot = self.inners[node as usize].slot(&item.key());
+        let slot = self.inners[node as usize].child_slot(&item.packed_key());
         let child = self.inners[node as usize].child[slot];
         let Some(split) = self.insert_below(child, height - 1, item) else {
-            item.join(&mut self.inners[node as usize].summary[slot]);
+            item.join_summary(&mut self.inners[node as usize].summary[slot]);
             return None;
         };
         let left = self.summary_of(child, height - 1);
@@ -97,7 +97,7 @@ impl<T: TreeItem> Tree<T> {
         if self.inners[node as usize].len == FANOUT {
             // A full node that grows at its end leaves its left part full; otherwise it is halved.
             let keep = if at == FANOUT { FANOUT - 1 } else { FANOUT / 2 };
-            let mut new = InnerNode::empty();
+            let mut new = InnerNode::new_empty();
             let old = &mut self.inners[node as usize];
             new.len = FANOUT - keep;
             new.low[..new.len].copy_from_slice(&old.low[keep..]);
@@ -113,7 +113,7 @@ impl<T: TreeItem> Tree<T> {
             }
         }
         let inner = &mut self.inners[target as usize];
-        inner.open(at);
+        inner.open_slot(at);
         inner.low[at] = split.low;
         inner.child[at] = split.node;
         inner.summary[at] = right;
@@ -121,16 +121,16 @@ impl<T: TreeItem> Tree<T> {
     }
 
     fn insert_in_leaf(&mut self, node: u32, item: T) -> Option<Split> {
-        let key = item.key();
+        let key = item.packed_key();
         let mut target = node;
         let at = self.leaves[node as usize].position(&key);
         let mut result = None;
         if self.leaves[node as usize].len == LEAF {
             let keep = if at == LEAF { LEAF } else { LEAF / 2 };
             let old = &mut self.leaves[node as usize];
-            let new = Leaf::of(&old.items[keep..]);
+            let new = Leaf::from_items(&old.items[keep..]);
             old.len = keep;
-            let low = if keep == LEAF { key } else { new.items[0].key() };
+            let low = if keep == LEAF { key } else { new.items[0].packed_key() };
             let new = self.new_leaf(new);
             result = Some(Split { low, node: new });
             if at > keep || keep == LEAF {

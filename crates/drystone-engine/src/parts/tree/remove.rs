@@ -8,16 +8,16 @@ impl<T: TreeItem> Tree<T> {
     /// Makes an array of the leaves again, if few items are left: as many must come, or leave,
     /// before the next such change.
     #[inline]
-    fn shrink(&mut self) {
+    fn shrink_tree(&mut self) {
         if self.len <= FLAT / 2 {
-            self.flatten();
+            self.flatten_tree();
         }
     }
 
     #[cold]
-    fn flatten(&mut self) {
+    fn flatten_tree(&mut self) {
         let Tree { flat, leaves, inners, .. } = self;
-        gather(flat, leaves, inners, self.root, self.height);
+        gather_items(flat, leaves, inners, self.root, self.height);
         self.height = 0;
         self.leaves.clear();
         self.inners.clear();
@@ -26,7 +26,7 @@ impl<T: TreeItem> Tree<T> {
     }
 
     pub(super) fn remove_deep(&mut self, key: &Packed) -> Option<T> {
-        let (way, leaf) = self.way(key);
+        let (way, leaf) = self.path_to(key);
         let at = self.leaves[leaf as usize].place_of(key)?;
         self.remove_on(&way, leaf, at)
     }
@@ -40,64 +40,65 @@ impl<T: TreeItem> Tree<T> {
         let right =
             inner.child[..inner.len].get(slot as usize + 1).map_or(LEAF, |&next| self.leaves[next as usize].len);
         if left <= 1 || left + right <= LEAF / 2 + 1 {
-            let key = self.leaves[leaf as usize].items[at].key();
+            let key = self.leaves[leaf as usize].items[at].packed_key();
             return self.remove_and_merge(&key);
         }
         let leaf = &mut self.leaves[leaf as usize];
-        let gone = leaf.remove_at(at);
+        let removed_item = leaf.remove_at(at);
         self.len -= 1;
-        let mut changed = gone.leave(&mut self.inners[parent as usize].summary[slot as usize], leaf.items());
+        let mut has_changed =
+            removed_item.leave_summary(&mut self.inners[parent as usize].summary[slot as usize], leaf.items());
         for at in (1..height).rev() {
             let ((upper, slot), (lower, _)) = (way[at - 1], way[at]);
-            if !changed {
+            if !has_changed {
                 break;
             }
             if let Ok([upper, lower]) = self.inners.get_disjoint_mut([upper as usize, lower as usize]) {
-                changed = gone.part(&mut upper.summary[slot as usize], &lower.summary[..lower.len]);
+                has_changed = removed_item.part_summary(&mut upper.summary[slot as usize], &lower.summary[..lower.len]);
             }
         }
-        self.shrink();
-        Some(gone)
+        self.shrink_tree();
+        Some(removed_item)
     }
 
     /// [`Tree::remove`] below inner nodes, where nodes may become empty or so small that they join
     /// their neighbours.
     fn remove_and_merge(&mut self, key: &Packed) -> Option<T> {
-        let gone = self.remove_below(self.root, self.height, key)?;
+        let removed_item = self.remove_below(self.root, self.height, key)?;
         self.len -= 1;
-        self.shrink();
+        self.shrink_tree();
         while self.height > 1 && self.inners[self.root as usize].len == 1 {
             let old = self.root;
             self.root = self.inners[old as usize].child[0];
             self.free_inners.push(old);
             self.height -= 1;
         }
-        Some(gone)
+        Some(removed_item)
     }
 
     fn remove_below(&mut self, node: u32, height: u32, key: &Packed) -> Option<T> {
         if height == 0 {
             return self.leaves[node as usize].remove(key);
         }
-        let slot = self.inners[node as usize].slot(key);
+        let slot = self.inners[node as usize].child_slot(key);
         let child = self.inners[node as usize].child[slot];
-        let gone = self.remove_below(child, height - 1, key)?;
+        let removed_item = self.remove_below(child, height - 1, key)?;
         if self.size_of(child, height - 1) == 0 {
             self.free_node(child, height - 1);
-            self.inners[node as usize].close(slot);
-            return Some(gone);
+            self.inners[node as usize].close_slot(slot);
+            return Some(removed_item);
         }
         if !self.merge_small(node, slot, height) {
             let mut summary = std::mem::take(&mut self.inners[node as usize].summary[slot]);
             if height == 1 {
-                gone.leave(&mut summary, self.leaves[child as usize].items());
+                removed_item.leave_summary(&mut summary, self.leaves[child as usize].items());
             } else {
                 let inner = &self.inners[child as usize];
-                gone.part(&mut summary, &inner.summary[..inner.len]);
+                removed_item.part_summary(&mut summary, &inner.summary[..inner.len]);
             }
             self.inners[node as usize].summary[slot] = summary;
         }
-        Some(gone)
+        Some(removed_item)
     }
 
     /// Joins the child at `slot` with its right neighbour when both together fill at most half a
@@ -132,7 +133,7 @@ impl<T: TreeItem> Tree<T> {
         self.free_node(right, height - 1);
         let summary = self.summary_of(left, height - 1);
         let inner = &mut self.inners[node as usize];
-        inner.close(slot + 1);
+        inner.close_slot(slot + 1);
         inner.summary[slot] = summary;
         true
     }
@@ -147,7 +148,7 @@ impl<T: TreeItem> Tree<T> {
 }
 
 /// Adds what is below a node to an array that has room for it.
-fn gather<T: TreeItem>(
+fn gather_items<T: TreeItem>(
     to: &mut Leaf<T, FLAT>,
     leaves: &[Leaf<T, LEAF>],
     inners: &[InnerNode<T>],
@@ -155,8 +156,8 @@ fn gather<T: TreeItem>(
     height: u32,
 ) {
     if height == 0 {
-        return to.append(leaves[node as usize].items());
+        return to.append_items(leaves[node as usize].items());
     }
     let inner = &inners[node as usize];
-    inner.child[..inner.len].iter().for_each(|&child| gather(to, leaves, inners, child, height - 1));
+    inner.child[..inner.len].iter().for_each(|&child| gather_items(to, leaves, inners, child, height - 1));
 }

@@ -12,26 +12,26 @@ struct Entry {
 
 /// In the order of the keys, with ties in the first number.
 fn place(key: u32) -> Packed {
-    packed(i64::from(key / 8), JobId(key % 8))
+    pack_key(i64::from(key / 8), JobId(key % 8))
 }
 
 impl TreeItem for Entry {
     type Summary = Option<u32>;
-    fn key(&self) -> Packed {
+    fn packed_key(&self) -> Packed {
         place(self.key)
     }
-    fn join(&self, s: &mut Option<u32>) -> bool {
+    fn join_summary(&self, s: &mut Option<u32>) -> bool {
         let before = s.replace(s.map_or(self.size, |m| m.min(self.size)));
         *s != before
     }
-    fn merge(s: &mut Option<u32>, c: &Option<u32>) {
+    fn merge_summary(s: &mut Option<u32>, c: &Option<u32>) {
         *s = s.iter().chain(c).copied().min();
     }
-    fn leave(&self, s: &mut Option<u32>, rest: &[Entry]) -> bool {
+    fn leave_summary(&self, s: &mut Option<u32>, rest: &[Entry]) -> bool {
         let before = std::mem::replace(s, rest.iter().map(|e| e.size).min());
         *s != before
     }
-    fn part(&self, s: &mut Option<u32>, children: &[Option<u32>]) -> bool {
+    fn part_summary(&self, s: &mut Option<u32>, children: &[Option<u32>]) -> bool {
         let before = std::mem::replace(s, children.iter().flatten().copied().min());
         *s != before
     }
@@ -39,10 +39,10 @@ impl TreeItem for Entry {
 
 struct AtMost(u32);
 impl Probe<Entry> for AtMost {
-    fn enter(&mut self, s: &Option<u32>) -> bool {
+    fn can_enter(&mut self, s: &Option<u32>) -> bool {
         s.is_some_and(|m| m <= self.0)
     }
-    fn take(&mut self, e: &Entry) -> bool {
+    fn is_match(&mut self, e: &Entry) -> bool {
         e.size <= self.0
     }
 }
@@ -108,7 +108,7 @@ proptest! {
                     let after = (i % 3 > 0 && !map.is_empty()).then(|| *map.keys().nth(i % map.len()).expect("in range"));
                     let next = map.iter().find(|(key, size)| after.is_none_or(|after| **key > after) && **size <= limit);
                     let next = next.map(|(&key, &size)| (key, size));
-                    let taken = tree.take(after.map(place), &mut AtMost(limit));
+                    let taken = tree.take_after(after.map(place), &mut AtMost(limit));
                     prop_assert_eq!(taken.map(|entry| (entry.key, entry.size)), next);
                     if let Some((key, _)) = next {
                         map.remove(&key);
@@ -122,11 +122,11 @@ proptest! {
             if n % 97 == 0 {
                 for &(_, key) in &limits {
                     let least = map.range(..key % 1_001_000).map(|(_, &size)| size).min();
-                    prop_assert_eq!(tree.before(&place(key % 1_001_000)), least);
+                    prop_assert_eq!(tree.summary_before(&place(key % 1_001_000)), least);
                 }
                 for &(limit, after) in &limits {
                     let after = (after % 3 > 0).then_some(after % 1_001_000);
-                    let found = tree.find(after.map(place), &mut AtMost(limit)).map(|e| e.key);
+                    let found = tree.find_after(after.map(place), &mut AtMost(limit)).map(|e| e.key);
                     let expected = map.iter().find(|&(&k, &s)| s <= limit && after.is_none_or(|a| k > a));
                     prop_assert_eq!(found, expected.map(|(&k, _)| k));
                 }
@@ -146,11 +146,11 @@ fn a_tree_that_is_too_high_is_built_anew() {
         tree.remove(&place(key));
     }
     let (items, height) = (tree.iter().copied().collect::<Vec<_>>(), tree.height);
-    tree.rebuild();
+    tree.rebuild_full();
     assert!(tree.iter().copied().eq(items.iter().copied()) && tree.len() == items.len());
     assert!(tree.height < height, "{} levels of {height}", tree.height);
     let least = items.iter().find(|entry| entry.size <= 100).map(|entry| entry.key);
-    assert_eq!(tree.find(None, &mut AtMost(100)).map(|entry| entry.key), least);
+    assert_eq!(tree.find_after(None, &mut AtMost(100)).map(|entry| entry.key), least);
 }
 
 /// An array becomes leaves when it is full, and leaves an array when they hold half as much, by
@@ -166,10 +166,10 @@ fn waves_of_items_agree_with_a_sorted_map() {
             if map.insert(key, size).is_none() {
                 tree.insert(Entry { key, size });
             } else {
-                tree.replace(&place(key), Entry { key, size });
+                tree.replace_item(&place(key), Entry { key, size });
             }
         }
-        assert!(tree.flat().is_none());
+        assert!(tree.flat_items().is_none());
         while map.len() > least {
             number += 1;
             let key = *map.keys().nth(number as usize * 31 % map.len()).expect("in range");
@@ -177,24 +177,24 @@ fn waves_of_items_agree_with_a_sorted_map() {
                 0 => _ = tree.take_first().map(|first| assert_eq!(map.remove(&first.key), Some(first.size))),
                 1 => _ = tree.remove(&place(key)).map(|gone| assert_eq!(map.remove(&gone.key), Some(gone.size))),
                 2 => {
-                    let taken = tree.take(Some(place(key)), &mut AtMost(300));
+                    let taken = tree.take_after(Some(place(key)), &mut AtMost(300));
                     let found = map.range(key + 1..).find(|(_, size)| **size <= 300).map(|(key, _)| *key);
                     assert_eq!(taken.map(|taken| taken.key), found);
                     found.map(|key| map.remove(&key));
                 }
                 _ => {
-                    let gone = tree.replace(&place(key), Entry { key: u32::MAX, size: 0 });
+                    let gone = tree.replace_item(&place(key), Entry { key: u32::MAX, size: 0 });
                     assert_eq!(gone.map(|gone| gone.size), map.remove(&key));
                     assert_eq!(tree.remove(&place(u32::MAX)), Some(Entry { key: u32::MAX, size: 0 }));
                 }
             }
             assert_eq!(tree.len(), map.len());
-            assert!(tree.flat().is_some() || map.len() > FLAT / 2, "{} items", map.len());
+            assert!(tree.flat_items().is_some() || map.len() > FLAT / 2, "{} items", map.len());
             if number.is_multiple_of(16) {
                 assert!(tree.iter().map(|e| (e.key, e.size)).eq(map.iter().map(|(&key, &size)| (key, size))));
-                assert_eq!(tree.before(&place(key)), map.range(..key).map(|(_, &size)| size).min());
+                assert_eq!(tree.summary_before(&place(key)), map.range(..key).map(|(_, &size)| size).min());
             }
         }
-        assert_eq!(tree.flat().is_some(), least <= FLAT / 2);
+        assert_eq!(tree.flat_items().is_some(), least <= FLAT / 2);
     }
 }

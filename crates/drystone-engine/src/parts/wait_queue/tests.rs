@@ -6,26 +6,26 @@ fn coarse_spans_rise_and_are_close() {
     let spans = (0..70_000).chain((17..30).flat_map(|e| (-3..4).map(move |d| (1 << e) + d))).chain([1 << 30]);
     let mut before = (0, 0);
     for span in spans {
-        let (code, least) = (coarse(span), finest(coarse(span)));
+        let (code, least) = (coarsen_span(span), shortest_span_of(coarsen_span(span)));
         assert!(code < NONE && code >= before.1 && span >= before.0, "{span}: {code} after {before:?}");
-        assert!(least <= span && coarse(least) == code, "{span}: {least} is not the shortest of {code}");
-        assert!(least == 0 || coarse(least - 1) < code, "{span}: {least} is not the shortest of {code}");
+        assert!(least <= span && coarsen_span(least) == code, "{span}: {least} is not the shortest of {code}");
+        assert!(least == 0 || coarsen_span(least - 1) < code, "{span}: {least} is not the shortest of {code}");
         assert!(span - least <= span / 128, "{span} counts as {least}");
         before = (span, code);
     }
-    assert!((0..256).all(|span| finest(coarse(span)) == span));
+    assert!((0..256).all(|span| shortest_span_of(coarsen_span(span)) == span));
 }
 
 #[test]
 fn classes_partition_the_sizes() {
     for procs in (1..5000).chain([1 << 31, Procs::MAX - 1, Procs::MAX]) {
-        let c = class(procs);
+        let c = size_class(procs);
         assert!((0..CLASSES).filter(|&other| other != 1).all(|other| is_in(other, procs) == (other == c)), "{procs}");
-        assert!(smallest(c) <= procs, "{procs} is below its class");
-        assert!(c + 1 == CLASSES || procs < smallest(c + 1) || c == 0, "{procs} belongs to a later class");
+        assert!(smallest_in_class(c) <= procs, "{procs} is below its class");
+        assert!(c + 1 == CLASSES || procs < smallest_in_class(c + 1) || c == 0, "{procs} belongs to a later class");
         for limit in [0, 1, procs - 1, procs, 1_000] {
             let holds = classes_up_to(limit)[c] != 0;
-            assert_eq!(holds, smallest(c) <= limit, "the class of {procs} when {limit} fit");
+            assert_eq!(holds, smallest_in_class(c) <= limit, "the class of {procs} when {limit} fit");
         }
     }
 }
@@ -37,7 +37,7 @@ fn a_change_that_ends_an_order_hides_nobody() {
     let mut queue = WaitQueue::default();
     let job = |id, run| WaitingJob { key: 0, prediction: Span(run), procs: 4, id: JobId(id), ..WaitingJob::default() };
     (0..2 * 64).for_each(|id| queue.insert(job(id, 0)));
-    assert_eq!(queue.replace(job(0, 0).place(), job(0, 3000)), Some(job(0, 0)));
+    assert_eq!(queue.replace_job(job(0, 0).queue_place(), job(0, 3000)), Some(job(0, 0)));
     assert_eq!(queue.next_fit(None, BackfillFit { free: 4, window: Span(10), extra: 0 }), Some(job(1, 0)));
 }
 
@@ -68,15 +68,15 @@ proptest! {
     ) {
         let mut profile = Profile::new(Time(0), 15);
         for (from, span, procs) in plan {
-            if profile.fits(Time(from), Span(span), procs) {
-                profile.reserve(Time(from), Time(from + span), procs);
+            if profile.fits_during(Time(from), Span(span), procs) {
+                profile.reserve_procs(Time(from), Time(from + span), procs);
             }
         }
         let mut stairs = FitStairs::default();
-        stairs.beside(&profile, Time(now), free);
+        stairs.fill_beside(&profile, Time(now), free);
         for (procs, span) in jobs {
             let room = procs <= free && profile.least_free(Time(now), Span(span)) >= procs;
-            prop_assert_eq!(stairs.admits(procs, Span(span)), room, "{} for {}", procs, span);
+            prop_assert_eq!(stairs.can_start(procs, Span(span)), room, "{} for {}", procs, span);
         }
     }
 }
@@ -114,7 +114,7 @@ proptest! {
         for g in gone {
             if !list.is_empty() {
                 let job = list.swap_remove(g.index(list.len()));
-                prop_assert_eq!(queue.remove(job.place()), Some(job));
+                prop_assert_eq!(queue.remove(job.queue_place()), Some(job));
             }
         }
         for (at, run) in changed {
@@ -124,39 +124,39 @@ proptest! {
                 let new = WaitingJob { key, prediction: Span(run), ..job };
                 list.retain(|j| j.id != job.id);
                 list.push(new);
-                prop_assert_eq!(queue.replace(job.place(), new), Some(job));
+                prop_assert_eq!(queue.replace_job(job.queue_place(), new), Some(job));
             }
         }
-        list.sort_by_key(WaitingJob::place);
+        list.sort_by_key(WaitingJob::queue_place);
         prop_assert!(queue.iter().eq(list.iter()));
         for pair in fits.windows(2) {
             let steps = pair.iter().map(|&(free, window, ..)| (Span(window.max(0)), free)).collect();
             let stairs = FitStairs { free: pair[0].2, steps };
             let mut after = None;
-            for job in list.iter().filter(|j| stairs.admits(j.procs, j.prediction)) {
+            for job in list.iter().filter(|j| stairs.can_start(j.procs, j.prediction)) {
                 prop_assert_eq!(queue.next_admitted(after, &stairs), Some(*job));
-                after = Some(job.place());
+                after = Some(job.queue_place());
             }
             prop_assert_eq!(queue.next_admitted(after, &stairs), None);
         }
         for (free, window, extra, huge) in fits {
             let fit = BackfillFit { free, window: if huge { Span::MAX } else { Span(window) }, extra };
             let mut after = None;
-            for job in list.iter().filter(|j| fit.admits(j.procs, j.prediction)) {
+            for job in list.iter().filter(|j| fit.can_start(j.procs, j.prediction)) {
                 prop_assert_eq!(queue.next_fit(after, fit), Some(*job));
-                after = Some(job.place());
+                after = Some(job.queue_place());
             }
             prop_assert_eq!(queue.next_fit(after, fit), None);
             let (mut rest, mut left) = (queue.clone(), list.clone());
             after = None;
             while let Some(job) = rest.take_fit(after, fit) {
-                let next = left.iter().position(|j| after.is_none_or(|a| a < j.place()) && fit.admits(j.procs, j.prediction));
+                let next = left.iter().position(|j| after.is_none_or(|a| a < j.queue_place()) && fit.can_start(j.procs, j.prediction));
                 prop_assert_eq!(next.map(|at| left.remove(at)), Some(job));
                 // Sometimes from the front again.
-                after = (job.id.0 % 5 > 0).then(|| job.place());
+                after = (job.id.0 % 5 > 0).then(|| job.queue_place());
                 prop_assert!(rest.iter().eq(left.iter()));
             }
-            prop_assert!(!left.iter().any(|j| after.is_none_or(|a| a < j.place()) && fit.admits(j.procs, j.prediction)));
+            prop_assert!(!left.iter().any(|j| after.is_none_or(|a| a < j.queue_place()) && fit.can_start(j.procs, j.prediction)));
             prop_assert_eq!(rest.take_first(), left.first().copied());
             // In one go: as one after the other, each of which leaves less; and no job is left that
             // as much room would admit.
@@ -164,9 +164,9 @@ proptest! {
             let room = rest.take_all(&mut shade, |job| taken.push(*job));
             let (mut by_hand, mut left, mut expected) = (fit, list.clone(), Vec::new());
             left.retain(|job| {
-                let starts = by_hand.admits(job.procs, job.prediction);
+                let starts = by_hand.can_start(job.procs, job.prediction);
                 if starts {
-                    by_hand.take(job.procs, job.prediction);
+                    by_hand.account_start(job.procs, job.prediction);
                     expected.push(*job);
                 }
                 !starts
@@ -175,9 +175,9 @@ proptest! {
             prop_assert!(rest.iter().eq(left.iter()));
             prop_assert!(room >= shade.free);
             let with_room = BackfillFit { free: room, ..shade };
-            prop_assert!(!left.iter().any(|job| with_room.admits(job.procs, job.prediction)));
+            prop_assert!(!left.iter().any(|job| with_room.can_start(job.procs, job.prediction)));
             for (now, fit) in [(Time(3000), Some(fit)), (Time(3001), None)] {
-                let best = list.iter().filter(|j| fit.is_none_or(|f| f.admits(j.procs, j.prediction)))
+                let best = list.iter().filter(|j| fit.is_none_or(|f| f.can_start(j.procs, j.prediction)))
                     .copied().reduce(|a, b| if more_expanded(&b, &a, now) { b } else { a });
                 prop_assert_eq!(queue.most_expanded(now, fit), best);
             }

@@ -180,7 +180,7 @@ mod tests {
         ";
         let workload = workload();
         let all = Priorities::from_toml(text).expect("a good file").for_workload(&workload).expect("known names");
-        let of = |at: u32| all.importance(JobId(at), workload.job(JobId(at)));
+        let of = |at: u32| all.job_importance(JobId(at), workload.job(JobId(at)));
         assert_eq!(of(0), Importance { user: 0.5, political: f64::NEG_INFINITY });
         assert_eq!(of(1), Importance { user: 1.0, political: f64::NEG_INFINITY });
         assert_eq!(of(2), Importance { user: 0.1, political: 0.75 });
@@ -191,20 +191,20 @@ mod tests {
         let text = "default = { reserve = 5 }\n[[user]]\nid = 12\nreserve = 60\n[[job]]\nnumber = 4711\nreserve = 0";
         let workload = workload();
         let all = Priorities::from_toml(text).expect("a good file").for_workload(&workload).expect("known names");
-        let reserved = |at: u32| all.reservation(JobId(at), workload.job(JobId(at)));
+        let reserved = |at: u32| all.reserved_delay(JobId(at), workload.job(JobId(at)));
         assert_eq!([0, 1, 2].map(reserved), [Some(Span(60)), Some(Span(0)), Some(Span(5))]);
-        assert!(all.reserves());
+        assert!(all.has_reservations());
         let none = Priorities::from_toml("[[user]]\nid = 12\nup = 1").expect("a good file");
-        assert!(!none.reserves() && none.reservation(JobId(0), workload.job(JobId(0))).is_none());
+        assert!(!none.has_reservations() && none.reserved_delay(JobId(0), workload.job(JobId(0))).is_none());
     }
 
     #[test]
     fn every_fifth_job() {
         let fifth = Priorities::from_toml("every = [{ nth = 5, first = 1, up = 1, pp = 1 }]").expect("a good file");
-        let high = |at: u32| fifth.importance(JobId(at), &job(1, 1, 1)).user == 1.0;
+        let high = |at: u32| fifth.job_importance(JobId(at), &job(1, 1, 1)).user == 1.0;
         assert_eq!((0..12).filter(|&at| high(at)).collect::<Vec<_>>(), [0, 5, 10]);
         let phase_0 = Priorities::from_toml("every = [{ nth = 5, up = 1 }]").expect("a good file");
-        let high = |at: u32| phase_0.importance(JobId(at), &job(1, 1, 1)).user == 1.0;
+        let high = |at: u32| phase_0.job_importance(JobId(at), &job(1, 1, 1)).user == 1.0;
         assert_eq!((0..12).filter(|&at| high(at)).collect::<Vec<_>>(), [4, 9]);
     }
 

@@ -32,7 +32,7 @@ impl Importance {
     /// p, with the scheduler's own share SP between 0 and 1.
     #[inline]
     #[must_use]
-    pub fn priority(&self, scheduler: f64) -> f64 {
+    pub fn compute_priority(&self, scheduler: f64) -> f64 {
         (self.user + self.political + scheduler) / 3.0
     }
 }
@@ -49,7 +49,7 @@ impl PriorityError {
     }
 
     /// A policy was given priorities that has no use for them.
-    pub(super) fn unused() -> PriorityError {
+    pub(super) fn unused_error() -> PriorityError {
         PriorityError("this policy has no use for them; `slack` and `multiqueue` have".into())
     }
 }
@@ -65,7 +65,7 @@ pub(super) enum RuleOwner {
 impl RuleOwner {
     const ALL: [RuleOwner; 3] = [RuleOwner::User, RuleOwner::Group, RuleOwner::Queue];
 
-    fn of(self, job: &Job) -> i32 {
+    fn owner_of(self, job: &Job) -> i32 {
         match self {
             RuleOwner::User => job.user,
             RuleOwner::Group => job.group,
@@ -94,7 +94,8 @@ pub struct Priorities {
     default: Grade,
     owners: BTreeMap<(RuleOwner, i32), Grade>,
     every: Vec<Every>,
-    /// By the log's number; [`Priorities::placed`] turns them into places in the order of arrival.
+    /// By the log's number; [`Priorities::for_part`] turns them into places in the order of
+    /// arrival.
     numbers: BTreeMap<i64, Grade>,
     jobs: BTreeMap<JobId, Grade>,
     accounts: BTreeMap<(RuleOwner, i32), Account>,
@@ -115,33 +116,33 @@ impl Priorities {
     /// # Errors
     /// A name that no job of the workload has, or a job number that several have.
     pub fn for_workload(self, workload: &Workload) -> Result<Priorities, PriorityError> {
-        self.check(workload)?;
-        Ok(self.placed(workload))
+        self.check_workload(workload)?;
+        Ok(self.for_part(workload))
     }
 
     /// Checks that every user, group, queue and job that is named is in this workload.
     ///
     /// # Errors
     /// As for [`Priorities::for_workload`].
-    pub fn check(&self, workload: &Workload) -> Result<(), PriorityError> {
+    pub fn check_workload(&self, workload: &Workload) -> Result<(), PriorityError> {
         for owner in RuleOwner::ALL {
-            let known: BTreeSet<i32> = workload.jobs().iter().map(|job| owner.of(job)).collect();
-            let named = self.owners.keys().chain(self.accounts.keys()).filter(|(kind, _)| *kind == owner);
-            for (_, id) in named {
-                if !known.contains(id) {
-                    return Err(unknown(owner, i64::from(*id), known.iter().map(|&id| i64::from(id))));
+            let known_owners: BTreeSet<i32> = workload.jobs().iter().map(|job| owner.owner_of(job)).collect();
+            let named_owners = self.owners.keys().chain(self.accounts.keys()).filter(|(kind, _)| *kind == owner);
+            for (_, id) in named_owners {
+                if !known_owners.contains(id) {
+                    return Err(unknown_error(owner, i64::from(*id), known_owners.iter().map(|&id| i64::from(id))));
                 }
             }
         }
-        let mut known: BTreeMap<i64, u32> = BTreeMap::new();
+        let mut known_numbers: BTreeMap<i64, u32> = BTreeMap::new();
         if !self.numbers.is_empty() {
-            workload.truth().iter().for_each(|truth| *known.entry(truth.number).or_default() += 1);
+            workload.truth().iter().for_each(|truth| *known_numbers.entry(truth.number).or_default() += 1);
         }
         for &number in self.numbers.keys() {
-            match known.get(&number) {
+            match known_numbers.get(&number) {
                 Some(1) => {}
                 Some(_) => return Err(PriorityError(format!("several jobs of the log have the number {number}"))),
-                None => return Err(unknown("job", number, known.keys().copied())),
+                None => return Err(unknown_error("job", number, known_numbers.keys().copied())),
             }
         }
         Ok(())
@@ -150,7 +151,7 @@ impl Priorities {
     /// Places the rules for a part of a workload that was checked: rules for job numbers find their
     /// jobs, those for jobs of other parts are left out.
     #[must_use]
-    pub fn placed(mut self, part: &Workload) -> Priorities {
+    pub fn for_part(mut self, part: &Workload) -> Priorities {
         let numbers = std::mem::take(&mut self.numbers);
         if !numbers.is_empty() {
             let ids = part.truth().iter().enumerate().map(|(at, truth)| (JobId(at as u32), truth.number));
@@ -159,7 +160,7 @@ impl Priorities {
         self
     }
 
-    /// Returns whether there are rules for job numbers that [`Priorities::placed`] has not placed
+    /// Returns whether there are rules for job numbers that [`Priorities::for_part`] has not placed
     /// yet.
     #[must_use]
     pub fn needs_workload(&self) -> bool {
@@ -168,7 +169,7 @@ impl Priorities {
 
     /// The user's and the political priority of a job, whatever quotas say.
     #[must_use]
-    pub fn importance(&self, id: JobId, job: &Job) -> Importance {
+    pub fn job_importance(&self, id: JobId, job: &Job) -> Importance {
         let mut grade = Grade::default();
         for rule in self.rules_about(id, job) {
             grade.up = grade.up.or(rule.up);
@@ -179,31 +180,34 @@ impl Priorities {
 
     /// Returns the time between the submit of a job and the start that is reserved for it, if any.
     #[must_use]
-    pub fn reservation(&self, id: JobId, job: &Job) -> Option<Span> {
+    pub fn reserved_delay(&self, id: JobId, job: &Job) -> Option<Span> {
         self.rules_about(id, job).find_map(|grade| grade.reserve)
     }
 
     /// Returns whether a rule reserves a start.
     #[must_use]
-    pub fn reserves(&self) -> bool {
-        let named = self.owners.values().chain(self.numbers.values()).chain(self.jobs.values());
-        named.chain(self.every.iter().map(|every| &every.grade)).chain([&self.default]).any(|g| g.reserve.is_some())
+    pub fn has_reservations(&self) -> bool {
+        let named_grades = self.owners.values().chain(self.numbers.values()).chain(self.jobs.values());
+        named_grades
+            .chain(self.every.iter().map(|every| &every.grade))
+            .chain([&self.default])
+            .any(|g| g.reserve.is_some())
     }
 
     /// The rules about a job, the most specific one first.
     fn rules_about<'a>(&'a self, id: JobId, job: &'a Job) -> impl Iterator<Item = &'a Grade> + 'a {
-        let every = self.every.iter().filter(move |e| e.covers(id)).map(|e| &e.grade);
-        let owners = RuleOwner::ALL.iter().filter_map(move |&o| self.owners.get(&(o, o.of(job))));
+        let every = self.every.iter().filter(move |e| e.covers_job(id)).map(|e| &e.grade);
+        let owners = RuleOwner::ALL.iter().filter_map(move |&o| self.owners.get(&(o, o.owner_of(job))));
         self.jobs.get(&id).into_iter().chain(every).chain(owners).chain([&self.default])
     }
 
     /// A job arrives and is charged to the accounts of its owners. Beyond a quota its political
     /// priority is −∞.
-    pub fn admit(&mut self, id: JobId, job: &Job, now: Time) -> Importance {
-        let mut importance = self.importance(id, job);
+    pub fn admit_job(&mut self, id: JobId, job: &Job, now: Time) -> Importance {
+        let mut importance = self.job_importance(id, job);
         for owner in RuleOwner::ALL {
-            if let Some(account) = self.accounts.get_mut(&(owner, owner.of(job)))
-                && !account.admit(job, now)
+            if let Some(account) = self.accounts.get_mut(&(owner, owner.owner_of(job)))
+                && !account.admit_job(job, now)
             {
                 importance.political = f64::NEG_INFINITY;
             }
@@ -212,21 +216,21 @@ impl Priorities {
     }
 
     /// A job that was admitted has left: it ran for so long, or was withdrawn.
-    pub fn left(&mut self, job: &Job, ran: Span, now: Time) {
+    pub fn note_departure(&mut self, job: &Job, ran: Span, now: Time) {
         if self.accounts.is_empty() {
             return;
         }
         for owner in RuleOwner::ALL {
-            if let Some(account) = self.accounts.get_mut(&(owner, owner.of(job))) {
-                account.left(job, ran, now);
+            if let Some(account) = self.accounts.get_mut(&(owner, owner.owner_of(job))) {
+                account.note_departure(job, ran, now);
             }
         }
     }
 }
 
-fn unknown(what: impl fmt::Display, id: i64, known: impl Iterator<Item = i64> + Clone) -> PriorityError {
-    let known = known.filter(|&id| id != i64::from(UNKNOWN));
-    let range = match (known.clone().min(), known.max()) {
+fn unknown_error(what: impl fmt::Display, id: i64, known: impl Iterator<Item = i64> + Clone) -> PriorityError {
+    let known_ids = known.filter(|&id| id != i64::from(UNKNOWN));
+    let range = match (known_ids.clone().min(), known_ids.max()) {
         (Some(first), Some(last)) => format!("numbers from {first} to {last} occur in it"),
         _ => format!("it names no {what} at all"),
     };
@@ -243,15 +247,15 @@ mod tests {
     fn jobs_beyond_a_quota_weigh_nothing_until_others_leave() {
         let toml = "[[user]]\nid = 7\npp = 0.5\nquota = { jobs = 1 }\n";
         let mut priorities = Priorities::from_toml(toml).expect("a quota");
-        let job = |user| Job::new(Time(0), 1, Span(10)).by(user);
-        let arrive = |p: &mut Priorities, user| p.admit(JobId(0), &job(user), Time(0)).political;
+        let job = |user| Job::new(Time(0), 1, Span(10)).with_user(user);
+        let arrive = |p: &mut Priorities, user| p.admit_job(JobId(0), &job(user), Time(0)).political;
         assert_eq!(arrive(&mut priorities, 7), 0.5);
         assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "a second one");
         assert_eq!(arrive(&mut priorities, 8), 0.0, "another user");
-        priorities.left(&job(7), Span(10), Time(10));
+        priorities.note_departure(&job(7), Span(10), Time(10));
         assert_eq!(arrive(&mut priorities, 7), f64::NEG_INFINITY, "the second one is still here");
-        priorities.left(&job(7), Span(10), Time(10));
-        priorities.left(&job(7), Span(10), Time(20));
+        priorities.note_departure(&job(7), Span(10), Time(10));
+        priorities.note_departure(&job(7), Span(10), Time(20));
         assert_eq!(arrive(&mut priorities, 7), 0.5, "no job is here");
     }
 }

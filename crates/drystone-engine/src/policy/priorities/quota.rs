@@ -23,7 +23,7 @@ pub struct Quota {
 }
 
 impl Quota {
-    pub(super) fn check(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
+    pub(super) fn check_values(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
         let fail = |problem: &str| Err(PriorityError(format!("{whose}: {problem}")));
         match *self {
             Quota { processor_hours: Some(hours), .. } if !(hours >= 0.0 && hours.is_finite()) => {
@@ -65,11 +65,11 @@ impl Account {
 
     /// Charges a job that arrives. Returns whether the account is still within its quota, this job
     /// included.
-    pub(super) fn admit(&mut self, job: &Job, now: Time) -> bool {
+    pub(super) fn admit_job(&mut self, job: &Job, now: Time) -> bool {
         self.turn_to(now);
         self.jobs += 1;
         self.procs += u64::from(job.procs);
-        self.declared += work(job, job.estimate);
+        self.declared += job_work(job, job.estimate);
         let Quota { jobs, procs, processor_hours, .. } = self.quota;
         let hours = (self.declared + self.used) as f64 / Span::HOUR.as_f64();
         jobs.is_none_or(|most| self.jobs <= u64::from(most))
@@ -78,12 +78,12 @@ impl Account {
     }
 
     /// A job that was charged has left after running for so long.
-    pub(super) fn left(&mut self, job: &Job, ran: Span, now: Time) {
+    pub(super) fn note_departure(&mut self, job: &Job, ran: Span, now: Time) {
         self.turn_to(now);
         self.jobs -= 1;
         self.procs -= u64::from(job.procs);
-        self.declared -= work(job, job.estimate);
-        self.used += work(job, ran);
+        self.declared -= job_work(job, job.estimate);
+        self.used += job_work(job, ran);
     }
 
     /// Forgets what was used in earlier periods.
@@ -96,7 +96,7 @@ impl Account {
     }
 }
 
-fn work(job: &Job, span: Span) -> i128 {
+fn job_work(job: &Job, span: Span) -> i128 {
     i128::from(job.procs) * i128::from(span.0)
 }
 
@@ -109,15 +109,15 @@ mod tests {
         let job = |procs, hours: i64| Job::new(Time(0), procs, Span(hours * 3_600));
         let quota = Quota { jobs: Some(2), procs: Some(10), processor_hours: Some(40.0), days: Some(1) };
         let mut account = Account::new(quota);
-        assert!(account.admit(&job(4, 2), Time(0)), "8 hours declared");
-        assert!(account.admit(&job(6, 5), Time(0)), "38 hours, 10 processors, 2 jobs");
-        assert!(!account.admit(&job(1, 0), Time(0)), "3 jobs");
-        account.left(&job(1, 0), Span(0), Time(1));
-        account.left(&job(6, 5), Span(3_600), Time(2));
-        assert!(!account.admit(&job(1, 27), Time(3)), "8 + 6 + 27 hours");
-        account.left(&job(1, 27), Span(0), Time(4));
-        assert!(account.admit(&job(1, 26), Time(5)), "8 + 6 + 26 hours");
-        account.left(&job(1, 26), Span(0), Time(6));
-        assert!(account.admit(&job(6, 5), Time(86_400)), "a new day: 8 + 30 hours");
+        assert!(account.admit_job(&job(4, 2), Time(0)), "8 hours declared");
+        assert!(account.admit_job(&job(6, 5), Time(0)), "38 hours, 10 processors, 2 jobs");
+        assert!(!account.admit_job(&job(1, 0), Time(0)), "3 jobs");
+        account.note_departure(&job(1, 0), Span(0), Time(1));
+        account.note_departure(&job(6, 5), Span(3_600), Time(2));
+        assert!(!account.admit_job(&job(1, 27), Time(3)), "8 + 6 + 27 hours");
+        account.note_departure(&job(1, 27), Span(0), Time(4));
+        assert!(account.admit_job(&job(1, 26), Time(5)), "8 + 6 + 26 hours");
+        account.note_departure(&job(1, 26), Span(0), Time(6));
+        assert!(account.admit_job(&job(6, 5), Time(86_400)), "a new day: 8 + 30 hours");
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Grade {
 impl Grade {
     /// Checks that the user's priority is from 0 to 1, and the political one as well, or −∞, and
     /// that no start is reserved before the submit.
-    pub(super) fn check(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
+    pub(super) fn check_ranges(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
         if let Some(up) = self.up
             && !(0.0..=1.0).contains(&up)
         {
@@ -45,7 +45,7 @@ impl Grade {
     }
 
     /// Adds what another rule about the same jobs says.
-    fn join(&mut self, other: &Grade, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
+    fn join_grade(&mut self, other: &Grade, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
         join_value(("up", whose), &mut self.up, other.up)?;
         join_value(("pp", whose), &mut self.pp, other.pp)?;
         let mut reserve = self.reserve.map(|span| span.0);
@@ -84,12 +84,12 @@ pub(super) struct Every {
 }
 
 impl Every {
-    pub(super) fn covers(&self, id: JobId) -> bool {
+    pub(super) fn covers_job(&self, id: JobId) -> bool {
         (id.0 + 1).checked_sub(self.first).is_some_and(|since| since.is_multiple_of(self.nth))
     }
 
     /// Returns whether some job is covered by both.
-    fn overlaps(&self, other: &Every) -> bool {
+    fn has_overlap(&self, other: &Every) -> bool {
         let (mut a, mut b) = (self.nth, other.nth);
         while b > 0 {
             (a, b) = (b, a % b);
@@ -106,7 +106,7 @@ impl fmt::Display for Every {
 
 impl Priorities {
     pub(super) fn set_default(&mut self, grade: Grade) -> Result<(), PriorityError> {
-        grade.check(&"the default")?;
+        grade.check_ranges(&"the default")?;
         self.default = grade;
         Ok(())
     }
@@ -118,36 +118,36 @@ impl Priorities {
         grade: Grade,
         quota: Option<Quota>,
     ) -> Result<(), PriorityError> {
-        let whose = format!("{owner} {id}");
-        let id = i32::try_from(id).map_err(|_| PriorityError(format!("{whose}: no log has such a number")))?;
-        grade.check(&whose)?;
-        self.owners.entry((owner, id)).or_default().join(&grade, &whose)?;
+        let owner_label = format!("{owner} {id}");
+        let id = i32::try_from(id).map_err(|_| PriorityError(format!("{owner_label}: no log has such a number")))?;
+        grade.check_ranges(&owner_label)?;
+        self.owners.entry((owner, id)).or_default().join_grade(&grade, &owner_label)?;
         if let Some(quota) = quota {
-            quota.check(&whose)?;
+            quota.check_values(&owner_label)?;
             let account = Account::new(quota);
             if let Some(other) = self.accounts.insert((owner, id), account)
                 && other.quota() != quota
             {
-                return Err(PriorityError(format!("two rules contradict each other: {whose} has two quotas")));
+                return Err(PriorityError(format!("two rules contradict each other: {owner_label} has two quotas")));
             }
         }
         Ok(())
     }
 
     pub(super) fn add_job(&mut self, number: i64, grade: Grade) -> Result<(), PriorityError> {
-        let whose = format!("job {number}");
-        grade.check(&whose)?;
-        self.numbers.entry(number).or_default().join(&grade, &whose)
+        let job_label = format!("job {number}");
+        grade.check_ranges(&job_label)?;
+        self.numbers.entry(number).or_default().join_grade(&grade, &job_label)
     }
 
     pub(super) fn add_every(&mut self, every: Every) -> Result<(), PriorityError> {
         if every.nth == 0 || every.first == 0 {
             return Err(PriorityError("every: nth and first are counted from 1".into()));
         }
-        every.grade.check(&every)?;
-        for other in self.every.iter().filter(|other| other.overlaps(&every)) {
-            let mut both = other.grade;
-            both.join(&every.grade, &format!("a job that is both {other} and {every}"))?;
+        every.grade.check_ranges(&every)?;
+        for other in self.every.iter().filter(|other| other.has_overlap(&every)) {
+            let mut joined_grade = other.grade;
+            joined_grade.join_grade(&every.grade, &format!("a job that is both {other} and {every}"))?;
         }
         self.every.push(every);
         Ok(())

@@ -83,7 +83,7 @@ mod tests {
         let mut job = Job::new(Time(0), 1, Span(1));
         job.user = 13;
         let of = |text: &str, at| {
-            let i = Priorities::from_text(text).expect(text).importance(JobId(at), &job);
+            let i = Priorities::from_text(text).expect(text).job_importance(JobId(at), &job);
             (i.user, i.political)
         };
         assert_eq!(of("equal", 0), (0.0, 0.0));

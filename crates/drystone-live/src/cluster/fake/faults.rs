@@ -30,7 +30,7 @@ impl SeededFaults {
 
     /// Returns whether the next order is carried out, and whether the answer says so.
     pub(super) fn next(&mut self) -> (bool, bool) {
-        let draw = (self.draw() % 1_000) as u32;
+        let draw = (self.draw_number() % 1_000) as u32;
         match draw {
             d if d < self.lost => (false, false),
             d if d < self.lost + self.unsaid => (true, false),
@@ -40,7 +40,7 @@ impl SeededFaults {
     }
 
     /// One step of splitmix64 (Steele, Lea & Flood 2014).
-    fn draw(&mut self) -> u64 {
+    fn draw_number(&mut self) -> u64 {
         self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.seed;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

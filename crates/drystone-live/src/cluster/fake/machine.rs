@@ -9,14 +9,14 @@ const SAVES: i64 = 5_000;
 
 impl FakeCluster {
     /// Lets time pass.
-    pub fn pass(&mut self, milliseconds: i64) {
+    pub fn pass_time(&mut self, milliseconds: i64) {
         let until = self.now + milliseconds;
         while self.now < until {
             let step = (until - self.now).min(100);
             self.now += step;
             self.end_jobs();
             if self.now % SCHEDULES < step {
-                self.schedule();
+                self.schedule_jobs();
             }
             if self.now - self.saved.0 >= SAVES {
                 self.saved = (self.now, Box::new(FakeController { jobs: self.jobs.clone(), next: self.next }));
@@ -39,16 +39,16 @@ impl FakeCluster {
     }
 
     /// Starts released jobs in the order of their release, and none behind one that does not fit.
-    fn schedule(&mut self) {
-        let mut waiting: Vec<u64> = self
+    fn schedule_jobs(&mut self) {
+        let mut waiting_jobs: Vec<u64> = self
             .jobs
             .iter()
             .filter(|(_, job)| job.state == JobState::Pending && !job.held)
             .map(|(&number, _)| number)
             .collect();
-        waiting.sort_by_key(|number| self.jobs[number].released);
+        waiting_jobs.sort_by_key(|number| self.jobs[number].released);
         let mut full = BTreeSet::new();
-        for number in waiting {
+        for number in waiting_jobs {
             let partition = self.jobs[&number].asked.partition.clone();
             if full.contains(&partition) {
                 continue;
@@ -57,18 +57,19 @@ impl FakeCluster {
                 (job.held, job.reason) = (true, PendingReason::Unsatisfiable);
                 continue;
             }
-            let placement = if self.faults.is_idle(self.now) { None } else { self.place(number) };
+            let placement = if self.faults.is_idle(self.now) { None } else { self.place_job(number) };
             let Some(on) = placement else {
                 if let Some(job) = self.jobs.get_mut(&number) {
-                    let pinned = job.nodes.clone().unwrap_or_default();
-                    let out = pinned.iter().any(|&at| self.nodes[at].2 != NodeState::Up) || !self.windows.is_empty();
+                    let pinned_nodes = job.nodes.clone().unwrap_or_default();
+                    let out =
+                        pinned_nodes.iter().any(|&at| self.nodes[at].2 != NodeState::Up) || !self.windows.is_empty();
                     job.reason = if out { PendingReason::NodesOut } else { PendingReason::Room };
                 }
                 full.insert(partition);
                 continue;
             };
             let now = self.now;
-            let key = self.key(number);
+            let key = self.job_key(number);
             self.record.starts.push((key, now));
             if let Some(job) = self.jobs.get_mut(&number) {
                 (job.state, job.on, job.since, job.started) = (JobState::Running, on, now, now);
@@ -78,19 +79,19 @@ impl FakeCluster {
         self.note_use();
     }
 
-    fn place(&self, number: u64) -> Option<Vec<(usize, u32)>> {
+    fn place_job(&self, number: u64) -> Option<Vec<(usize, u32)>> {
         let job = self.jobs.get(&number)?;
-        if job.asked.licences.iter().any(|(name, count)| self.licence(name).free < u64::from(*count)) {
+        if job.asked.licences.iter().any(|(name, count)| self.licence_fact(name).free < u64::from(*count)) {
             return None;
         }
         let own = self.partitions.get(&job.asked.partition);
         let bound = |at: &usize| job.nodes.as_ref().is_none_or(|nodes| nodes.contains(at));
-        let allowed = |at: &usize| own.is_none_or(|nodes| nodes.contains(at)) && bound(at);
+        let is_allowed = |at: &usize| own.is_none_or(|nodes| nodes.contains(at)) && bound(at);
         let piece = job.asked.together;
         let mut remainder = job.asked.procs;
         let mut on = Vec::new();
         let now = self.now / 1_000;
-        for at in (0..self.nodes.len()).filter(allowed) {
+        for at in (0..self.nodes.len()).filter(is_allowed) {
             if self.nodes[at].2 != NodeState::Up || self.is_reserved(at, now, now + job.asked.limit) {
                 continue;
             }
@@ -104,12 +105,16 @@ impl FakeCluster {
     }
 
     /// Returns the licences of a name, with those that are free.
-    pub(super) fn licence(&self, name: &str) -> LicenceFact {
-        let (total, others) = self.licences.get(name).copied().unwrap_or_default();
-        let running = self.jobs.values().filter(|job| job.state == JobState::Running);
-        let of_name = running.flat_map(|job| &job.asked.licences).filter(|(own, _)| own == name);
-        let held: u64 = of_name.map(|&(_, count)| u64::from(count)).sum();
-        LicenceFact { name: name.to_string(), total, free: total.saturating_sub(others).saturating_sub(held) }
+    pub(super) fn licence_fact(&self, name: &str) -> LicenceFact {
+        let (total, foreign_usage) = self.licences.get(name).copied().unwrap_or_default();
+        let running_jobs = self.jobs.values().filter(|job| job.state == JobState::Running);
+        let of_name = running_jobs.flat_map(|job| &job.asked.licences).filter(|(own, _)| own == name);
+        let held_count: u64 = of_name.map(|&(_, count)| u64::from(count)).sum();
+        LicenceFact {
+            name: name.to_string(),
+            total,
+            free: total.saturating_sub(foreign_usage).saturating_sub(held_count),
+        }
     }
 
     /// Returns whether a reservation has a node at some time from one second to another.
@@ -122,8 +127,8 @@ impl FakeCluster {
     }
 
     fn used_on(&self, at: usize) -> u32 {
-        let running = self.jobs.values().filter(|job| job.state == JobState::Running);
-        running.flat_map(|job| &job.on).filter(|(node, _)| *node == at).map(|&(_, procs)| procs).sum()
+        let running_jobs = self.jobs.values().filter(|job| job.state == JobState::Running);
+        running_jobs.flat_map(|job| &job.on).filter(|(node, _)| *node == at).map(|&(_, procs)| procs).sum()
     }
 
     fn note_use(&mut self) {
@@ -137,18 +142,18 @@ impl FakeCluster {
         self.jobs.iter().filter(|(_, job)| live(job) && on(job)).map(|(&number, _)| number).collect()
     }
 
-    pub(super) fn requeue(&mut self, number: u64) {
+    pub(super) fn requeue_job(&mut self, number: u64) {
         let now = self.now;
         self.releases += 1;
-        let released = self.releases;
+        let release_number = self.releases;
         if let Some(job) = self.jobs.get_mut(&number) {
             // As Slurm does, whose suspended jobs have no priority.
-            let orphaned = job.state == JobState::Suspended;
-            job.held |= orphaned;
+            let is_orphaned = job.state == JobState::Suspended;
+            job.held |= is_orphaned;
             job.submit = (now / 1_000).max(job.submit + 1);
             job.restarts += 1;
-            let reason = if orphaned { PendingReason::AdminHold } else { PendingReason::Turn };
-            (job.state, job.reason, job.released) = (JobState::Pending, reason, released);
+            let reason = if is_orphaned { PendingReason::AdminHold } else { PendingReason::Turn };
+            (job.state, job.reason, job.released) = (JobState::Pending, reason, release_number);
             (job.ran, job.since, job.started) = (0, 0, 0);
             job.on.clear();
         }
@@ -156,16 +161,16 @@ impl FakeCluster {
 
     /// Carries out an order, from any source. Returns whether the controller takes it.
     pub(super) fn carry_out(&mut self, order: &ClusterOrder) -> bool {
-        let key = order.key();
+        let key = order.job_key();
         let now = self.now;
         let nodes = |names: &[String]| {
             self.nodes.iter().enumerate().filter(|(_, n)| names.contains(&n.0)).map(|(at, _)| at).collect::<Vec<_>>()
         };
-        let pinned = if let ClusterOrder::Pin { nodes: names, .. } = order { nodes(names) } else { Vec::new() };
+        let pinned_nodes = if let ClusterOrder::Pin { nodes: names, .. } = order { nodes(names) } else { Vec::new() };
         let Some(job) = self.jobs.get_mut(&key.id) else { return false };
         match (order, job.state) {
             (_, JobState::Ended(_)) => return false,
-            (ClusterOrder::Pin { .. }, JobState::Pending) => job.nodes = Some(pinned),
+            (ClusterOrder::Pin { .. }, JobState::Pending) => job.nodes = Some(pinned_nodes),
             (ClusterOrder::Unpin(_), _) => job.nodes = None,
             (ClusterOrder::Release(_), JobState::Pending) => {
                 self.releases += 1;
@@ -188,7 +193,7 @@ impl FakeCluster {
                 self.note_use();
             }
             (ClusterOrder::Requeue(_), JobState::Running | JobState::Suspended) => {
-                self.requeue(key.id);
+                self.requeue_job(key.id);
                 if let Some(job) = self.jobs.get_mut(&key.id) {
                     (job.held, job.reason) = (false, PendingReason::Turn);
                 }

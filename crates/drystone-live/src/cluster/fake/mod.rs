@@ -150,7 +150,7 @@ impl FakeCluster {
 
     /// With these faults.
     #[must_use]
-    pub fn with(mut self, faults: SeededFaults) -> FakeCluster {
+    pub fn with_faults(mut self, faults: SeededFaults) -> FakeCluster {
         self.faults = faults;
         self
     }
@@ -164,7 +164,7 @@ impl FakeCluster {
 
     /// Lets nodes be taken from running jobs.
     #[must_use]
-    pub fn shrinking(mut self) -> FakeCluster {
+    pub fn with_shrinking(mut self) -> FakeCluster {
         self.shrinks = true;
         self
     }
@@ -187,12 +187,12 @@ impl FakeCluster {
     }
 
     /// Its clock, in milliseconds.
-    pub fn now(&self) -> i64 {
+    pub fn current_time(&self) -> i64 {
         self.now
     }
 
     /// Returns the record of events.
-    pub fn record(&self) -> &FakeRecord {
+    pub fn event_record(&self) -> &FakeRecord {
         &self.record
     }
 
@@ -200,7 +200,7 @@ impl FakeCluster {
     pub fn submit(&mut self, request: FakeRequest) -> u64 {
         let number = self.next;
         self.next += 1;
-        let held = self.hook || request.user_hold;
+        let is_held = self.hook || request.user_hold;
         let mark = match (self.hook, request.user_hold) {
             (true, true) => HookMark::User,
             (true, false) => HookMark::Held,
@@ -211,8 +211,8 @@ impl FakeCluster {
             asked: request,
             submit: self.now / 1_000,
             state: JobState::Pending,
-            reason: if held { PendingReason::UserHold } else { PendingReason::Turn },
-            held,
+            reason: if is_held { PendingReason::UserHold } else { PendingReason::Turn },
+            held: is_held,
             mark,
             restarts: 0,
             nodes: None,
@@ -238,7 +238,7 @@ impl FakeCluster {
         if down {
             let on: Vec<u64> = self.live_on(at);
             for number in on {
-                self.requeue(number);
+                self.requeue_job(number);
             }
         }
     }
@@ -254,7 +254,7 @@ impl FakeCluster {
     }
 
     /// Reserves a node from one second to another.
-    pub fn reserve(&mut self, at: usize, from: i64, until: i64) {
+    pub fn reserve_node(&mut self, at: usize, from: i64, until: i64) {
         self.windows.entry(at).or_default().push((from, until));
     }
 
@@ -262,7 +262,7 @@ impl FakeCluster {
     /// since come back, and so on.
     pub fn kill_controller(&mut self) {
         let FakeController { jobs, next } = (*self.saved.1).clone();
-        let running: BTreeMap<u64, FakeJob> = self
+        let running_jobs: BTreeMap<u64, FakeJob> = self
             .jobs
             .iter()
             .filter(|(_, job)| job.state == JobState::Running)
@@ -270,7 +270,7 @@ impl FakeCluster {
             .collect();
         self.jobs = jobs;
         self.next = next;
-        for (number, job) in running {
+        for (number, job) in running_jobs {
             // Nodes tell of what runs on them: what the controller does not know to run there is
             // killed.
             if let Some(entry) = self.jobs.get_mut(&number)
@@ -287,7 +287,7 @@ impl FakeCluster {
         self.jobs.values().all(|job| matches!(job.state, JobState::Ended(_)))
     }
 
-    pub fn state(&self, number: u64) -> Option<JobState> {
+    pub fn job_state(&self, number: u64) -> Option<JobState> {
         self.jobs.get(&number).map(|job| job.state)
     }
 
@@ -297,16 +297,16 @@ impl FakeCluster {
     }
 
     /// The whole truth, whether the controller answers or not.
-    pub fn truth(&self) -> ClusterSnapshot {
+    pub fn true_snapshot(&self) -> ClusterSnapshot {
         ClusterSnapshot {
             time: self.now / 1_000,
-            jobs: self.jobs.iter().map(|(&number, job)| self.fact(number, job)).collect(),
-            nodes: (0..self.nodes.len()).map(|at| self.node(at)).collect(),
-            licences: self.licences.keys().map(|name| self.licence(name)).collect(),
+            jobs: self.jobs.iter().map(|(&number, job)| self.job_fact(number, job)).collect(),
+            nodes: (0..self.nodes.len()).map(|at| self.node_fact(at)).collect(),
+            licences: self.licences.keys().map(|name| self.licence_fact(name)).collect(),
         }
     }
 
-    fn fact(&self, number: u64, job: &FakeJob) -> JobFact {
+    fn job_fact(&self, number: u64, job: &FakeJob) -> JobFact {
         let places = job.on.iter().map(|&(at, procs)| NodeShare { node: self.nodes[at].0.clone(), procs: Some(procs) });
         let over = matches!(job.state, JobState::Ended(_));
         JobFact {
@@ -346,7 +346,7 @@ impl FakeCluster {
         }
     }
 
-    fn node(&self, at: usize) -> NodeFact {
+    fn node_fact(&self, at: usize) -> NodeFact {
         let (name, procs, mut state) = self.nodes[at].clone();
         let now = self.now / 1_000;
         if state == NodeState::Up && self.is_reserved(at, now, now + 1) {
@@ -366,7 +366,7 @@ impl FakeCluster {
         }
     }
 
-    fn key(&self, number: u64) -> JobKey {
+    fn job_key(&self, number: u64) -> JobKey {
         JobKey { id: number, task: None, submit: self.jobs.get(&number).map_or(0, |job| job.submit) }
     }
 }
@@ -376,14 +376,14 @@ impl Cluster for FakeCluster {
         if self.faults.is_silent(self.now) {
             return Err(ClusterError::Silent("no answer within 10 s".into()));
         }
-        let mut jobs = self.truth().jobs;
+        let mut jobs = self.true_snapshot().jobs;
         // No order can be relied on: `squeue` lists waiting jobs by their priority.
         jobs.reverse();
-        self.pass(self.faults.between);
-        Ok(ClusterSnapshot { jobs, ..self.truth() })
+        self.pass_time(self.faults.between);
+        Ok(ClusterSnapshot { jobs, ..self.true_snapshot() })
     }
 
-    fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
+    fn execute_orders(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
         let mut outcomes = Vec::new();
         for order in orders {
             if !may() || self.faults.is_silent(self.now) {
@@ -404,17 +404,17 @@ impl Cluster for FakeCluster {
         outcomes
     }
 
-    fn unmark(&mut self, jobs: &[JobName]) {
+    fn remove_marks(&mut self, jobs: &[JobName]) {
         for name in jobs {
             self.overwrite_comment(name.id);
         }
     }
 
-    fn can(&self) -> Capabilities {
+    fn capabilities(&self) -> Capabilities {
         Capabilities { suspend: true, migrate: false, pin: true, hold: true, shrink: self.shrinks }
     }
 
-    fn cost(&mut self) -> Duration {
+    fn take_call_cost(&mut self) -> Duration {
         Duration::from_millis(1)
     }
 

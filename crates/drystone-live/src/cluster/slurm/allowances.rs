@@ -32,14 +32,14 @@ impl ShrinkAllowances {
     pub(super) fn add_to(&mut self, run: &Runner, facts: &mut [JobFact], time: i64) -> Result<(), ClusterError> {
         let may_give = |fact: &JobFact| fact.state == JobState::Running && !fact.leaving && fact.nodes > 1;
         let mut able: Vec<&mut JobFact> = facts.iter_mut().filter(|fact| may_give(fact)).collect();
-        let is_new = able.iter().any(|fact| !self.least.contains_key(&fact.record()));
+        let is_new = able.iter().any(|fact| !self.least.contains_key(&fact.record_id()));
         if is_new || (!able.is_empty() && (time - self.read).abs() >= AGE) {
             self.least = read_allowances(run)?;
             self.read = time;
         }
         for fact in &mut able {
             // A job that is not listed as running yet allows nothing until the next reading.
-            fact.least_nodes = *self.least.entry(fact.record()).or_default();
+            fact.least_nodes = *self.least.entry(fact.record_id()).or_default();
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ fn read_allowances(run: &Runner) -> Result<BTreeMap<RecordId, Option<u32>>, Clus
     let end = format!("{SEPARATOR}{:016x}", RandomState::new().hash_one(WORD));
     let fields = ["ArrayJobID:20", "ArrayTaskID:20", "SubmitTime:30"].map(|field| format!("{field}{SEPARATOR}"));
     let format = format!("{},comment:{WIDTH}{end}", fields.join(","));
-    Ok(parse_listing(&run.ask("squeue", &["-h", "-a", "-t", "running", "-O", &format])?, &end))
+    Ok(parse_listing(&run.read_output("squeue", &["-h", "-a", "-t", "running", "-O", &format])?, &end))
 }
 
 /// Returns the records of a listing. A record that cannot be read allows nothing.
@@ -80,7 +80,7 @@ fn parse_listing(listing: &str, end: &str) -> BTreeMap<RecordId, Option<u32>> {
         let mut fields = text.strip_prefix('\n').unwrap_or(text).splitn(4, SEPARATOR);
         let mut next = || fields.next();
         let (id, task, submit, comment) = (next()?.trim(), next()?.trim(), next()?.trim(), next()?);
-        let record = RecordId { id: id.parse().ok()?, task: task.parse().ok(), submit: texts::time(submit)? };
+        let record = RecordId { id: id.parse().ok()?, task: task.parse().ok(), submit: texts::parse_time(submit)? };
         Some((record, find_least_nodes(comment)))
     };
     listing.split(end).filter_map(record).collect()
@@ -94,8 +94,8 @@ fn find_least_nodes(comment: &str) -> Option<u32> {
         words.pop();
     }
     let mut numbers = words.into_iter().filter_map(|word| word.strip_prefix(WORD));
-    let (number, other) = (numbers.next()?, numbers.next());
-    number.parse().ok().filter(|&least| least >= 1 && other.is_none())
+    let (number, extra_number) = (numbers.next()?, numbers.next());
+    number.parse().ok().filter(|&least| least >= 1 && extra_number.is_none())
 }
 
 #[cfg(test)]

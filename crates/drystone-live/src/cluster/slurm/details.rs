@@ -63,9 +63,9 @@ impl RecordDetails {
         if self.devices {
             fact.asks.insert(UnmodelledRequest::Devices);
         }
-        let each =
+        let device_counts =
             self.node_devices.iter().map(|(name, count)| (name.clone(), count.saturating_mul(fact.nodes.max(1))));
-        fact.devices = self.job_devices.iter().cloned().chain(each).collect();
+        fact.devices = self.job_devices.iter().cloned().chain(device_counts).collect();
     }
 }
 
@@ -74,31 +74,31 @@ impl RecordDetails {
 /// this one: without its mark the array would look as if its owner held it. The next look reads
 /// the details of such a record again.
 pub(super) fn of_record(all: &BTreeMap<RecordId, RecordDetails>, own: RecordId) -> Option<&RecordDetails> {
-    let folded = RecordId { task: None, ..own };
+    let folded_id = RecordId { task: None, ..own };
     let tasks = || {
         let whole = RecordId { task: Some(0), ..own }..=RecordId { task: Some(u32::MAX), ..own };
         all.range(whole).filter(|(record, _)| record.submit == own.submit).map(|(_, details)| details)
     };
-    all.get(&own).or_else(|| all.get(&folded)).or_else(|| tasks().min_by_key(|task| (task.pinned, task.restarts)))
+    all.get(&own).or_else(|| all.get(&folded_id)).or_else(|| tasks().min_by_key(|task| (task.pinned, task.restarts)))
 }
 
 /// Details of every record, or of those of one number.
-pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, RecordDetails)>, ClusterError> {
+pub(super) fn read_details(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, RecordDetails)>, ClusterError> {
     let format: Vec<String> = FIELDS.iter().map(|(name, width)| format!("{name}:{width}{SEPARATOR}")).collect();
     let format = format.join(",");
     let number = only.map(|number| number.to_string());
     let mut args = vec!["-h", "-a", "-t", "all", "-O", &format];
     args.extend(number.iter().flat_map(|number| ["-j", number]));
-    match run.ask("squeue", &args) {
-        Ok(text) => text.lines().map(line).collect(),
+    match run.read_output("squeue", &args) {
+        Ok(text) => text.lines().map(parse_line).collect(),
         // It came and went.
         Err(ClusterError::Silent(problem)) if only.is_some() && problem.contains("Invalid job id") => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }
 
-pub(super) fn line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError> {
-    let garbled = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
+pub(super) fn parse_line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError> {
+    let garbled_error = || ClusterError::Garbled(format!("squeue -O: `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).map(str::trim).collect();
     let [
         id,
@@ -118,13 +118,13 @@ pub(super) fn line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError
         "",
     ] = fields[..]
     else {
-        return Err(garbled());
+        return Err(garbled_error());
     };
     // A set of tasks may be cut: it is the folded record then.
     let task = tasks.parse().ok();
-    let submit = texts::time(submit).ok_or_else(garbled)?;
+    let submit = texts::parse_time(submit).ok_or_else(garbled_error)?;
     let number = |text: &str| text.parse::<u32>().unwrap_or(1).max(1);
-    let record = RecordId { id: id.parse().map_err(|_| garbled())?, task, submit };
+    let record = RecordId { id: id.parse().map_err(|_| garbled_error())?, task, submit };
     let mark = match mark {
         _ if mark.starts_with(HELD) => HookMark::Held,
         _ if mark.starts_with(USER) => HookMark::User,
@@ -132,7 +132,7 @@ pub(super) fn line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError
     };
     let details = RecordDetails {
         mark,
-        restarts: restarts.parse().map_err(|_| garbled())?,
+        restarts: restarts.parse().map_err(|_| garbled_error())?,
         pinned: !texts::is_nothing(nodes),
         named: if texts::is_nothing(nodes) || nodes.len() >= NAMED as usize {
             String::new()
@@ -141,14 +141,14 @@ pub(super) fn line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError
         },
         together: number(per_task).max(number(least)),
         devices: [per_job, each_task, per_socket].iter().any(|text| texts::names_devices(text)),
-        memory: texts::memory(tres),
+        memory: texts::parse_memory(tres),
         job_devices: {
             let tasks = number(each);
             let of_tasks =
-                texts::devices(each_task).into_iter().map(|(name, count)| (name, count.saturating_mul(tasks)));
-            texts::devices(per_job).into_iter().chain(of_tasks).collect()
+                texts::parse_devices(each_task).into_iter().map(|(name, count)| (name, count.saturating_mul(tasks)));
+            texts::parse_devices(per_job).into_iter().chain(of_tasks).collect()
         },
-        node_devices: texts::devices(per_node),
+        node_devices: texts::parse_devices(per_node),
     };
     Ok((record, details))
 }
@@ -158,13 +158,13 @@ pub(super) fn line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError
 ///
 /// This listing holds what users wrote. What comes out of it is checked against the ordinary one
 /// ([`are_sound`]).
-pub(super) fn places(run: &Runner, only: &[u64]) -> Result<BTreeMap<u64, Vec<NodeShare>>, ClusterError> {
+pub(super) fn query_places(run: &Runner, only: &[u64]) -> Result<BTreeMap<u64, Vec<NodeShare>>, ClusterError> {
     let mut shares = BTreeMap::new();
     if only.is_empty() {
-        read_places(&run.ask("scontrol", &["-o", "-d", "show", "job"])?, &mut shares);
+        read_places(&run.read_output("scontrol", &["-o", "-d", "show", "job"])?, &mut shares);
     }
     for number in only {
-        match run.ask("scontrol", &["-o", "-d", "show", "job", &number.to_string()]) {
+        match run.read_output("scontrol", &["-o", "-d", "show", "job", &number.to_string()]) {
             Ok(text) => read_places(&text, &mut shares),
             Err(ClusterError::Silent(problem)) if problem.contains("Invalid job id") => {}
             Err(error) => return Err(error),
@@ -183,11 +183,11 @@ fn read_places(text: &str, shares: &mut BTreeMap<u64, Vec<NodeShare>>) {
             if let Some(list) = word.strip_prefix("Nodes=") {
                 nodes = drystone_slurm::conf::expand_hostlist(list).ok();
             } else if let Some(ids) = word.strip_prefix("CPU_IDs=")
-                && let Some((ranges, None)) = texts::tasks(ids)
+                && let Some((ranges, None)) = texts::parse_tasks(ids)
             {
                 let procs = ranges.iter().map(|(from, to)| to - from + 1).sum();
-                let here = nodes.take().unwrap_or_default();
-                places.extend(here.into_iter().map(|node| NodeShare { node, procs: Some(procs) }));
+                let group_nodes = nodes.take().unwrap_or_default();
+                places.extend(group_nodes.into_iter().map(|node| NodeShare { node, procs: Some(procs) }));
             }
         }
         shares.insert(number, places);
@@ -211,14 +211,14 @@ mod tests {
     #[test]
     fn details_are_read() {
         let text = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1fcpu=2,mem=3G,node=1 \x1fgres:gpu:2 \x1f2 \x1f";
-        let (record, details) = line(text).expect("sound");
+        let (record, details) = parse_line(text).expect("sound");
         assert_eq!(record, RecordId { id: 2, task: None, submit: 1_795_571_603 });
         assert_eq!((details.mark, details.restarts, details.together, details.pinned), (HookMark::Held, 1, 2, false));
         assert_eq!((details.memory, details.devices), (Some(3_072), false));
-        let mut fact = super::super::jobs::sample();
+        let mut fact = super::super::jobs::sample_fact();
         details.add_to(&mut fact);
         assert_eq!(fact.devices, [("gpu".to_string(), 4)], "two on each of two nodes");
-        assert!(line("2\x1f3").is_err());
+        assert!(parse_line("2\x1f3").is_err());
     }
 
     /// An array that is split between the two listings keeps its mark: it is listed whole in the
@@ -243,7 +243,7 @@ mod tests {
                 "1",
                 "",
             ];
-            line(&text.join("\x1f")).expect("sound")
+            parse_line(&text.join("\x1f")).expect("sound")
         };
         let record = |task, submit| RecordId { id: 7, task, submit };
         let mark = |all: &BTreeMap<RecordId, RecordDetails>, own| of_record(all, own).map(|details| details.mark);

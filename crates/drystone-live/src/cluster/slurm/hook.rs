@@ -28,11 +28,11 @@ pub struct HookSettings<'a> {
 
 /// `job_submit.lua`, filled in.
 pub fn job_submit(settings: &HookSettings<'_>) -> String {
-    let names: Vec<String> = settings.partitions.iter().map(|name| format!("[{}] = true", quoted(name))).collect();
+    let names: Vec<String> = settings.partitions.iter().map(|name| format!("[{}] = true", quote_lua(name))).collect();
     let line = format!(
         "{SETTINGS}{{ heartbeat = {}, wake = {}, daemon = {}, silence = {}, partitions = {{ {} }} }}",
-        quoted(&settings.heartbeat.to_string_lossy()),
-        quoted(&settings.wake.to_string_lossy()),
+        quote_lua(&settings.heartbeat.to_string_lossy()),
+        quote_lua(&settings.wake.to_string_lossy()),
         settings.daemon,
         settings.silence,
         names.join(", ")
@@ -54,15 +54,15 @@ pub fn is_current(hook: &str) -> bool {
     let own = JOB_SUBMIT.lines().map(|line| if line.starts_with(SETTINGS) { settings } else { line });
     let own = own.collect::<Vec<_>>().join("\n") + "\n";
     match (hook.contains(SITE_BEGINS), sites_own(hook)) {
-        (true, Some(site)) => hook == merged(&own, &site),
+        (true, Some(site)) => hook == merge_hooks(&own, &site),
         _ => hook == own,
     }
 }
 
 /// Returns whether an installed hook reads this heartbeat.
-pub fn reads(hook: &str, heartbeat: &Path) -> bool {
+pub fn reads_heartbeat(hook: &str, heartbeat: &Path) -> bool {
     settings_of(hook)
-        .is_some_and(|line| line.contains(&format!("heartbeat = {},", quoted(&heartbeat.to_string_lossy()))))
+        .is_some_and(|line| line.contains(&format!("heartbeat = {},", quote_lua(&heartbeat.to_string_lossy()))))
 }
 
 /// The heartbeat that a hook reads, where it is ours.
@@ -97,7 +97,7 @@ pub fn sites_own(text: &str) -> Option<String> {
 
 /// Our hook and a site's own script in one file: the site's decides first, and what it refuses is
 /// refused.
-pub fn merged(hook: &str, own: &str) -> String {
+pub fn merge_hooks(hook: &str, own: &str) -> String {
     let end = if own.ends_with('\n') { "" } else { "\n" };
     let hook = hook.replace("function slurm_job_", "local function drystone_job_");
     let body = hook.strip_suffix("return slurm.SUCCESS\n").unwrap_or(&hook);
@@ -111,21 +111,21 @@ pub fn merged(hook: &str, own: &str) -> String {
 }
 
 /// The script that tells of ends.
-pub fn wake(file: &Path) -> String {
+pub fn wake_script(file: &Path) -> String {
     WAKE.replace("@WAKE@", &file.to_string_lossy().replace('\'', "'\\''"))
 }
 
 /// A text as Lua writes it.
-fn quoted(text: &str) -> String {
-    let mut quoted = "\"".to_string();
+fn quote_lua(text: &str) -> String {
+    let mut literal = "\"".to_string();
     for byte in text.bytes() {
         if byte.is_ascii_graphic() && byte != b'"' && byte != b'\\' || byte == b' ' {
-            quoted.push(char::from(byte));
+            literal.push(char::from(byte));
         } else {
-            quoted.push_str(&format!("\\{byte:03}"));
+            literal.push_str(&format!("\\{byte:03}"));
         }
     }
-    quoted + "\""
+    literal + "\""
 }
 
 #[cfg(test)]
@@ -148,8 +148,11 @@ mod tests {
             line,
             "local SETTINGS = { heartbeat = \"/run/dry stone/heartbeat\", wake = \"/run/drystone/wake\", daemon = 64030, silence = 60, partitions = { [\"main\"] = true, [\"l\\034ng\"] = true } }"
         );
-        assert!(reads(&text, Path::new("/run/dry stone/heartbeat")) && !reads(&text, Path::new("/run/x")));
-        assert!(!reads("-- another hook\n", Path::new("/run/x")));
+        assert!(
+            reads_heartbeat(&text, Path::new("/run/dry stone/heartbeat"))
+                && !reads_heartbeat(&text, Path::new("/run/x"))
+        );
+        assert!(!reads_heartbeat("-- another hook\n", Path::new("/run/x")));
     }
 
     #[test]
@@ -168,10 +171,10 @@ mod tests {
         let own = "function slurm_job_submit(job, parts, uid)\n  return slurm.ERROR\nend\nreturn slurm.SUCCESS";
         assert_eq!((sites_own(&hook), sites_own("")), (None, None));
         assert_eq!(sites_own(own).as_deref(), Some(own));
-        let once = merged(&hook, own);
+        let once = merge_hooks(&hook, own);
         let script = sites_own(&once).expect("inside");
         assert_eq!(script.trim_end(), own);
-        assert_eq!(merged(&hook, &script), once, "merging again changes nothing");
+        assert_eq!(merge_hooks(&hook, &script), once, "merging again changes nothing");
         assert!(is_current(&hook) && is_current(&once) && !is_current(own));
         for text in [&hook, &once] {
             assert!(!is_current(&text.replace("wake(\"submit\")", "wake(\"came\")")), "{text}");

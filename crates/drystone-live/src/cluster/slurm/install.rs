@@ -1,7 +1,7 @@
 //! Files of an installation beside the program: the hook, the script of ends, units of systemd, a
 //! dashboard.
 
-use super::hook::{HookSettings, SILENCE, job_submit, wake};
+use super::hook::{HookSettings, SILENCE, job_submit, wake_script};
 use crate::state::Home;
 use crate::tracker::DaemonMode;
 use std::path::Path;
@@ -38,10 +38,10 @@ pub struct Installation<'a> {
 
 impl Installation<'_> {
     /// `job_submit.lua`: goes beside `slurm.conf` before `JobSubmitPlugins=lua` goes into it.
-    pub fn hook(&self) -> String {
+    pub fn render_hook(&self) -> String {
         job_submit(&HookSettings {
-            heartbeat: &self.home.heartbeat(),
-            wake: &self.home.wake(),
+            heartbeat: &self.home.heartbeat_path(),
+            wake: &self.home.wake_path(),
             daemon: self.user.1,
             partitions: self.partitions,
             silence: SILENCE,
@@ -49,26 +49,27 @@ impl Installation<'_> {
     }
 
     /// The script that tells of ends, for `JobCompLoc`.
-    pub fn wake(&self) -> String {
-        wake(&self.home.wake())
+    pub fn render_wake(&self) -> String {
+        wake_script(&self.home.wake_path())
     }
 
     /// The unit of the daemon.
-    pub fn unit(&self) -> String {
-        let partitions: String = self.partitions.iter().map(|name| format!(" --partition {}", word(name))).collect();
+    pub fn render_unit(&self) -> String {
+        let partitions: String =
+            self.partitions.iter().map(|name| format!(" --partition {}", quote_word(name))).collect();
         let (mode, does) = if self.mode == DaemonMode::Drive { ("drive", "drives") } else { ("shadow", "watches") };
-        self.fill(SERVICE).replace("@MODE@", mode).replace("@DOES@", does).replace("@MORE@", &partitions)
+        self.fill_template(SERVICE).replace("@MODE@", mode).replace("@DOES@", does).replace("@MORE@", &partitions)
     }
 
     /// The unit that gives everything back when the daemon is silent, and its timer.
     pub fn hand_back(&self) -> (String, String) {
-        (self.fill(BACK), TIMER.to_string())
+        (self.fill_template(BACK), TIMER.to_string())
     }
 
     /// A piece of `tmpfiles.d`: makes the run folder when the host boots, before slurmctld's hook
     /// reads the heartbeat in it. `None` where the folder outlives a boot.
-    pub fn tmpfiles(&self) -> Option<String> {
-        let run = self.home.run();
+    pub fn render_tmpfiles(&self) -> Option<String> {
+        let run = self.home.run_folder();
         let volatile = ["/run", "/var/run", "/tmp", "/dev/shm"].iter().any(|root| run.starts_with(root));
         // Escapes are those of C; the fields are separated by blanks.
         let path = run.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
@@ -81,42 +82,45 @@ impl Installation<'_> {
     }
 
     /// Returns the daemon's start as a line for cron, for systems without systemd.
-    pub fn cron(&self) -> String {
-        let (program, state, run) = (shown(self.program), shown(self.home.state()), shown(self.home.run()));
-        let conf = self.conf.map(|path| format!("SLURM_CONF={} ", shown(path))).unwrap_or_default();
+    pub fn render_cron(&self) -> String {
+        let (program, state, run) =
+            (show_path(self.program), show_path(self.home.state_folder()), show_path(self.home.run_folder()));
+        let conf = self.conf.map(|path| format!("SLURM_CONF={} ", show_path(path))).unwrap_or_default();
         format!(
             "* * * * * {} {conf}{program} live hand-back --if-silent 120 --state {state} --run {run} --quiet\n",
             self.user.0
         )
     }
 
-    fn fill(&self, text: &str) -> String {
+    fn fill_template(&self, text: &str) -> String {
         // A % is systemd's own.
         text.replace("@POLICY@", &self.policy.replace('%', "%%").replace('\'', ""))
             .replace("@USER@", self.user.0)
-            .replace("@DRYSTONE@", &shown(self.program))
-            .replace("@FOLDERS@", &self.folders())
-            .replace("@ENVIRONMENT@", &self.environment())
-            .replace("@STATE@", &shown(self.home.state()))
-            .replace("@RUN@", &shown(self.home.run()))
+            .replace("@DRYSTONE@", &show_path(self.program))
+            .replace("@FOLDERS@", &self.render_folders())
+            .replace("@ENVIRONMENT@", &self.render_environment())
+            .replace("@STATE@", &show_path(self.home.state_folder()))
+            .replace("@RUN@", &show_path(self.home.run_folder()))
     }
 
     /// Environment in which Slurm's commands are found and find the cluster.
-    fn environment(&self) -> String {
-        let quoted = |path: &Path| path.to_string_lossy().replace('%', "%%").replace('\\', "\\\\").replace('"', "\\\"");
-        let conf = self.conf.map(|path| format!("Environment=\"SLURM_CONF={}\"\n", quoted(path)));
-        let path =
-            self.commands.map(|path| format!("Environment=\"PATH={}:/usr/local/bin:/usr/bin:/bin\"\n", quoted(path)));
+    fn render_environment(&self) -> String {
+        let quote_path =
+            |path: &Path| path.to_string_lossy().replace('%', "%%").replace('\\', "\\\\").replace('"', "\\\"");
+        let conf = self.conf.map(|path| format!("Environment=\"SLURM_CONF={}\"\n", quote_path(path)));
+        let path = self
+            .commands
+            .map(|path| format!("Environment=\"PATH={}:/usr/local/bin:/usr/bin:/bin\"\n", quote_path(path)));
         conf.unwrap_or_default() + &path.unwrap_or_default()
     }
 
     /// Folders that systemd makes: those at their usual places. Others must be there.
-    fn folders(&self) -> String {
+    fn render_folders(&self) -> String {
         let below =
-            |path: &Path, root: &str| path.strip_prefix(root).ok().filter(|rest| *rest != Path::new("")).map(shown);
-        let state = below(self.home.state(), "/var/lib")
+            |path: &Path, root: &str| path.strip_prefix(root).ok().filter(|rest| *rest != Path::new("")).map(show_path);
+        let state = below(self.home.state_folder(), "/var/lib")
             .map(|rest| format!("StateDirectory={rest}\nStateDirectoryMode=0750\n"));
-        let run = below(self.home.run(), "/run").map(|rest| {
+        let run = below(self.home.run_folder(), "/run").map(|rest| {
             format!(
                 "RuntimeDirectory={rest}\n# The hook continues to read the heartbeat when the daemon is \
                 gone.\nRuntimeDirectoryPreserve=yes\n"
@@ -126,12 +130,12 @@ impl Installation<'_> {
     }
 }
 
-fn shown(path: &Path) -> String {
-    word(&path.to_string_lossy())
+fn show_path(path: &Path) -> String {
+    quote_word(&path.to_string_lossy())
 }
 
 /// A word of a command line; quoted where it has to be.
-fn word(text: &str) -> String {
+fn quote_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/-_.,:=+@".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_string();
@@ -158,10 +162,10 @@ mod tests {
             commands: None,
         };
         let (back, timer) = all.hand_back();
-        for text in [all.hook(), all.wake(), all.unit(), back, timer, all.cron()] {
+        for text in [all.render_hook(), all.render_wake(), all.render_unit(), back, timer, all.render_cron()] {
             assert!(!text.contains('@'), "{text}");
         }
-        let unit = all.unit();
+        let unit = all.render_unit();
         assert!(unit.contains(
             "ExecStart=/usr/local/bin/drystone live drive --policy 'easy(order=sjf,backfill=sjf)' --state /var/lib/drystone --run \
              /run/drystone --partition main\n"
@@ -172,33 +176,34 @@ mod tests {
             unit.contains("\nDescription=Drystone: drives this cluster by easy(order=sjf,backfill=sjf)\n"),
             "{unit}"
         );
-        let watches = Installation { mode: DaemonMode::Shadow, ..all.clone() }.unit();
+        let watches = Installation { mode: DaemonMode::Shadow, ..all.clone() }.render_unit();
         assert!(
             watches.starts_with("# Drystone watches this cluster.") && watches.contains(" live shadow "),
             "{watches}"
         );
         assert!(!watches.contains("drives"), "{watches}");
-        assert!(all.hook().contains("daemon = 991"));
+        assert!(all.render_hook().contains("daemon = 991"));
         assert!(!unit.contains("Environment="), "{unit}");
-        assert!(all.tmpfiles().is_some_and(|text| text.ends_with("d \"/run/drystone\" 0755 drystone - -\n")));
+        assert!(all.render_tmpfiles().is_some_and(|text| text.ends_with("d \"/run/drystone\" 0755 drystone - -\n")));
         // A Slurm of its own place.
         let own = Installation {
             conf: Some(Path::new("/opt/slurm/etc/slurm.conf")),
             commands: Some(Path::new("/opt/slurm/bin")),
             ..all.clone()
         };
-        for text in [own.unit(), own.hand_back().0] {
+        for text in [own.render_unit(), own.hand_back().0] {
             assert!(text.contains("\nEnvironment=\"SLURM_CONF=/opt/slurm/etc/slurm.conf\"\n"), "{text}");
             assert!(text.contains("\nEnvironment=\"PATH=/opt/slurm/bin:/usr/local/bin:/usr/bin:/bin\"\n"), "{text}");
         }
         assert!(
-            own.cron().starts_with("* * * * * drystone SLURM_CONF=/opt/slurm/etc/slurm.conf /usr/local/bin/drystone ")
+            own.render_cron()
+                .starts_with("* * * * * drystone SLURM_CONF=/opt/slurm/etc/slurm.conf /usr/local/bin/drystone ")
         );
         // Folders elsewhere are not systemd's to make.
         let elsewhere = Home::new("/srv/drystone", "/srv/drystone/run");
         let all = Installation { home: &elsewhere, ..all };
-        assert_eq!(all.tmpfiles(), None);
-        let unit = all.unit();
+        assert_eq!(all.render_tmpfiles(), None);
+        let unit = all.render_unit();
         assert!(
             !unit.contains("Directory=") && unit.contains("ReadWritePaths=-/srv/drystone -/srv/drystone/run\n"),
             "{unit}"

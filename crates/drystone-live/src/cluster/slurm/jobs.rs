@@ -19,9 +19,9 @@ const FORMAT: [&str; 27] = [
 
 /// Reads all of them. `--array-unique`: without it the waiting tasks of an array are one line,
 /// whether they are held or released.
-pub(super) fn read(run: &Runner) -> Result<Vec<JobFact>, ClusterError> {
+pub(super) fn read_jobs(run: &Runner) -> Result<Vec<JobFact>, ClusterError> {
     let format = FORMAT.join(&SEPARATOR.to_string());
-    let listing = run.ask("squeue", &["-h", "-a", "--array-unique", "-t", "all", "-o", &format])?;
+    let listing = run.read_output("squeue", &["-h", "-a", "--array-unique", "-t", "all", "-o", &format])?;
     parse(&listing)
 }
 
@@ -31,11 +31,11 @@ pub(super) fn parse(listing: &str) -> Result<Vec<JobFact>, ClusterError> {
     if !listing.is_empty() && !listing.ends_with('\n') {
         return Err(ClusterError::Garbled("squeue's last line is cut".into()));
     }
-    listing.lines().map(line).collect()
+    listing.lines().map(parse_line).collect()
 }
 
-fn line(line: &str) -> Result<JobFact, ClusterError> {
-    let garbled = |what: &str| ClusterError::Garbled(format!("squeue: {what} in `{}`", line.escape_debug()));
+fn parse_line(line: &str) -> Result<JobFact, ClusterError> {
+    let garbled_error = |what: &str| ClusterError::Garbled(format!("squeue: {what} in `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).collect();
     let [
         number,
@@ -67,17 +67,17 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         excluded,
     ] = fields[..]
     else {
-        return Err(garbled(&format!("{} fields instead of {}", fields.len(), FORMAT.len())));
+        return Err(garbled_error(&format!("{} fields instead of {}", fields.len(), FORMAT.len())));
     };
-    let (slot, throttle) = slot(tasks).ok_or_else(|| garbled("no set of tasks"))?;
-    let (state, leaving, held_state) = self::state(state).ok_or_else(|| garbled("an unknown state"))?;
-    let reason = match self::reason(reason) {
+    let (slot, throttle) = parse_slot(tasks).ok_or_else(|| garbled_error("no set of tasks"))?;
+    let (state, leaving, held_state) = self::parse_state(state).ok_or_else(|| garbled_error("an unknown state"))?;
+    let reason = match self::parse_reason(reason) {
         PendingReason::RequeuedHeld => PendingReason::RequeuedHeld,
         _ if held_state => PendingReason::LaunchFailed,
         other => other,
     };
-    let held = priority == "0" || held_state;
-    let procs: u32 = count(procs).ok_or_else(|| garbled("no number of processors"))?;
+    let is_held = priority == "0" || held_state;
+    let procs: u32 = parse_count(procs).ok_or_else(|| garbled_error("no number of processors"))?;
     let mut asks = BTreeSet::new();
     let mut note = |text: &str, ask| {
         if !texts::is_nothing(text) {
@@ -93,72 +93,72 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
     let pending = state == JobState::Pending;
     // What Slurm expects of a job that waits for room changes from look to look; a begin time does
     // not.
-    let begins = !pending || held || reason == PendingReason::Begin;
-    let places = drystone_slurm::conf::expand_hostlist(on).map_err(|e| garbled(&e))?;
+    let begins = !pending || is_held || reason == PendingReason::Begin;
+    let places = drystone_slurm::conf::expand_hostlist(on).map_err(|e| garbled_error(&e))?;
     let alone = places.len() == 1;
     Ok(JobFact {
-        id: id.parse().map_err(|_| garbled("no number of the array"))?,
+        id: id.parse().map_err(|_| garbled_error("no number of the array"))?,
         slot,
-        number: number.parse().map_err(|_| garbled("no number"))?,
-        submit: texts::time(submit).ok_or_else(|| garbled("no submit time"))?,
+        number: number.parse().map_err(|_| garbled_error("no number"))?,
+        submit: texts::parse_time(submit).ok_or_else(|| garbled_error("no submit time"))?,
         state,
         reason,
-        held: held && pending,
+        held: is_held && pending,
         procs,
-        nodes: count(nodes).unwrap_or(1),
+        nodes: parse_count(nodes).unwrap_or(1),
         least_nodes: None,
         together: if shares == "NO" && pending { WHOLE } else { 1 },
         memory: None,
-        limit: texts::span(limit),
-        ran: if state == JobState::Running { 0 } else { texts::span(ran).unwrap_or(0) },
-        start: begins.then(|| texts::time(start)).flatten(),
-        end: matches!(state, JobState::Ended(_)).then(|| texts::time(end)).flatten(),
+        limit: texts::parse_span(limit),
+        ran: if state == JobState::Running { 0 } else { texts::parse_span(ran).unwrap_or(0) },
+        start: begins.then(|| texts::parse_time(start)).flatten(),
+        end: matches!(state, JobState::Ended(_)).then(|| texts::parse_time(end)).flatten(),
         places: places.into_iter().map(|node| NodeShare { node, procs: alone.then_some(procs) }).collect(),
         leaving,
-        depends: texts::depends(depends),
+        depends: texts::parse_dependencies(depends),
         throttle,
         user: user.into(),
         group: group.into(),
-        account: said(account),
+        account: text_or_empty(account),
         priority: 0,
         devices: Vec::new(),
-        licences: texts::licences(licences),
+        licences: texts::parse_licences(licences),
         partition: partition.into(),
-        class: said(class),
+        class: text_or_empty(class),
         asks,
         mark: HookMark::None,
         restarts: 0,
         pinned: false,
         request: NodeRequest {
             named: String::new(),
-            excluded: said(excluded),
-            features: said(features),
+            excluded: text_or_empty(excluded),
+            features: text_or_empty(features),
             exclusive: shares == "NO",
         },
     })
 }
 
 /// A text, empty where Slurm says that there is none.
-fn said(text: &str) -> String {
+fn text_or_empty(text: &str) -> String {
     if texts::is_nothing(text) { String::new() } else { text.to_string() }
 }
 
 /// A job that wants nodes for itself: how large these are is known later.
 pub(super) const WHOLE: u32 = u32::MAX;
 
-fn slot(text: &str) -> Option<(JobSlot, Option<u32>)> {
+fn parse_slot(text: &str) -> Option<(JobSlot, Option<u32>)> {
     if text == "N/A" || text.is_empty() {
         return Some((JobSlot::Single, None));
     }
     if let Ok(task) = text.parse() {
         return Some((JobSlot::Task(task), None));
     }
-    let (ranges, throttle) = texts::tasks(text)?;
+    let (ranges, throttle) = texts::parse_tasks(text)?;
     Some((JobSlot::Folded(ranges), throttle))
 }
 
 /// Numbers that may be short: `1.5K`.
-fn count(text: &str) -> Option<u32> {
+fn parse_count(text: &str) -> Option<u32> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }
@@ -171,27 +171,27 @@ fn count(text: &str) -> Option<u32> {
 }
 
 /// The state, whether it is only being cleaned up, and whether Slurm itself holds it.
-fn state(text: &str) -> Option<(JobState, bool, bool)> {
-    let ended = |ending| Some((JobState::Ended(ending), false, false));
+fn parse_state(text: &str) -> Option<(JobState, bool, bool)> {
+    let ended_state = |ending| Some((JobState::Ended(ending), false, false));
     match text {
         "PD" | "RQ" | "RD" | "RF" => Some((JobState::Pending, false, false)),
         "RH" | "SE" => Some((JobState::Pending, false, true)),
         "R" | "CF" | "RS" | "SI" | "ST" => Some((JobState::Running, false, false)),
         "CG" | "SO" => Some((JobState::Running, true, false)),
         "S" => Some((JobState::Suspended, false, false)),
-        "CD" => ended(Ending::Completed),
-        "F" => ended(Ending::Failed),
-        "TO" => ended(Ending::AtLimit),
-        "OOM" => ended(Ending::OutOfMemory),
-        "CA" => ended(Ending::Cancelled),
-        "NF" | "BF" => ended(Ending::MachineFailed),
-        "DL" | "PR" | "RV" => ended(Ending::Removed),
+        "CD" => ended_state(Ending::Completed),
+        "F" => ended_state(Ending::Failed),
+        "TO" => ended_state(Ending::AtLimit),
+        "OOM" => ended_state(Ending::OutOfMemory),
+        "CA" => ended_state(Ending::Cancelled),
+        "NF" | "BF" => ended_state(Ending::MachineFailed),
+        "DL" | "PR" | "RV" => ended_state(Ending::Removed),
         _ => None,
     }
 }
 
 /// Reads a reason. Newer releases write sentences with underscores for blanks.
-fn reason(text: &str) -> PendingReason {
+fn parse_reason(text: &str) -> PendingReason {
     let text = text.replace('_', " ");
     match text.as_str() {
         "None" | "(null)" | "" => PendingReason::None,
@@ -225,8 +225,8 @@ fn reason(text: &str) -> PendingReason {
 
 /// A record for tests: a held job.
 #[cfg(test)]
-pub(super) fn sample() -> JobFact {
-    parse(&tests::record(&tests::HELD)).expect("sound").remove(0)
+pub(super) fn sample_fact() -> JobFact {
+    parse(&tests::sample_record(&tests::HELD)).expect("sound").remove(0)
 }
 
 #[cfg(test)]
@@ -234,7 +234,7 @@ pub(in crate::cluster::slurm) mod tests {
     use super::*;
     use crate::cluster::{DependencyCondition, JobDependencies, StartCondition};
 
-    pub(in crate::cluster::slurm) fn record(fields: &[&str]) -> String {
+    pub(in crate::cluster::slurm) fn sample_record(fields: &[&str]) -> String {
         format!("{}\n", fields.join("\x1f"))
     }
 
@@ -270,7 +270,7 @@ pub(in crate::cluster::slurm) mod tests {
 
     #[test]
     fn a_held_job_shows_its_begin_time_and_what_it_waits_for() {
-        let facts = parse(&record(&HELD)).expect("sound");
+        let facts = parse(&sample_record(&HELD)).expect("sound");
         let fact = &facts[0];
         assert_eq!((fact.state, fact.reason, fact.held), (JobState::Pending, PendingReason::UserHold, true));
         assert_eq!(fact.depends, JobDependencies::On(vec![StartCondition::new(1, None, DependencyCondition::Success)]));
@@ -280,57 +280,60 @@ pub(in crate::cluster::slurm) mod tests {
 
     #[test]
     fn a_job_that_excludes_nodes_is_bound_to_others() {
-        assert!(parse(&record(&HELD)).expect("sound")[0].request.excluded.is_empty());
+        assert!(parse(&sample_record(&HELD)).expect("sound")[0].request.excluded.is_empty());
         let mut excludes = HELD;
         excludes[26] = "n[3-4]";
-        assert_eq!(parse(&record(&excludes)).expect("sound")[0].request.excluded, excludes[26]);
+        assert_eq!(parse(&sample_record(&excludes)).expect("sound")[0].request.excluded, excludes[26]);
     }
 
     #[test]
     fn what_slurm_expects_is_no_fact() {
         let mut waits = HELD;
         (waits[5], waits[13], waits[19]) = ("Resources", "4294901759", "(null)");
-        assert_eq!(parse(&record(&waits)).expect("sound")[0].start, None);
+        assert_eq!(parse(&sample_record(&waits)).expect("sound")[0].start, None);
         waits[5] = "BeginTime";
-        assert_eq!(parse(&record(&waits)).expect("sound")[0].start, Some(1_795_575_246));
+        assert_eq!(parse(&sample_record(&waits)).expect("sound")[0].start, Some(1_795_575_246));
     }
 
     #[test]
     fn what_is_not_modelled_is_named() {
         let mut asks = HELD;
         (asks[3], asks[17], asks[20], asks[21], asks[22]) = ("21+1", "main,long", "big&fast", "gres:gpu:2", "matlab:1");
-        let fact = &parse(&record(&asks)).expect("sound")[0];
-        let expected = [
+        let fact = &parse(&sample_record(&asks)).expect("sound")[0];
+        let expected_requests = [
             UnmodelledRequest::Licences,
             UnmodelledRequest::Devices,
             UnmodelledRequest::Features,
             UnmodelledRequest::Heterogeneous,
             UnmodelledRequest::SeveralPartitions,
         ];
-        assert_eq!(fact.asks, expected.into_iter().collect());
+        assert_eq!(fact.asks, expected_requests.into_iter().collect());
     }
 
     #[test]
     fn a_running_job_has_places_and_no_changing_times() {
         let mut runs = HELD;
         (runs[4], runs[5], runs[9], runs[13], runs[14]) = ("R", "None", "0:07", "4294901759", "n[1-2]");
-        let fact = &parse(&record(&runs)).expect("sound")[0];
+        let fact = &parse(&sample_record(&runs)).expect("sound")[0];
         assert_eq!((fact.state, fact.ran, fact.places.len(), fact.places[0].procs), (JobState::Running, 0, 2, None));
         runs[14] = "n7";
-        assert_eq!(parse(&record(&runs)).expect("sound")[0].places[0], NodeShare { node: "n7".into(), procs: Some(4) });
+        assert_eq!(
+            parse(&sample_record(&runs)).expect("sound")[0].places[0],
+            NodeShare { node: "n7".into(), procs: Some(4) }
+        );
         runs[4] = "CG";
-        assert!(parse(&record(&runs)).expect("sound")[0].leaving);
+        assert!(parse(&sample_record(&runs)).expect("sound")[0].leaving);
     }
 
     #[test]
     fn half_a_line_makes_all_worthless() {
-        let whole = record(&HELD);
+        let whole = sample_record(&HELD);
         for end in 1..whole.len() {
             assert!(matches!(parse(&whole[..end]), Err(ClusterError::Garbled(_))), "{end}");
         }
         let mut strange = HELD;
         strange[4] = "XX";
-        assert!(parse(&record(&strange)).is_err());
+        assert!(parse(&sample_record(&strange)).is_err());
         assert_eq!(parse(""), Ok(Vec::new()));
     }
 
@@ -347,7 +350,7 @@ pub(in crate::cluster::slurm) mod tests {
             ("AssocGrpCpuLimit", PendingReason::Limit),
             ("Licenses", PendingReason::Other),
         ] {
-            assert_eq!(reason(text), expected, "{text}");
+            assert_eq!(parse_reason(text), expected, "{text}");
         }
     }
 }

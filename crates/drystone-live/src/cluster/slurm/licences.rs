@@ -5,17 +5,17 @@ use super::run::Runner;
 use crate::cluster::{ClusterError, LicenceFact};
 
 /// Reads the cluster's licences.
-pub(super) fn read(run: &Runner) -> Result<Vec<LicenceFact>, ClusterError> {
-    parse(&run.ask("scontrol", &["-o", "show", "licenses"])?)
+pub(super) fn read_licences(run: &Runner) -> Result<Vec<LicenceFact>, ClusterError> {
+    parse(&run.read_output("scontrol", &["-o", "show", "licenses"])?)
 }
 
 /// Reads a listing. Slurm prints a sentence where there are none.
 fn parse(listing: &str) -> Result<Vec<LicenceFact>, ClusterError> {
     let lines = (1..).zip(listing.lines()).filter(|(_, line)| line.starts_with("LicenseName="));
-    lines.map(|(number, line)| self::line(number, line)).collect()
+    lines.map(|(number, line)| self::parse_line(number, line)).collect()
 }
 
-fn line(number: usize, line: &str) -> Result<LicenceFact, ClusterError> {
+fn parse_line(number: usize, line: &str) -> Result<LicenceFact, ClusterError> {
     let field = |name: &str| {
         let mut fields = line.split_whitespace().filter_map(|field| field.split_once('='));
         fields.find(|(own, _)| *own == name).map(|(_, value)| value)

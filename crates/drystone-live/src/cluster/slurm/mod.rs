@@ -125,26 +125,26 @@ impl SlurmCli {
     ///
     /// # Errors
     /// Slurm does not answer, or is not there.
-    pub fn site(&mut self) -> Result<SlurmSite, ClusterError> {
-        let site = SlurmSite::read(&self.run)?;
+    pub fn read_site(&mut self) -> Result<SlurmSite, ClusterError> {
+        let site = SlurmSite::read_site(&self.run)?;
         if self.partitions.is_empty() {
             self.partitions = site.default_partition.iter().cloned().collect();
         }
         let grain = |set: &DrivenSet| Grain {
-            unit: site.unit(&set.partitions),
+            unit: site.allocation_unit(&set.partitions),
             whole: site.gives_whole_nodes(&set.partitions),
             node: site.node_sizes(&set.partitions),
         };
-        self.sets = site.sets(&self.partitions).into_iter().map(|set| (set.clone(), grain(&set))).collect();
+        self.sets = site.driven_sets(&self.partitions).into_iter().map(|set| (set.clone(), grain(&set))).collect();
         self.memory = site.counts_memory();
-        self.sizes = site.sizes();
-        self.usable.clone_from(site.usable());
-        self.priorities = if self.ranks { priority::PriorityReader::of(&site) } else { None };
+        self.sizes = site.procs_by_node();
+        self.usable.clone_from(site.usable_shares());
+        self.priorities = if self.ranks { priority::PriorityReader::for_site(&site) } else { None };
         Ok(site)
     }
 
     /// Reads the site's own priorities of jobs as well, for a policy that asks for them. Call it
-    /// before [`SlurmCli::site`].
+    /// before [`SlurmCli::read_site`].
     #[must_use]
     pub fn with_priorities(mut self, ranks: bool) -> SlurmCli {
         self.ranks = ranks;
@@ -159,13 +159,13 @@ impl SlurmCli {
     }
 
     /// The partitions that are driven: the default one where none were named, once
-    /// [`SlurmCli::site`] was asked.
+    /// [`SlurmCli::read_site`] was asked.
     pub fn partitions(&self) -> &[String] {
         &self.partitions
     }
 
-    /// The driven partitions by their nodes, once [`SlurmCli::site`] was asked.
-    pub fn sets(&self) -> Vec<DrivenSet> {
+    /// The driven partitions by their nodes, once [`SlurmCli::read_site`] was asked.
+    pub fn driven_sets(&self) -> Vec<DrivenSet> {
         self.sets.iter().map(|(set, _)| set.clone()).collect()
     }
 
@@ -195,7 +195,7 @@ impl SlurmCli {
     /// It does not answer.
     pub fn clock_ahead(&mut self) -> Result<i64, ClusterError> {
         let before = (self.clock)();
-        let output = self.run.ask("sdiag", &[])?;
+        let output = self.run.read_output("sdiag", &[])?;
         let stamp = output.lines().find(|line| line.starts_with("sdiag output at")).and_then(|line| {
             line.rsplit_once('(').and_then(|(_, rest)| rest.split_once(')')).and_then(|(number, _)| number.parse().ok())
         });
@@ -206,9 +206,9 @@ impl SlurmCli {
     }
 
     /// Adds what the ordinary listing does not show of records that are new.
-    fn complete(&mut self, facts: &mut [JobFact]) -> Result<(), ClusterError> {
+    fn complete_facts(&mut self, facts: &mut [JobFact]) -> Result<(), ClusterError> {
         let is_known = |details: &BTreeMap<RecordId, RecordDetails>, fact: &JobFact| {
-            let own = fact.record();
+            let own = fact.record_id();
             details.contains_key(&own) || details.contains_key(&RecordId { task: None, ..own })
         };
         let new: Vec<u64> = facts.iter().filter(|fact| !is_known(&self.details, fact)).map(|fact| fact.id).collect();
@@ -217,56 +217,56 @@ impl SlurmCli {
             // One is looked up by the controller; several are picked out by the client, which has
             // to be sent all.
             let only = if unique.len() == 1 { unique.first().copied() } else { None };
-            for (record, details) in details::read(&self.run, only)? {
+            for (record, details) in details::read_details(&self.run, only)? {
                 self.details.insert(record, details);
             }
         }
-        let listed: BTreeSet<RecordId> = facts.iter().map(JobFact::record).collect();
+        let listed_records: BTreeSet<RecordId> = facts.iter().map(JobFact::record_id).collect();
         for fact in facts.iter_mut() {
             // One that came and went between the two calls has none.
-            if let Some(details) = details::of_record(&self.details, fact.record()) {
+            if let Some(details) = details::of_record(&self.details, fact.record_id()) {
                 details.add_to(fact);
             }
         }
         // Details of a folded record serve its tasks as long as one of them is there.
-        let ids: BTreeSet<(u64, i64)> = listed.iter().map(|record| (record.id, record.submit)).collect();
+        let ids: BTreeSet<(u64, i64)> = listed_records.iter().map(|record| (record.id, record.submit)).collect();
         self.details.retain(|record, _| {
-            listed.contains(record) || (record.task.is_none() && ids.contains(&(record.id, record.submit)))
+            listed_records.contains(record) || (record.task.is_none() && ids.contains(&(record.id, record.submit)))
         });
         Ok(())
     }
 
     /// Adds where on each node jobs run that were asked for.
-    fn place(&mut self, want: &Want, facts: &mut [JobFact]) -> Result<(), ClusterError> {
-        let wanted: BTreeSet<RecordId> =
+    fn place_jobs(&mut self, want: &Want, facts: &mut [JobFact]) -> Result<(), ClusterError> {
+        let wanted_records: BTreeSet<RecordId> =
             want.places.iter().map(|key| RecordId { id: key.id, task: key.task, submit: key.submit }).collect();
-        let running =
+        let is_spread =
             |fact: &&JobFact| matches!(fact.state, JobState::Running | JobState::Suspended) && fact.places.len() > 1;
-        let name = |fact: &JobFact| (fact.record(), fact.start.unwrap_or(0));
+        let name = |fact: &JobFact| (fact.record_id(), fact.start.unwrap_or(0));
         let missing: Vec<&JobFact> = facts
             .iter()
-            .filter(running)
-            .filter(|fact| wanted.contains(&fact.record()))
+            .filter(is_spread)
+            .filter(|fact| wanted_records.contains(&fact.record_id()))
             // A job that has given nodes back has other places than before.
             .filter(|fact| !self.places.get(&name(fact)).is_some_and(|places| details::are_sound(places, fact)))
             .collect();
         if !missing.is_empty() {
             let only = if missing.len() <= 8 { missing.iter().map(|fact| fact.number).collect() } else { Vec::new() };
-            let shares = details::places(&self.run, &only)?;
+            let shares = details::query_places(&self.run, &only)?;
             for fact in missing {
                 if let Some(places) = shares.get(&fact.number).filter(|places| details::are_sound(places, fact)) {
                     self.places.insert(name(fact), places.clone());
                 }
             }
         }
-        let mut used = BTreeSet::new();
-        for fact in facts.iter_mut().filter(|fact| running(&&**fact) && !fact.leaving) {
+        let mut placed_jobs = BTreeSet::new();
+        for fact in facts.iter_mut().filter(|fact| is_spread(&&**fact) && !fact.leaving) {
             if let Some(places) = self.places.get(&name(fact)).filter(|places| details::are_sound(places, fact)) {
                 fact.places.clone_from(places);
-                used.insert(name(fact));
+                placed_jobs.insert(name(fact));
             }
         }
-        self.places.retain(|name, _| used.contains(name));
+        self.places.retain(|name, _| placed_jobs.contains(name));
         Ok(())
     }
 }
@@ -291,19 +291,19 @@ impl Cluster for SlurmCli {
         }
         self.looks = self.looks.wrapping_add(1);
         let time = (self.clock)() + self.ahead;
-        let mut jobs = jobs::read(&self.run)?;
-        let licences = if self.licensed == Some(false) { Vec::new() } else { licences::read(&self.run)? };
+        let mut jobs = jobs::read_jobs(&self.run)?;
+        let licences = if self.licensed == Some(false) { Vec::new() } else { licences::read_licences(&self.run)? };
         self.licensed.get_or_insert(!licences.is_empty());
         jobs.iter_mut().for_each(|fact| self.round_up(fact));
-        self.complete(&mut jobs)?;
-        self.place(want, &mut jobs)?;
+        self.complete_facts(&mut jobs)?;
+        self.place_jobs(want, &mut jobs)?;
         if let Some(allowances) = &mut self.allowances {
             allowances.add_to(&self.run, &mut jobs, time)?;
         }
-        let mut nodes = nodes::read(&self.run, &self.partitions)?;
+        let mut nodes = nodes::read_nodes(&self.run, &self.partitions)?;
         nodes.iter_mut().for_each(|node| self.take_off(node));
         if self.reservations.is_old(time) {
-            self.reservations = NodeReservations::read(&self.run, &self.sizes, time)?;
+            self.reservations = NodeReservations::read_reservations(&self.run, &self.sizes, time)?;
         }
         nodes.iter_mut().for_each(|node| self.reservations.add_to(node));
         if !self.memory {
@@ -316,30 +316,30 @@ impl Cluster for SlurmCli {
         Ok(ClusterSnapshot { time, jobs, nodes, licences })
     }
 
-    fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
-        orders::act(&self.run, orders, may)
+    fn execute_orders(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
+        orders::execute_orders(&self.run, orders, may)
     }
 
-    fn remark(&mut self, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
-        orders::remark(&self.run, starts, may);
+    fn write_remarks(&mut self, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
+        orders::write_remarks(&self.run, starts, may);
     }
 
-    fn unmark(&mut self, jobs: &[JobName]) {
+    fn remove_marks(&mut self, jobs: &[JobName]) {
         // A comment may have been overwritten since it was read.
-        let Ok(records) = details::read(&self.run, None) else { return };
+        let Ok(records) = details::read_details(&self.run, None) else { return };
         let bare: BTreeSet<u64> =
             records.iter().filter(|(_, details)| !details.is_marked()).map(|(record, _)| record.id).collect();
-        let marked: Vec<JobName> = jobs.iter().filter(|name| !bare.contains(&name.id)).copied().collect();
-        orders::unmark(&self.run, &marked);
+        let marked_names: Vec<JobName> = jobs.iter().filter(|name| !bare.contains(&name.id)).copied().collect();
+        orders::remove_marks(&self.run, &marked_names);
         self.details.clear();
     }
 
-    fn can(&self) -> Capabilities {
+    fn capabilities(&self) -> Capabilities {
         Capabilities { suspend: true, migrate: false, pin: true, hold: true, shrink: self.allowances.is_some() }
     }
 
-    fn cost(&mut self) -> Duration {
-        self.run.spent().mul_f64(CONTROLLERS_PART)
+    fn take_call_cost(&mut self) -> Duration {
+        self.run.take_spent_time().mul_f64(CONTROLLERS_PART)
     }
 
     fn name(&self) -> String {
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn a_job_for_whole_nodes_has_all_their_processors() {
         let whole_nodes = |node, procs, nodes| {
-            let mut fact = JobFact { procs, nodes, ..jobs::sample() };
+            let mut fact = JobFact { procs, nodes, ..jobs::sample_fact() };
             Grain { unit: 1, whole: true, node }.take_whole_nodes(&mut fact);
             (fact.procs, fact.nodes)
         };
@@ -371,7 +371,7 @@ mod tests {
     /// A hold of jobs of one kind ends when one of them runs: it has to be known again.
     #[test]
     fn a_job_for_whole_nodes_is_known_again_when_it_runs() {
-        let waits = jobs::sample();
+        let waits = jobs::sample_fact();
         let set = DrivenSet { partitions: vec![waits.partition.clone()], nodes: BTreeSet::new() };
         let mut slurm = SlurmCli::new(None, set.partitions.clone(), || 0);
         slurm.sets = vec![(set, Grain { unit: 1, whole: true, node: (8, 8) })];

@@ -22,36 +22,37 @@ const FIELDS: [(&str, u32); 9] = [
 ];
 
 /// Reads them, in Slurm's order.
-pub(super) fn read(run: &Runner, partitions: &[String]) -> Result<Vec<NodeFact>, ClusterError> {
+pub(super) fn read_nodes(run: &Runner, partitions: &[String]) -> Result<Vec<NodeFact>, ClusterError> {
     let partitions = partitions.join(",");
     let format = FIELDS.map(|(name, width)| format!("{name}:{width}|")).join(",");
-    parse(&run.ask("sinfo", &["-h", "-p", &partitions, "-N", "-O", &format])?)
+    parse(&run.read_output("sinfo", &["-h", "-p", &partitions, "-N", "-O", &format])?)
 }
 
 pub(super) fn parse(listing: &str) -> Result<Vec<NodeFact>, ClusterError> {
     let mut names = BTreeSet::new();
     let mut nodes = Vec::new();
     for line in listing.lines() {
-        let garbled = || ClusterError::Garbled(format!("sinfo: `{}`", line.escape_debug()));
+        let garbled_error = || ClusterError::Garbled(format!("sinfo: `{}`", line.escape_debug()));
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
         let [name, state, procs, memory, used, gres, gres_used, features, weight, ""] = fields[..] else {
-            return Err(garbled());
+            return Err(garbled_error());
         };
-        let counts: Vec<u32> = procs.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| garbled())?;
-        let [busy, _idle, _other, all] = counts[..] else { return Err(garbled()) };
+        let counts: Vec<u32> =
+            procs.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| garbled_error())?;
+        let [busy, _idle, _other, all] = counts[..] else { return Err(garbled_error()) };
         // A node of several partitions is listed for each.
         if names.insert(name.to_string()) {
-            let memory = memory.trim_end_matches('+').parse::<u64>().map_err(|_| garbled())?;
-            let free = memory.saturating_sub(used.parse().map_err(|_| garbled())?);
+            let memory = memory.trim_end_matches('+').parse::<u64>().map_err(|_| garbled_error())?;
+            let free = memory.saturating_sub(used.parse().map_err(|_| garbled_error())?);
             nodes.push(NodeFact {
                 name: name.into(),
-                state: self::state(state),
+                state: self::parse_state(state),
                 procs: all,
                 busy,
                 memory: Some(free),
                 whole_memory: Some(memory),
-                devices: devices(gres, gres_used),
-                features: self::features(features),
+                devices: parse_devices(gres, gres_used),
+                features: self::parse_features(features),
                 weight: weight.parse().unwrap_or(1),
                 windows: Vec::new(),
             });
@@ -65,14 +66,17 @@ pub(super) fn parse(listing: &str) -> Result<Vec<NodeFact>, ClusterError> {
 
 /// Devices of a node, of each type and of any: `gpu:a100:4(S:0-1),fs:1`, and those in use,
 /// `gpu:a100:2(IDX:0-1)`.
-fn devices(all: &str, used: &str) -> Vec<NodeDevices> {
-    let (all, used) = (texts::devices(all), texts::devices(used));
-    let busy = |name: &str| used.iter().find(|(own, _)| own == name).map_or(0, |&(_, count)| count);
-    all.iter().map(|(name, count)| NodeDevices { name: name.clone(), all: *count, busy: busy(name) }).collect()
+fn parse_devices(all: &str, used: &str) -> Vec<NodeDevices> {
+    let (total_devices, used_devices) = (texts::parse_devices(all), texts::parse_devices(used));
+    let busy = |name: &str| used_devices.iter().find(|(own, _)| own == name).map_or(0, |&(_, count)| count);
+    total_devices
+        .iter()
+        .map(|(name, count)| NodeDevices { name: name.clone(), all: *count, busy: busy(name) })
+        .collect()
 }
 
 /// Features of a node. The last one of a list that is cut is left out.
-fn features(text: &str) -> Vec<String> {
+fn parse_features(text: &str) -> Vec<String> {
     let mut features: Vec<String> =
         text.split(',').filter(|name| !texts::is_nothing(name)).map(str::to_string).collect();
     if text.len() >= FEATURES as usize {
@@ -84,7 +88,7 @@ fn features(text: &str) -> Vec<String> {
 /// Returns whether jobs start on such a node. The sign behind a state says more: `*` does not
 /// answer, `$` is reserved for maintenance, `@` and `^` will be or is rebooted, `%` and `!` will be
 /// or is switched off; `~` and `#` are nodes that Slurm switches on.
-fn state(text: &str) -> NodeState {
+fn parse_state(text: &str) -> NodeState {
     let base = text.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     let signs = &text[base.len()..];
     match base {
@@ -122,7 +126,7 @@ mod tests {
             [node("n1", NodeState::Up, 3, 5_000, &["fast", "ib"], 5), node("n2", NodeState::Out, 2, 0, &[], 1)];
         assert_eq!(nodes, expected);
         let cut = format!("{}x", "a,".repeat(FEATURES as usize / 2));
-        assert!(features(&cut).iter().all(|name| name == "a"), "the last one may be cut");
+        assert!(parse_features(&cut).iter().all(|name| name == "a"), "the last one may be cut");
         for bad in ["n1|mix\n", "n1|mix|3/1/4|1|0|||||\n", "n1|mix|a/b/c/d|1|0|||||\n", "n1|mix|3/1/0/4|x|0|||||\n", ""]
         {
             assert!(parse(bad).is_err(), "{bad}");
@@ -147,7 +151,7 @@ mod tests {
             ("drain$", NodeState::Out),
             ("unk*", NodeState::Unknown),
         ] {
-            assert_eq!(state(text), expected, "{text}");
+            assert_eq!(parse_state(text), expected, "{text}");
         }
     }
 }

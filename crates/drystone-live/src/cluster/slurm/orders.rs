@@ -15,7 +15,11 @@ const PATIENCE: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Carries out orders; asks `may` before each command.
-pub(super) fn act(run: &Runner, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
+pub(super) fn execute_orders(
+    run: &Runner,
+    orders: &[ClusterOrder],
+    may: &mut dyn FnMut() -> bool,
+) -> Vec<OrderOutcome> {
     let mut outcomes: Vec<OrderOutcome> = Vec::with_capacity(orders.len());
     let mut mute = false;
     while outcomes.len() < orders.len() {
@@ -26,7 +30,7 @@ pub(super) fn act(run: &Runner, orders: &[ClusterOrder], may: &mut dyn FnMut() -
             outcomes.extend(batch.iter().map(|_| OrderOutcome::Unknown));
             continue;
         }
-        let answer = if is_checked(&batch[0]) { each(run, batch) } else { together(run, batch) };
+        let answer = if is_checked(&batch[0]) { run_each(run, batch) } else { run_batch(run, batch) };
         // What does not answer once is not asked again now: each time costs ten seconds.
         mute |= answer.is_none();
         outcomes.extend(answer.unwrap_or_else(|| vec![OrderOutcome::Unknown; batch.len()]));
@@ -41,22 +45,23 @@ fn is_checked(order: &ClusterOrder) -> bool {
 }
 
 /// Orders as lines of one command, in their order; `None` where it does not answer.
-fn together(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
-    let keys: Vec<JobKey> = batch.iter().map(ClusterOrder::key).collect();
-    let nameless: Vec<bool> = batch.iter().map(|order| verb(order) == UPDATE && update(order).is_none()).collect();
+fn run_batch(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
+    let keys: Vec<JobKey> = batch.iter().map(ClusterOrder::job_key).collect();
+    let nameless: Vec<bool> =
+        batch.iter().map(|order| scontrol_verb(order) == UPDATE && update_command(order).is_none()).collect();
     let mut lines = String::new();
     // Writing to a String cannot fail.
-    for same in batch.chunk_by(|one, next| verb(one) == verb(next)) {
-        if verb(&same[0]) == UPDATE {
-            for text in same.iter().filter_map(update) {
+    for same in batch.chunk_by(|one, next| scontrol_verb(one) == scontrol_verb(next)) {
+        if scontrol_verb(&same[0]) == UPDATE {
+            for text in same.iter().filter_map(update_command) {
                 let _ = writeln!(lines, "{UPDATE} {text}");
             }
         } else {
-            let keys: Vec<JobKey> = same.iter().map(ClusterOrder::key).collect();
-            let _ = writeln!(lines, "{} {}", verb(&same[0]), texts::names(&keys));
+            let keys: Vec<JobKey> = same.iter().map(ClusterOrder::job_key).collect();
+            let _ = writeln!(lines, "{} {}", scontrol_verb(&same[0]), texts::join_names(&keys));
         }
     }
-    let mut outcomes = outcomes(run.run::<&str>("scontrol", &[], Some(&lines)), &keys)?;
+    let mut outcomes = read_outcomes(run.run::<&str>("scontrol", &[], Some(&lines)), &keys)?;
     for (outcome, _) in outcomes.iter_mut().zip(nameless).filter(|(_, nameless)| *nameless) {
         *outcome = OrderOutcome::Refused("its nodes have no names".into());
     }
@@ -67,7 +72,7 @@ fn together(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
 const UPDATE: &str = "update";
 
 /// Returns the verb of `scontrol` for an order.
-fn verb(order: &ClusterOrder) -> &'static str {
+fn scontrol_verb(order: &ClusterOrder) -> &'static str {
     match order {
         ClusterOrder::Release(_) => "release",
         ClusterOrder::Hold(_) => "uhold",
@@ -78,8 +83,8 @@ fn verb(order: &ClusterOrder) -> &'static str {
 }
 
 /// Returns the change that binds a job to nodes, or frees it; `None` where they have no names.
-fn update(order: &ClusterOrder) -> Option<String> {
-    let name = order.key().name();
+fn update_command(order: &ClusterOrder) -> Option<String> {
+    let name = order.job_key().name();
     let ClusterOrder::Pin { nodes, resized, .. } = order else { return Some(format!("JobId={name} ReqNodeList=")) };
     // They go through a line of text: nothing but what a host name is made of.
     let is_name =
@@ -93,7 +98,7 @@ fn update(order: &ClusterOrder) -> Option<String> {
 
 /// Returns the outcomes of a command about these jobs. Jobs named in its complaints were refused; a
 /// complaint without a name leaves the outcome unknown.
-fn outcomes(result: Result<CommandText, Mute>, keys: &[JobKey]) -> Option<Vec<OrderOutcome>> {
+fn read_outcomes(result: Result<CommandText, Mute>, keys: &[JobKey]) -> Option<Vec<OrderOutcome>> {
     let output = match result {
         Ok(output) => output,
         Err(Mute::TimedOut) => return None,
@@ -104,17 +109,17 @@ fn outcomes(result: Result<CommandText, Mute>, keys: &[JobKey]) -> Option<Vec<Or
         return Some(vec![OrderOutcome::Done; keys.len()]);
     }
     let about: Vec<Option<&str>> = complaints.iter().map(|line| job_of(line)).collect();
-    let named = |key: &JobKey| {
+    let complaint_about = |key: &JobKey| {
         let at = about.iter().position(|name| *name == Some(key.name().as_str()))?;
         Some(complaints[at].to_string())
     };
-    let any = keys.iter().any(|key| named(key).is_some());
+    let is_any_named = keys.iter().any(|key| complaint_about(key).is_some());
     let silent = complaints.iter().any(|line| line.contains("Unable to contact") || line.contains("Socket timed out"));
     Some(
         keys.iter()
-            .map(|key| match named(key) {
+            .map(|key| match complaint_about(key) {
                 Some(problem) => OrderOutcome::Refused(problem),
-                None if any && !silent => OrderOutcome::Done,
+                None if is_any_named && !silent => OrderOutcome::Done,
                 None if keys.len() == 1 && !silent => OrderOutcome::Refused(complaints.join("; ")),
                 None => OrderOutcome::Unknown,
             })
@@ -137,7 +142,7 @@ fn job_of(line: &str) -> Option<&str> {
 
 /// Writes planned starts behind the hook's mark, many of them in one call. A job that has begun
 /// meanwhile, or is gone, keeps the comment that it has: outcomes do not matter.
-pub(super) fn remark(run: &Runner, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
+pub(super) fn write_remarks(run: &Runner, starts: &[(JobKey, String)], may: &mut dyn FnMut() -> bool) {
     let mut lines = String::new();
     for (key, start) in starts {
         let _ =
@@ -150,7 +155,7 @@ pub(super) fn remark(run: &Runner, starts: &[(JobKey, String)], may: &mut dyn Fn
 
 /// Clears the comments of jobs and arrays that bear the hook's mark, many of them in one call. A
 /// comment that stays does no harm: outcomes do not matter.
-pub(super) fn unmark(run: &Runner, jobs: &[JobName]) {
+pub(super) fn remove_marks(run: &Runner, jobs: &[JobName]) {
     for chunk in jobs.chunks(CHUNK) {
         let lines: String = chunk.iter().map(|name| format!("update JobId={name} AdminComment=\n")).collect();
         let _ = run.run("scontrol", &["-Q"], Some(&lines));
@@ -160,23 +165,23 @@ pub(super) fn unmark(run: &Runner, jobs: &[JobName]) {
 /// Requeues, cancellations and orders to give nodes. Each is checked first: the number must still
 /// be the same job, and a job that is to give nodes must run. For a job that waits, Slurm would
 /// change the request instead.
-fn each(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
-    let mut all = Vec::new();
+fn run_each(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
+    let mut all_outcomes = Vec::new();
     for order in batch {
-        let key = order.key();
+        let key = order.job_key();
         let name = key.name();
         let listing = match run.run("squeue", &["-h", "-t", "all", "-o", "%V|%t", "-j", &name], None) {
             Ok(output) => output.out,
             Err(_) => return None,
         };
         let (submit, state) = listing.lines().next().and_then(|line| line.split_once('|')).unwrap_or_default();
-        if texts::time(submit) != Some(key.submit) {
-            all.push(OrderOutcome::Refused("it is another job now".into()));
+        if texts::parse_time(submit) != Some(key.submit) {
+            all_outcomes.push(OrderOutcome::Refused("it is another job now".into()));
             continue;
         }
         let result = match order {
             ClusterOrder::Shrink { .. } if state != "R" => {
-                all.push(OrderOutcome::Refused("it does not run now".into()));
+                all_outcomes.push(OrderOutcome::Refused("it does not run now".into()));
                 continue;
             }
             ClusterOrder::Shrink { nodes, .. } => {
@@ -186,13 +191,13 @@ fn each(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
             ClusterOrder::Requeue(_) => run.run("scontrol", &["requeue", &name], None),
             _ => run.run("scancel", &[&name], None),
         };
-        let outcome = outcomes(result, &[key])?;
+        let outcome = read_outcomes(result, &[key])?;
         if matches!(order, ClusterOrder::Requeue(_)) && outcome == [OrderOutcome::Done] {
             begin_now(run, &name);
         }
-        all.extend(outcome);
+        all_outcomes.extend(outcome);
     }
-    Some(all)
+    Some(all_outcomes)
 }
 
 /// Lets a job that was requeued begin at once: Slurm lets it wait for two minutes otherwise, and
@@ -233,7 +238,7 @@ mod tests {
         let key = |id| JobKey { id, task: None, submit: 0 };
         let keys = [key(998), key(20), key(999)];
         let err = "Invalid job id specified for job 998\nInvalid job id specified for job 999\nslurm_suspend error: Invalid\n";
-        let results = outcomes(said(1, err), &keys).expect("answered");
+        let results = read_outcomes(said(1, err), &keys).expect("answered");
         assert!(
             matches!(results[..], [OrderOutcome::Refused(_), OrderOutcome::Done, OrderOutcome::Refused(_)]),
             "{results:?}"
@@ -241,16 +246,16 @@ mod tests {
         // As 22.05 prints them of tasks, and of a job that it does not know.
         let tasks = [JobKey { task: Some(2), ..key(5) }, JobKey { task: Some(9), ..key(5) }, key(998)];
         let err = "scontrol: error: Could not load state information for job 998: Invalid job id specified\n5_9: Invalid job id specified\n";
-        let results = outcomes(said(1, err), &tasks).expect("answered");
+        let results = read_outcomes(said(1, err), &tasks).expect("answered");
         assert!(
             matches!(results[..], [OrderOutcome::Done, OrderOutcome::Refused(_), OrderOutcome::Refused(_)]),
             "{results:?}"
         );
-        let results = outcomes(said(1, "slurm_suspend error: No error\n"), &keys).expect("answered");
+        let results = read_outcomes(said(1, "slurm_suspend error: No error\n"), &keys).expect("answered");
         assert_eq!(results, vec![OrderOutcome::Unknown; 3]);
-        assert_eq!(outcomes(said(0, ""), &keys), Some(vec![OrderOutcome::Done; 3]));
-        assert_eq!(outcomes(Err(Mute::TimedOut), &keys), None);
-        let results = outcomes(said(1, "Job is not suspended for job 19\n"), &[key(19)]).expect("answered");
+        assert_eq!(read_outcomes(said(0, ""), &keys), Some(vec![OrderOutcome::Done; 3]));
+        assert_eq!(read_outcomes(Err(Mute::TimedOut), &keys), None);
+        let results = read_outcomes(said(1, "Job is not suspended for job 19\n"), &[key(19)]).expect("answered");
         assert_eq!(results, [OrderOutcome::Refused("Job is not suspended for job 19".into())]);
     }
 
@@ -277,7 +282,7 @@ mod tests {
             ClusterOrder::Hold(key(6)),
             ClusterOrder::Unpin(key(5)),
         ];
-        let outcomes = act(&Runner::new(None).finding(folder.path()), &orders, &mut || true);
+        let outcomes = execute_orders(&Runner::new(None).with_folder(folder.path()), &orders, &mut || true);
         let refused = outcomes.iter().position(|outcome| *outcome != OrderOutcome::Done);
         assert_eq!((refused, outcomes.len()), (Some(6), orders.len()));
         let expected = "run\nupdate JobId=1 ReqNodeList=n1\nrelease 1\nupdate JobId=2 ReqNodeList=n-2.x NumNodes=1-1\nrelease 2,3_[4-5]\nuhold 5,6\nupdate JobId=5 ReqNodeList=\n";

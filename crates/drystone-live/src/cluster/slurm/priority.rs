@@ -38,12 +38,12 @@ pub(super) struct PriorityReader {
 
 impl PriorityReader {
     /// Priorities of a site; `None` where its queue is first come, first served.
-    pub(super) fn of(site: &SlurmSite) -> Option<PriorityReader> {
+    pub(super) fn for_site(site: &SlurmSite) -> Option<PriorityReader> {
         let mut text = String::from("ClusterName=site\n");
         for (name, value) in site.settings() {
-            let wanted =
+            let is_wanted =
                 name.starts_with("Priority") && name != "PriorityParameters" || name == "AccountingStorageType";
-            if wanted && !value.starts_with('(') && !value.is_empty() {
+            if is_wanted && !value.starts_with('(') && !value.is_empty() {
                 // Writing into a text cannot fail.
                 let _ = writeln!(text, "{name}={value}");
             }
@@ -58,7 +58,7 @@ impl PriorityReader {
             partitions: factors,
             classes: BTreeMap::new(),
             shares: BTreeMap::new(),
-            machine: site.size(),
+            machine: site.cluster_size(),
             read: None,
         })
     }
@@ -69,12 +69,14 @@ impl PriorityReader {
     /// Slurm's accounting does not answer.
     pub(super) fn add_to(&mut self, run: &Runner, facts: &mut [JobFact], now: i64) -> Result<(), ClusterError> {
         if self.read.is_none_or(|read| now - read >= EVERY) && self.needs_accounts() {
-            self.shares = shares(&run.ask("sshare", &["-a", "-n", "-P", "-o", "Account,User,FairShare"])?);
-            self.classes = classes(&run.ask("sacctmgr", &["-n", "-P", "show", "qos", "format=Name,Priority"])?);
+            self.shares =
+                parse_shares(&run.read_output("sshare", &["-a", "-n", "-P", "-o", "Account,User,FairShare"])?);
+            self.classes =
+                parse_classes(&run.read_output("sacctmgr", &["-n", "-P", "show", "qos", "format=Name,Priority"])?);
             self.read = Some(now);
         }
         for fact in facts.iter_mut().filter(|fact| fact.state == crate::cluster::JobState::Pending) {
-            fact.priority = self.value(fact, now);
+            fact.priority = self.job_priority(fact, now);
         }
         Ok(())
     }
@@ -84,7 +86,7 @@ impl PriorityReader {
     }
 
     /// The priority of a job, counted from the year 1970 where its age still grows.
-    fn value(&self, fact: &JobFact, now: i64) -> i64 {
+    fn job_priority(&self, fact: &JobFact, now: i64) -> i64 {
         let rules = &self.rules;
         let oldest = rules.max_age as f64;
         let largest = |all: &BTreeMap<String, f64>| all.values().copied().fold(1.0, f64::max);
@@ -105,11 +107,11 @@ impl PriorityReader {
             + rules.fair_share * share
             + rules.partition * part(&self.partitions, &fact.partition, rules.as_they_are[0])
             + rules.qos * part(&self.classes, &fact.class, rules.as_they_are[1])
-            + rules.size * self.size(fact);
+            + rules.size * self.size_factor(fact);
         sum.round() as i64
     }
 
-    fn size(&self, fact: &JobFact) -> f64 {
+    fn size_factor(&self, fact: &JobFact) -> f64 {
         let (cpus, nodes) = self.machine;
         let (c, n) = (f64::from(fact.procs), f64::from(fact.nodes));
         let size = match (self.rules.size_by_time, self.rules.favor_small) {
@@ -126,7 +128,7 @@ impl PriorityReader {
 }
 
 /// Fair shares of users: `account|user|0.5`. Lines of accounts have no user.
-fn shares(listing: &str) -> BTreeMap<(String, String), f64> {
+fn parse_shares(listing: &str) -> BTreeMap<(String, String), f64> {
     let line = |line: &str| {
         let [account, user, share] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else { return None };
         let share: f64 = share.parse().ok()?;
@@ -136,7 +138,7 @@ fn shares(listing: &str) -> BTreeMap<(String, String), f64> {
 }
 
 /// Priorities of QOS: `normal|0`.
-fn classes(listing: &str) -> BTreeMap<String, f64> {
+fn parse_classes(listing: &str) -> BTreeMap<String, f64> {
     let line = |line: &str| {
         let (name, priority) = line.split_once('|')?;
         Some((name.trim().to_string(), priority.trim().parse().ok()?))
@@ -159,7 +161,7 @@ mod tests {
             rules,
             partitions: map(&[("main", 1.0), ("fast", 10.0)]),
             classes: map(&[("normal", 0.0), ("high", 20.0)]),
-            shares: shares("root||\nphys|anna|0.75\nphys|ben|0.25\nchem|anna|1\n"),
+            shares: parse_shares("root||\nphys|anna|0.75\nphys|ben|0.25\nchem|anna|1\n"),
             machine: (100.0, 10.0),
             read: None,
         }
@@ -172,7 +174,7 @@ mod tests {
             class: class.into(),
             partition: partition.into(),
             submit,
-            ..crate::cluster::slurm::jobs::sample()
+            ..crate::cluster::slurm::jobs::sample_fact()
         }
     }
 
@@ -183,12 +185,12 @@ mod tests {
             "PriorityWeightFairshare=1000\nPriorityWeightQOS=500\nPriorityWeightPartition=100\nPriorityWeightJobSize=0",
         );
         // 1000 × 0.75, nothing for the QOS, 100 × 1/10.
-        assert_eq!(all.value(&job("phys", "anna", "normal", "main", 0), 0), 760);
+        assert_eq!(all.job_priority(&job("phys", "anna", "normal", "main", 0), 0), 760);
         // 1000 × 0.25, 500 × 20/20, 100 × 10/10.
-        assert_eq!(all.value(&job("phys", "ben", "high", "fast", 0), 0), 850);
-        assert_eq!(all.value(&job("chem", "anna", "normal", "main", 0), 0), 1_010);
+        assert_eq!(all.job_priority(&job("phys", "ben", "high", "fast", 0), 0), 850);
+        assert_eq!(all.job_priority(&job("chem", "anna", "normal", "main", 0), 0), 1_010);
         // One without an association has no share.
-        assert_eq!(all.value(&job("none", "eve", "normal", "main", 0), 0), 10);
+        assert_eq!(all.job_priority(&job("none", "eve", "normal", "main", 0), 0), 10);
     }
 
     /// An hour of age is worth 100 points here; the oldest age is ten hours.
@@ -197,10 +199,14 @@ mod tests {
         let all = priorities("PriorityWeightAge=1000\nPriorityMaxAge=0-10:00:00");
         let (old, new) = (job("a", "u", "normal", "main", 36_000), job("a", "u", "normal", "main", 39_600));
         let now = 40_000;
-        assert_eq!(all.value(&old, now) - all.value(&new, now), 100);
-        assert_eq!(all.value(&old, now), all.value(&old, now + 3_000), "no job overtakes, no value changes");
+        assert_eq!(all.job_priority(&old, now) - all.job_priority(&new, now), 100);
+        assert_eq!(
+            all.job_priority(&old, now),
+            all.job_priority(&old, now + 3_000),
+            "no job overtakes, no value changes"
+        );
         // Both have reached the oldest age: neither leads.
         let late = 39_600 + 36_000;
-        assert_eq!(all.value(&old, late), all.value(&new, late));
+        assert_eq!(all.job_priority(&old, late), all.job_priority(&new, late));
     }
 }

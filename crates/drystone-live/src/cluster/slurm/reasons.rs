@@ -60,7 +60,7 @@ const SENTENCES: [&str; 6] = [
 ];
 
 /// Reasons under which another than the daemon holds a job, whatever its mark.
-fn holder(text: &str) -> Option<JobHolder> {
+fn find_holder(text: &str) -> Option<JobHolder> {
     match text {
         // Its owner or an operator requeued it and held it in one step.
         "job requeued in held state" => Some(JobHolder::User),
@@ -78,7 +78,7 @@ impl Cluster for HeldCluster {
         Ok(ClusterSnapshot { time: 0, jobs: self.0.clone(), nodes: Vec::new(), licences: Vec::new() })
     }
 
-    fn act(&mut self, orders: &[ClusterOrder], _may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
+    fn execute_orders(&mut self, orders: &[ClusterOrder], _may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {
         for order in orders {
             let ClusterOrder::Release(key) = order else { panic!("{order:?}") };
             let is_named = |fact: &&mut JobFact| fact.id == key.id && (key.task.is_none() || fact.is_about(*key));
@@ -90,16 +90,16 @@ impl Cluster for HeldCluster {
         vec![OrderOutcome::Unknown; orders.len()]
     }
 
-    fn unmark(&mut self, jobs: &[JobName]) {
+    fn remove_marks(&mut self, jobs: &[JobName]) {
         let is_named = |fact: &&mut JobFact| jobs.iter().any(|name| name.id == fact.id);
         self.0.iter_mut().filter(is_named).for_each(|fact| fact.mark = HookMark::None);
     }
 
-    fn can(&self) -> Capabilities {
+    fn capabilities(&self) -> Capabilities {
         Capabilities { suspend: true, migrate: false, pin: true, hold: true, shrink: true }
     }
 
-    fn cost(&mut self) -> Duration {
+    fn take_call_cost(&mut self) -> Duration {
         Duration::ZERO
     }
 
@@ -109,20 +109,20 @@ impl Cluster for HeldCluster {
 }
 
 /// A waiting job of priority 0 with this reason, as `squeue` prints it.
-fn waits(text: &str, number: u64) -> JobFact {
+fn waiting_job(text: &str, number: u64) -> JobFact {
     let (number, mut fields) = (number.to_string(), jobs::tests::HELD);
     (fields[0], fields[1], fields[3], fields[5]) = (&number, &number, &number, text);
-    jobs::parse(&jobs::tests::record(&fields)).expect("sound").remove(0)
+    jobs::parse(&jobs::tests::sample_record(&fields)).expect("sound").remove(0)
 }
 
 fn give_back(cluster: &mut HeldCluster, folder: &Path, lines: &[LedgerLine]) -> HandBackSummary {
     let home = Home::new(folder.join("state"), folder.join("run"));
-    home.make().expect("made");
-    ActionLedger::open(home.ledger()).expect("opened").add(lines).expect("written");
+    home.make_folders().expect("made");
+    ActionLedger::open(home.ledger_path()).expect("opened").add_entries(lines).expect("written");
     hand_back(cluster, &home, &HandBackOptions::default(), &mut |_| ()).expect("given back")
 }
 
-fn texts() -> impl Iterator<Item = &'static str> {
+fn reason_texts() -> impl Iterator<Item = &'static str> {
     REASONS.split_whitespace().chain(SENTENCES)
 }
 
@@ -133,36 +133,38 @@ fn a_hand_back_leaves_no_job_behind_for_any_reason() {
     assert_eq!(REASONS.split_whitespace().count(), 200);
     for is_marked in [true, false] {
         let folder = tempfile::tempdir().expect("a folder");
-        let (mut facts, mut expected, mut lines) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, text) in (1..).zip(texts()) {
-            let mut fact = waits(text, number);
+        let (mut facts, mut expected_holders, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, text) in (1..).zip(reason_texts()) {
+            let mut fact = waiting_job(text, number);
             assert!(fact.held, "{text}");
-            let mut folded = fact.clone();
-            (folded.id, folded.number) = (number + 10_000, number + 10_000);
-            let mut split = folded.clone();
-            (folded.slot, split.slot) = (JobSlot::Folded(vec![(2, 4), (7, 7)]), JobSlot::Task(1));
+            let mut folded_fact = fact.clone();
+            (folded_fact.id, folded_fact.number) = (number + 10_000, number + 10_000);
+            let mut split = folded_fact.clone();
+            (folded_fact.slot, split.slot) = (JobSlot::Folded(vec![(2, 4), (7, 7)]), JobSlot::Task(1));
             split.number += 10_000;
-            for fact in [&mut fact, &mut folded, &mut split] {
+            for fact in [&mut fact, &mut folded_fact, &mut split] {
                 if is_marked {
                     fact.mark = HookMark::Held;
                 } else {
-                    lines.extend(fact.keys().into_iter().map(LedgerLine::Held));
+                    lines.extend(fact.job_keys().into_iter().map(LedgerLine::Held));
                 }
-                expected
-                    .extend(holder(text).into_iter().flat_map(|by| fact.keys().into_iter().map(move |key| (key, by))));
+                expected_holders.extend(
+                    find_holder(text).into_iter().flat_map(|by| fact.job_keys().into_iter().map(move |key| (key, by))),
+                );
             }
-            facts.extend([fact, folded, split]);
+            facts.extend([fact, folded_fact, split]);
         }
-        let all: usize = facts.iter().map(|fact| fact.keys().len()).sum();
+        let key_count: usize = facts.iter().map(|fact| fact.job_keys().len()).sum();
         let mut cluster = HeldCluster(facts);
         let summary = give_back(&mut cluster, folder.path(), &lines);
-        expected.sort_unstable();
-        let held: Vec<JobKey> = cluster.0.iter().filter(|fact| fact.held).flat_map(JobFact::keys).collect();
-        assert!(held.iter().all(|key| expected.iter().any(|(other, _)| other == key)), "{held:?}");
-        assert_eq!(held.len(), expected.len());
-        let listed: Vec<(String, JobHolder)> = summary.held.iter().map(|held| (held.job.clone(), held.by)).collect();
-        assert_eq!(listed, expected.iter().map(|(key, by)| (key.name(), *by)).collect::<Vec<_>>());
-        assert_eq!((summary.released, summary.left.len()), (all - held.len(), 0), "counted by what is seen");
+        expected_holders.sort_unstable();
+        let held_keys: Vec<JobKey> = cluster.0.iter().filter(|fact| fact.held).flat_map(JobFact::job_keys).collect();
+        assert!(held_keys.iter().all(|key| expected_holders.iter().any(|(other, _)| other == key)), "{held_keys:?}");
+        assert_eq!(held_keys.len(), expected_holders.len());
+        let listed_holders: Vec<(String, JobHolder)> =
+            summary.held.iter().map(|held| (held.job.clone(), held.by)).collect();
+        assert_eq!(listed_holders, expected_holders.iter().map(|(key, by)| (key.name(), *by)).collect::<Vec<_>>());
+        assert_eq!((summary.released, summary.left.len()), (key_count - held_keys.len(), 0), "counted by what is seen");
         assert!(cluster.0.iter().all(|fact| fact.mark == HookMark::None));
     }
 }
@@ -173,13 +175,13 @@ fn a_hand_back_leaves_what_others_hold() {
     for is_operators in [false, true] {
         let folder = tempfile::tempdir().expect("a folder");
         let (mut facts, mut lines) = (Vec::new(), Vec::new());
-        for (number, text) in (1..).zip(texts()) {
+        for (number, text) in (1..).zip(reason_texts()) {
             let name = JobName { id: number, task: None };
             // Only an administrator's hold is called one; any other reason may stand on a user's.
             let is_named = is_operators == (text == "JobHeldAdmin");
             if is_named {
                 lines.push(if is_operators { LedgerLine::OperatorHold(name) } else { LedgerLine::UserHold(name) });
-                facts.push(JobFact { mark: HookMark::Held, ..waits(text, number) });
+                facts.push(JobFact { mark: HookMark::Held, ..waiting_job(text, number) });
             }
         }
         let count = facts.len();
@@ -201,6 +203,6 @@ fn limits_are_limits_by_every_name() {
         families.iter().any(|family| text.starts_with(family)) || text.ends_with("PerAccount")
     };
     for text in REASONS.split_whitespace().filter(|text| is_limit(text)) {
-        assert_eq!(waits(text, 1).reason, PendingReason::Limit, "{text}");
+        assert_eq!(waiting_job(text, 1).reason, PendingReason::Limit, "{text}");
     }
 }

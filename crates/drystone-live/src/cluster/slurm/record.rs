@@ -2,8 +2,8 @@
 //! the jobs. `drystone reproduce slurm` holds the model to it.
 
 use super::run::Runner;
-use crate::clock::{DaemonClock, MachineClock, wall, wall_millis};
-use drystone_slurm::recording::{JobRecords, epoch, log_events};
+use crate::clock::{DaemonClock, MachineClock, unix_seconds, wall_millis};
+use drystone_slurm::recording::{JobRecords, log_events, parse_epoch};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Seek, SeekFrom};
@@ -39,7 +39,7 @@ impl RecordedFiles {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&self, dir: &Path, name: &str) -> std::io::Result<()> {
+    pub fn write_files(&self, dir: &Path, name: &str) -> std::io::Result<()> {
         std::fs::create_dir_all(dir)?;
         let write = |end: &str, text: &str| match text.is_empty() {
             true => Ok(()),
@@ -53,7 +53,7 @@ impl RecordedFiles {
     }
 
     /// Number of passes and of starts.
-    pub fn counts(&self) -> (usize, usize) {
+    pub fn count_passes_and_starts(&self) -> (usize, usize) {
         let count = |words: &[&str]| {
             let of = |line: &&str| line.split(' ').nth(1).is_some_and(|what| words.contains(&what));
             self.events.lines().filter(of).count()
@@ -86,11 +86,11 @@ impl ClusterRecorder {
     /// # Errors
     /// Slurm does not answer, has jobs, may not be changed by this user, or has no log that can be
     /// read.
-    pub fn begin(conf: Option<PathBuf>, log: Option<PathBuf>) -> Result<ClusterRecorder, String> {
+    pub fn begin_recording(conf: Option<PathBuf>, log: Option<PathBuf>) -> Result<ClusterRecorder, String> {
         let run = Runner::new(conf);
-        let config = read_config(&ask(&run, "scontrol", &["show", "config"])?);
+        let config = read_config(&ask_command(&run, "scontrol", &["show", "config"])?);
         let setting = |name: &str| config.get(name).map_or("", String::as_str);
-        let jobs = ask(&run, "squeue", &["-h", "-o", "%A"])?.lines().count();
+        let jobs = ask_command(&run, "squeue", &["-h", "-o", "%A"])?.lines().count();
         if jobs > 0 {
             return Err(format!(
                 "a recording begins on a cluster without jobs, since its log lacks the plans of earlier ones; squeue shows \
@@ -111,27 +111,28 @@ impl ClusterRecorder {
         })?;
         let mut recorder =
             ClusterRecorder { run, config, log, from, zone: 0, base: 0, jobs: JobRecords::default(), seen: Vec::new() };
-        ask(&recorder.run, "scontrol", &["setdebug", LEVEL])?;
+        ask_command(&recorder.run, "scontrol", &["setdebug", LEVEL])?;
         for flag in FLAGS {
-            ask(&recorder.run, "scontrol", &["setdebugflags", &format!("+{flag}")])?;
+            ask_command(&recorder.run, "scontrol", &["setdebugflags", &format!("+{flag}")])?;
         }
         recorder.zone = recorder.find_zone()?;
-        recorder.base = wall();
+        recorder.base = unix_seconds();
         Ok(recorder)
     }
 
     /// The zone of the log, from the line that tells of the flags.
     fn find_zone(&self) -> Result<i64, String> {
         let mut clock = MachineClock::new();
-        let until = clock.steady() + PATIENCE;
+        let until = clock.steady_time() + PATIENCE;
         loop {
-            let text = self.logged()?;
-            let stamp = text.lines().rev().find_map(|line| epoch(line.strip_prefix('[')?.split(['.', ']']).next()?));
+            let text = self.read_log()?;
+            let stamp =
+                text.lines().rev().find_map(|line| parse_epoch(line.strip_prefix('[')?.split(['.', ']']).next()?));
             if let Some(stamp) = stamp {
-                let lead = stamp - wall();
+                let lead = stamp - unix_seconds();
                 return Ok((lead + QUARTER / 2).div_euclid(QUARTER) * QUARTER);
             }
-            if clock.steady() > until {
+            if clock.steady_time() > until {
                 return Err(format!(
                     "{}: slurmctld wrote nothing there after its log level was raised; give the path of its log with --log",
                     self.log.display()
@@ -142,15 +143,15 @@ impl ClusterRecorder {
     }
 
     /// Returns the log since the beginning.
-    fn logged(&self) -> Result<String, String> {
-        let read = || -> std::io::Result<Vec<u8>> {
+    fn read_log(&self) -> Result<String, String> {
+        let read_bytes = || -> std::io::Result<Vec<u8>> {
             let mut file = std::fs::File::open(&self.log)?;
             file.seek(SeekFrom::Start(self.from))?;
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let bytes = read().map_err(|error| format!("{}: {error}", self.log.display()))?;
+        let bytes = read_bytes().map_err(|error| format!("{}: {error}", self.log.display()))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -158,36 +159,36 @@ impl ClusterRecorder {
     ///
     /// # Errors
     /// Slurm does not answer.
-    pub fn look(&mut self) -> Result<(usize, usize), String> {
+    pub fn record_look(&mut self) -> Result<(usize, usize), String> {
         let at = wall_millis() - self.base * 1000;
-        let shown = ask(&self.run, "scontrol", &["-o", "-d", "show", "job"])?;
-        let shares = self.jobs.look(&shown);
+        let listing = ask_command(&self.run, "scontrol", &["-o", "-d", "show", "job"])?;
+        let shares = self.jobs.look_at(&listing);
         self.seen.extend(shares.into_iter().map(|share| (at, share)));
-        Ok(self.jobs.counts())
+        Ok(self.jobs.count_jobs())
     }
 
     /// Associations and QOS, where slurmctld has a database.
-    fn accounts(&self) -> Result<String, String> {
+    fn read_accounts(&self) -> Result<String, String> {
         if self.config.get("AccountingStorageType").is_none_or(|kind| !kind.ends_with("slurmdbd")) {
             return Ok(String::new());
         }
         const COLUMNS: &str = "format=Cluster,Account,User,Partition,ParentName,Share,Priority,GrpJobs,GrpTRES,GrpSubmit,GrpWall,\
                                MaxJobs,MaxTRES,MaxSubmit,MaxWall,QOS,DefaultQOS";
-        let assoc = ask(&self.run, "sacctmgr", &["-P", "show", "assoc", COLUMNS])?;
-        Ok(assoc + &ask(&self.run, "sacctmgr", &["-P", "show", "qos"])?)
+        let assoc = ask_command(&self.run, "sacctmgr", &["-P", "show", "assoc", COLUMNS])?;
+        Ok(assoc + &ask_command(&self.run, "sacctmgr", &["-P", "show", "qos"])?)
     }
 
     /// Ends the recording and restores slurmctld's settings.
     ///
     /// # Errors
     /// Slurm does not answer, or a file cannot be read.
-    pub fn end(mut self) -> Result<RecordedFiles, String> {
-        self.look()?;
+    pub fn end_recording(mut self) -> Result<RecordedFiles, String> {
+        self.record_look()?;
         let conf_path = self.config.get("SLURM_CONF").ok_or("scontrol show config names no SLURM_CONF")?;
-        let conf = drystone_slurm::conf::flatten(conf_path).map_err(|error| error.to_string())?;
+        let conf = drystone_slurm::conf::flatten_file(conf_path).map_err(|error| error.to_string())?;
         let gres = std::fs::read_to_string(Path::new(conf_path).with_file_name("gres.conf")).unwrap_or_default();
-        let accounts = self.accounts()?;
-        let log = log_events(&self.logged()?, self.base + self.zone);
+        let accounts = self.read_accounts()?;
+        let log = log_events(&self.read_log()?, self.base + self.zone);
         let mut events: Vec<(i64, String)> = std::mem::take(&mut self.seen);
         for line in log.lines() {
             let Some((at, what)) = line.split_once(' ') else { continue };
@@ -200,7 +201,7 @@ impl ClusterRecorder {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{:.3} {what}", at as f64 / 1000.0);
         }
-        Ok(RecordedFiles { conf, gres, accounts, jobs: self.jobs.lines(self.base), events: text })
+        Ok(RecordedFiles { conf, gres, accounts, jobs: self.jobs.render_lines(self.base), events: text })
     }
 }
 
@@ -210,16 +211,16 @@ impl Drop for ClusterRecorder {
         for flag in FLAGS.into_iter().filter(|flag| !former_flags.split(',').any(|own| own.eq_ignore_ascii_case(flag)))
         {
             // An error is ignored: a Slurm that does not answer cannot be restored.
-            let _ = ask(&self.run, "scontrol", &["setdebugflags", &format!("-{flag}")]);
+            let _ = ask_command(&self.run, "scontrol", &["setdebugflags", &format!("-{flag}")]);
         }
         if let Some(level) = self.config.get("SlurmctldDebug") {
-            let _ = ask(&self.run, "scontrol", &["setdebug", level]);
+            let _ = ask_command(&self.run, "scontrol", &["setdebug", level]);
         }
     }
 }
 
-fn ask(run: &Runner, program: &str, args: &[&str]) -> Result<String, String> {
-    run.ask(program, args).map_err(|error| error.to_string())
+fn ask_command(run: &Runner, program: &str, args: &[&str]) -> Result<String, String> {
+    run.read_output(program, args).map_err(|error| error.to_string())
 }
 
 /// Lines `NAME = VALUE`.

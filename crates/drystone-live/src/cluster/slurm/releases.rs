@@ -100,20 +100,20 @@ const RELEASES: [Release; 6] = [
 ];
 
 /// A pending job of two nodes and two tasks with these demands, as the two listings show it.
-fn job(release: &Release, state: &str, reason: &str, per_job: &str, per_task: &str, per_node: &str) -> JobFact {
+fn pending_job(release: &Release, state: &str, reason: &str, per_job: &str, per_task: &str, per_node: &str) -> JobFact {
     let mut fields = jobs::tests::HELD;
     (fields[4], fields[5], fields[19], fields[21]) = (state, reason, "(null)", per_node);
     let mut fact =
-        jobs::parse(&jobs::tests::record(&fields)).unwrap_or_else(|e| panic!("{}: {e}", release.name)).remove(0);
+        jobs::parse(&jobs::tests::sample_record(&fields)).unwrap_or_else(|e| panic!("{}: {e}", release.name)).remove(0);
     let line = format!(
         "7 \x1fN/A \x1f1795571646 \x1fdrystone:held \x1f0 \x1f \x1f4 \x1f1 \x1f{per_job} \x1f{per_task} \x1fN/A \x1fcpu=8,mem=4G,node=2,billing=8 \x1f{per_node} \x1f2 \x1f"
     );
-    let (_, details) = details::line(&line).unwrap_or_else(|e| panic!("{}: {e}", release.name));
+    let (_, details) = details::parse_line(&line).unwrap_or_else(|e| panic!("{}: {e}", release.name));
     details.add_to(&mut fact);
     fact
 }
 
-fn devices(fact: &JobFact) -> Vec<String> {
+fn device_names(fact: &JobFact) -> Vec<String> {
     fact.devices.iter().map(|(name, count)| format!("{name}={count}")).collect()
 }
 
@@ -121,23 +121,24 @@ fn devices(fact: &JobFact) -> Vec<String> {
 fn demands_are_read_as_each_release_prints_them() {
     for release in &RELEASES {
         let name = release.name;
-        let plain = job(release, "PD", "JobHeldUser", "N/A", release.cpus_per_task, "N/A");
+        let plain = pending_job(release, "PD", "JobHeldUser", "N/A", release.cpus_per_task, "N/A");
         assert!(plain.asks.is_empty() && plain.devices.is_empty(), "{name}: `-c 4` is no device: {:?}", plain.asks);
         assert_eq!((plain.together, plain.memory), (4, Some(4_096)), "{name}");
-        let node = job(release, "PD", "JobHeldUser", "N/A", release.cpus_per_task, release.per_node);
+        let node = pending_job(release, "PD", "JobHeldUser", "N/A", release.cpus_per_task, release.per_node);
         assert!(node.asks.contains(&UnmodelledRequest::Devices), "{name}");
-        assert_eq!(devices(&node), ["gpu=4", "gpu:a100=4"], "{name}: two on each of two nodes");
-        let whole = job(release, "PD", "JobHeldUser", release.per_job, release.cpus_per_task, "N/A");
-        assert_eq!(devices(&whole), ["gpu=3"], "{name}");
-        let task = job(release, "PD", "JobHeldUser", "N/A", release.per_task, "N/A");
-        assert_eq!(devices(&task), ["gpu=2"], "{name}: one for each of two tasks");
+        assert_eq!(device_names(&node), ["gpu=4", "gpu:a100=4"], "{name}: two on each of two nodes");
+        let whole = pending_job(release, "PD", "JobHeldUser", release.per_job, release.cpus_per_task, "N/A");
+        assert_eq!(device_names(&whole), ["gpu=3"], "{name}");
+        let task = pending_job(release, "PD", "JobHeldUser", "N/A", release.per_task, "N/A");
+        assert_eq!(device_names(&task), ["gpu=2"], "{name}: one for each of two tasks");
     }
 }
 
 #[test]
 fn reasons_are_read_as_each_release_prints_them() {
     for release in &RELEASES {
-        let plain = |state: &str, reason: &str| job(release, state, reason, "N/A", release.cpus_per_task, "N/A");
+        let plain =
+            |state: &str, reason: &str| pending_job(release, state, reason, "N/A", release.cpus_per_task, "N/A");
         assert_eq!(plain("PD", release.launch).reason, PendingReason::LaunchFailed, "{}", release.name);
         assert_eq!(plain("PD", release.nodes).reason, PendingReason::NodesOut, "{}", release.name);
         assert_eq!(plain("PD", "QOSMaxJobsPerUserLimit").reason, PendingReason::Limit, "{}", release.name);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Seconds from one reading to the next.
 const EVERY: i64 = 60;
 
-fn garbled(line: usize, problem: &str) -> ClusterError {
+fn garbled_error(line: usize, problem: &str) -> ClusterError {
     ClusterError::Garbled(format!("scontrol show reservations: line {line} {problem}"))
 }
 
@@ -26,8 +26,13 @@ pub(super) struct NodeReservations {
 
 impl NodeReservations {
     /// Reads them. `sizes`: processors of nodes, by name.
-    pub(super) fn read(run: &Runner, sizes: &BTreeMap<String, u32>, now: i64) -> Result<Self, ClusterError> {
-        let reservations = NodeReservations::parse(&run.ask("scontrol", &["-o", "show", "reservations"])?, sizes, now)?;
+    pub(super) fn read_reservations(
+        run: &Runner,
+        sizes: &BTreeMap<String, u32>,
+        now: i64,
+    ) -> Result<Self, ClusterError> {
+        let reservations =
+            NodeReservations::parse(&run.read_output("scontrol", &["-o", "show", "reservations"])?, sizes, now)?;
         Ok(NodeReservations { at: Some(now), ..reservations })
     }
 
@@ -41,9 +46,9 @@ impl NodeReservations {
         for (number, line) in (1..).zip(listing.lines()) {
             let has_nodes = line.contains(" Nodes=") && !line.contains(" Nodes=(null)");
             let mut is_partial = has_nodes && line.contains("TIME_FLOAT");
-            for window in reserved_windows(line, now).map_err(|(_, problem)| garbled(number, &problem))? {
-                let all: u32 = window.nodes.iter().filter_map(|name| sizes.get(name)).sum();
-                if window.procs.is_some_and(|procs| procs < all) {
+            for window in reserved_windows(line, now).map_err(|(_, problem)| garbled_error(number, &problem))? {
+                let total_procs: u32 = window.nodes.iter().filter_map(|name| sizes.get(name)).sum();
+                if window.procs.is_some_and(|procs| procs < total_procs) {
                     is_partial = true;
                 } else if window.from < window.until && window.until > now {
                     for name in window.nodes {

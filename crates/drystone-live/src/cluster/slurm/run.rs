@@ -50,17 +50,17 @@ impl Runner {
             #[cfg(test)]
             folder: None,
         };
-        runner.spent();
+        runner.take_spent_time();
         runner
     }
 
     /// Finds commands in this folder alone.
     #[cfg(test)]
-    pub(super) fn finding(self, folder: &std::path::Path) -> Runner {
+    pub(super) fn with_folder(self, folder: &std::path::Path) -> Runner {
         Runner { folder: Some(folder.to_path_buf()), ..self }
     }
 
-    fn command(&self, program: &str) -> Command {
+    fn build_command(&self, program: &str) -> Command {
         #[cfg(test)]
         let program = &self.folder.as_ref().map_or(PathBuf::from(program), |folder| folder.join(program));
         let mut command = Command::new(program);
@@ -90,13 +90,13 @@ impl Runner {
         args: &[S],
         input: Option<&str>,
     ) -> Result<CommandText, Mute> {
-        let mut command = self.command(program);
+        let mut command = self.build_command(program);
         command.args(args);
         if input.is_some() {
             command.stdin(Stdio::piped());
         }
         let mut child = command.spawn().map_err(|e| Mute::Missing(format!("{program} cannot be started: {e}")))?;
-        let (out, err) = (drain(child.stdout.take()), drain(child.stderr.take()));
+        let (out, err) = (drain_stream(child.stdout.take()), drain_stream(child.stderr.take()));
         if let (Some(mut stdin), Some(text)) = (child.stdin.take(), input) {
             // A command that does not listen says why on its standard error.
             let _ = stdin.write_all(text.as_bytes());
@@ -104,7 +104,7 @@ impl Runner {
         let streams =
             out.recv_timeout(self.patience).ok().and_then(|out| Some((out, err.recv_timeout(self.patience).ok()?)));
         let Some((out, err)) = streams else {
-            end(&mut child);
+            end_child(&mut child);
             return Err(Mute::TimedOut);
         };
         let status = child.wait().map_err(|e| Mute::Missing(format!("{program}: {e}")))?;
@@ -112,7 +112,7 @@ impl Runner {
     }
 
     /// The standard output of a command that has to succeed.
-    pub(super) fn ask(&self, program: &str, args: &[&str]) -> Result<String, ClusterError> {
+    pub(super) fn read_output(&self, program: &str, args: &[&str]) -> Result<String, ClusterError> {
         match self.run(program, args, None) {
             Ok(output) if output.status.success() => match unknown_column(&output.err) {
                 // It prints all other columns, and counts that as a success.
@@ -133,13 +133,13 @@ impl Runner {
     }
 
     /// Processor time that commands have taken since this was asked last.
-    pub(super) fn spent(&self) -> Duration {
+    pub(super) fn take_spent_time(&self) -> Duration {
         let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return Duration::ZERO };
         let whole = |time: nix::sys::time::TimeVal| {
             Duration::from_secs(time.tv_sec().unsigned_abs()) + Duration::from_micros(time.tv_usec().unsigned_abs())
         };
-        let all = whole(usage.user_time()) + whole(usage.system_time());
-        all.saturating_sub(self.asked.replace(all))
+        let total_time = whole(usage.user_time()) + whole(usage.system_time());
+        total_time.saturating_sub(self.asked.replace(total_time))
     }
 }
 
@@ -149,9 +149,9 @@ fn unknown_column(err: &str) -> Option<&str> {
 }
 
 /// Reads a stream to its end, in a thread.
-fn drain(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
+fn drain_stream(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (send, receive) = sync_channel(1);
-    let read = move || {
+    let read_stream = move || {
         let mut bytes = Vec::new();
         if let Some(mut stream) = stream {
             let _ = stream.read_to_end(&mut bytes);
@@ -159,11 +159,11 @@ fn drain(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
         let _ = send.send(String::from_utf8_lossy(&bytes).into_owned());
     };
     // Where no thread is to be had nothing is sent: as if the command had not answered.
-    let _ = std::thread::Builder::new().name("slurm".into()).spawn(read);
+    let _ = std::thread::Builder::new().name("slurm".into()).spawn(read_stream);
     receive
 }
 
-fn end(child: &mut Child) {
+fn end_child(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();
 }
@@ -184,7 +184,7 @@ mod tests {
         let status = Command::new("chmod").arg("755").arg(&sinfo).status().expect("chmod runs");
         assert!(status.success());
         let run = Runner::new(None);
-        let error = run.ask(&sinfo.to_string_lossy(), &["-h"]).expect_err("its column is missing");
+        let error = run.read_output(&sinfo.to_string_lossy(), &["-h"]).expect_err("its column is missing");
         assert!(matches!(&error, ClusterError::Broken(text) if text.contains(complaint.trim_end())), "{error}");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::reservations::NodeReservations;
 use super::run::Runner;
-use crate::clock::wall;
+use crate::clock::unix_seconds;
 use crate::cluster::{ClusterError, DrivenSet, SiteRemark};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -63,9 +63,9 @@ pub struct SlurmSite {
 }
 
 impl SlurmSite {
-    pub(super) fn read(run: &Runner) -> Result<SlurmSite, ClusterError> {
+    pub(super) fn read_site(run: &Runner) -> Result<SlurmSite, ClusterError> {
         let settings: BTreeMap<String, String> = run
-            .ask("scontrol", &["show", "config"])?
+            .read_output("scontrol", &["show", "config"])?
             .lines()
             .filter_map(|line| line.split_once('='))
             .map(|(name, value)| (name.trim().to_string(), value.trim().to_string()))
@@ -81,10 +81,10 @@ impl SlurmSite {
             rights: Rights::User,
             host: nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         };
-        for line in run.ask("scontrol", &["-o", "show", "partition"])?.lines() {
-            site.partition(line);
+        for line in run.read_output("scontrol", &["-o", "show", "partition"])?.lines() {
+            site.add_partition(line);
         }
-        let nodes = match run.ask("sinfo", &["-h", "-N", "-o", "%N|%Z|%c"]) {
+        let nodes = match run.read_output("sinfo", &["-h", "-N", "-o", "%N|%Z|%c"]) {
             // `PrivateData=nodes`: the remarks on the site say so.
             Err(ClusterError::Silent(problem)) if problem.contains("denied") => String::new(),
             other => other?,
@@ -96,19 +96,20 @@ impl SlurmSite {
             }
         }
         if !site.nodes.is_empty() {
-            site.usable = run.ask("scontrol", &["-o", "show", "node"])?.lines().filter_map(usable).collect();
+            site.usable =
+                run.read_output("scontrol", &["-o", "show", "node"])?.lines().filter_map(parse_usable).collect();
         }
         for (name, share) in &site.usable {
             if let Some((_, procs)) = site.nodes.get_mut(name) {
                 *procs = share.procs.min(*procs);
             }
         }
-        site.unplanned = NodeReservations::read(run, &site.sizes(), wall())?.unplanned;
+        site.unplanned = NodeReservations::read_reservations(run, &site.procs_by_node(), unix_seconds())?.unplanned;
         site.rights = site.find_rights(run);
         Ok(site)
     }
 
-    fn partition(&mut self, line: &str) {
+    fn add_partition(&mut self, line: &str) {
         let fields: BTreeMap<&str, &str> = line.split(' ').filter_map(|word| word.split_once('=')).collect();
         let field = |name: &str| fields.get(name).map(ToString::to_string).unwrap_or_default();
         let name = field("PartitionName");
@@ -119,12 +120,13 @@ impl SlurmSite {
             self.default_partition = Some(name.clone());
         }
         let factor = field("PriorityJobFactor").parse().unwrap_or(1);
-        let (nodes, sharing, preempted) = (field("Nodes"), field("OverSubscribe"), field("PreemptMode"));
-        let none = ["", "UNLIMITED", "NO"];
+        let (nodes, sharing, preempt_mode) = (field("Nodes"), field("OverSubscribe"), field("PreemptMode"));
+        let unlimited_words = ["", "UNLIMITED", "NO"];
         let keys = ["MaxCPUsPerNode", "MaxCPUsPerSocket", "ExclusiveUser"];
-        let limited = keys.iter().map(|key| (key, field(key))).filter(|(_, value)| !none.contains(&value.as_str()));
-        let limits = limited.map(|(key, value)| format!("{key}={value}")).collect();
-        self.partitions.push(SlurmPartition { name, nodes, sharing, factor, preempted, limits });
+        let limited_keys =
+            keys.iter().map(|key| (key, field(key))).filter(|(_, value)| !unlimited_words.contains(&value.as_str()));
+        let limits = limited_keys.map(|(key, value)| format!("{key}={value}")).collect();
+        self.partitions.push(SlurmPartition { name, nodes, sharing, factor, preempted: preempt_mode, limits });
     }
 
     fn find_rights(&self, run: &Runner) -> Rights {
@@ -145,7 +147,7 @@ impl SlurmSite {
     }
 
     /// The user that slurmctld runs as, and its hook with it.
-    pub fn user(&self) -> Option<u32> {
+    pub fn slurmctld_user(&self) -> Option<u32> {
         self.slurm_user()
     }
 
@@ -155,7 +157,7 @@ impl SlurmSite {
         let (me, hook) = (nix::unistd::geteuid(), self.slurm_user()?);
         let is_hooks = std::fs::metadata(wake).is_ok_and(|metadata| metadata.uid() == hook);
         (!me.is_root() && me.as_raw() != hook && !is_hooks).then(|| {
-            forbids(
+            forbidding_remark(
                 format!(
                     "slurmctld's hook cannot write {}: users' holds of waiting jobs would not be known",
                     wake.display()
@@ -183,28 +185,28 @@ impl SlurmSite {
     }
 
     /// Processors of nodes, by name.
-    pub(super) fn sizes(&self) -> BTreeMap<String, u32> {
+    pub(super) fn procs_by_node(&self) -> BTreeMap<String, u32> {
         self.nodes.iter().map(|(name, &(_, procs))| (name.clone(), procs)).collect()
     }
 
     /// Processors and nodes of the cluster.
-    pub(super) fn size(&self) -> (f64, f64) {
+    pub(super) fn cluster_size(&self) -> (f64, f64) {
         let procs: u32 = self.nodes.values().map(|&(_, procs)| procs).sum();
         (f64::from(procs.max(1)), self.nodes.len().max(1) as f64)
     }
 
     /// The cluster's name.
-    pub fn cluster(&self) -> &str {
+    pub fn cluster_name(&self) -> &str {
         self.get("ClusterName")
     }
 
-    pub fn conf(&self) -> PathBuf {
+    pub fn conf_path(&self) -> PathBuf {
         PathBuf::from(self.get("SLURM_CONF"))
     }
 
     /// Returns the required path of the hook.
-    pub fn hook(&self) -> PathBuf {
-        self.conf().parent().unwrap_or(Path::new("/etc/slurm")).join("job_submit.lua")
+    pub fn hook_path(&self) -> PathBuf {
+        self.conf_path().parent().unwrap_or(Path::new("/etc/slurm")).join("job_submit.lua")
     }
 
     /// Returns the time for which ended jobs stay listed, in seconds.
@@ -213,12 +215,12 @@ impl SlurmSite {
     }
 
     /// Returns whether a plain user sees nothing of others' jobs.
-    pub fn hides(&self, what: &str) -> bool {
+    pub fn hides_from_users(&self, what: &str) -> bool {
         self.get("PrivateData").split(',').any(|private| private == what)
     }
 
     /// Processors come in multiples of this: whole cores, where cores are given out.
-    pub(super) fn unit(&self, partitions: &[String]) -> u32 {
+    pub(super) fn allocation_unit(&self, partitions: &[String]) -> u32 {
         if !self.get("SelectTypeParameters").to_ascii_uppercase().contains("CR_CORE") {
             return 1;
         }
@@ -231,7 +233,7 @@ impl SlurmSite {
     }
 
     /// Returns what jobs may have of nodes of which the system keeps a part, by name.
-    pub(super) fn usable(&self) -> &BTreeMap<String, UsableShare> {
+    pub(super) fn usable_shares(&self) -> &BTreeMap<String, UsableShare> {
         &self.usable
     }
 
@@ -263,7 +265,7 @@ impl SlurmSite {
 
     /// Returns these partitions by their nodes. These are disjoint unless two partitions have some
     /// nodes in common and others not, which is refused.
-    pub fn sets(&self, partitions: &[String]) -> Vec<DrivenSet> {
+    pub fn driven_sets(&self, partitions: &[String]) -> Vec<DrivenSet> {
         let mut sets: Vec<DrivenSet> = Vec::new();
         for name in partitions {
             let nodes = self.nodes_of(std::slice::from_ref(name));
@@ -283,8 +285,8 @@ impl SlurmSite {
         remarks
             .extend(self.about_release(partitions).into_iter().map(|remark| SiteRemark { forbids: false, ..remark }));
         for (what, sees) in [("jobs", "jobs of other users"), ("nodes", "nodes")] {
-            if self.rights == Rights::User && self.hides(what) {
-                remarks.push(forbids(
+            if self.rights == Rights::User && self.hides_from_users(what) {
+                remarks.push(forbidding_remark(
                     format!("PrivateData={} hides {sees} from this user", self.get("PrivateData")),
                     "run as an operator (`sacctmgr modify user NAME set AdminLevel=Operator`), as SlurmUser or as root",
                 ));
@@ -311,7 +313,7 @@ impl SlurmSite {
         remarks.extend(self.about_preemption(partitions));
         remarks.extend(self.about_scheduling(ranks));
         if suspends && self.get("SelectTypeParameters").to_ascii_uppercase().contains("MEMORY") {
-            remarks.push(forbids(
+            remarks.push(forbidding_remark(
                 format!(
                     "SelectTypeParameters={} gives out memory, which a suspended job keeps: nothing could start in its place",
                     self.get("SelectTypeParameters")
@@ -320,7 +322,7 @@ impl SlurmSite {
             ));
         }
         if suspends {
-            remarks.push(advises(
+            remarks.push(advising_remark(
                 "suspended jobs keep their memory: the memory of the jobs on a node has to hold all that were suspended there",
                 "swap space on the nodes, or a policy that does not suspend",
             ));
@@ -331,7 +333,7 @@ impl SlurmSite {
     fn about_partitions(&self, partitions: &[String]) -> Vec<SiteRemark> {
         let mut remarks = Vec::new();
         if partitions.is_empty() {
-            remarks.push(forbids("no partition is the default one", "name those to drive: --partition NAME"));
+            remarks.push(forbidding_remark("no partition is the default one", "name those to drive: --partition NAME"));
         }
         let mut known_names = Vec::new();
         for name in partitions {
@@ -339,13 +341,16 @@ impl SlurmSite {
                 known_names.push(name.clone());
                 continue;
             }
-            let all: Vec<&str> = self.partitions.iter().map(|partition| partition.name.as_str()).collect();
-            remarks.push(forbids(format!("there is no partition {name}"), format!("there are: {}", all.join(", "))));
+            let partition_names: Vec<&str> = self.partitions.iter().map(|partition| partition.name.as_str()).collect();
+            remarks.push(forbidding_remark(
+                format!("there is no partition {name}"),
+                format!("there are: {}", partition_names.join(", ")),
+            ));
         }
-        let sets = self.sets(&known_names);
+        let sets = self.driven_sets(&known_names);
         for (at, set) in sets.iter().enumerate() {
             let Some(other) = sets[..at].iter().find(|other| !other.nodes.is_disjoint(&set.nodes)) else { continue };
-            remarks.push(forbids(
+            remarks.push(forbidding_remark(
                 format!(
                     "partitions {} and {} have some nodes in common and others not: jobs of both would compete for these, and \
                      neither plan would hold",
@@ -363,7 +368,7 @@ impl SlurmSite {
         for partition in self.partitions.iter().filter(|partition| partitions.contains(&partition.name)) {
             let (name, sharing) = (&partition.name, &partition.sharing);
             if sharing.starts_with("FORCE") || sharing.starts_with("YES") {
-                remarks.push(forbids(
+                remarks.push(forbidding_remark(
                     format!("partition {name} lets jobs share processors (OverSubscribe={sharing})"),
                     format!("in slurm.conf: PartitionName={name} … OverSubscribe=NO"),
                 ));
@@ -372,7 +377,7 @@ impl SlurmSite {
         for partition in self.partitions.iter().filter(|partition| partitions.contains(&partition.name)) {
             if !partition.limits.is_empty() {
                 let (name, limits) = (&partition.name, partition.limits.join(", "));
-                remarks.push(advises(
+                remarks.push(advising_remark(
                     format!(
                         "partition {name} has {limits}, which the policy does not know: Slurm refuses some of its starts, and such jobs \
                          are held again and tried later"
@@ -383,7 +388,7 @@ impl SlurmSite {
         }
         if self.unplanned > 0 {
             let (count, s) = (self.unplanned, if self.unplanned == 1 { "" } else { "s" });
-            remarks.push(advises(
+            remarks.push(advising_remark(
                 format!(
                     "{count} reservation{s} of parts of nodes, or whose time floats: no plan knows them; Slurm refuses starts in their \
                      way, and such jobs are held again and tried later"
@@ -391,23 +396,23 @@ impl SlurmSite {
                 "reservations of whole nodes, at fixed times",
             ));
         }
-        let listed = self.get("SelectType");
-        if !listed.contains("cons_tres") && !listed.contains("cons_res") && !listed.contains("linear") {
-            remarks.push(forbids(
-                format!("SelectType={listed} is not known"),
+        let select_type = self.get("SelectType");
+        if !select_type.contains("cons_tres") && !select_type.contains("cons_res") && !select_type.contains("linear") {
+            remarks.push(forbidding_remark(
+                format!("SelectType={select_type} is not known"),
                 "in slurm.conf: SelectType=select/cons_tres",
             ));
         }
         if !TESTED.iter().any(|tested| self.release.starts_with(tested)) {
             let finding = format!("Slurm {} was not tried; {} was", self.release, TESTED.join(", "));
-            remarks.push(untested(finding));
+            remarks.push(untested_remark(finding));
         }
         remarks
     }
 
     fn about_rights(&self) -> Option<SiteRemark> {
         if self.rights == Rights::Unknown {
-            return Some(forbids(
+            return Some(forbidding_remark(
                 "slurmdbd does not answer (sacctmgr fails), so that it is not known whether this user is an operator",
                 "start slurmdbd, or run as SlurmUser or root",
             ));
@@ -419,7 +424,7 @@ impl SlurmSite {
             } else {
                 format!("without slurmdbd: run as {} or as root", self.get("SlurmUser"))
             };
-            forbids("this user may not release, hold and suspend jobs of others", change)
+            forbidding_remark("this user may not release, hold and suspend jobs of others", change)
         })
     }
 
@@ -427,31 +432,31 @@ impl SlurmSite {
         let mut remarks = Vec::new();
         let plugins = self.get("JobSubmitPlugins");
         if !plugins.split(',').any(|plugin| plugin == "lua" || plugin == "job_submit/lua") {
-            remarks.push(forbids(
+            remarks.push(forbidding_remark(
                 format!("JobSubmitPlugins={plugins}: jobs do not come in held"),
                 "in slurm.conf: JobSubmitPlugins=lua, after `drystone live install hook` has written job_submit.lua beside it (without \
                  that file slurmctld does not start)",
             ));
         }
         match hook {
-            Some(text) if !super::hook::reads(text, heartbeat) => {
+            Some(text) if !super::hook::reads_heartbeat(text, heartbeat) => {
                 let finding = match super::hook::settings_of(text) {
-                    Some(line) => format!("{} has `{line}`", self.hook().display()),
-                    None => format!("{} is not Drystone's hook", self.hook().display()),
+                    Some(line) => format!("{} has `{line}`", self.hook_path().display()),
+                    None => format!("{} is not Drystone's hook", self.hook_path().display()),
                 };
                 let change = format!(
                     "it has to read {}: `drystone live install hook`, then `scontrol reconfigure`",
                     heartbeat.display()
                 );
-                remarks.push(forbids(finding, change));
+                remarks.push(forbidding_remark(finding, change));
             }
-            Some(text) if !super::hook::is_current(text) => remarks.push(forbids(
-                format!("{} is the hook of another version, which tells of other things", self.hook().display()),
+            Some(text) if !super::hook::is_current(text) => remarks.push(forbidding_remark(
+                format!("{} is the hook of another version, which tells of other things", self.hook_path().display()),
                 "write it once more: `drystone live install hook`, then `scontrol reconfigure`",
             )),
             Some(_) => {}
-            None => remarks.push(forbids(
-                format!("{} is not there", self.hook().display()),
+            None => remarks.push(forbidding_remark(
+                format!("{} is not there", self.hook_path().display()),
                 "`drystone live install hook` writes it",
             )),
         }
@@ -464,7 +469,7 @@ impl SlurmSite {
         let short = |name: &str| name.split(['(', '.']).next().unwrap_or_default().to_string();
         if !hosts.is_empty() && !hosts.iter().any(|host| short(host) == short(&self.host)) {
             let hosts: Vec<&str> = hosts.iter().map(|host| host.as_str()).collect();
-            remarks.push(forbids(
+            remarks.push(forbidding_remark(
                 format!(
                     "slurmctld runs on {}, this is {}: its hook could not read the heartbeat",
                     hosts.join(", "),
@@ -474,7 +479,7 @@ impl SlurmSite {
             ));
         }
         if hosts.len() > 1 {
-            remarks.push(advises(
+            remarks.push(advising_remark(
                 format!(
                     "slurmctld has {} hosts ({}): after a takeover its hook finds no heartbeat on the other host, and jobs pass untouched",
                     hosts.len(),
@@ -491,7 +496,7 @@ impl SlurmSite {
         let mut must = |name: &str, good: &[&str], line: &str, why: &str| {
             let value = self.get(name);
             if !good.iter().any(|good| value.eq_ignore_ascii_case(good)) {
-                remarks.push(forbids(format!("{name}={value}: {why}"), format!("in slurm.conf: {line}")));
+                remarks.push(forbidding_remark(format!("{name}={value}: {why}"), format!("in slurm.conf: {line}")));
             }
         };
         must(
@@ -511,31 +516,31 @@ impl SlurmSite {
         }
         remarks.extend(ranks.then(|| self.about_priorities()).flatten());
         if self.keeps_ended() < 60 {
-            remarks.push(forbids(
+            remarks.push(forbidding_remark(
                 format!("MinJobAge={}: jobs that have ended are forgotten before they are seen", self.get("MinJobAge")),
                 "in slurm.conf: MinJobAge=300",
             ));
         } else if self.keeps_ended() < 300 {
-            remarks.push(advises(
+            remarks.push(advising_remark(
                 format!("MinJobAge={}: ends are lost when the daemon is away for longer", self.get("MinJobAge")),
                 "in slurm.conf: MinJobAge=300",
             ));
         }
         let parameters = self.get("SchedulerParameters");
         if !parameters.contains("batch_sched_delay=0") {
-            remarks.push(advises(
+            remarks.push(advising_remark(
                 "jobs start 2 to 4 s after their release",
                 "in slurm.conf: SchedulerParameters=sched_interval=1,sched_min_interval=20000,batch_sched_delay=0,bf_interval=1 (then 0.5 s)",
             ));
         }
         if !parameters.contains("bf_interval=") {
-            remarks.push(advises(
+            remarks.push(advising_remark(
                 "jobs that are released while one that is left to Slurm waits start up to 30 s later (bf_interval)",
                 "in slurm.conf: SchedulerParameters=…,bf_interval=1",
             ));
         }
         if !self.get("JobCompType").contains("script") {
-            remarks.push(advises(
+            remarks.push(advising_remark(
                 "ends of jobs are seen at the next look only",
                 "in slurm.conf: JobCompType=jobcomp/script and JobCompLoc=FILE; `drystone live install wake` writes the file",
             ));
@@ -555,15 +560,16 @@ impl SlurmSite {
                 "PreemptMode={mode}: Slurm would suspend or end jobs by itself, in any partition (PreemptType={})",
                 self.get("PreemptType")
             );
-            return Some(forbids(finding, "in slurm.conf: PreemptMode=OFF"));
+            return Some(forbidding_remark(finding, "in slurm.conf: PreemptMode=OFF"));
         }
         let nodes = self.nodes_of(partitions);
-        let mut preempted = self.partitions.iter().filter(|partition| !partition.preempted.eq_ignore_ascii_case("OFF"));
-        let partition =
-            preempted.find(|partition| !self.nodes_of(std::slice::from_ref(&partition.name)).is_disjoint(&nodes))?;
+        let mut preempted_partitions =
+            self.partitions.iter().filter(|partition| !partition.preempted.eq_ignore_ascii_case("OFF"));
+        let partition = preempted_partitions
+            .find(|partition| !self.nodes_of(std::slice::from_ref(&partition.name)).is_disjoint(&nodes))?;
         let (name, mode) = (&partition.name, &partition.preempted);
         let shares = if partitions.contains(name) { "" } else { ", which shares nodes with those that are driven" };
-        Some(forbids(
+        Some(forbidding_remark(
             format!("PreemptMode={mode} in partition {name}{shares}: Slurm would suspend or end jobs by itself"),
             format!("in slurm.conf: PartitionName={name} … PreemptMode=OFF"),
         ))
@@ -572,7 +578,7 @@ impl SlurmSite {
     /// Priorities for `order=site`: where they come from, and what of them is not counted.
     fn about_priorities(&self) -> Option<SiteRemark> {
         if !self.get("PriorityType").eq_ignore_ascii_case("priority/multifactor") {
-            return Some(forbids(
+            return Some(forbidding_remark(
                 format!("PriorityType={}: there are no priorities for order=site to read", self.get("PriorityType")),
                 "in slurm.conf: PriorityType=priority/multifactor and its weights, or a policy with another order",
             ));
@@ -583,7 +589,7 @@ impl SlurmSite {
         let site = ["PrioritySiteFactorPlugin"].into_iter().filter(|name| weights(name));
         let names: Vec<&str> = names.into_iter().chain(site).collect();
         (!names.is_empty()).then(|| {
-            advises(
+            advising_remark(
                 format!("order=site leaves out {} and users' nice values", names.join(", ")),
                 "weights of age, fair share, QOS, partition and size alone",
             )
@@ -591,28 +597,29 @@ impl SlurmSite {
     }
 }
 
-fn forbids(finding: impl Into<String>, change: impl Into<String>) -> SiteRemark {
+fn forbidding_remark(finding: impl Into<String>, change: impl Into<String>) -> SiteRemark {
     SiteRemark { forbids: true, found: finding.into(), change: change.into() }
 }
 
-fn advises(finding: impl Into<String>, change: impl Into<String>) -> SiteRemark {
+fn advising_remark(finding: impl Into<String>, change: impl Into<String>) -> SiteRemark {
     SiteRemark { forbids: false, found: finding.into(), change: change.into() }
 }
 
 /// `drive` refuses it unless forced.
-fn untested(finding: String) -> SiteRemark {
-    forbids(finding, "--force drives it all the same")
+fn untested_remark(finding: String) -> SiteRemark {
+    forbidding_remark(finding, "--force drives it all the same")
 }
 
 /// Share of jobs on a node, by a line of `scontrol -o show node`; `None` where it is all of it.
-fn usable(line: &str) -> Option<(String, UsableShare)> {
+fn parse_usable(line: &str) -> Option<(String, UsableShare)> {
     let value = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let number = |key: &str| value(key).and_then(|text| text.parse::<u64>().ok());
-    let (all, cores, system_memory) = (number("CPUTot")?, number("CoreSpecCount").unwrap_or(0), number("MemSpecLimit"));
+    let (total_cpus, cores, system_memory) =
+        (number("CPUTot")?, number("CoreSpecCount").unwrap_or(0), number("MemSpecLimit"));
     // Before 22.05 there is no CPUEfctv.
-    let of_cores = all.saturating_sub(cores * number("ThreadsPerCore").unwrap_or(1));
-    let procs = number("CPUEfctv").filter(|&procs| procs > 0).unwrap_or(of_cores).min(all);
-    if procs == all && system_memory.unwrap_or(0) == 0 {
+    let of_cores = total_cpus.saturating_sub(cores * number("ThreadsPerCore").unwrap_or(1));
+    let procs = number("CPUEfctv").filter(|&procs| procs > 0).unwrap_or(of_cores).min(total_cpus);
+    if procs == total_cpus && system_memory.unwrap_or(0) == 0 {
         return None;
     }
     let memory = number("RealMemory").unwrap_or(0).saturating_sub(system_memory.unwrap_or(0));
@@ -684,14 +691,14 @@ mod tests {
     fn a_sound_site_is_not_refused() {
         let hook = hook();
         assert_eq!(refused(&site(&[]), &["main", "long"], Some(&hook), true), [] as [String; 0]);
-        assert_eq!(site(&[]).unit(&["main".into()]), 2);
-        assert_eq!(site(&[("SelectTypeParameters", "CR_CPU")]).unit(&["main".into()]), 1);
+        assert_eq!(site(&[]).allocation_unit(&["main".into()]), 2);
+        assert_eq!(site(&[("SelectTypeParameters", "CR_CPU")]).allocation_unit(&["main".into()]), 1);
     }
 
     #[test]
     fn what_the_system_keeps_of_a_node_is_not_for_jobs() {
         let line = |efctv: &str, more: &str| {
-            usable(&format!(
+            parse_usable(&format!(
                 "NodeName=n1 CoresPerSocket=8 CPUAlloc=0 {efctv}CPUTot=16 CPULoad=N/A RealMemory=64000 AllocMem=0 {more}State=IDLE \
                  ThreadsPerCore=2 Comment=x CPUTot=3"
             ))
@@ -706,7 +713,7 @@ mod tests {
     #[test]
     fn limits_of_a_partition_that_the_policy_does_not_know_are_remarked() {
         let mut site = site(&[]);
-        site.partition("PartitionName=capped Nodes=n[1-2] MaxCPUsPerNode=3 MaxCPUsPerSocket=UNLIMITED ExclusiveUser=NO OverSubscribe=NO");
+        site.add_partition("PartitionName=capped Nodes=n[1-2] MaxCPUsPerNode=3 MaxCPUsPerSocket=UNLIMITED ExclusiveUser=NO OverSubscribe=NO");
         let remarks = site.about_release(&["capped".to_string()]);
         assert!(
             remarks.iter().any(|remark| !remark.forbids && remark.to_string().contains("capped has MaxCPUsPerNode=3"))
@@ -718,7 +725,7 @@ mod tests {
     fn partitions_with_the_same_nodes_are_one_set() {
         let names = |partitions: &[&str]| {
             let partitions: Vec<String> = partitions.iter().map(ToString::to_string).collect();
-            site(&[]).sets(&partitions).iter().map(DrivenSet::name).collect::<Vec<_>>()
+            site(&[]).driven_sets(&partitions).iter().map(DrivenSet::name).collect::<Vec<_>>()
         };
         assert_eq!(names(&["main", "gpu", "long", "main"]), ["main,long", "gpu"]);
         assert_eq!(names(&["gpu"]), ["gpu"]);

@@ -4,7 +4,7 @@ use crate::cluster::{DependencyCondition, JobDependencies, StartCondition};
 
 /// Lengths of time: `5:00`, `1:00:00`, `1-00:00:00`; `None` for those that are none (`UNLIMITED`,
 /// `INVALID`, `N/A`).
-pub(super) fn span(text: &str) -> Option<i64> {
+pub(super) fn parse_span(text: &str) -> Option<i64> {
     let (days, rest) = match text.split_once('-') {
         Some((days, rest)) => (days.parse::<i64>().ok()?, rest),
         None => (0, text),
@@ -19,7 +19,7 @@ pub(super) fn span(text: &str) -> Option<i64> {
 }
 
 /// Points of time, as seconds since 1970; `None` for `N/A`, `NONE`, `Unknown`.
-pub(super) fn time(text: &str) -> Option<i64> {
+pub(super) fn parse_time(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
@@ -29,8 +29,8 @@ pub(super) fn is_nothing(text: &str) -> bool {
 }
 
 /// Licences of a job, `matlab:2,cad`; none where any of several would do.
-pub(super) fn licences(text: &str) -> Vec<(String, u32)> {
-    if is_nothing(text) || text.contains('|') { Vec::new() } else { drystone_slurm::model::licences(text) }
+pub(super) fn parse_licences(text: &str) -> Vec<(String, u32)> {
+    if is_nothing(text) || text.contains('|') { Vec::new() } else { drystone_slurm::model::parse_licences(text) }
 }
 
 /// Returns whether a list of trackable resources names a device: `gres:gpu:1`, `gres/gpu=2`. Since
@@ -45,7 +45,7 @@ pub(super) fn names_devices(text: &str) -> bool {
 
 /// Devices of a list, in all and by type: `gres:gpu:a100:2`, `gres/gpu=2`,
 /// `gpu:a100:4(S:0-1),gpu:2`. Sorted by name; entries without a device are left out.
-pub(super) fn devices(text: &str) -> Vec<(String, u32)> {
+pub(super) fn parse_devices(text: &str) -> Vec<(String, u32)> {
     let mut sums: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
     let mut depth = 0_u32;
     // Places such as `(IDX:0-1,3)` have commas of their own.
@@ -79,7 +79,7 @@ pub(super) fn devices(text: &str) -> Vec<(String, u32)> {
 }
 
 /// Memory in MB of a list of trackable resources: `cpu=1,mem=60G,node=1,billing=1`.
-pub(super) fn memory(text: &str) -> Option<u64> {
+pub(super) fn parse_memory(text: &str) -> Option<u64> {
     let amount = text.split(',').find_map(|item| item.strip_prefix("mem="))?;
     let digits = amount.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: f64 = digits.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)?;
@@ -97,7 +97,7 @@ pub(super) fn memory(text: &str) -> Option<u64> {
 type TaskRanges = (Vec<(u32, u32)>, Option<u32>);
 
 /// Tasks of an array, `1-4,7,9-15:2%3`: ranges from, to, and the throttle.
-pub(super) fn tasks(text: &str) -> Option<TaskRanges> {
+pub(super) fn parse_tasks(text: &str) -> Option<TaskRanges> {
     let (set, throttle) = match text.split_once('%') {
         Some((set, throttle)) => (set, Some(throttle.parse().ok()?)),
         None => (text, None),
@@ -123,21 +123,22 @@ pub(super) fn tasks(text: &str) -> Option<TaskRanges> {
 
 /// Dependencies: `afterok:1(unfulfilled),afterany:5_*(unfulfilled)`. What is not fulfilled is
 /// listed; of conditions separated by `?` any one is enough. What is not known is left to Slurm.
-pub(super) fn depends(text: &str) -> JobDependencies {
+pub(super) fn parse_dependencies(text: &str) -> JobDependencies {
     if is_nothing(text) {
         return JobDependencies::No;
     }
-    let any = text.contains('?');
-    let all: Option<Vec<StartCondition>> = text.split(if any { '?' } else { ',' }).map(condition).collect();
-    match all {
-        Some(all) if any => JobDependencies::Any(all),
+    let is_any = text.contains('?');
+    let conditions: Option<Vec<StartCondition>> =
+        text.split(if is_any { '?' } else { ',' }).map(parse_condition).collect();
+    match conditions {
+        Some(all) if is_any => JobDependencies::Any(all),
         Some(all) => JobDependencies::On(all),
         None => JobDependencies::Else,
     }
 }
 
 /// One of them: `afterok:1`, `after:5_3+10`, `singleton`, with its state behind it.
-fn condition(clause: &str) -> Option<StartCondition> {
+fn parse_condition(clause: &str) -> Option<StartCondition> {
     let (clause, state) = match clause.split_once('(') {
         Some((clause, state)) => (clause, state.strip_suffix(')')?),
         None => (clause, "unfulfilled"),
@@ -174,7 +175,7 @@ fn condition(clause: &str) -> Option<StartCondition> {
 }
 
 /// Names of jobs, tasks that follow each other put together: `21_[3-5],22`.
-pub(super) fn names(keys: &[crate::cluster::JobKey]) -> String {
+pub(super) fn join_names(keys: &[crate::cluster::JobKey]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut at = 0;
     while at < keys.len() {
@@ -212,7 +213,7 @@ mod tests {
             ("", None),
             ("5", None),
         ] {
-            assert_eq!(span(text), seconds, "{text}");
+            assert_eq!(parse_span(text), seconds, "{text}");
         }
     }
 
@@ -233,14 +234,14 @@ mod tests {
             ("mem=x", None),
             ("N/A", None),
         ] {
-            assert_eq!(memory(text), mb, "{text}");
+            assert_eq!(parse_memory(text), mb, "{text}");
         }
     }
 
     #[test]
     fn numbers_of_devices() {
         let counts = |text: &str| -> Vec<String> {
-            devices(text).iter().map(|(name, count)| format!("{name}={count}")).collect()
+            parse_devices(text).iter().map(|(name, count)| format!("{name}={count}")).collect()
         };
         assert_eq!(counts("gres:gpu:2"), ["gpu=2"]);
         assert_eq!(counts("gres:gpu:a100:2"), ["gpu=2", "gpu:a100=2"]);
@@ -255,25 +256,25 @@ mod tests {
     #[test]
     fn licences_of_a_job_are_all_or_none() {
         let licence = |name: &str, count| (name.to_string(), count);
-        assert_eq!(licences("matlab:2,cad@flex"), [licence("matlab", 2), licence("cad@flex", 1)]);
-        assert_eq!(licences("(null)"), []);
-        assert_eq!(licences("matlab:2|cad:1"), []);
+        assert_eq!(parse_licences("matlab:2,cad@flex"), [licence("matlab", 2), licence("cad@flex", 1)]);
+        assert_eq!(parse_licences("(null)"), []);
+        assert_eq!(parse_licences("matlab:2|cad:1"), []);
     }
 
     #[test]
     fn tasks_of_arrays() {
-        assert_eq!(tasks("3"), Some((vec![(3, 3)], None)));
-        assert_eq!(tasks("1-4%2"), Some((vec![(1, 4)], Some(2))));
-        assert_eq!(tasks("2,4,8-9%1"), Some((vec![(2, 2), (4, 4), (8, 9)], Some(1))));
-        assert_eq!(tasks("1-7:3"), Some((vec![(1, 1), (4, 4), (7, 7)], None)));
+        assert_eq!(parse_tasks("3"), Some((vec![(3, 3)], None)));
+        assert_eq!(parse_tasks("1-4%2"), Some((vec![(1, 4)], Some(2))));
+        assert_eq!(parse_tasks("2,4,8-9%1"), Some((vec![(2, 2), (4, 4), (8, 9)], Some(1))));
+        assert_eq!(parse_tasks("1-7:3"), Some((vec![(1, 1), (4, 4), (7, 7)], None)));
         for bad in ["", "a", "4-1", "1-4:0", "1%x", "1,,2"] {
-            assert_eq!(tasks(bad), None, "{bad}");
+            assert_eq!(parse_tasks(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn dependencies() {
-        assert_eq!(depends("(null)"), JobDependencies::No);
+        assert_eq!(parse_dependencies("(null)"), JobDependencies::No);
         let one = StartCondition::new;
         let all = vec![
             one(1, None, DependencyCondition::Success),
@@ -281,23 +282,23 @@ mod tests {
             one(7, Some(3), DependencyCondition::Start),
         ];
         assert_eq!(
-            depends("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"),
+            parse_dependencies("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"),
             JobDependencies::On(all)
         );
         let any = vec![one(1, None, DependencyCondition::Success), one(2, None, DependencyCondition::Never)];
-        assert_eq!(depends("afterok:1(unfulfilled)?afterok:2(failed)"), JobDependencies::Any(any));
+        assert_eq!(parse_dependencies("afterok:1(unfulfilled)?afterok:2(failed)"), JobDependencies::Any(any));
         let later = StartCondition { delay: 300, ..one(1, None, DependencyCondition::Start) };
-        assert_eq!(depends("after:1+5(unfulfilled)"), JobDependencies::On(vec![later]));
+        assert_eq!(parse_dependencies("after:1+5(unfulfilled)"), JobDependencies::On(vec![later]));
         assert_eq!(
-            depends("singleton(unfulfilled)"),
+            parse_dependencies("singleton(unfulfilled)"),
             JobDependencies::On(vec![one(0, None, DependencyCondition::Alone)])
         );
         assert_eq!(
-            depends("aftercorr:3_*(unfulfilled)"),
+            parse_dependencies("aftercorr:3_*(unfulfilled)"),
             JobDependencies::On(vec![one(3, None, DependencyCondition::SameTask)])
         );
         for other in ["expand:1", "afterok:x", "afterburstbuffer:1(unfulfilled)", "afterok:1(strange)", "after:1+x"] {
-            assert_eq!(depends(other), JobDependencies::Else, "{other}");
+            assert_eq!(parse_dependencies(other), JobDependencies::Else, "{other}");
         }
     }
 
@@ -305,6 +306,6 @@ mod tests {
     fn names_put_tasks_together() {
         let key = |id, task| JobKey { id, task, submit: 0 };
         let keys = [key(7, None), key(8, Some(1)), key(8, Some(2)), key(8, Some(3)), key(8, Some(5)), key(9, Some(6))];
-        assert_eq!(names(&keys), "7,8_[1-3],8_5,9_6");
+        assert_eq!(join_names(&keys), "7,8_[1-3],8_5,9_6");
     }
 }

@@ -1,6 +1,6 @@
 //! Text as LaTeX that every `article` sets with its own fonts (encoding OT1).
 
-use crate::document::visible;
+use crate::document::make_visible;
 
 /// Words from this length on may break inside, which names of policies need.
 const LONG_WORD: usize = 20;
@@ -10,7 +10,7 @@ const LONG_WORD: usize = 20;
 pub(super) fn escape_latex(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';
-    for sign in visible(text).chars() {
+    for sign in make_visible(text).chars() {
         push_escaped(sign, before, &mut out);
         before = sign;
     }
@@ -21,7 +21,7 @@ pub(super) fn escape_latex(text: &str) -> String {
 pub(super) fn escape_latex_breaking(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';
-    for word in visible(text).split_inclusive(char::is_whitespace) {
+    for word in make_visible(text).split_inclusive(char::is_whitespace) {
         let long = word.chars().count() >= LONG_WORD;
         for sign in word.chars() {
             push_escaped(sign, before, &mut out);
@@ -50,10 +50,10 @@ fn opens_quote(before: char) -> bool {
 
 /// Letters whose accents LaTeX composes without a further encoding.
 fn is_accented_latin(sign: char) -> bool {
-    let composed = matches!(u32::from(sign), 0xC0..=0x17E);
+    let is_composed = matches!(u32::from(sign), 0xC0..=0x17E);
     // Eth, thorn, d with a stroke, eng and letters with an ogonek are in no font of OT1.
     let missing = "ÐðÞþĐđŊŋĄąĘęĮįŲųĦħĿŀĸŉŦŧ";
-    composed && !missing.contains(sign)
+    is_composed && !missing.contains(sign)
 }
 
 fn latex_sign(sign: char) -> Option<&'static str> {

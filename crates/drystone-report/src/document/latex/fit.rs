@@ -45,7 +45,7 @@ pub(super) struct TableFit {
 
 impl TableFit {
     /// Number of lines that a row takes, by its wrapped columns.
-    pub(super) fn lines(&self, row: &[TableValue]) -> usize {
+    pub(super) fn count_lines(&self, row: &[TableValue]) -> usize {
         let of = |column: &ColumnWidth| match (column.wrapped, row.get(column.index)) {
             // Ragged lines hold less than their width.
             (Some(width), Some(value)) => (text_width(&value.text) * self.size.scale * RAGGED / width).ceil() as usize,
@@ -60,12 +60,12 @@ impl TableFit {
 /// Cost: one look at every cell.
 pub(super) fn fit_columns(table: &DocumentTable) -> Vec<TableFit> {
     let widths: Vec<f64> = (0..table.columns.len()).map(|index| natural_width(table, index)).collect();
-    let all: Vec<usize> = (0..widths.len()).collect();
-    if let Some(fit) = SIZES.iter().find_map(|size| fit_unwrapped(&all, &widths, *size)) {
+    let all_columns: Vec<usize> = (0..widths.len()).collect();
+    if let Some(fit) = SIZES.iter().find_map(|size| fit_unwrapped(&all_columns, &widths, *size)) {
         return vec![fit];
     }
     let wraps = |index: usize| table.text_columns.contains(&index) && widths[index] > WRAP_FROM;
-    if let Some(fit) = fit_wrapped(&all, &widths, SMALLEST, wraps) {
+    if let Some(fit) = fit_wrapped(&all_columns, &widths, SMALLEST, wraps) {
         return vec![fit];
     }
     split_columns(&widths, table, wraps)
@@ -98,10 +98,10 @@ fn fit_wrapped(columns: &[usize], widths: &[f64], size: FontSize, wraps: impl Fn
     if wide.is_empty() || share < WRAP_FROM * size.scale {
         return None;
     }
-    let wrapped = |index: usize| wraps(index).then(|| share.min(widths[index] * size.scale * MARGIN).floor());
+    let wrapped_width = |index: usize| wraps(index).then(|| share.min(widths[index] * size.scale * MARGIN).floor());
     Some(TableFit {
         size,
-        columns: columns.iter().map(|index| ColumnWidth { index: *index, wrapped: wrapped(*index) }).collect(),
+        columns: columns.iter().map(|index| ColumnWidth { index: *index, wrapped: wrapped_width(*index) }).collect(),
     })
 }
 
@@ -168,7 +168,7 @@ mod tests {
 
     fn table(columns: usize, cell: &str) -> DocumentTable {
         let mut table = DocumentTable::new((0..columns).map(|column| format!("c{column}")));
-        table.row((0..columns).map(|_| cell.into()).collect());
+        table.add_row((0..columns).map(|_| cell.into()).collect());
         table
     }
 
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn long_text_wraps_before_columns_are_divided() {
         let mut wide = DocumentTable::new(["name", "value"]);
-        wide.row(vec!["a long name of a policy with many parameters ".repeat(4).into(), "1".into()]);
+        wide.add_row(vec!["a long name of a policy with many parameters ".repeat(4).into(), "1".into()]);
         let parts = fit_columns(&wide);
         assert_eq!(parts.len(), 1);
         assert!(parts[0].columns[0].wrapped.is_some());

@@ -29,7 +29,7 @@ impl<R: Read> WithoutConstants<R> {
     }
 
     /// Reads a chunk behind what is left of the last one.
-    fn fill(&mut self) -> io::Result<()> {
+    fn fill_buffer(&mut self) -> io::Result<()> {
         self.bytes.drain(..self.given);
         (self.changed, self.given) = (self.changed - self.given, 0);
         let from = self.bytes.len();
@@ -37,12 +37,12 @@ impl<R: Read> WithoutConstants<R> {
         let more = self.input.read(&mut self.bytes[from..]);
         self.bytes.truncate(from + *more.as_ref().unwrap_or(&0));
         self.over = more? == 0;
-        self.change();
+        self.replace_constants();
         Ok(())
     }
 
     /// Replaces the words of what was read; a word may be cut off at its end.
-    fn change(&mut self) {
+    fn replace_constants(&mut self) {
         let mut at = self.changed;
         while at < self.bytes.len() {
             match self.bytes[at] {
@@ -71,7 +71,7 @@ impl<R: Read> WithoutConstants<R> {
 impl<R: Read> Read for WithoutConstants<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.given == self.changed && !self.over {
-            self.fill()?;
+            self.fill_buffer()?;
         }
         let more = (self.changed - self.given).min(buffer.len());
         buffer[..more].copy_from_slice(&self.bytes[self.given..self.given + more]);

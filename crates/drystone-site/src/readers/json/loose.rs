@@ -32,14 +32,14 @@ impl Loose {
         }
     }
 
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Loose::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(crate) fn list(&self) -> &[Loose] {
+    pub(crate) fn as_list(&self) -> &[Loose] {
         match self {
             Loose::List(list) => list,
             _ => &[],
@@ -48,19 +48,19 @@ impl Loose {
 
     /// `7`, `"7"`, `{"set": true, "infinite": false, "number": 7}`, or nothing. Slurm's own numbers
     /// for "none" and "no limit" count as these.
-    pub(super) fn number(&self) -> Number {
+    pub(super) fn as_number(&self) -> Number {
         match self {
             Loose::Whole(4_294_967_294 | 18_446_744_073_709_551_614) => Number::Missing,
             Loose::Whole(4_294_967_295 | 18_446_744_073_709_551_615) => Number::Infinite,
             Loose::Whole(number) => Number::Of(*number),
             Loose::Float(number) if (0.0..9.0e18).contains(number) => Number::Of(*number as u64),
-            Loose::Text(text) => text.trim().parse().map_or(Number::Missing, |n| Loose::Whole(n).number()),
+            Loose::Text(text) => text.trim().parse().map_or(Number::Missing, |n| Loose::Whole(n).as_number()),
             Loose::Map(_) => match (self.get("set"), self.get("infinite"), self.get("number")) {
                 (_, Some(Loose::Bool(true)), _) => Number::Infinite,
                 (Some(Loose::Bool(false)), ..) => Number::Missing,
-                (_, _, Some(number)) => number.number(),
+                (_, _, Some(number)) => number.as_number(),
                 // A span of time in parts.
-                _ => self.get("seconds").map_or(Number::Missing, Loose::number),
+                _ => self.get("seconds").map_or(Number::Missing, Loose::as_number),
             },
             _ => Number::Missing,
         }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn number(json: &str) -> Number {
-        serde_json::from_str::<Loose>(json).expect("JSON").number()
+        serde_json::from_str::<Loose>(json).expect("JSON").as_number()
     }
 
     #[test]

@@ -17,22 +17,22 @@ use std::fmt;
 use std::io::{BufReader, Read};
 
 /// Reads a whole file, one job at a time.
-pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+pub(crate) fn read_json(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     let input = BufReader::with_capacity(1 << 18, WithoutConstants::new(input));
     let mut json = serde_json::Deserializer::from_reader(input);
     let mut sink = Sink { reading, number: 0, failure: None, any: false };
     loop {
-        let read = JsonDocument(&mut sink).deserialize(&mut json);
+        let outcome = JsonDocument(&mut sink).deserialize(&mut json);
         if let Some(failure) = sink.failure.take() {
             return Err(failure);
         }
-        if let Err(error) = read {
-            return sink.broken(error);
+        if let Err(error) = outcome {
+            return sink.fail_broken(error);
         }
         // Several documents may follow each other.
         match json.end() {
             Ok(()) => break,
-            Err(error) if error.is_io() => return sink.broken(error),
+            Err(error) if error.is_io() => return sink.fail_broken(error),
             Err(_) => {}
         }
     }
@@ -58,18 +58,18 @@ struct Sink<'a, 'b> {
 }
 
 impl Sink<'_, '_> {
-    fn take(&mut self, job: &[(String, Loose)]) -> Result<(), SiteError> {
+    fn take_job(&mut self, job: &[(String, Loose)]) -> Result<(), SiteError> {
         self.number = self.number.saturating_add(1);
-        self.reading.lines(self.number)?;
-        job::job(job, self.reading.place(self.number), self.reading.intake)
+        self.reading.note_lines(self.number)?;
+        job::take_job(job, self.reading.place_of(self.number), self.reading.intake)
     }
 
-    fn broken(self, error: serde_json::Error) -> Result<(), SiteError> {
+    fn fail_broken(self, error: serde_json::Error) -> Result<(), SiteError> {
         if error.is_eof() {
-            return self.reading.cut(self.reading.place(self.number));
+            return self.reading.note_cut(self.reading.place_of(self.number));
         }
         if error.is_io() {
-            return self.reading.broken(error.into(), self.number);
+            return self.reading.note_broken(error.into(), self.number);
         }
         let place = format!("{}:{}:{}", self.reading.name, error.line(), error.column());
         let text = error.to_string();
@@ -102,12 +102,12 @@ impl<'de> Visitor<'de> for JsonDocument<'_, '_, '_> {
         let mut parts: Vec<(String, Loose)> = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                key if job::counts(key) => parts.push((key.to_string(), map.next_value()?)),
+                key if job::is_read(key) => parts.push((key.to_string(), map.next_value()?)),
                 "jobs" => map.next_value_seed(JsonJobs(&mut *self.0))?,
                 "meta" => {
                     let meta: Loose = map.next_value()?;
                     let slurm = meta.get("Slurm").or_else(|| meta.get("slurm"));
-                    if let Some(release) = slurm.and_then(|s| s.get("release")).and_then(Loose::text) {
+                    if let Some(release) = slurm.and_then(|s| s.get("release")).and_then(Loose::as_text) {
                         self.0.reading.memory.versions.insert(release.to_string());
                     }
                 }
@@ -116,7 +116,7 @@ impl<'de> Visitor<'de> for JsonDocument<'_, '_, '_> {
         }
         if parts.iter().any(|(key, _)| key == "job_id") {
             self.0.any = true;
-            if let Err(failure) = self.0.take(&parts) {
+            if let Err(failure) = self.0.take_job(&parts) {
                 self.0.failure = Some(failure);
                 return Err(serde::de::Error::custom("stopped"));
             }
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for JsonJobs<'_, '_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         self.0.any = true;
         while let Some(job) = seq.next_element_seed(OneJob)? {
-            if let Err(failure) = self.0.take(&job) {
+            if let Err(failure) = self.0.take_job(&job) {
                 self.0.failure = Some(failure);
                 return Err(serde::de::Error::custom("stopped"));
             }
@@ -179,7 +179,7 @@ impl<'de> Visitor<'de> for OneJob {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut parts = Vec::with_capacity(24);
         while let Some(key) = map.next_key::<String>()? {
-            if job::counts(&key) {
+            if job::is_read(&key) {
                 parts.push((key, map.next_value()?));
             } else {
                 map.next_value::<IgnoredAny>()?;

@@ -21,26 +21,26 @@ pub(crate) fn each_record(
     let mut json = serde_json::Deserializer::from_reader(input);
     let mut sink = RecordSink { reading, take, number: 0, failure: None, scalar: false };
     loop {
-        let read = RecordPlace(&mut sink, true).deserialize(&mut json);
+        let outcome = RecordPlace(&mut sink, true).deserialize(&mut json);
         if let Some(failure) = sink.failure.take() {
             return Err(failure);
         }
-        if let Err(error) = read {
-            return broken(&mut sink, &error);
+        if let Err(error) = outcome {
+            return fail_broken(&mut sink, &error);
         }
         match json.end() {
             Ok(()) => return Ok(()),
-            Err(error) if error.is_io() => return broken(&mut sink, &error),
+            Err(error) if error.is_io() => return fail_broken(&mut sink, &error),
             // Another document follows.
             Err(_) => {}
         }
     }
 }
 
-fn broken(sink: &mut RecordSink<'_, '_>, error: &serde_json::Error) -> Result<(), SiteError> {
+fn fail_broken(sink: &mut RecordSink<'_, '_>, error: &serde_json::Error) -> Result<(), SiteError> {
     if error.is_eof() || error.is_io() {
-        let place = sink.reading.place(sink.number);
-        return sink.reading.cut(place);
+        let place = sink.reading.place_of(sink.number);
+        return sink.reading.note_cut(place);
     }
     let place = format!("{}:{}:{}", sink.reading.name, error.line(), error.column());
     let text = error.to_string();
@@ -59,7 +59,7 @@ struct RecordSink<'a, 'b> {
 }
 
 impl RecordSink<'_, '_> {
-    fn take<E: serde::de::Error>(&mut self, record: &Loose) -> Result<(), E> {
+    fn take_record<E: serde::de::Error>(&mut self, record: &Loose) -> Result<(), E> {
         self.number = self.number.saturating_add(1);
         (self.take)(self.reading, record).map_err(|failure| {
             self.failure = Some(failure);
@@ -88,27 +88,27 @@ impl<'de> Visitor<'de> for RecordPlace<'_, '_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut pairs: Vec<(String, Loose)> = Vec::new();
-        let mut listed = false;
+        let mut has_list = false;
         while let Some(key) = map.next_key::<String>()? {
             if self.1 && LISTS.contains(&key.as_str()) {
                 self.0.scalar = false;
                 map.next_value_seed(RecordPlace(&mut *self.0, true))?;
                 match std::mem::take(&mut self.0.scalar) {
                     true => pairs.push((key, Loose::Null)),
-                    false => listed = true,
+                    false => has_list = true,
                 }
-            } else if listed {
+            } else if has_list {
                 map.next_value::<IgnoredAny>()?;
             } else {
                 pairs.push((key, map.next_value()?));
             }
         }
-        if listed { Ok(()) } else { self.0.take(&Loose::Map(pairs)) }
+        if has_list { Ok(()) } else { self.0.take_record(&Loose::Map(pairs)) }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while let Some(record) = seq.next_element::<Loose>()? {
-            self.0.take(&record)?;
+            self.0.take_record(&record)?;
         }
         Ok(())
     }

@@ -8,71 +8,71 @@ const DURATION: u8 = 18;
 
 /// Columns that hold lengths of time, with the parts of a second in which these count. `text` is
 /// the value of `ARROW:schema`; what cannot be read names none.
-pub(super) fn durations(text: &str) -> BTreeMap<String, i64> {
-    let bytes = base64(text);
-    read(&bytes).unwrap_or_default()
+pub(super) fn duration_units(text: &str) -> BTreeMap<String, i64> {
+    let bytes = decode_base64(text);
+    read_units(&bytes).unwrap_or_default()
 }
 
 /// The units of a message: its root, the schema within, its fields.
-fn read(bytes: &[u8]) -> Option<BTreeMap<String, i64>> {
+fn read_units(bytes: &[u8]) -> Option<BTreeMap<String, i64>> {
     // A mark and the length, or the length alone as old writers have it.
     let from = if bytes.get(..4)? == [0xff; 4] { 8 } else { 4 };
     let buffer = FlatBuffer(bytes.get(from..)?);
-    let message = buffer.follow(0)?;
-    let schema = buffer.follow(buffer.field(message, 2)?)?;
-    let fields = buffer.follow(buffer.field(schema, 1)?)?;
-    let mut found = BTreeMap::new();
-    for at in 0..buffer.u32(fields)?.min(10_000) as usize {
-        let field = buffer.follow(fields + 4 + 4 * at)?;
-        let kind = buffer.field(field, 2).and_then(|at| buffer.0.get(at)).copied();
+    let message = buffer.follow_offset(0)?;
+    let schema = buffer.follow_offset(buffer.field_place(message, 2)?)?;
+    let fields = buffer.follow_offset(buffer.field_place(schema, 1)?)?;
+    let mut units = BTreeMap::new();
+    for at in 0..buffer.read_u32(fields)?.min(10_000) as usize {
+        let field = buffer.follow_offset(fields + 4 + 4 * at)?;
+        let kind = buffer.field_place(field, 2).and_then(|at| buffer.0.get(at)).copied();
         if kind != Some(DURATION) {
             continue;
         }
-        let name = buffer.text(buffer.follow(buffer.field(field, 0)?)?)?;
-        let of = buffer.follow(buffer.field(field, 3)?)?;
+        let name = buffer.read_text(buffer.follow_offset(buffer.field_place(field, 0)?)?)?;
+        let of = buffer.follow_offset(buffer.field_place(field, 3)?)?;
         // Thousandths are what is meant where nothing is said.
-        let unit = buffer.field(of, 0).map_or(Some(1), |at| buffer.u16(at))?;
-        found.insert(name, 1_000_i64.pow(u32::from(unit).min(3)));
+        let unit = buffer.field_place(of, 0).map_or(Some(1), |at| buffer.read_u16(at))?;
+        units.insert(name, 1_000_i64.pow(u32::from(unit).min(3)));
     }
-    Some(found)
+    Some(units)
 }
 
 /// Tables and vectors by their offsets.
 struct FlatBuffer<'a>(&'a [u8]);
 
 impl FlatBuffer<'_> {
-    fn u16(&self, at: usize) -> Option<u16> {
+    fn read_u16(&self, at: usize) -> Option<u16> {
         Some(u16::from_le_bytes(self.0.get(at..at + 2)?.try_into().ok()?))
     }
 
-    fn u32(&self, at: usize) -> Option<u32> {
+    fn read_u32(&self, at: usize) -> Option<u32> {
         Some(u32::from_le_bytes(self.0.get(at..at + 4)?.try_into().ok()?))
     }
 
     /// The place that an offset here leads to.
-    fn follow(&self, at: usize) -> Option<usize> {
-        at.checked_add(self.u32(at)? as usize).filter(|&at| at < self.0.len())
+    fn follow_offset(&self, at: usize) -> Option<usize> {
+        at.checked_add(self.read_u32(at)? as usize).filter(|&at| at < self.0.len())
     }
 
     /// The place of a table's field; `None` where it is not there.
-    fn field(&self, table: usize, number: usize) -> Option<usize> {
-        let back = self.u32(table)? as i32;
+    fn field_place(&self, table: usize, number: usize) -> Option<usize> {
+        let back = self.read_u32(table)? as i32;
         let names = usize::try_from(i64::try_from(table).ok()? - i64::from(back)).ok()?;
         let slot = 4 + 2 * number;
-        if slot >= usize::from(self.u16(names)?) {
+        if slot >= usize::from(self.read_u16(names)?) {
             return None;
         }
-        let offset = usize::from(self.u16(names + slot)?);
+        let offset = usize::from(self.read_u16(names + slot)?);
         (offset > 0).then(|| table + offset)
     }
 
-    fn text(&self, at: usize) -> Option<String> {
-        let length = self.u32(at)? as usize;
+    fn read_text(&self, at: usize) -> Option<String> {
+        let length = self.read_u32(at)? as usize;
         Some(String::from_utf8_lossy(self.0.get(at + 4..(at + 4).checked_add(length)?)?).into_owned())
     }
 }
 
-fn base64(text: &str) -> Vec<u8> {
+fn decode_base64(text: &str) -> Vec<u8> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),
@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn bytes_come_back() {
-        assert_eq!(base64("aGVsbG8="), b"hello");
-        assert_eq!(base64("aGVsbA=="), b"hell");
+        assert_eq!(decode_base64("aGVsbG8="), b"hello");
+        assert_eq!(decode_base64("aGVsbA=="), b"hell");
     }
 
     #[test]
     fn what_is_no_schema_names_no_column() {
         for text in ["", "AAAA", "/////w==", "/////xAAAAAQAAAAAAAKAA4ABgAFAAgACgAAAAABBAA="] {
-            assert!(durations(text).is_empty(), "{text}");
+            assert!(duration_units(text).is_empty(), "{text}");
         }
     }
 }

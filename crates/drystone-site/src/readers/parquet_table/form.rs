@@ -29,7 +29,7 @@ pub(super) enum CellForm {
     Strange(String),
 }
 
-fn parts(unit: TimeUnit) -> i64 {
+fn parts_per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::MILLIS => 1_000,
         TimeUnit::MICROS => 1_000_000,
@@ -40,17 +40,19 @@ fn parts(unit: TimeUnit) -> i64 {
 impl CellForm {
     /// The meaning that the schema says. `duration` is the unit of a length of time that only the
     /// schema of Arrow knows.
-    pub(super) fn of(column: &ColumnDescriptor, duration: Option<i64>) -> CellForm {
+    pub(super) fn from_descriptor(column: &ColumnDescriptor, duration: Option<i64>) -> CellForm {
         if let Some(parts) = duration {
             return CellForm::Length(parts);
         }
         let scale = u32::try_from(column.type_scale()).unwrap_or(0);
         match (column.logical_type_ref(), column.converted_type()) {
-            (Some(LogicalType::Timestamp(of)), _) => CellForm::Moment(parts(of.unit), of.is_adjusted_to_u_t_c),
+            (Some(LogicalType::Timestamp(of)), _) => {
+                CellForm::Moment(parts_per_second(of.unit), of.is_adjusted_to_u_t_c)
+            }
             (_, ConvertedType::TIMESTAMP_MILLIS) => CellForm::Moment(1_000, true),
             (_, ConvertedType::TIMESTAMP_MICROS) => CellForm::Moment(1_000_000, true),
             (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => CellForm::Day,
-            (Some(LogicalType::Time(of)), _) => CellForm::Length(parts(of.unit)),
+            (Some(LogicalType::Time(of)), _) => CellForm::Length(parts_per_second(of.unit)),
             (_, ConvertedType::TIME_MILLIS) => CellForm::Length(1_000),
             (_, ConvertedType::TIME_MICROS) => CellForm::Length(1_000_000),
             (Some(LogicalType::Decimal(of)), _) => CellForm::Decimal(u32::try_from(of.scale).unwrap_or(0)),
@@ -82,15 +84,15 @@ impl CellForm {
     }
 
     /// The text of a number.
-    pub(super) fn number(&self, value: i64, bits: u32) -> String {
+    pub(super) fn format_number(&self, value: i64, bits: u32) -> String {
         match self {
             CellForm::Moment(parts, utc) => {
                 let seconds = value.div_euclid(*parts);
-                if *utc { seconds.to_string() } else { local(seconds) }
+                if *utc { seconds.to_string() } else { format_local_time(seconds) }
             }
-            CellForm::Day => value.checked_mul(86_400).map(local).unwrap_or_default(),
-            CellForm::Length(parts) => length(value, *parts),
-            CellForm::Decimal(scale) => decimal(i128::from(value), *scale),
+            CellForm::Day => value.checked_mul(86_400).map(format_local_time).unwrap_or_default(),
+            CellForm::Length(parts) => format_length(value, *parts),
+            CellForm::Decimal(scale) => format_decimal(i128::from(value), *scale),
             CellForm::Unsigned if bits == 32 => (value as u32).to_string(),
             CellForm::Unsigned => (value as u64).to_string(),
             _ => value.to_string(),
@@ -98,21 +100,21 @@ impl CellForm {
     }
 
     /// The text of some bytes.
-    pub(super) fn bytes(&self, bytes: &[u8]) -> String {
+    pub(super) fn format_bytes(&self, bytes: &[u8]) -> String {
         match (self, bytes) {
             (CellForm::Decimal(scale), _) => {
                 // Of a wider one the first bytes repeat the sign, as far as it counts anything.
                 let bytes = &bytes[bytes.len().saturating_sub(16)..];
                 let sign = if bytes.first().is_some_and(|b| *b > 0x7f) { -1_i128 } else { 0 };
-                decimal(bytes.iter().fold(sign, |value, &byte| value << 8 | i128::from(byte)), *scale)
+                format_decimal(bytes.iter().fold(sign, |value, &byte| value << 8 | i128::from(byte)), *scale)
             }
             (CellForm::Interval, &[m0, m1, m2, m3, d0, d1, d2, d3, t0, t1, t2, t3]) => {
                 let number = |parts: [u8; 4]| i64::from(u32::from_le_bytes(parts));
                 let (months, days) = (number([m0, m1, m2, m3]), number([d0, d1, d2, d3]));
                 // A month has no length; thirty days are what databases take for it.
-                length((months * 30 + days) * 86_400_000 + number([t0, t1, t2, t3]), 1_000)
+                format_length((months * 30 + days) * 86_400_000 + number([t0, t1, t2, t3]), 1_000)
             }
-            (CellForm::Half, &[low, high]) => half(u16::from_le_bytes([low, high])),
+            (CellForm::Half, &[low, high]) => format_half(u16::from_le_bytes([low, high])),
             (CellForm::Uuid, _) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
             (CellForm::Strange(_), _) => String::new(),
             _ => String::from_utf8_lossy(bytes).replace(['\u{1f}', '\n', '\r'], " "),
@@ -121,12 +123,12 @@ impl CellForm {
 }
 
 /// A local time, where it is one that accounting may have.
-fn local(seconds: i64) -> String {
-    if (0..=i64::from(u32::MAX)).contains(&seconds) { crate::clock::text(seconds) } else { String::new() }
+fn format_local_time(seconds: i64) -> String {
+    if (0..=i64::from(u32::MAX)).contains(&seconds) { crate::clock::format_moment(seconds) } else { String::new() }
 }
 
 /// A length as `D-HH:MM:SS`, which no column takes for a number of minutes.
-fn length(value: i64, parts: i64) -> String {
+fn format_length(value: i64, parts: i64) -> String {
     if value < 0 {
         return String::new();
     }
@@ -135,7 +137,7 @@ fn length(value: i64, parts: i64) -> String {
     format!("{days}-{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
 }
 
-fn decimal(value: i128, scale: u32) -> String {
+fn format_decimal(value: i128, scale: u32) -> String {
     let sign = if value < 0 { "-" } else { "" };
     let power = 10_u128.checked_pow(scale).unwrap_or(1);
     let value = value.unsigned_abs();
@@ -147,7 +149,7 @@ fn decimal(value: i128, scale: u32) -> String {
 }
 
 /// A float of two bytes (IEEE 754).
-fn half(bits: u16) -> String {
+fn format_half(bits: u16) -> String {
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
     let value = match exponent {
         0 => fraction * 2_f64.powi(-24),
@@ -177,19 +179,19 @@ mod tests {
             (CellForm::Decimal(1), 40, "4"),
             (CellForm::Decimal(2), -1_250, "-12.50"),
         ] {
-            assert_eq!(form.number(value, 32), text, "{form:?}");
+            assert_eq!(form.format_number(value, 32), text, "{form:?}");
         }
-        assert_eq!(CellForm::Decimal(1).bytes(&[0, 40]), "4");
-        assert_eq!(CellForm::Decimal(3).bytes(&[0xff, 0xff]), "-0.001");
+        assert_eq!(CellForm::Decimal(1).format_bytes(&[0, 40]), "4");
+        assert_eq!(CellForm::Decimal(3).format_bytes(&[0xff, 0xff]), "-0.001");
         // Of 256 bits.
         let wide = |sign: u8, last: [u8; 2]| [[sign; 30].as_slice(), &last].concat();
-        assert_eq!(CellForm::Decimal(2).bytes(&wide(0, [0x1c, 0x20])), "72");
-        assert_eq!(CellForm::Decimal(0).bytes(&wide(0xff, [0xff, 0xfe])), "-2");
+        assert_eq!(CellForm::Decimal(2).format_bytes(&wide(0, [0x1c, 0x20])), "72");
+        assert_eq!(CellForm::Decimal(0).format_bytes(&wide(0xff, [0xff, 0xfe])), "-2");
         // A day and two hours.
         let interval = [[0; 4], 1_u32.to_le_bytes(), 7_200_000_u32.to_le_bytes()].concat();
-        assert_eq!(CellForm::Interval.bytes(&interval), "1-02:00:00");
+        assert_eq!(CellForm::Interval.format_bytes(&interval), "1-02:00:00");
         for (bits, text) in [(0x3c00_u16, "1"), (0x4900, "10"), (0xc000, "-2"), (0x3800, "0.5"), (0x7e00, "")] {
-            assert_eq!(half(bits), text);
+            assert_eq!(format_half(bits), text);
         }
     }
 }

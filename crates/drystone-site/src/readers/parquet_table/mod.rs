@@ -36,50 +36,54 @@ struct TableColumn {
 }
 
 /// Reads a whole table.
-pub(super) fn read(mut input: impl Read, job: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
+pub(super) fn read_parquet(
+    mut input: impl Read,
+    job: &mut FileReading<'_>,
+    layout: &TextLayout,
+) -> Result<(), SiteError> {
     let mut bytes = Vec::new();
     if let Err(error) = input.read_to_end(&mut bytes) {
-        return job.broken(error, 0);
+        return job.note_broken(error, 0);
     }
     let file = job.name.to_string();
     let wrong = |error: ParquetError| SiteError::BadTable { file: file.clone(), problem: problem_of(&error) };
     let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(wrong)?;
-    let columns = columns(&reader);
+    let columns = single_columns(&reader);
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     let layout = TextLayout { delimiter: Some(PART.to_string()), ..layout.clone() };
     let mut rows: Option<TableRows> = None;
     let mut number = 0_u32;
     for at in 0..reader.num_row_groups() {
         let group = reader.get_row_group(at).map_err(wrong)?;
-        let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let mut remaining_rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let mut cells = columns
             .iter()
-            .map(|column| ColumnCells::begin(column, group.as_ref()))
+            .map(|column| ColumnCells::begin_column(column, group.as_ref()))
             .collect::<Result<Vec<ColumnCells<'_>>, ParquetError>>()
             .map_err(wrong)?;
-        while left > 0 {
-            let batch = left.min(BATCH);
+        while remaining_rows > 0 {
+            let batch = remaining_rows.min(BATCH);
             let texts =
-                cells.iter_mut().map(|cells| cells.take(batch)).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+                cells.iter_mut().map(|cells| cells.take_texts(batch)).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
             let row = |row: usize| texts.iter().map(move |column| column[row].as_str());
             if rows.is_none() {
                 let first = (0..batch.min(SAMPLED)).map(|at| row(at).map(String::from).collect()).collect();
-                rows = Some(begin(&columns, &names, first, &layout, job)?);
+                rows = Some(begin_rows(&columns, &names, first, &layout, job)?);
             }
             for at in 0..batch {
                 number = number.saturating_add(1);
-                job.lines(number)?;
+                job.note_lines(number)?;
                 let line = row(at).collect::<Vec<_>>().join(PART);
                 if let Some(rows) = &mut rows {
-                    rows.take(&InputLine { bytes: line.as_bytes(), number, whole: true }, job)?;
+                    rows.take_row(&InputLine { bytes: line.as_bytes(), number, whole: true }, job)?;
                 }
             }
-            left -= batch;
+            remaining_rows -= batch;
         }
     }
     match rows {
         Some(_) => Ok(()),
-        None => begin(&columns, &names, Vec::new(), &layout, job).map(|_| ()),
+        None => begin_rows(&columns, &names, Vec::new(), &layout, job).map(|_| ()),
     }
 }
 
@@ -96,23 +100,23 @@ fn problem_of(error: &ParquetError) -> String {
 }
 
 /// The columns that have one value in a row, or one list of values.
-fn columns(reader: &SerializedFileReader<Bytes>) -> Vec<TableColumn> {
+fn single_columns(reader: &SerializedFileReader<Bytes>) -> Vec<TableColumn> {
     let metadata = reader.metadata().file_metadata();
     let pairs = metadata.key_value_metadata().map_or(&[][..], Vec::as_slice);
     let arrow = pairs.iter().find(|pair| pair.key == "ARROW:schema").and_then(|pair| pair.value.as_deref());
-    let durations = arrow.map_or(BTreeMap::new(), arrow_schema::durations);
+    let durations = arrow.map_or(BTreeMap::new(), arrow_schema::duration_units);
     let schema = metadata.schema_descr();
     let root = |place: usize| schema.column(place).path().parts().first().cloned().unwrap_or_default();
     let alone = |place: usize| (0..schema.num_columns()).filter(|&other| root(other) == root(place)).count() == 1;
     let column = |place: usize| {
         let leaf = schema.column(place);
-        let listed = leaf.max_rep_level() > 0;
-        if leaf.max_rep_level() > 1 || (listed && !alone(place)) {
+        let is_list = leaf.max_rep_level() > 0;
+        if leaf.max_rep_level() > 1 || (is_list && !alone(place)) {
             return None;
         }
-        let name = if listed { root(place) } else { leaf.path().string() };
-        let form = CellForm::of(&leaf, durations.get(&name).copied());
-        Some(TableColumn { name, place, form, levels: leaf.max_def_level(), listed })
+        let name = if is_list { root(place) } else { leaf.path().string() };
+        let form = CellForm::from_descriptor(&leaf, durations.get(&name).copied());
+        Some(TableColumn { name, place, form, levels: leaf.max_def_level(), listed: is_list })
     };
     (0..schema.num_columns()).filter_map(column).collect()
 }
@@ -121,16 +125,16 @@ fn columns(reader: &SerializedFileReader<Bytes>) -> Vec<TableColumn> {
 ///
 /// # Errors
 /// They are not known, or one that is needed is of a type without a meaning.
-fn begin(
+fn begin_rows(
     columns: &[TableColumn],
     names: &[String],
     first: Vec<Vec<String>>,
     layout: &TextLayout,
     job: &mut FileReading<'_>,
 ) -> Result<TableRows, SiteError> {
-    let sample = TableSample::named(names.to_vec(), first);
-    let rows = TableRows::begin(&names.join(PART), sample, layout, job)?;
-    for (column, read) in columns.iter().zip(rows.reads()) {
+    let sample = TableSample::with_names(names.to_vec(), first);
+    let rows = TableRows::begin_rows(&names.join(PART), sample, layout, job)?;
+    for (column, read) in columns.iter().zip(rows.read_columns()) {
         if let (CellForm::Strange(kind), true) = (&column.form, read) {
             return Err(SiteError::BadTable {
                 file: job.name.to_string(),
@@ -152,12 +156,12 @@ struct ColumnCells<'a> {
 }
 
 impl<'a> ColumnCells<'a> {
-    fn begin(column: &'a TableColumn, group: &dyn RowGroupReader) -> Result<ColumnCells<'a>, ParquetError> {
+    fn begin_column(column: &'a TableColumn, group: &dyn RowGroupReader) -> Result<ColumnCells<'a>, ParquetError> {
         Ok(ColumnCells { reader: group.get_column_reader(column.place)?, column })
     }
 
     /// The texts of the next rows.
-    fn take(&mut self, rows: usize) -> Result<Vec<String>, ParquetError> {
+    fn take_texts(&mut self, rows: usize) -> Result<Vec<String>, ParquetError> {
         let TableColumn { form, levels: most, listed, .. } = self.column;
         macro_rules! texts {
             ($reader:expr, $text:expr) => {{
@@ -174,7 +178,7 @@ impl<'a> ColumnCells<'a> {
                 }
                 let mut values = values.into_iter().map($text);
                 match listed {
-                    true => lists(&levels, &begins, *most, &mut values),
+                    true => join_lists(&levels, &begins, *most, &mut values),
                     false => {
                         let there = |at: usize| *most == 0 || levels.get(at) == Some(most);
                         let value = |at| if there(at) { values.next().unwrap_or_default() } else { String::new() };
@@ -186,25 +190,27 @@ impl<'a> ColumnCells<'a> {
         let float = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
         Ok(match &mut self.reader {
             ColumnReader::BoolColumnReader(reader) => texts!(reader, |value: bool| u8::from(value).to_string()),
-            ColumnReader::Int32ColumnReader(reader) => texts!(reader, |value: i32| form.number(value.into(), 32)),
-            ColumnReader::Int64ColumnReader(reader) => texts!(reader, |value: i64| form.number(value, 64)),
+            ColumnReader::Int32ColumnReader(reader) => {
+                texts!(reader, |value: i32| form.format_number(value.into(), 32))
+            }
+            ColumnReader::Int64ColumnReader(reader) => texts!(reader, |value: i64| form.format_number(value, 64)),
             ColumnReader::Int96ColumnReader(reader) => {
                 texts!(reader, |value: parquet::data_type::Int96| value.to_seconds().to_string())
             }
             ColumnReader::FloatColumnReader(reader) => texts!(reader, |value: f32| float(value.into())),
             ColumnReader::DoubleColumnReader(reader) => texts!(reader, float),
             ColumnReader::ByteArrayColumnReader(reader) => {
-                texts!(reader, |value: parquet::data_type::ByteArray| form.bytes(value.as_bytes()))
+                texts!(reader, |value: parquet::data_type::ByteArray| form.format_bytes(value.as_bytes()))
             }
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-                texts!(reader, |value: parquet::data_type::FixedLenByteArray| form.bytes(value.as_bytes()))
+                texts!(reader, |value: parquet::data_type::FixedLenByteArray| form.format_bytes(value.as_bytes()))
             }
         })
     }
 }
 
 /// The values of lists, joined row by row: a row begins where the level of repetition is 0.
-fn lists(levels: &[i16], begins: &[i16], most: i16, values: &mut dyn Iterator<Item = String>) -> Vec<String> {
+fn join_lists(levels: &[i16], begins: &[i16], most: i16, values: &mut dyn Iterator<Item = String>) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for (level, begin) in levels.iter().zip(begins) {
         if *begin == 0 {

@@ -5,14 +5,15 @@ mod pairs;
 mod resources;
 
 use self::pairs::RecordPairs;
-use self::resources::{bytes, exec_nodes, is_block, size};
+use self::resources::{exec_nodes, is_block, parse_kilobytes, read_sizes};
 use super::FileReading;
-use crate::clock::days;
+use crate::clock::days_since_epoch;
 use crate::error::SiteError;
 use crate::rows::{FilePlace, RowDraft, RowIntake, RowUsage};
 use crate::rules::ImportRule;
 use crate::text::{
-    Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, is_missing, leading, milliseconds, span,
+    Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, is_missing, parse_digits, parse_milliseconds,
+    parse_span, split_leading,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -99,27 +100,27 @@ struct HeardTime {
     utc: Option<i64>,
 }
 
-pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+pub(crate) fn read_pbs(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
     reading.each_line(input, |reading, line, place| {
         let text = line.bytes.trim_ascii_end();
         if text.is_empty() {
             return Ok(true);
         }
-        let Some(record) = PbsRecord::split(text) else {
+        let Some(record) = PbsRecord::split_line(text) else {
             let rule = if line.whole { ImportRule::Shape } else { ImportRule::Cut };
-            reading.intake.bad(rule, place, text, 0);
+            reading.intake.count_bad(rule, place, text, 0);
             if line.whole {
                 return Ok(true);
             }
-            return reading.cut(place).map(|()| false);
+            return reading.note_cut(place).map(|()| false);
         };
-        let pairs = RecordPairs::split(record.rest);
+        let pairs = RecordPairs::split_pairs(record.rest);
         // The record of an end says how it ended, behind all that tells its size.
         if !line.whole && record.kind == b'E' && pairs.get("Exit_status").is_none() {
-            reading.intake.bad(ImportRule::Cut, place, text, 0);
-            return reading.cut(place).map(|()| false);
+            reading.intake.count_bad(ImportRule::Cut, place, text, 0);
+            return reading.note_cut(place).map(|()| false);
         }
-        take(&record, &pairs, text, place, &mut reading.memory.pbs, reading.intake)?;
+        take_record(&record, &pairs, text, place, &mut reading.memory.pbs, reading.intake)?;
         Ok(true)
     })
 }
@@ -135,10 +136,10 @@ struct PbsRecord<'a> {
 
 impl PbsRecord<'_> {
     /// `MM/DD/YYYY HH:MM:SS;T;id;…`.
-    fn split(line: &[u8]) -> Option<PbsRecord<'_>> {
+    fn split_line(line: &[u8]) -> Option<PbsRecord<'_>> {
         let (time, rest) = line.split_at_checked(19)?;
         let [b';', kind, b';', rest @ ..] = rest else { return None };
-        let number = |from: usize, to: usize| digits(&time[from..to]).map(|n| n as i64);
+        let number = |from: usize, to: usize| parse_digits(&time[from..to]).map(|n| n as i64);
         let marks = [(2, b'/'), (5, b'/'), (10, b' '), (13, b':'), (16, b':')];
         if marks.iter().any(|&(at, mark)| time[at] != mark) {
             return None;
@@ -151,7 +152,7 @@ impl PbsRecord<'_> {
         let end = memchr::memchr(b';', rest);
         let (id, rest) = end.map_or((rest, &b""[..]), |at| (&rest[..at], &rest[at + 1..]));
         let seconds = hour * 3_600 + minute * 60 + second;
-        Some(PbsRecord { time: days(year, month, day) * 86_400 + seconds, kind: *kind, id, rest })
+        Some(PbsRecord { time: days_since_epoch(year, month, day) * 86_400 + seconds, kind: *kind, id, rest })
     }
 }
 
@@ -166,13 +167,13 @@ enum PbsIdKind {
 
 /// `123.server`, `123[7].server`, `123[].server`, Torque's `123-7.server`; `R123.server` and
 /// `S123.server` are reservations.
-fn named(id: &[u8]) -> PbsIdKind {
+fn classify_id(id: &[u8]) -> PbsIdKind {
     if matches!(id.first(), Some(b'R' | b'S' | b'M')) {
         return PbsIdKind::Reservation;
     }
-    let Some((number, rest)) = leading(id) else { return PbsIdKind::Unreadable };
+    let Some((number, rest)) = split_leading(id) else { return PbsIdKind::Unreadable };
     let task = |text: &[u8], close: &[u8]| {
-        let (task, behind) = leading(text)?;
+        let (task, behind) = split_leading(text)?;
         behind.starts_with(close).then(|| u32::try_from(task).ok()).flatten()
     };
     let server = memchr::memchr(b'.', rest).map_or_else(Vec::new, |dot| rest[dot + 1..].to_vec());
@@ -189,7 +190,7 @@ fn named(id: &[u8]) -> PbsIdKind {
     }
 }
 
-fn take(
+fn take_record(
     record: &PbsRecord<'_>,
     pairs: &RecordPairs<'_>,
     line: &[u8],
@@ -198,25 +199,25 @@ fn take(
     intake: &mut RowIntake,
 ) -> Result<(), SiteError> {
     open.learn_offset(record, pairs);
-    let now = open.utc(record.time, intake);
-    let key = match named(record.id) {
+    let now = open.to_utc(record.time, intake);
+    let key = match classify_id(record.id) {
         PbsIdKind::Job(key) => key,
         PbsIdKind::Parent(number, server) => {
-            intake.count(ImportRule::Parent, place, line, 0);
-            open.array((number, server), record, pairs, now, (place, line));
+            intake.count_rule(ImportRule::Parent, place, line, 0);
+            open.note_array((number, server), record, pairs, now, (place, line));
             return Ok(());
         }
         PbsIdKind::Reservation => {
-            open.reserve(record, pairs);
-            intake.count(ImportRule::Record, place, line, 0);
+            open.note_reservation(record, pairs);
+            intake.count_rule(ImportRule::Record, place, line, 0);
             return Ok(());
         }
         PbsIdKind::Unreadable => {
             // Records about the server or licences have no job.
             let rule = if matches!(record.kind, b'E' | b'S' | b'Q') { ImportRule::JobId } else { ImportRule::Record };
             match rule {
-                ImportRule::JobId => intake.bad(rule, place, line, 0),
-                _ => intake.count(rule, place, line, 0),
+                ImportRule::JobId => intake.count_bad(rule, place, line, 0),
+                _ => intake.count_rule(rule, place, line, 0),
             }
             return Ok(());
         }
@@ -227,40 +228,40 @@ fn take(
     open.part_from_another(&key, pairs, intake)?;
     match record.kind {
         b'Q' | b'S' | b'T' | b'a' => {
-            intake.event(place, line);
-            let job = open.job(key, place, line);
-            job.update(pairs);
+            intake.count_event(place, line);
+            let job = open.open_job(key, place, line);
+            job.update_facts(pairs);
             if record.kind == b'S' {
                 job.start = if job.start == 0 { now.unwrap_or(0) } else { job.start };
             }
-            job.hear(record, now);
+            job.note_queue_time(record, now);
         }
         b'E' | b'R' => {
-            open.job(key.clone(), place, line).update(pairs);
-            return open.ended(key, record.kind == b'R', now, intake);
+            open.open_job(key.clone(), place, line).update_facts(pairs);
+            return open.note_end(key, record.kind == b'R', now, intake);
         }
         b'D' | b'A' => {
-            intake.event(place, line);
+            intake.count_event(place, line);
             let Some(now) = now else {
                 // Only its own time says when it left.
                 return Err(SiteError::NoZone {
-                    place: intake.table.files.text(place),
-                    time: crate::clock::text(record.time),
+                    place: intake.table.files.format_place(place),
+                    time: crate::clock::format_moment(record.time),
                 });
             };
-            let job = open.job(key, place, line);
+            let job = open.open_job(key, place, line);
             (job.gone, job.deleted) = (Some(now), record.kind == b'D');
             if let Some(by) = pairs.get("requestor") {
                 job.requestor = by.split(|&b| b == b'@').next().unwrap_or_default().to_vec();
             }
         }
-        _ => intake.count(ImportRule::Record, place, line, 0),
+        _ => intake.count_rule(ImportRule::Record, place, line, 0),
     }
     Ok(())
 }
 
 impl OpenRecords {
-    fn job(&mut self, key: PbsKey, place: FilePlace, line: &[u8]) -> &mut KnownFacts {
+    fn open_job(&mut self, key: PbsKey, place: FilePlace, line: &[u8]) -> &mut KnownFacts {
         let job = self.jobs.entry(key).or_default();
         job.place = place;
         job.record = line[..line.len().min(200)].to_vec();
@@ -276,29 +277,29 @@ impl OpenRecords {
             b'Q' => "qtime",
             _ => return,
         };
-        let Some(moment) = pairs.moment(key) else { return };
+        let Some(moment) = pairs.parse_moment(key) else { return };
         let distance = record.time - moment;
-        let rounded = (distance as f64 / 900.0).round() as i64 * 900;
-        if (distance - rounded).abs() <= 120 && rounded.abs() <= 14 * 3_600 {
-            self.offset = Some(rounded);
+        let rounded_offset = (distance as f64 / 900.0).round() as i64 * 900;
+        if (distance - rounded_offset).abs() <= 120 && rounded_offset.abs() <= 14 * 3_600 {
+            self.offset = Some(rounded_offset);
         }
         self.latest = self.latest.max(moment);
     }
 
-    fn utc(&self, civil: i64, intake: &RowIntake) -> Option<i64> {
-        let zoned = intake.zone().map(|zone| match zone.local(civil) {
+    fn to_utc(&self, civil: i64, intake: &RowIntake) -> Option<i64> {
+        let zone_time = intake.zone().map(|zone| match zone.resolve_local(civil) {
             crate::clock::Local::Once(at) | crate::clock::Local::Twice(at, _) | crate::clock::Local::Skipped(at) => at,
         });
         // What the records themselves say is right also in the hour that comes twice.
-        self.offset.map(|offset| civil - offset).or(zoned)
+        self.offset.map(|offset| civil - offset).or(zone_time)
     }
 
-    fn reserve(&mut self, record: &PbsRecord<'_>, pairs: &RecordPairs<'_>) {
+    fn note_reservation(&mut self, record: &PbsRecord<'_>, pairs: &RecordPairs<'_>) {
         let id = String::from_utf8_lossy(record.id).into_owned();
-        let moments = pairs.moment("start").zip(pairs.moment("end"));
+        let moments = pairs.parse_moment("start").zip(pairs.parse_moment("end"));
         let last = self.reservations.range((id.clone(), i64::MIN)..=(id.clone(), i64::MAX)).next_back();
-        let known = last.map(|((_, start), known)| (*start, known.clone()));
-        let (mut key, mut reservation) = known.unwrap_or_default();
+        let last_entry = last.map(|((_, start), known)| (*start, known.clone()));
+        let (mut key, mut reservation) = last_entry.unwrap_or_default();
         if let Some((start, end)) = moments {
             // Another time of one that has begun is its next occurrence; of one that has not, it
             // was moved.
@@ -324,7 +325,7 @@ impl OpenRecords {
     }
 
     /// Takes what a record says of a whole array.
-    fn array(
+    fn note_array(
         &mut self,
         key: (u64, Vec<u8>),
         record: &PbsRecord<'_>,
@@ -335,15 +336,15 @@ impl OpenRecords {
         let array = self.arrays.entry(key).or_default();
         let facts = &mut array.facts;
         (facts.place, facts.record) = (place, line[..line.len().min(200)].to_vec());
-        facts.hear(record, now);
+        facts.note_queue_time(record, now);
         match record.kind {
-            b'Q' | b'S' | b'a' => facts.update(pairs),
+            b'Q' | b'S' | b'a' => facts.update_facts(pairs),
             b'E' => array.over = true,
             b'D' | b'A' => (facts.gone, facts.deleted) = (now.or(facts.gone), record.kind == b'D'),
             _ => {}
         }
         if let Some(text) = pairs.get("array_indices") {
-            array.indices = indices(text);
+            array.indices = parse_indices(text);
         }
     }
 
@@ -354,52 +355,67 @@ impl OpenRecords {
         pairs: &RecordPairs<'_>,
         intake: &mut RowIntake,
     ) -> Result<(), SiteError> {
-        let other =
-            |known: &KnownFacts| pairs.moment("ctime").is_some_and(|at| known.created > 0 && at != known.created);
-        if !self.jobs.get(key).is_some_and(other) {
+        let is_other_job =
+            |known: &KnownFacts| pairs.parse_moment("ctime").is_some_and(|at| known.created > 0 && at != known.created);
+        if !self.jobs.get(key).is_some_and(is_other_job) {
             return Ok(());
         }
         let Some(job) = self.jobs.remove(key) else { return Ok(()) };
-        self.give(key, job, intake)
+        self.give_job(key, job, intake)
     }
 
     /// An attempt is over, for good or to be made again.
-    fn ended(&mut self, key: PbsKey, again: bool, now: Option<i64>, intake: &mut RowIntake) -> Result<(), SiteError> {
+    fn note_end(
+        &mut self,
+        key: PbsKey,
+        again: bool,
+        now: Option<i64>,
+        intake: &mut RowIntake,
+    ) -> Result<(), SiteError> {
         let Some(mut job) = self.jobs.remove(&key) else { return Ok(()) };
         if job.end == 0 {
             job.end = now.unwrap_or(0);
         }
-        let state = if again { RecordState::Requeued } else { job.outcome() };
-        job.tell(&key, state, intake);
-        intake.push(&job.draft(&key, state))?;
+        let state = if again { RecordState::Requeued } else { job.final_state() };
+        job.count_odd_limit(&key, state, intake);
+        intake.push(&job.draft_row(&key, state))?;
         if again {
             // It waits again, eligible from now on.
-            let (eligible, requeued) = (job.end, job.end);
-            let (held, nodes) = (None, Vec::new());
-            let waiting = KnownFacts { start: 0, end: 0, exit: None, held, nodes, eligible, requeued, ..job };
-            self.jobs.insert(key, waiting);
+            let (eligible, requeue_time) = (job.end, job.end);
+            let (no_allocation, nodes) = (None, Vec::new());
+            let requeued_facts = KnownFacts {
+                start: 0,
+                end: 0,
+                exit: None,
+                held: no_allocation,
+                nodes,
+                eligible,
+                requeued: requeue_time,
+                ..job
+            };
+            self.jobs.insert(key, requeued_facts);
         }
         Ok(())
     }
 
     /// Gives what never ended to the intake: jobs that wait, run, or were deleted before they ran.
-    pub(crate) fn flush(&mut self, intake: &mut RowIntake) -> Result<(), SiteError> {
+    pub(crate) fn flush_open(&mut self, intake: &mut RowIntake) -> Result<(), SiteError> {
         for (key, job) in std::mem::take(&mut self.jobs) {
-            self.give(&key, job, intake)?;
+            self.give_job(&key, job, intake)?;
         }
         for ((number, server), array) in std::mem::take(&mut self.arrays) {
-            let all =
+            let task_numbers =
                 array.indices.iter().flat_map(|&(first, last, step)| (first..=last).step_by(step.max(1) as usize));
-            for task in all.filter(|task| !array.over && !array.seen.contains(task)) {
+            for task in task_numbers.filter(|task| !array.over && !array.seen.contains(task)) {
                 let facts = KnownFacts { start: 0, ..array.facts.clone() };
-                self.give(&(number, Some(task), server.clone()), facts, intake)?;
+                self.give_job(&(number, Some(task), server.clone()), facts, intake)?;
             }
         }
         Ok(())
     }
 
     /// Gives a job that has not ended to the intake.
-    fn give(&mut self, key: &PbsKey, mut job: KnownFacts, intake: &mut RowIntake) -> Result<(), SiteError> {
+    fn give_job(&mut self, key: &PbsKey, mut job: KnownFacts, intake: &mut RowIntake) -> Result<(), SiteError> {
         let state = match (job.start > 0, job.gone) {
             (true, None) => RecordState::Running,
             (false, None) => RecordState::Pending,
@@ -411,21 +427,21 @@ impl OpenRecords {
         if job.created == 0 && job.queued == 0 && job.heard.local > 0 {
             // Older versions say no more than the queue when a job comes.
             let HeardTime { local, utc } = job.heard;
-            let Some(queued) = utc.or_else(|| self.utc(local, intake)) else {
-                let place = intake.table.files.text(job.place);
-                return Err(SiteError::NoZone { place, time: crate::clock::text(local) });
+            let Some(queued) = utc.or_else(|| self.to_utc(local, intake)) else {
+                let place = intake.table.files.format_place(job.place);
+                return Err(SiteError::NoZone { place, time: crate::clock::format_moment(local) });
             };
             job.queued = queued;
         }
         if job.created == 0 && job.queued == 0 && job.start == 0 {
             // A deletion of a job of which nothing else is known.
             self.unheard += 1;
-            intake.count(ImportRule::NoTimes, job.place, &job.record, 0);
+            intake.count_rule(ImportRule::NoTimes, job.place, &job.record, 0);
             return Ok(());
         }
-        job.tell(key, state, intake);
+        job.count_odd_limit(key, state, intake);
         // Its rows were counted as they came.
-        intake.push(&job.draft(key, state))?;
+        intake.push(&job.draft_row(key, state))?;
         intake.read -= 1;
         Ok(())
     }
@@ -433,7 +449,7 @@ impl OpenRecords {
 
 impl KnownFacts {
     /// Takes what a record says.
-    fn update(&mut self, pairs: &RecordPairs<'_>) {
+    fn update_facts(&mut self, pairs: &RecordPairs<'_>) {
         for (key, field) in [
             ("user", &mut self.user),
             ("group", &mut self.group),
@@ -458,18 +474,18 @@ impl KnownFacts {
             ("start", &mut self.start),
             ("end", &mut self.end),
         ] {
-            if let Some(moment) = pairs.moment(key) {
+            if let Some(moment) = pairs.parse_moment(key) {
                 *field = moment;
             }
         }
         // A job that was sent back keeps its first time of eligibility in the records.
         self.eligible = self.eligible.max(self.requeued);
         // A routed job is queued again; its first queue counts.
-        if let Some(moment) = pairs.moment("qtime").filter(|_| self.queued == 0) {
+        if let Some(moment) = pairs.parse_moment("qtime").filter(|_| self.queued == 0) {
             self.queued = moment;
         }
         if let Some(text) = pairs.get("Resource_List.walltime") {
-            let limit = walltime(text);
+            let limit = parse_walltime(text);
             self.limit = limit.or(self.limit);
             self.odd |= limit.is_none() && !is_missing(text);
         }
@@ -484,23 +500,23 @@ impl KnownFacts {
         {
             self.nodes = exec_nodes(nodes);
         }
-        let (asked, held) = size(pairs);
-        self.asked = asked.or(self.asked);
-        self.held = held.or(self.held);
+        let (demand, allocation) = read_sizes(pairs);
+        self.asked = demand.or(self.asked);
+        self.held = allocation.or(self.held);
         if let Some(place) = pairs.get("Resource_List.place") {
             self.exclusive = place.split(|&b| b == b':').any(|word| word == b"excl" || word == b"exclhost");
         }
     }
 
     /// Keeps the time of the first record that it was queued.
-    fn hear(&mut self, record: &PbsRecord<'_>, utc: Option<i64>) {
+    fn note_queue_time(&mut self, record: &PbsRecord<'_>, utc: Option<i64>) {
         if record.kind == b'Q' && self.heard.local == 0 {
             self.heard = HeardTime { local: record.time, utc };
         }
     }
 
     /// Returns the way in which it ended, by its exit status.
-    fn outcome(&self) -> RecordState {
+    fn final_state(&self) -> RecordState {
         let over = self.limit.is_some_and(|limit| self.start > 0 && self.end - self.start >= i64::from(limit));
         match self.exit {
             Some(0) => RecordState::Completed,
@@ -516,14 +532,14 @@ impl KnownFacts {
     }
 
     /// Counts a limit that cannot be read.
-    fn tell(&self, key: &PbsKey, state: RecordState, intake: &mut RowIntake) {
+    fn count_odd_limit(&self, key: &PbsKey, state: RecordState, intake: &mut RowIntake) {
         if self.odd && self.limit.is_none() {
-            let seconds = self.draft(key, state).core_seconds();
-            intake.count(ImportRule::Field, self.place, &self.record, seconds);
+            let seconds = self.draft_row(key, state).core_seconds();
+            intake.count_rule(ImportRule::Field, self.place, &self.record, seconds);
         }
     }
 
-    fn draft(&self, key: &PbsKey, state: RecordState) -> RowDraft<'_> {
+    fn draft_row(&self, key: &PbsKey, state: RecordState) -> RowDraft<'_> {
         let mut draft = RowDraft::new(self.place, &self.record);
         let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
         draft.id = Some(match key.1 {
@@ -535,8 +551,8 @@ impl KnownFacts {
         (draft.user, draft.group, draft.account) = (&self.user, &self.group, &self.account);
         (draft.partition, draft.name, draft.canceller) = (&self.queue, &self.name, &self.requestor);
         draft.reservation = &self.reservation;
-        let created = if self.created > 0 { self.created } else { self.queued };
-        draft.submit = when(created);
+        let creation_time = if self.created > 0 { self.created } else { self.queued };
+        draft.submit = when(creation_time);
         draft.eligible = when(if self.eligible > 0 { self.eligible } else { self.queued });
         (draft.start, draft.end) = (when(self.start), when(self.end));
         if self.start > 0 && self.end >= self.start {
@@ -560,10 +576,10 @@ impl KnownFacts {
 }
 
 /// `1-1000`, `0-10:2,15`, as first, last and step.
-fn indices(text: &[u8]) -> Vec<(u32, u32, u32)> {
+fn parse_indices(text: &[u8]) -> Vec<(u32, u32, u32)> {
     /// An array has at most so many tasks: more are a number gone wrong.
     const MOST: u32 = 10_000_000;
-    let number = |text: &[u8]| digits(text).and_then(|n| u32::try_from(n).ok());
+    let number = |text: &[u8]| parse_digits(text).and_then(|n| u32::try_from(n).ok());
     let range = |part: &[u8]| {
         let (span, step) = part.split_at(memchr::memchr(b':', part).unwrap_or(part.len()));
         let (first, last) = span.split_at(memchr::memchr(b'-', span).unwrap_or(span.len()));
@@ -578,19 +594,19 @@ fn indices(text: &[u8]) -> Vec<(u32, u32, u32)> {
 
 /// Processor time and memory that a job used, of records that have them.
 fn job_usage(pairs: &RecordPairs<'_>) -> Option<RowUsage> {
-    let cpu = pairs.get("resources_used.cput").and_then(milliseconds);
-    let memory = pairs.get("resources_used.mem").and_then(bytes);
+    let cpu = pairs.get("resources_used.cput").and_then(parse_milliseconds);
+    let memory = pairs.get("resources_used.mem").and_then(parse_kilobytes);
     (cpu.is_some() || memory.is_some()).then(|| RowUsage::of_row(cpu, memory, None))
 }
 
 /// `[[[D:]H…:]MM:]SS`, perhaps with a fraction, or Slurm's `D-HH:MM:SS`, in seconds.
-fn walltime(text: &[u8]) -> Option<u32> {
-    span(text).or_else(|| {
+fn parse_walltime(text: &[u8]) -> Option<u32> {
+    parse_span(text).or_else(|| {
         let mut parts = text.splitn(2, |&b| b == b':');
-        let (days, rest) = (parts.next().and_then(digits)?, parts.next()?);
+        let (days, rest) = (parts.next().and_then(parse_digits)?, parts.next()?);
         // Hours, minutes and seconds.
         let clock = rest.iter().filter(|&&b| b == b':').count() == 2;
-        let seconds = u64::from(span(rest).filter(|_| clock)?) + days.checked_mul(86_400)?;
+        let seconds = u64::from(parse_span(rest).filter(|_| clock)?) + days.checked_mul(86_400)?;
         u32::try_from(seconds).ok().filter(|&s| s < u32::MAX - 8)
     })
 }
@@ -611,13 +627,13 @@ mod tests {
             ("x:00:00:00", None),
             ("", None),
         ] {
-            assert_eq!(walltime(text.as_bytes()), expected, "{text}");
+            assert_eq!(parse_walltime(text.as_bytes()), expected, "{text}");
         }
     }
 
     #[test]
     fn ids_name_jobs_tasks_arrays_and_reservations() {
-        let job = |id: &str| match named(id.as_bytes()) {
+        let job = |id: &str| match classify_id(id.as_bytes()) {
             PbsIdKind::Job(key) => Some(key),
             _ => None,
         };
@@ -626,28 +642,28 @@ mod tests {
         assert_eq!(job("6"), key(6, None, ""));
         assert_eq!(job("123[7].srv.site"), key(123, Some(7), "srv.site"));
         assert_eq!(job("123-7.srv"), key(123, Some(7), "srv"));
-        assert!(matches!(named(b"123[].srv"), PbsIdKind::Parent(123, server) if server == b"srv"));
-        assert!(matches!(named(b"S3011784.casper-pbs"), PbsIdKind::Reservation));
-        assert!(matches!(named(b"license"), PbsIdKind::Unreadable));
-        assert!(matches!(named(b"123[x].srv"), PbsIdKind::Unreadable));
+        assert!(matches!(classify_id(b"123[].srv"), PbsIdKind::Parent(123, server) if server == b"srv"));
+        assert!(matches!(classify_id(b"S3011784.casper-pbs"), PbsIdKind::Reservation));
+        assert!(matches!(classify_id(b"license"), PbsIdKind::Unreadable));
+        assert!(matches!(classify_id(b"123[x].srv"), PbsIdKind::Unreadable));
     }
 
     #[test]
     fn tasks_of_an_array_are_ranges() {
-        assert_eq!(indices(b"1-1000"), [(1, 1_000, 1)]);
-        assert_eq!(indices(b"0-10:2,15"), [(0, 10, 2), (15, 15, 1)]);
-        assert_eq!(indices(b"5-1,x,1-4000000000"), []);
+        assert_eq!(parse_indices(b"1-1000"), [(1, 1_000, 1)]);
+        assert_eq!(parse_indices(b"0-10:2,15"), [(0, 10, 2), (15, 15, 1)]);
+        assert_eq!(parse_indices(b"5-1,x,1-4000000000"), []);
     }
 
     #[test]
     fn records_have_a_date_a_letter_and_an_id() {
-        let record = PbsRecord::split(b"04/16/2025 10:19:48;E;7.srv;user=a").expect("a record");
+        let record = PbsRecord::split_line(b"04/16/2025 10:19:48;E;7.srv;user=a").expect("a record");
         assert_eq!(
             (record.time, record.kind, record.id, record.rest),
             (1_744_798_788, b'E', &b"7.srv"[..], &b"user=a"[..])
         );
-        assert!(PbsRecord::split(b"04/16/2025 10:19:48;E").is_none());
-        assert!(PbsRecord::split(b"13/16/2025 10:19:48;E;7;").is_none());
-        assert!(PbsRecord::split(b"short").is_none());
+        assert!(PbsRecord::split_line(b"04/16/2025 10:19:48;E").is_none());
+        assert!(PbsRecord::split_line(b"13/16/2025 10:19:48;E;7;").is_none());
+        assert!(PbsRecord::split_line(b"short").is_none());
     }
 }

@@ -1,60 +1,62 @@
 //! Demand and allocation of a PBS job, in the many ways in which records give them.
 
 use super::pairs::RecordPairs;
-use crate::text::{Amount, UNKNOWN, digits, leading};
+use crate::text::{Amount, UNKNOWN, parse_digits, split_leading};
 use std::collections::BTreeSet;
 
 /// Returns the demand and the allocation, each where the record gives it.
-pub(super) fn size(pairs: &RecordPairs<'_>) -> (Option<Amount>, Option<Amount>) {
+pub(super) fn read_sizes(pairs: &RecordPairs<'_>) -> (Option<Amount>, Option<Amount>) {
     let list = |name: &str| pairs.get(&format!("Resource_List.{name}"));
-    let count = |value: Option<&[u8]>| value.and_then(digits).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
-    let mut asked = Amount::UNKNOWN;
+    let count =
+        |value: Option<&[u8]>| value.and_then(parse_digits).and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+    let mut demand = Amount::UNKNOWN;
     if let Some(select) = list("select") {
-        asked = chunks(select, 1);
+        demand = sum_chunks(select, 1);
     } else if let Some(nodes) = list("nodes").or_else(|| list("neednodes")) {
-        asked = chunks(nodes, 1);
+        demand = sum_chunks(nodes, 1);
     }
     // `nodect=1:ppn=24:gpu=4`, as some sites write it.
-    if asked.cpus == UNKNOWN
+    if demand.cpus == UNKNOWN
         && let Some(nodes) = list("nodect").filter(|n| memchr::memchr(b':', n).is_some())
     {
-        asked = chunks(nodes, 1);
+        demand = sum_chunks(nodes, 1);
     }
     let or =
         |known: u32, other: Option<u32>| if known == UNKNOWN || known == 0 { other.unwrap_or(known) } else { known };
     let ncpus = count(list("ncpus"));
     // `ncpus` beside `nodes=N:ppn=M` is that of one node, and often just 1.
-    asked.cpus = or(asked.cpus, ncpus.or_else(|| count(list("procs"))));
-    asked.nodes = or(asked.nodes, list("nodect").and_then(leading).and_then(|(n, _)| u32::try_from(n).ok()));
+    demand.cpus = or(demand.cpus, ncpus.or_else(|| count(list("procs"))));
+    demand.nodes = or(demand.nodes, list("nodect").and_then(split_leading).and_then(|(n, _)| u32::try_from(n).ok()));
     let gpus = count(list("ngpus")).or_else(|| count(list("gpus"))).or_else(|| count(list("gpu")));
-    asked.gpus = or(asked.gpus, gpus);
-    if let Some(memory) = list("mem").and_then(bytes) {
-        asked.memory_kb = memory;
-    } else if asked.memory_kb == Amount::NO_MEMORY
-        && let Some(each) = list("pmem").and_then(bytes)
-        && asked.cpus != UNKNOWN
+    demand.gpus = or(demand.gpus, gpus);
+    if let Some(memory) = list("mem").and_then(parse_kilobytes) {
+        demand.memory_kb = memory;
+    } else if demand.memory_kb == Amount::NO_MEMORY
+        && let Some(each) = list("pmem").and_then(parse_kilobytes)
+        && demand.cpus != UNKNOWN
     {
         // Torque: of each process, one for each processor.
-        asked.memory_kb = each.saturating_mul(u64::from(asked.cpus));
+        demand.memory_kb = each.saturating_mul(u64::from(demand.cpus));
     }
-    let any = |amount: &Amount| amount.cpus != UNKNOWN || amount.nodes != UNKNOWN;
-    let held = held(pairs, &asked);
-    (Some(asked).filter(any), held.filter(any))
+    let is_stated = |amount: &Amount| amount.cpus != UNKNOWN || amount.nodes != UNKNOWN;
+    let allocation = read_allocation(pairs, &demand);
+    (Some(demand).filter(is_stated), allocation.filter(is_stated))
 }
 
-fn held(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
-    let slots = pairs.get("total_execution_slots").and_then(digits).and_then(|n| u32::try_from(n).ok());
-    let vnodes = pairs.get("exec_vnode").map(|text| chunks(text, 0));
-    let hosts = pairs.get("exec_host").map(hosts);
+fn read_allocation(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
+    let slots = pairs.get("total_execution_slots").and_then(parse_digits).and_then(|n| u32::try_from(n).ok());
+    let vnodes = pairs.get("exec_vnode").map(|text| sum_chunks(text, 0));
+    let hosts = pairs.get("exec_host").map(count_hosts);
     if slots.is_none() && vnodes.is_none() && hosts.is_none() {
         return None;
     }
-    let known = |n: u32| (n != UNKNOWN && n > 0).then_some(n);
-    let in_vnodes = vnodes.and_then(|v| known(v.cpus));
+    let positive_count = |n: u32| (n != UNKNOWN && n > 0).then_some(n);
+    let in_vnodes = vnodes.and_then(|v| positive_count(v.cpus));
     // Places of Cobalt are whole nodes, and say nothing of processors.
     let block = is_block(pairs);
-    let places = block || pairs.get("exec_host").is_some_and(|text| numbered(text).is_some());
-    let in_hosts = hosts.as_ref().filter(|_| !places || asked.cpus == UNKNOWN).and_then(|(cpus, _)| known(*cpus));
+    let places = block || pairs.get("exec_host").is_some_and(|text| parse_node_numbers(text).is_some());
+    let in_hosts =
+        hosts.as_ref().filter(|_| !places || asked.cpus == UNKNOWN).and_then(|(cpus, _)| positive_count(*cpus));
     let cpus = slots.or(in_vnodes).or(in_hosts).unwrap_or(asked.cpus);
     let names = pairs.get("exec_host").or_else(|| pairs.get("exec_vnode")).map(exec_nodes).unwrap_or_default();
     let nodes = match names.is_empty() {
@@ -62,7 +64,7 @@ fn held(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
         true => UNKNOWN,
         false => names.split(|&b| b == b',').count() as u32,
     };
-    let gpus = vnodes.and_then(|v| known(v.gpus)).unwrap_or(asked.gpus);
+    let gpus = vnodes.and_then(|v| positive_count(v.gpus)).unwrap_or(asked.gpus);
     let memory = vnodes.map(|v| v.memory_kb).filter(|&kb| kb != Amount::NO_MEMORY);
     Some(Amount { cpus, nodes, gpus, memory_kb: memory.unwrap_or(asked.memory_kb) })
 }
@@ -70,7 +72,7 @@ fn held(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
 /// `4:ppn=8:gpus=1+1:ppn=2`, `2:ncpus=36:mpiprocs=36`, `(n1:ncpus=8:mem=1gb:ngpus=1)+(n2:ncpus=8)`:
 /// the sum. What is no number before the first colon is the name of a node; `each` is how many
 /// processors a chunk has that does not say.
-fn chunks(text: &[u8], each: u32) -> Amount {
+fn sum_chunks(text: &[u8], each: u32) -> Amount {
     let mut sum = Amount { cpus: 0, nodes: 0, gpus: 0, memory_kb: 0 };
     let mut memory = false;
     for chunk in text.split(|&b| b == b'+') {
@@ -79,18 +81,18 @@ fn chunks(text: &[u8], each: u32) -> Amount {
         let chunk = chunk.strip_suffix(b")").unwrap_or(chunk);
         let mut parts = chunk.split(|&b| b == b':');
         let first = parts.next().unwrap_or_default();
-        let count = digits(first).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        let count = parse_digits(first).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
         let (mut cpus, mut gpus) = (each, 0);
         for part in parts {
             let Some(equals) = memchr::memchr(b'=', part) else { continue };
             let value = &part[equals + 1..];
-            let number = || digits(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+            let number = || parse_digits(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
             match &part[..equals] {
                 b"ppn" | b"ncpus" => cpus = number(),
                 b"gpus" | b"ngpus" | b"gpu" => gpus = number(),
                 b"mem" => {
                     memory = true;
-                    let kb = bytes(value).unwrap_or(0).saturating_mul(u64::from(count));
+                    let kb = parse_kilobytes(value).unwrap_or(0).saturating_mul(u64::from(count));
                     sum.memory_kb = sum.memory_kb.saturating_add(kb);
                 }
                 _ => {}
@@ -108,7 +110,7 @@ fn chunks(text: &[u8], each: u32) -> Amount {
 }
 
 /// The processors and the terms of `n1/0+n1/1`, `n1/0-31`, `n1/0*8`, `n1/0,2,4-7`.
-fn hosts(text: &[u8]) -> (u32, usize) {
+fn count_hosts(text: &[u8]) -> (u32, usize) {
     let mut cpus: u64 = 0;
     let mut terms = 0;
     for term in text.split(|&b| b == b'+') {
@@ -119,11 +121,11 @@ fn hosts(text: &[u8]) -> (u32, usize) {
         };
         let index = &term[slash + 1..];
         if let Some(star) = memchr::memchr(b'*', index) {
-            cpus += digits(&index[star + 1..]).unwrap_or(0);
+            cpus += parse_digits(&index[star + 1..]).unwrap_or(0);
             continue;
         }
         for range in index.split(|&b| b == b',') {
-            let mut ends = range.split(|&b| b == b'-').map(digits);
+            let mut ends = range.split(|&b| b == b'-').map(parse_digits);
             let (from, to) = (ends.next().flatten(), ends.next().flatten());
             cpus += match (from, to) {
                 (Some(from), Some(to)) if to >= from => to - from + 1,
@@ -137,20 +139,21 @@ fn hosts(text: &[u8]) -> (u32, usize) {
 /// Returns whether a job had a block of nodes with a name of its own, as Cobalt calls those of Blue
 /// Gene: `MIR-00000-33331-512`.
 pub(super) fn is_block(pairs: &RecordPairs<'_>) -> bool {
-    let several = pairs.get("Resource_List.nodect").and_then(digits).is_some_and(|nodes| nodes > 1);
-    let one = |text: &[u8]| !text.iter().any(|b| b"/+,:(*".contains(b)) && numbered(text).is_none();
-    several && pairs.get("exec_host").is_some_and(one)
+    let several = pairs.get("Resource_List.nodect").and_then(parse_digits).is_some_and(|nodes| nodes > 1);
+    let is_single_name =
+        |text: &[u8]| !text.iter().any(|b| b"/+,:(*".contains(b)) && parse_node_numbers(text).is_none();
+    several && pairs.get("exec_host").is_some_and(is_single_name)
 }
 
 /// Nodes of a machine without names for them, as Cobalt writes their numbers: `0-4,6-128`.
-fn numbered(text: &[u8]) -> Option<Vec<u64>> {
+fn parse_node_numbers(text: &[u8]) -> Option<Vec<u64>> {
     /// No machine has more nodes; more are a number gone wrong.
     const MOST: usize = 1 << 20;
     let mut numbers = Vec::new();
     for range in text.split(|&b| b == b',') {
         let (first, last) = range.split_at(memchr::memchr(b'-', range).unwrap_or(range.len()));
-        let first = digits(first)?;
-        let last = last.strip_prefix(b"-").map_or(Some(first), digits).filter(|&last| last >= first)?;
+        let first = parse_digits(first)?;
+        let last = last.strip_prefix(b"-").map_or(Some(first), parse_digits).filter(|&last| last >= first)?;
         if last - first >= MOST as u64 || numbers.len() > MOST {
             return None;
         }
@@ -162,10 +165,10 @@ fn numbered(text: &[u8]) -> Option<Vec<u64>> {
 /// The distinct hosts of `exec_host` or `exec_vnode`, parted by commas. A vnode of a host, `n1[0]`,
 /// is that host.
 pub(super) fn exec_nodes(text: &[u8]) -> Vec<u8> {
-    if let Some(numbers) = numbered(text) {
+    if let Some(numbers) = parse_node_numbers(text) {
         return numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",").into_bytes();
     }
-    let mut seen = BTreeSet::new();
+    let mut seen_names = BTreeSet::new();
     let mut names = Vec::new();
     for term in text.split(|&b| b == b'+') {
         let term = term.trim_ascii();
@@ -175,7 +178,7 @@ pub(super) fn exec_nodes(text: &[u8]) -> Vec<u8> {
         // Hosts in brackets are those of records made anonymous.
         let bracket = name.iter().skip(1).position(|&b| b == b'[').map(|at| at + 1);
         let name = bracket.map_or(name, |at| &name[..at]);
-        if !name.is_empty() && seen.insert(name) {
+        if !name.is_empty() && seen_names.insert(name) {
             names.push(name);
         }
     }
@@ -183,8 +186,8 @@ pub(super) fn exec_nodes(text: &[u8]) -> Vec<u8> {
 }
 
 /// `10gb`, `1993mb`, `10485760kb`, `664b`, words of 8 bytes (`4kw`), in kilobytes.
-pub(super) fn bytes(text: &[u8]) -> Option<u64> {
-    let (number, unit) = leading(text)?;
+pub(super) fn parse_kilobytes(text: &[u8]) -> Option<u64> {
+    let (number, unit) = split_leading(text)?;
     let unit = unit.to_ascii_lowercase();
     let (scale, word) = match unit.as_slice() {
         b"" | b"b" => return Some(number.div_ceil(1024)),
@@ -207,7 +210,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> (u32, u32, u32) {
-        let held = size(&RecordPairs::split(text.as_bytes())).1.expect("held");
+        let held = read_sizes(&RecordPairs::split_pairs(text.as_bytes())).1.expect("held");
         (held.cpus, held.nodes, held.gpus)
     }
 
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn requests_are_summed_over_their_chunks() {
-        let asked = |text: &str| size(&RecordPairs::split(text.as_bytes())).0.expect("asked");
+        let asked = |text: &str| read_sizes(&RecordPairs::split_pairs(text.as_bytes())).0.expect("asked");
         let torque = asked("Resource_List.nodes=4:ppn=8:gpus=1+1:ppn=2 Resource_List.ncpus=1");
         assert_eq!((torque.cpus, torque.nodes, torque.gpus), (34, 5, 4));
         let pbs = asked("Resource_List.select=2:ncpus=36:mem=4gb Resource_List.ncpus=72");
@@ -243,9 +246,9 @@ mod tests {
 
     #[test]
     fn memory_has_units_of_bytes_and_words() {
-        assert_eq!(bytes(b"10gb"), Some(10 << 20));
-        assert_eq!(bytes(b"664b"), Some(1));
-        assert_eq!(bytes(b"4kw"), Some(32));
-        assert_eq!(bytes(b"4xb"), None);
+        assert_eq!(parse_kilobytes(b"10gb"), Some(10 << 20));
+        assert_eq!(parse_kilobytes(b"664b"), Some(1));
+        assert_eq!(parse_kilobytes(b"4kw"), Some(32));
+        assert_eq!(parse_kilobytes(b"4xb"), None);
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::error::SiteError;
 use crate::text::{
-    Id, RecordState, TimeForm, decimal, is_missing, limit_minutes, limit_span, memory_request, span, state, tres,
+    Id, RecordState, TimeForm, is_missing, limit_minutes, limit_span, memory_request, parse_decimal, parse_span,
+    parse_tres, split_state,
 };
 
 macro_rules! columns {
@@ -15,7 +16,7 @@ macro_rules! columns {
         pub(crate) const COLUMNS: usize = [$(SacctColumn::$column,)*].len();
 
         /// The column of a name in small letters, without blanks, hyphens and underscores.
-        fn named(name: &str) -> Option<SacctColumn> {
+        fn match_plain_name(name: &str) -> Option<SacctColumn> {
             match name { $($($name)|+ => Some(SacctColumn::$column),)* _ => None }
         }
     };
@@ -219,7 +220,7 @@ pub(crate) enum StateCode {
 
 impl StateCode {
     /// The word of a number.
-    pub(super) fn word(self, number: u64) -> &'static str {
+    pub(super) fn state_word(self, number: u64) -> &'static str {
         const SLURM: [&str; 12] = [
             "PENDING",
             "RUNNING",
@@ -260,7 +261,7 @@ impl StateCode {
 
 /// Parses a name of `--columns`: `AllocCPUS`, `AllocCPUS/1000`, `ElapsedRaw*60`,
 /// `Start+1672531200`.
-pub(crate) fn said(name: &str) -> (Option<SacctColumn>, ValueChange) {
+pub(crate) fn parse_column_name(name: &str) -> (Option<SacctColumn>, ValueChange) {
     let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0);
     let sign = name.find(['/', '+', '*']);
     let (name, change) = match sign.map(|at| (&name[..at], &name[at..=at], number(&name[at + 1..]))) {
@@ -269,7 +270,7 @@ pub(crate) fn said(name: &str) -> (Option<SacctColumn>, ValueChange) {
         Some((base, _, Some(by))) => (base, ValueChange::Plus(by)),
         _ => (name, ValueChange::Keep),
     };
-    match column(name) {
+    match find_column(name) {
         Some(SacctColumn::JobKey) => (Some(SacctColumn::JobId), ValueChange::Key),
         Some(SacctColumn::SlurmState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Slurm)),
         Some(SacctColumn::CondorState) => (Some(SacctColumn::State), ValueChange::Code(StateCode::Condor)),
@@ -279,26 +280,26 @@ pub(crate) fn said(name: &str) -> (Option<SacctColumn>, ValueChange) {
     }
 }
 
-fn plain(name: &str) -> String {
+fn plain_name(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-pub(crate) fn column(name: &str) -> Option<SacctColumn> {
-    named(&plain(name))
+pub(crate) fn find_column(name: &str) -> Option<SacctColumn> {
+    match_plain_name(&plain_name(name))
 }
 
 /// Returns whether a name is a column of sacct, of use or not.
 pub(crate) fn is_column(name: &str) -> bool {
-    let name = plain(name);
-    let known = |list: &[&str]| list.contains(&name.as_str());
-    named(&name).is_some() || known(FREE) || known(UNUSED) || known(UNUSED_ELSEWHERE)
+    let name = plain_name(name);
+    let is_in = |list: &[&str]| list.contains(&name.as_str());
+    match_plain_name(&name).is_some() || is_in(FREE) || is_in(UNUSED) || is_in(UNUSED_ELSEWHERE)
 }
 
 /// Returns whether a name is one that sacct itself prints, of use or not: no word of another table.
 pub(crate) fn is_of_sacct(name: &str) -> bool {
     let small = name.to_ascii_lowercase();
-    let listed = |list: &[&str]| list.contains(&small.as_str());
-    name.is_empty() || is_canonical(name) || listed(FREE) || listed(UNUSED)
+    let is_in = |list: &[&str]| list.contains(&small.as_str());
+    name.is_empty() || is_canonical(name) || is_in(FREE) || is_in(UNUSED)
 }
 
 /// Returns whether a name is sacct's own of a column, not one of another table for the same.
@@ -351,12 +352,12 @@ pub(crate) fn is_canonical(name: &str) -> bool {
 
 /// Returns whether a column is free text.
 pub(crate) fn is_free(name: &str) -> bool {
-    FREE.contains(&plain(name).as_str())
+    FREE.contains(&plain_name(name).as_str())
 }
 
 /// The names of a layout, given by its name or as a list.
-pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
-    if let Some(preset) = crate::readers::table::preset(given) {
+pub(crate) fn layout_names(given: &str) -> Result<Vec<String>, SiteError> {
+    if let Some(preset) = crate::readers::table::find_preset(given) {
         return Ok(preset.columns.iter().map(|(_, ours)| (*ours).to_string()).collect());
     }
     let names: Vec<String> = given
@@ -364,10 +365,12 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
         .filter(|n| !n.is_empty())
         .map(|n| n.split('%').next().unwrap_or(n).to_string())
         .collect();
-    if let Some(name) = names.iter().find(|name| said(name).0.is_none() && !is_column(name) && name.as_str() != "-") {
+    if let Some(name) =
+        names.iter().find(|name| parse_column_name(name).0.is_none() && !is_column(name) && name.as_str() != "-")
+    {
         return Err(SiteError::BadColumn { name: name.clone() });
     }
-    let of = |name: &String| said(name).0;
+    let of = |name: &String| parse_column_name(name).0;
     let again =
         |(at, name): &(usize, &String)| of(name).is_some() && names[..*at].iter().any(|before| of(before) == of(name));
     match names.iter().enumerate().find(again) {
@@ -383,18 +386,22 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
 }
 
 /// Returns whether a text may stand in a column.
-pub(super) fn holds(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
+pub(super) fn can_hold(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
     if matches!(column, SacctColumn::JobId) {
-        return Id::read(text).is_some();
+        return Id::parse_id(text).is_some();
     }
     if is_missing(text) {
         return true;
     }
-    let number = || decimal(text).is_some();
+    let number = || parse_decimal(text).is_some();
     match column {
-        SacctColumn::JobIdRaw => Id::read(text).is_some(),
-        SacctColumn::Submit | SacctColumn::Eligible | SacctColumn::Start | SacctColumn::End => form.read(text).is_ok(),
-        SacctColumn::Elapsed | SacctColumn::ElapsedRaw | SacctColumn::Suspended => span(text).is_some() || number(),
+        SacctColumn::JobIdRaw => Id::parse_id(text).is_some(),
+        SacctColumn::Submit | SacctColumn::Eligible | SacctColumn::Start | SacctColumn::End => {
+            form.read_time(text).is_ok()
+        }
+        SacctColumn::Elapsed | SacctColumn::ElapsedRaw | SacctColumn::Suspended => {
+            parse_span(text).is_some() || number()
+        }
         SacctColumn::TimeLimit | SacctColumn::TimeLimitRaw => {
             limit_minutes(text).or_else(|| limit_span(text)).is_some()
         }
@@ -404,11 +411,11 @@ pub(super) fn holds(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
         | SacctColumn::AllocNodes
         | SacctColumn::Priority => number(),
         SacctColumn::ReqCpus | SacctColumn::AllocCpus | SacctColumn::ReqGpus | SacctColumn::AllocGpus => number(),
-        SacctColumn::ReqNodes => crate::text::leading(text).is_some(),
+        SacctColumn::ReqNodes => crate::text::split_leading(text).is_some(),
         SacctColumn::State => is_state(text),
         SacctColumn::ExitCode => text.iter().all(|b| b.is_ascii_digit() || *b == b':'),
         SacctColumn::ReqMem => memory_request(text).is_some(),
-        SacctColumn::ReqTres | SacctColumn::AllocTres => tres(text).is_some(),
+        SacctColumn::ReqTres | SacctColumn::AllocTres => parse_tres(text).is_some(),
         SacctColumn::NodeList | SacctColumn::Nodes => !text.contains(&b'='),
         SacctColumn::User | SacctColumn::Account | SacctColumn::Partition | SacctColumn::Qos => !text.contains(&b' '),
         _ => true,
@@ -418,7 +425,8 @@ pub(super) fn holds(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
 /// A state that is known, or what looks like one.
 fn is_state(text: &[u8]) -> bool {
     let word = text.split(|b| *b == b' ').next().unwrap_or_default();
-    state(text).0 != RecordState::Other || (word.len() > 3 && word.iter().all(|b| b.is_ascii_uppercase() || *b == b'_'))
+    split_state(text).0 != RecordState::Other
+        || (word.len() > 3 && word.iter().all(|b| b.is_ascii_uppercase() || *b == b'_'))
 }
 
 /// Columns of use, beside the number of tasks.
@@ -431,37 +439,37 @@ mod tests {
 
     #[test]
     fn names_have_any_case() {
-        assert_eq!(column("JOBIDRAW"), Some(SacctColumn::JobIdRaw));
-        assert_eq!(column("submit_time"), Some(SacctColumn::Submit));
-        assert_eq!(column("AveRSS"), None);
-        assert_eq!(column("MaxRSS"), Some(SacctColumn::MaxRss));
+        assert_eq!(find_column("JOBIDRAW"), Some(SacctColumn::JobIdRaw));
+        assert_eq!(find_column("submit_time"), Some(SacctColumn::Submit));
+        assert_eq!(find_column("AveRSS"), None);
+        assert_eq!(find_column("MaxRSS"), Some(SacctColumn::MaxRss));
         assert!(is_column("AveRSS") && is_column("job_name") && !is_column("4711"));
         assert!(is_free("SubmitLine") && !is_free("NodeList"));
     }
 
     #[test]
     fn values_may_be_changed_on_the_way() {
-        assert_eq!(said("AllocCPUS/100"), (Some(SacctColumn::AllocCpus), ValueChange::Over(100)));
-        assert_eq!(said("Start+60"), (Some(SacctColumn::Start), ValueChange::Plus(60)));
-        assert_eq!(said("ElapsedRaw*60"), (Some(SacctColumn::ElapsedRaw), ValueChange::Times(60)));
-        assert_eq!(said("JobKey"), (Some(SacctColumn::JobId), ValueChange::Key));
-        assert_eq!(said("Colour/7"), (None, ValueChange::Over(7)));
+        assert_eq!(parse_column_name("AllocCPUS/100"), (Some(SacctColumn::AllocCpus), ValueChange::Over(100)));
+        assert_eq!(parse_column_name("Start+60"), (Some(SacctColumn::Start), ValueChange::Plus(60)));
+        assert_eq!(parse_column_name("ElapsedRaw*60"), (Some(SacctColumn::ElapsedRaw), ValueChange::Times(60)));
+        assert_eq!(parse_column_name("JobKey"), (Some(SacctColumn::JobId), ValueChange::Key));
+        assert_eq!(parse_column_name("Colour/7"), (None, ValueChange::Over(7)));
     }
 
     #[test]
     fn layouts_have_names_or_are_lists() {
-        assert_eq!(layout("xdmod").expect("a layout").len(), 26);
-        assert_eq!(layout("JobIDRaw,NodeList%200,-").expect("a list"), ["JobIDRaw", "NodeList", "-"]);
-        assert!(matches!(layout("JobID,Colour"), Err(SiteError::BadColumn { name }) if name == "Colour"));
+        assert_eq!(layout_names("xdmod").expect("a layout").len(), 26);
+        assert_eq!(layout_names("JobIDRaw,NodeList%200,-").expect("a list"), ["JobIDRaw", "NodeList", "-"]);
+        assert!(matches!(layout_names("JobID,Colour"), Err(SiteError::BadColumn { name }) if name == "Colour"));
         // Each name once, however it is written; columns that are not read may have any.
         for (list, told) in [
             ("AllocCPUS,AllocCPUS", "`AllocCPUS` is named twice;"),
             ("AllocCPUS,Start,ncpus/2", "`ncpus/2` is named twice (as `AllocCPUS`)"),
             ("JobID,JobKey", "`JobKey` is named twice (as `JobID`)"),
         ] {
-            let error = layout(list).expect_err("twice").to_string();
+            let error = layout_names(list).expect_err("twice").to_string();
             assert!(error.contains(told), "{error}");
         }
-        assert_eq!(layout("-,JobID,-,Comment,Comment").expect("a list").len(), 5);
+        assert_eq!(layout_names("-,JobID,-,Comment,Comment").expect("a list").len(), 5);
     }
 }

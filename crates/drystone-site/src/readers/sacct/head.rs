@@ -14,7 +14,7 @@ pub(super) struct TextHead {
 impl TextHead {
     /// Reads the beginning. Returns it, and the text from its first byte on; an error that comes
     /// within the beginning comes again behind it.
-    pub(super) fn read<R: Read>(mut input: R) -> (TextHead, impl Read) {
+    pub(super) fn read_head<R: Read>(mut input: R) -> (TextHead, impl Read) {
         let mut bytes = Vec::new();
         let trouble = input.by_ref().take(HEAD).read_to_end(&mut bytes).err();
         let head = TextHead { bytes: bytes.clone() };
@@ -22,7 +22,7 @@ impl TextHead {
     }
 
     /// Returns its whole lines but messages of `sacct` and remarks.
-    pub(super) fn rows(&self) -> Vec<&[u8]> {
+    pub(super) fn whole_rows(&self) -> Vec<&[u8]> {
         let mut lines: Vec<&[u8]> = self.bytes.split(|byte| *byte == b'\n').collect();
         if self.bytes.len() as u64 >= HEAD {
             lines.pop();

@@ -1,10 +1,11 @@
 //! The header line: which columns, parted by what.
 
 use super::columns::{
-    SacctColumn, USAGE_COLUMNS, ValueChange, holds, is_canonical, is_column, is_free, is_of_sacct, layout, said,
+    SacctColumn, USAGE_COLUMNS, ValueChange, can_hold, is_canonical, is_column, is_free, is_of_sacct, layout_names,
+    parse_column_name,
 };
 use crate::error::SiteError;
-use crate::readers::table::{preset, roles};
+use crate::readers::table::{find_preset, find_roles};
 use crate::text::is_missing;
 
 /// Layout of rows.
@@ -56,12 +57,12 @@ impl RowHeader {
         let Ok(text) = std::str::from_utf8(line) else { return FirstLine::Row };
         let text = text.strip_prefix('#').map_or(text, str::trim_start);
         let words = text.split_whitespace().collect::<Vec<_>>();
-        let padded = words.len() > 1 && words.iter().filter(|w| is_column(w)).count() * 2 > words.len();
+        let is_padded = words.len() > 1 && words.iter().filter(|w| is_column(w)).count() * 2 > words.len();
         let delimiter = match delimiter {
             Some(given) => given.to_string(),
-            None if text.starts_with(' ') && padded => return FirstLine::Padded,
-            None => match guess(text) {
-                Some(delimiter) if delimiter.trim_matches(' ').is_empty() && padded => return FirstLine::Padded,
+            None if text.starts_with(' ') && is_padded => return FirstLine::Padded,
+            None => match guess_delimiter(text) {
+                Some(delimiter) if delimiter.trim_matches(' ').is_empty() && is_padded => return FirstLine::Padded,
                 Some(delimiter) => delimiter,
                 // One column only is possible, but of no use.
                 None => return FirstLine::Row,
@@ -73,12 +74,13 @@ impl RowHeader {
         if trailing {
             names.pop();
         }
-        let known = names.iter().filter(|name| is_column(name)).count();
+        let known_count = names.iter().filter(|name| is_column(name)).count();
         // A table of another kind, some of whose names are known.
         let words = names.iter().all(|name| name.is_empty() || name.starts_with(|c: char| c.is_alphabetic()));
-        let alike = || known + names.iter().filter(|name| !is_column(name) && !roles(name).is_empty()).count();
-        let named = known * 2 > names.len() || (known > 2 && words && alike() * 2 > names.len());
-        if !named || known < 2.min(names.len()) {
+        let alike =
+            || known_count + names.iter().filter(|name| !is_column(name) && !find_roles(name).is_empty()).count();
+        let has_names = known_count * 2 > names.len() || (known_count > 2 && words && alike() * 2 > names.len());
+        if !has_names || known_count < 2.min(names.len()) {
             return FirstLine::Row;
         }
         let mut header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
@@ -88,15 +90,19 @@ impl RowHeader {
 
     /// By a layout's name or a list of columns, which count whether the first line names them
     /// or not; and whether it does.
-    pub(crate) fn told(columns: &str, first: &[u8], delimiter: Option<&str>) -> Result<(RowHeader, bool), SiteError> {
-        let names = layout(columns)?;
+    pub(crate) fn from_layout(
+        columns: &str,
+        first: &[u8],
+        delimiter: Option<&str>,
+    ) -> Result<(RowHeader, bool), SiteError> {
+        let names = layout_names(columns)?;
         let text = String::from_utf8_lossy(first).into_owned();
         let delimiter = match delimiter {
             Some(given) => given.to_string(),
             None => {
-                let own = guess(&text)
+                let own = guess_delimiter(&text)
                     .filter(|d| !d.trim_matches(' ').is_empty() && text.matches(d.as_str()).count() + 1 >= names.len());
-                own.unwrap_or_else(|| char::from(parting(first, names.len())).to_string())
+                own.unwrap_or_else(|| char::from(find_delimiter(first, names.len())).to_string())
             }
         };
         let mut fields: Vec<&str> = text.split(delimiter.as_str()).map(|name| name.trim().trim_matches('"')).collect();
@@ -106,11 +112,12 @@ impl RowHeader {
             fields.pop();
         }
         // The columns of a table that is known may stand in any order.
-        if let Some(preset) = preset(columns) {
-            let ours = |name: &str| preset.columns.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
-            if fields.iter().filter(|name| ours(name).is_some()).count() > 2 {
+        if let Some(preset) = find_preset(columns) {
+            let preset_column =
+                |name: &str| preset.columns.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
+            if fields.iter().filter(|name| preset_column(name).is_some()).count() > 2 {
                 let names: Vec<String> =
-                    fields.iter().map(|name| ours(name).map_or("-", |(_, ours)| *ours).to_string()).collect();
+                    fields.iter().map(|name| preset_column(name).map_or("-", |(_, ours)| *ours).to_string()).collect();
                 let mut header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
                 header.quoted |= is_quoted(&text, &header.delimiter);
                 return Ok((header, true));
@@ -129,48 +136,50 @@ impl RowHeader {
         let mut header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
         header.quoted |= is_quoted(&text, &header.delimiter);
         let form = crate::text::TimeForm::default();
-        let formed = header.formed_values(&fields);
+        let form_checks = header.formed_values(&fields);
         // Where a job's number stands there is a row, however odd.
-        let numbered = fields.iter().zip(header.columns.iter().zip(&header.changes)).any(|(text, (column, change))| {
-            *column == Some(SacctColumn::JobId)
-                && *change == ValueChange::Keep
-                && holds(SacctColumn::JobId, text.as_bytes(), &form)
-        });
-        let names_stand_there =
-            !numbered && !formed.is_empty() && formed.iter().filter(|fits| !**fits).count() * 2 > formed.len();
+        let has_job_number =
+            fields.iter().zip(header.columns.iter().zip(&header.changes)).any(|(text, (column, change))| {
+                *column == Some(SacctColumn::JobId)
+                    && *change == ValueChange::Keep
+                    && can_hold(SacctColumn::JobId, text.as_bytes(), &form)
+            });
+        let names_stand_there = !has_job_number
+            && !form_checks.is_empty()
+            && form_checks.iter().filter(|fits| !**fits).count() * 2 > form_checks.len();
         Ok((header, names_stand_there))
     }
 
     fn new(names: &[String], delimiter: Vec<u8>) -> RowHeader {
         let (mut columns, changes): (Vec<Option<SacctColumn>>, Vec<ValueChange>) =
-            names.iter().map(|name| said(name)).unzip();
+            names.iter().map(|name| parse_column_name(name)).unzip();
         // Of several columns of one meaning that with sacct's own name counts, else the first.
-        let mut doubled = Vec::new();
+        let mut duplicates = Vec::new();
         for at in 0..columns.len() {
             let Some(first) = columns[..at].iter().position(|column| column.is_some() && *column == columns[at]) else {
                 continue;
             };
             let better = is_canonical(&names[at]) && !is_canonical(&names[first]);
-            let (kept, other) = if better { (at, first) } else { (first, at) };
-            doubled.push((kept, other));
-            columns[other] = None;
+            let (winner, duplicate) = if better { (at, first) } else { (first, at) };
+            duplicates.push((winner, duplicate));
+            columns[duplicate] = None;
         }
-        let ignored = names.iter().zip(&columns).filter(|(_, c)| c.is_none()).map(|(n, _)| n.clone()).collect();
-        let quoted = matches!(delimiter.as_slice(), b"," | b";");
+        let ignored_names = names.iter().zip(&columns).filter(|(_, c)| c.is_none()).map(|(n, _)| n.clone()).collect();
+        let allows_quotes = matches!(delimiter.as_slice(), b"," | b";");
         let free = names.last().is_some_and(|name| is_free(name));
         let flexible = names.iter().zip(&columns).map(|(name, column)| {
             let lists = matches!(
                 column,
                 Some(SacctColumn::NodeList | SacctColumn::Nodes | SacctColumn::ReqTres | SacctColumn::AllocTres)
             );
-            is_free(name) || *column == Some(SacctColumn::Constraints) || (lists && quoted)
+            is_free(name) || *column == Some(SacctColumn::Constraints) || (lists && allows_quotes)
         });
         let flexible = flexible.collect();
         let has = |wanted: &[SacctColumn]| columns.iter().flatten().any(|column| wanted.contains(column));
         RowHeader {
-            ignored,
+            ignored: ignored_names,
             delimiter,
-            quoted,
+            quoted: allows_quotes,
             free,
             flexible,
             trailing: false,
@@ -179,7 +188,7 @@ impl RowHeader {
             composed: has(&[SacctColumn::TaskId, SacctColumn::JobIndex, SacctColumn::ArrayId, SacctColumn::ArrayTasks]),
             numbered: !has(&[SacctColumn::JobId, SacctColumn::JobIdRaw]),
             used: has(USAGE_COLUMNS),
-            doubled,
+            doubled: duplicates,
             changes,
             columns,
         }
@@ -189,11 +198,12 @@ impl RowHeader {
     /// form. Names of columns do not.
     fn formed_values(&self, fields: &[&str]) -> Vec<bool> {
         let form = crate::text::TimeForm::default();
-        let typed = fields.iter().zip(self.columns.iter().zip(&self.changes));
-        let typed = typed.filter_map(|(text, (column, change))| Some((text.as_bytes(), (*column)?, *change)));
-        typed
+        let typed_values = fields.iter().zip(self.columns.iter().zip(&self.changes));
+        let column_values =
+            typed_values.filter_map(|(text, (column, change))| Some((text.as_bytes(), (*column)?, *change)));
+        column_values
             .filter(|(text, column, change)| *change != ValueChange::Key && has_form(*column) && !text.is_empty())
-            .map(|(text, column, _)| holds(column, text, &form))
+            .map(|(text, column, _)| can_hold(column, text, &form))
             .collect()
     }
 
@@ -205,12 +215,12 @@ impl RowHeader {
             .map(|value| value.trim().trim_matches('"'))
             .map(|value| if is_missing(value.as_bytes()) { "" } else { value })
             .collect();
-        let formed = self.formed_values(&fields);
-        fields.len() == self.columns.len() && formed.len() > 1 && !formed.contains(&true)
+        let form_checks = self.formed_values(&fields);
+        fields.len() == self.columns.len() && form_checks.len() > 1 && !form_checks.contains(&true)
     }
 
     /// Returns whether it has one of these columns.
-    pub(crate) fn has(&self, wanted: &[SacctColumn]) -> bool {
+    pub(crate) fn has_any(&self, wanted: &[SacctColumn]) -> bool {
         self.columns.iter().flatten().any(|column| wanted.contains(column))
     }
 }
@@ -229,8 +239,8 @@ pub(crate) fn names_of(line: &[u8], delimiter: &[u8]) -> Vec<String> {
 
 /// Returns the text between the first two names of columns, or the separator of most of a line
 /// whose names have blanks and colons.
-fn guess(text: &str) -> Option<String> {
-    let between = between(text);
+fn guess_delimiter(text: &str) -> Option<String> {
+    let between = text_between_names(text);
     let usual = ["|", ",", "\t", ";", "\u{1f}"];
     if between.as_deref().is_some_and(|own| own.trim_matches([' ', ':', '.']).is_empty()) {
         let most = usual.into_iter().map(|part| (text.matches(part).count(), part)).max_by_key(|(count, _)| *count);
@@ -242,7 +252,7 @@ fn guess(text: &str) -> Option<String> {
 }
 
 /// Returns the text between the first two names of columns.
-fn between(text: &str) -> Option<String> {
+fn text_between_names(text: &str) -> Option<String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '"';
     let first = text.find(|c| !letter(c))?;
     let rest = &text[first..];
@@ -259,7 +269,7 @@ fn between(text: &str) -> Option<String> {
 
 /// The delimiter of rows without a header: of the usual ones that which makes as many columns, or
 /// nearly so.
-fn parting(line: &[u8], columns: usize) -> u8 {
+fn find_delimiter(line: &[u8], columns: usize) -> u8 {
     let count = |delimiter: u8| line.iter().filter(|&&b| b == delimiter).count() + 1;
     let candidates = [b'|', b'\t', b';', b',', 0x1f, b'^'];
     // Blanks part what nothing else does.
@@ -310,11 +320,12 @@ mod tests {
     #[test]
     fn layouts_find_their_delimiter() {
         let row = format!("1|{}|a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,0,1,2|x", "v|".repeat(23));
-        let (header, named) = RowHeader::told("xdmod", row.as_bytes(), None).expect("a layout");
+        let (header, named) = RowHeader::from_layout("xdmod", row.as_bytes(), None).expect("a layout");
         assert!(!named);
         assert_eq!((header.delimiter.as_slice(), header.columns.len(), header.free), (&b"|"[..], 26, true));
         // Brackets of an array in the first column part nothing.
-        let (header, _) = RowHeader::told("xdmod", row.replacen('1', "7_[1-3]", 1).as_bytes(), None).expect("a layout");
+        let (header, _) =
+            RowHeader::from_layout("xdmod", row.replacen('1', "7_[1-3]", 1).as_bytes(), None).expect("a layout");
         assert_eq!(header.delimiter, b"|");
     }
 }

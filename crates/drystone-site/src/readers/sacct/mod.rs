@@ -11,14 +11,14 @@ mod trial;
 mod unfold;
 mod usage;
 
-pub(crate) use columns::{SacctColumn, ValueChange, is_column, said};
+pub(crate) use columns::{SacctColumn, ValueChange, is_column, parse_column_name};
 pub(crate) use header::{FirstLine, RowHeader};
 pub(crate) use trial::{TrialFigures, lacks_zone, try_columns};
 
 use self::columns::COLUMNS;
-use self::decode::{Caches, decode};
+use self::decode::{Caches, decode_row};
 use self::head::TextHead;
-use self::realign::{Realigned, realign};
+use self::realign::{Realigned, realign_row};
 use self::split::{ColumnValues, Cut, Splitter};
 use self::unfold::Unfolded;
 use super::FileReading;
@@ -42,29 +42,29 @@ pub(crate) struct TextLayout {
 /// Bytes that a thread takes at once.
 const BLOCK: usize = 1 << 22;
 
-pub(crate) fn read(input: impl Read, job: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
+pub(crate) fn read_sacct(input: impl Read, job: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
     let size = if job.effort.block == 0 { BLOCK } else { job.effort.block };
-    let (head, text) = TextHead::read(Unfolded::new(input, layout));
+    let (head, text) = TextHead::read_head(Unfolded::new(input, layout));
     let mut blocks = Blocks::new(text, size);
-    let Some((mut reader, mut buffer)) = beginning(&mut blocks, &head, job, layout)? else { return Ok(()) };
+    let Some((mut reader, mut buffer)) = read_beginning(&mut blocks, &head, job, layout)? else { return Ok(()) };
     // The lines before distinguish a continued line from a bad one, so they must be known.
     while job.effort.threads() < 2 || reader.behind.is_none() {
-        job.watch.check()?;
+        job.watch.check_stop()?;
         let block = match blocks.next(buffer) {
             Ok(Some(block)) => block,
             Ok(None) => return Ok(()),
-            Err(error) => return job.broken(error, reader.behind.unwrap_or(0)),
+            Err(error) => return job.note_broken(error, reader.behind.unwrap_or(0)),
         };
-        let cut = reader.take(block.lines(), job.intake)?;
-        cut.map_or(Ok(()), |place| job.cut(place))?;
+        let cut = reader.take_rows(block.split_lines(), job.intake)?;
+        cut.map_or(Ok(()), |place| job.note_cut(place))?;
         buffer = block.into_buffer();
     }
-    parts::read(&mut blocks, buffer, &reader, job)
+    parts::read_parts(&mut blocks, buffer, &reader, job)
 }
 
 /// Reads blocks up to the one with the first line and its rows. Returns how the others are read,
 /// and memory for them; `None` where there is no line.
-fn beginning<R: Read>(
+fn read_beginning<R: Read>(
     blocks: &mut Blocks<R>,
     head: &TextHead,
     job: &mut FileReading<'_>,
@@ -75,29 +75,29 @@ fn beginning<R: Read>(
         let block = match blocks.next(buffer) {
             Ok(Some(block)) => block,
             Ok(None) => return Ok(None),
-            Err(error) => return job.broken(error, 0).map(|()| None),
+            Err(error) => return job.note_broken(error, 0).map(|()| None),
         };
-        let mut lines = block.lines().filter(|line| !line.bytes.is_empty()).peekable();
+        let mut lines = block.split_lines().filter(|line| !line.bytes.is_empty()).peekable();
         while let Some(line) = lines.next_if(|line| is_message(line.bytes) || is_remark(line.bytes)) {
             let rule = if is_remark(line.bytes) { ImportRule::Header } else { ImportRule::Message };
-            job.intake.count(rule, job.place(line.number), line.bytes, 0);
+            job.intake.count_rule(rule, job.place_of(line.number), line.bytes, 0);
         }
         if let Some(first) = lines.peek() {
             let sample = || {
-                let rows = head.rows();
+                let rows = head.whole_rows();
                 TableSample::of_xdmod(&rows).or_else(|| TableSample::of_lines(&rows, layout.delimiter.as_deref()))
             };
-            let (splitter, is_header) = begin(first.bytes, sample, layout, job)?;
+            let (splitter, is_header) = begin_layout(first.bytes, sample, layout, job)?;
             let mut reader = SacctReader::new(job.file, splitter);
             if is_header {
-                reader = reader.named(first.bytes, layout);
+                reader = reader.with_header(first.bytes, layout);
                 lines.next();
                 if let Some(line) = lines.next_if(|line| reader.layout.is_of_units(line.bytes)) {
-                    job.intake.count(ImportRule::Header, job.place(line.number), line.bytes, 0);
+                    job.intake.count_rule(ImportRule::Header, job.place_of(line.number), line.bytes, 0);
                 }
             }
-            let cut = reader.take(lines, job.intake)?;
-            cut.map_or(Ok(()), |place| job.cut(place))?;
+            let cut = reader.take_rows(lines, job.intake)?;
+            cut.map_or(Ok(()), |place| job.note_cut(place))?;
             // What ails every row is said at once.
             job.intake.troubled_early()?;
             return Ok(Some((reader, block.into_buffer())));
@@ -109,7 +109,7 @@ fn beginning<R: Read>(
 
 /// The layout from the first line, and whether that is a header. `sample` takes the first rows of
 /// a table apart, which is worth while only where the names are not those of sacct.
-fn begin(
+fn begin_layout(
     line: &[u8],
     sample: impl FnOnce() -> Option<TableSample>,
     layout: &TextLayout,
@@ -119,12 +119,12 @@ fn begin(
     let delimiter = layout.delimiter.as_deref();
     let settings = job.intake.settings();
     let (header, is_header) = match (RowHeader::of_line(line, delimiter), &layout.columns) {
-        (FirstLine::Header(_) | FirstLine::Row, Some(columns)) => RowHeader::told(columns, line, delimiter)?,
+        (FirstLine::Header(_) | FirstLine::Row, Some(columns)) => RowHeader::from_layout(columns, line, delimiter)?,
         (FirstLine::Header(header), None) => {
             // Whatever sacct itself prints needs no proof.
             if !header.is_of_sacct
                 && let Some(sample) = sample()
-                && let Some(error) = advice::doubts(&header, &sample, job.name, &settings)
+                && let Some(error) = advice::find_doubts(&header, &sample, job.name, &settings)
             {
                 return Err(error);
             }
@@ -136,16 +136,16 @@ fn begin(
         }
         (FirstLine::Row, None) => {
             let sample = sample();
-            let advised = sample.as_ref().and_then(|sample| advice::advise(sample, job.name, &settings));
+            let table_advice = sample.as_ref().and_then(|sample| advice::advise_table(sample, job.name, &settings));
             // The columns of Parquet and of records have names, whatever they mean.
             let strange = sample.filter(|sample| !sample.names.is_empty()).map(|sample| {
-                let (looks, advice) = crate::foreign::table(&sample.shown_names(), sample.columns());
+                let (looks, advice) = crate::foreign::detect_table(&sample.shown_names(), sample.column_count());
                 SiteError::Unknown { file: job.name.to_string(), looks, advice }
             });
-            return Err(advised.or(strange).unwrap_or_else(|| SiteError::NoHeader { place: place() }));
+            return Err(table_advice.or(strange).unwrap_or_else(|| SiteError::NoHeader { place: place() }));
         }
     };
-    if !header.has(&[SacctColumn::Submit, SacctColumn::Start]) {
+    if !header.has_any(&[SacctColumn::Submit, SacctColumn::Start]) {
         return Err(SiteError::NoColumn {
             file: job.name.to_string(),
             what: "the submissions and starts of jobs",
@@ -155,13 +155,13 @@ fn begin(
     if layout.columns.is_some() {
         job.intake.table.unkeyed.insert(job.file);
     }
-    if !header.has(&[SacctColumn::End]) {
+    if !header.has_any(&[SacctColumn::End]) {
         job.intake.table.endless.insert(job.file);
     }
     if header.numbered {
         job.memory.numbered.push(job.name.to_string());
     }
-    job.ignored(&header.ignored);
+    job.note_ignored(&header.ignored);
     Ok((Splitter::new(header), is_header))
 }
 
@@ -191,23 +191,25 @@ struct ChangedValues {
 impl ChangedValues {
     /// Makes the changes of the layout. A value that cannot be changed stays as it is, and is
     /// reported as such.
-    fn make(&mut self, layout: &RowHeader, values: &ColumnValues<'_>) {
+    fn make_changes(&mut self, layout: &RowHeader, values: &ColumnValues<'_>) {
         self.texts.clear();
-        let instances = crate::text::decimal(values[SacctColumn::Instances as usize]).unwrap_or(1.0).max(1.0);
+        let instances = crate::text::parse_decimal(values[SacctColumn::Instances as usize]).unwrap_or(1.0).max(1.0);
         for (column, change) in layout.columns.iter().zip(&layout.changes) {
             let Some(column) = column.filter(|_| *change != ValueChange::Keep) else { continue };
             let value = values[column as usize];
             if crate::text::is_missing(value) {
                 continue;
             }
-            let number = crate::text::decimal(value);
+            let number = crate::text::parse_decimal(value);
             let text = match (change, number) {
                 // A name that is a number keeps it.
-                (ValueChange::Key, Some(_)) if crate::text::digits(value).is_some_and(|number| number < 1 << 52) => {
+                (ValueChange::Key, Some(_))
+                    if crate::text::parse_digits(value).is_some_and(|number| number < 1 << 52) =>
+                {
                     continue;
                 }
                 (ValueChange::Key, _) => crate::rows::key_of(value).to_string(),
-                (ValueChange::Code(code), Some(number)) => code.word(number as u64).to_string(),
+                (ValueChange::Code(code), Some(number)) => code.state_word(number as u64).to_string(),
                 // Parts of a processor are rounded up once for all instances.
                 (ValueChange::Over(by), Some(number)) if is_part(column) => {
                     (number * instances / f64::from(*by)).ceil().to_string()
@@ -225,7 +227,7 @@ impl ChangedValues {
                 layout.columns.iter().zip(&layout.changes).filter(|(_, change)| **change == ValueChange::Keep)
             {
                 let Some(column) = column.filter(|column| is_part(*column)) else { continue };
-                if let Some(number) = crate::text::decimal(values[column as usize]) {
+                if let Some(number) = crate::text::parse_decimal(values[column as usize]) {
                     self.texts.push((column, (number * instances).to_string().into_bytes()));
                 }
             }
@@ -245,7 +247,7 @@ fn in_fractions(values: &ColumnValues<'_>) -> bool {
     use SacctColumn::{AllocCpus, AllocNodes, ElapsedRaw, End, ReqCpus, Start, Submit, TimeLimitRaw, Uid};
     let fraction = |column: SacctColumn| {
         let value = values[column as usize];
-        value.strip_suffix(b".0").is_some_and(|number| crate::text::digits(number).is_some())
+        value.strip_suffix(b".0").is_some_and(|number| crate::text::parse_digits(number).is_some())
     };
     [Submit, Start, End, ElapsedRaw, TimeLimitRaw, AllocCpus, ReqCpus, AllocNodes, Uid].into_iter().any(fraction)
 }
@@ -267,7 +269,7 @@ impl SacctReader {
     }
 
     /// Another that reads rows as this one does.
-    fn another(&self) -> SacctReader {
+    fn new_reader(&self) -> SacctReader {
         SacctReader {
             header: self.header.clone(),
             delimiter: self.delimiter.clone(),
@@ -278,7 +280,7 @@ impl SacctReader {
     }
 
     /// Reads by the columns that a first line names.
-    fn named(mut self, header: &[u8], layout: &TextLayout) -> SacctReader {
+    fn with_header(mut self, header: &[u8], layout: &TextLayout) -> SacctReader {
         self.header = header.to_vec();
         if layout.columns.is_none() {
             self.delimiter.clone_from(&layout.delimiter);
@@ -299,8 +301,8 @@ impl SacctReader {
             return false;
         }
         let FirstLine::Header(header) = RowHeader::of_line(line, self.delimiter.as_deref()) else { return false };
-        if !header.has(&[SacctColumn::JobId, SacctColumn::JobIdRaw])
-            || !header.has(&[SacctColumn::Submit, SacctColumn::Start])
+        if !header.has_any(&[SacctColumn::JobId, SacctColumn::JobIdRaw])
+            || !header.has_any(&[SacctColumn::Submit, SacctColumn::Start])
         {
             return false;
         }
@@ -310,21 +312,21 @@ impl SacctReader {
     }
 
     /// Reads on from a block's beginning by the columns that count there.
-    fn follow(&mut self, header: &[u8]) {
+    fn follow_header(&mut self, header: &[u8]) {
         if self.header != header {
             self.names_others(header);
         }
     }
 
     /// Passes over a block: what it says of columns counts behind it.
-    fn pass(&mut self, block: &LineBlock) {
-        if self.mark.as_ref().is_some_and(|mark| mark.find(block.bytes()).is_some()) {
-            block.lines().for_each(|line| _ = self.names_others(line.bytes));
+    fn pass_block(&mut self, block: &LineBlock) {
+        if self.mark.as_ref().is_some_and(|mark| mark.find(block.as_bytes()).is_some()) {
+            block.split_lines().for_each(|line| _ = self.names_others(line.bytes));
         }
     }
 
     /// Takes rows. Returns the last of them, where it is cut off.
-    fn take<'a>(
+    fn take_rows<'a>(
         &mut self,
         lines: impl Iterator<Item = InputLine<'a>>,
         intake: &mut RowIntake,
@@ -333,10 +335,10 @@ impl SacctReader {
         for line in lines.filter(|line| !line.bytes.is_empty()) {
             let place = FilePlace { file: self.file, line: line.number };
             if line.bytes == self.header.as_slice() || self.names_others(line.bytes) {
-                intake.count(ImportRule::Header, place, line.bytes, 0);
+                intake.count_rule(ImportRule::Header, place, line.bytes, 0);
             } else if is_message(line.bytes) {
-                intake.count(ImportRule::Message, place, line.bytes, 0);
-            } else if !self.row(&line, place, intake)? {
+                intake.count_rule(ImportRule::Message, place, line.bytes, 0);
+            } else if !self.take_row(&line, place, intake)? {
                 cut = Some(place);
             }
         }
@@ -345,35 +347,35 @@ impl SacctReader {
 
     /// Takes a row; `false` where it is cut off.
     #[inline]
-    fn row(&mut self, line: &InputLine<'_>, place: FilePlace, intake: &mut RowIntake) -> Result<bool, SiteError> {
+    fn take_row(&mut self, line: &InputLine<'_>, place: FilePlace, intake: &mut RowIntake) -> Result<bool, SiteError> {
         if memchr::memchr(0, line.bytes).is_some() {
-            intake.bad(ImportRule::Zeros, place, line.bytes, 0);
+            intake.count_bad(ImportRule::Zeros, place, line.bytes, 0);
             return Ok(true);
         }
         let mut values: ColumnValues<'_> = [b""; COLUMNS];
         let free = self.splitter.header().free;
-        match self.splitter.split(line.bytes, &mut values) {
+        match self.splitter.split_row(line.bytes, &mut values) {
             Cut::Right => {}
-            Cut::Joined => intake.count(ImportRule::Joined, place, line.bytes, 0),
+            Cut::Joined => intake.count_rule(ImportRule::Joined, place, line.bytes, 0),
             // The rest of a name or comment with a line end in it.
             Cut::Wrong(count) if free && self.behind.is_some() && !begins_a_row(line.bytes, count) => {
-                intake.count(ImportRule::Continued, place, line.bytes, 0);
+                intake.count_rule(ImportRule::Continued, place, line.bytes, 0);
                 return Ok(true);
             }
             Cut::Wrong(count) if line.whole && count > self.layout.columns.len() => {
-                let found = realign(&self.layout, line.bytes, &intake.form, &mut values);
-                match found {
-                    Realigned::Found { last: true } => intake.count(ImportRule::Joined, place, line.bytes, 0),
-                    Realigned::Found { last: false } => intake.count(ImportRule::Realigned, place, line.bytes, 0),
+                let realignment = realign_row(&self.layout, line.bytes, &intake.form, &mut values);
+                match realignment {
+                    Realigned::Found { last: true } => intake.count_rule(ImportRule::Joined, place, line.bytes, 0),
+                    Realigned::Found { last: false } => intake.count_rule(ImportRule::Realigned, place, line.bytes, 0),
                     Realigned::Nothing => {
-                        intake.bad(ImportRule::Columns, place, line.bytes, 0);
+                        intake.count_bad(ImportRule::Columns, place, line.bytes, 0);
                         return Ok(true);
                     }
                 }
             }
             Cut::Wrong(_) => {
                 let rule = if line.whole { ImportRule::Columns } else { ImportRule::Cut };
-                intake.bad(rule, place, line.bytes, 0);
+                intake.count_bad(rule, place, line.bytes, 0);
                 return Ok(line.whole);
             }
         }
@@ -386,13 +388,13 @@ impl SacctReader {
             }
         }
         if self.layout.changed {
-            self.changed.make(&self.layout, &values);
+            self.changed.make_changes(&self.layout, &values);
             for (column, text) in &self.changed.texts {
                 values[*column as usize] = text;
             }
         }
-        let composed = self.layout.composed.then(|| composed(&values)).flatten();
-        if let Some(text) = &composed {
+        let composed_id = self.layout.composed.then(|| compose_id(&values)).flatten();
+        if let Some(text) = &composed_id {
             values[SacctColumn::JobId as usize] = text;
         }
         let usage = if self.layout.used { usage::row_usage(&values) } else { RowUsage::UNKNOWN };
@@ -400,12 +402,12 @@ impl SacctReader {
             // Of several files, each has numbers of its own.
             let number = u64::from(place.file) * FILE_NUMBERS + u64::from(place.line);
             let id = JobLabel { number, part: IdPart::Whole };
-            intake.count(ImportRule::Numbered, place, line.bytes, 0);
+            intake.count_rule(ImportRule::Numbered, place, line.bytes, 0);
             intake.job_begins(b"", b"");
-            decode(line.bytes, place, &values, (id, usage), intake, &mut self.caches)?;
+            decode_row(line.bytes, place, &values, (id, usage), intake, &mut self.caches)?;
             return Ok(true);
         }
-        row(line.bytes, place, &values, usage, intake, &mut self.caches)?;
+        decode_columns(line.bytes, place, &values, usage, intake, &mut self.caches)?;
         Ok(true)
     }
 }
@@ -414,12 +416,12 @@ impl SacctReader {
 const FILE_NUMBERS: u64 = 10_000_000_000;
 
 /// The name of a job that several columns say: its number, or its array's, and the task.
-fn composed(values: &ColumnValues<'_>) -> Option<Vec<u8>> {
+fn compose_id(values: &ColumnValues<'_>) -> Option<Vec<u8>> {
     let get = |column: SacctColumn| values[column as usize];
     let [id, raw] = [SacctColumn::JobId, SacctColumn::JobIdRaw].map(get);
     let mut base = if id.is_empty() { raw } else { id };
     let array = get(SacctColumn::ArrayId);
-    match crate::text::whole(array) {
+    match crate::text::parse_whole(array) {
         Some(0) => return None,
         Some(_) => base = array,
         None if !array.is_empty() => return None,
@@ -430,13 +432,13 @@ fn composed(values: &ColumnValues<'_>) -> Option<Vec<u8>> {
     // Indices of LSF begin at 1; a job that is no array has 0.
     let index = Some(get(SacctColumn::JobIndex)).filter(|index| *index != b"0").unwrap_or_default();
     let task = if index.is_empty() { get(SacctColumn::TaskId) } else { index };
-    let number = crate::text::whole(task).filter(|&number| !is_none(number)).and_then(|n| u32::try_from(n).ok());
+    let number = crate::text::parse_whole(task).filter(|&number| !is_none(number)).and_then(|n| u32::try_from(n).ok());
     match number {
         Some(number) => Some([base, b"_", number.to_string().as_bytes()].concat()),
-        None if crate::text::whole(task).is_some() || crate::text::is_missing(task) || task.starts_with(b"-") => {
+        None if crate::text::parse_whole(task).is_some() || crate::text::is_missing(task) || task.starts_with(b"-") => {
             let tasks = get(SacctColumn::ArrayTasks);
-            let waiting = crate::text::whole(array).is_some() && !crate::text::is_missing(tasks);
-            waiting.then(|| [base, b"_[", tasks, b"]"].concat())
+            let has_waiting_tasks = crate::text::parse_whole(array).is_some() && !crate::text::is_missing(tasks);
+            has_waiting_tasks.then(|| [base, b"_[", tasks, b"]"].concat())
         }
         // Names of tasks, unique within their job.
         None => Some(crate::rows::key_of(&[base, b"\0", task].concat()).to_string().into_bytes()),
@@ -448,25 +450,25 @@ pub(crate) struct TableRows(SacctReader);
 
 impl TableRows {
     /// By the names of the columns, parted like the rows; `sample` has the first of these.
-    pub(crate) fn begin(
+    pub(crate) fn begin_rows(
         names: &str,
         sample: TableSample,
         layout: &TextLayout,
         job: &mut FileReading<'_>,
     ) -> Result<TableRows, SiteError> {
-        let (splitter, _) = begin(names.as_bytes(), || Some(sample), layout, job)?;
+        let (splitter, _) = begin_layout(names.as_bytes(), || Some(sample), layout, job)?;
         Ok(TableRows(SacctReader::new(job.file, splitter)))
     }
 
     /// Returns of each column whether it is read.
-    pub(crate) fn reads(&self) -> impl Iterator<Item = bool> {
+    pub(crate) fn read_columns(&self) -> impl Iterator<Item = bool> {
         self.0.layout.columns.iter().map(Option::is_some)
     }
 
     /// Takes a row.
-    pub(crate) fn take(&mut self, line: &InputLine<'_>, job: &mut FileReading<'_>) -> Result<(), SiteError> {
-        let place = job.place(line.number);
-        self.0.row(line, place, job.intake).map(|_| ())
+    pub(crate) fn take_row(&mut self, line: &InputLine<'_>, job: &mut FileReading<'_>) -> Result<(), SiteError> {
+        let place = job.place_of(line.number);
+        self.0.take_row(line, place, job.intake).map(|_| ())
     }
 }
 
@@ -478,7 +480,7 @@ fn begins_a_row(line: &[u8], count: usize) -> bool {
 
 /// A row by its columns.
 #[inline]
-fn row(
+fn decode_columns(
     line: &[u8],
     place: FilePlace,
     values: &ColumnValues<'_>,
@@ -487,22 +489,22 @@ fn row(
     caches: &mut Caches,
 ) -> Result<(), SiteError> {
     let (name, raw) = (values[SacctColumn::JobId as usize], values[SacctColumn::JobIdRaw as usize]);
-    let id = Id::read(if name.is_empty() { raw } else { name });
+    let id = Id::parse_id(if name.is_empty() { raw } else { name });
     match id {
         Some(Id::Step(of)) => {
-            intake.step(of, place, line);
+            intake.take_step(of, place, line);
             intake.step_usage(of, usage);
             Ok(())
         }
         Some(Id::Job(id)) => {
             intake.job_begins(name, raw);
-            decode(line, place, values, (id, usage), intake, caches)
+            decode_row(line, place, values, (id, usage), intake, caches)
         }
         None => {
             if name.ends_with(b"+") || raw.ends_with(b"+") {
-                intake.trouble(RowTrouble::Padded, place, if name.is_empty() { raw } else { name });
+                intake.note_trouble(RowTrouble::Padded, place, if name.is_empty() { raw } else { name });
             }
-            intake.bad(ImportRule::JobId, place, line, 0);
+            intake.count_bad(ImportRule::JobId, place, line, 0);
             Ok(())
         }
     }

@@ -30,7 +30,7 @@ type Work = (usize, LineBlock, RowIntake, Arc<[u8]>);
 type Brought = (usize, thread::Result<Result<BlockPart, SiteError>>);
 
 /// Reads the blocks that are left, as `reader` does.
-pub(super) fn read<R: Read>(
+pub(super) fn read_parts<R: Read>(
     blocks: &mut Blocks<R>,
     buffer: Vec<u8>,
     reader: &SacctReader,
@@ -40,28 +40,34 @@ pub(super) fn read<R: Read>(
     let first = match blocks.next(buffer) {
         Ok(Some(block)) => block,
         Ok(None) => return Ok(()),
-        Err(error) => return job.broken(error, reader.behind.unwrap_or(0)),
+        Err(error) => return job.note_broken(error, reader.behind.unwrap_or(0)),
     };
-    let recipe = job.intake.recipe();
+    let recipe = job.intake.part_recipe();
     let threads = job.effort.threads();
     let (to_workers, work) = channel::<Work>();
-    let (brings, brought) = channel::<Brought>();
+    let (brings, results) = channel::<Brought>();
     let work = Mutex::new(work);
     thread::scope(|scope| {
         for _ in 0..threads {
-            let (mut reader, brings) = (reader.another(), brings.clone());
+            let (mut reader, brings) = (reader.new_reader(), brings.clone());
             let work = &work;
-            scope.spawn(move || worker(&mut reader, work, &brings));
+            scope.spawn(move || run_worker(&mut reader, work, &brings));
         }
-        let order =
-            BlockOrder { brought, next: 0, early: BTreeMap::new(), behind: reader.behind, recipe, spare: Vec::new() };
+        let order = BlockOrder {
+            brought: results,
+            next: 0,
+            early: BTreeMap::new(),
+            behind: reader.behind,
+            recipe,
+            spare: Vec::new(),
+        };
         // Without work, which ends with this call, the workers end.
-        drive(first, blocks, (threads, reader.another()), to_workers, order, job)
+        drive_workers(first, blocks, (threads, reader.new_reader()), to_workers, order, job)
     })
 }
 
 /// Hands blocks out, and takes what they bring in their order.
-fn drive<R: Read>(
+fn drive_workers<R: Read>(
     first: LineBlock,
     blocks: &mut Blocks<R>,
     (threads, mut ahead): (usize, SacctReader),
@@ -69,53 +75,53 @@ fn drive<R: Read>(
     mut order: BlockOrder,
     job: &mut FileReading<'_>,
 ) -> Result<(), SiteError> {
-    let mut sent = 0;
-    let mut broken = None;
+    let mut sent_count = 0;
+    let mut failure = None;
     let mut names: Arc<[u8]> = ahead.header.as_slice().into();
-    let mut block = Some((first, order.recipe.part()));
+    let mut block = Some((first, order.recipe.part_intake()));
     loop {
-        job.watch.check()?;
+        job.watch.check_stop()?;
         match block.take() {
             Some((ready, part)) => {
                 let before = Arc::clone(&names);
-                ahead.pass(&ready);
+                ahead.pass_block(&ready);
                 if *names != *ahead.header {
                     names = ahead.header.as_slice().into();
                 }
                 // A worker that is gone has panicked, and that comes back to here.
-                let _ = to_workers.send((sent, ready, part, before));
-                sent += 1;
+                let _ = to_workers.send((sent_count, ready, part, before));
+                sent_count += 1;
             }
-            None if order.next == sent => break,
+            None if order.next == sent_count => break,
             None => {}
         }
         // One block waits for each worker, so that none waits for a block.
-        if broken.is_none() && sent - order.next <= threads {
-            let (buffer, part) = order.spare.pop().unwrap_or_else(|| (Vec::new(), order.recipe.part()));
+        if failure.is_none() && sent_count - order.next <= threads {
+            let (buffer, part) = order.spare.pop().unwrap_or_else(|| (Vec::new(), order.recipe.part_intake()));
             match blocks.next(buffer) {
                 Ok(Some(next)) => {
                     block = Some((next, part));
                     continue;
                 }
                 Ok(None) => {}
-                Err(error) => broken = Some(error),
+                Err(error) => failure = Some(error),
             }
         }
-        if order.next < sent {
-            order.absorb(job)?;
+        if order.next < sent_count {
+            order.absorb_block(job)?;
         }
     }
-    broken.map_or(Ok(()), |error| job.broken(error, order.behind.unwrap_or(0)))
+    failure.map_or(Ok(()), |error| job.note_broken(error, order.behind.unwrap_or(0)))
 }
 
 /// Reads blocks until there are no more.
-fn worker(reader: &mut SacctReader, work: &Mutex<Receiver<Work>>, brings: &Sender<Brought>) {
+fn run_worker(reader: &mut SacctReader, work: &Mutex<Receiver<Work>>, brings: &Sender<Brought>) {
     loop {
         let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, block, mut intake, names)) = next else { return };
         let part = catch_unwind(AssertUnwindSafe(|| {
-            reader.follow(&names);
-            let cut = reader.take(block.lines(), &mut intake)?;
+            reader.follow_header(&names);
+            let cut = reader.take_rows(block.split_lines(), &mut intake)?;
             Ok(BlockPart { intake, cut, behind: reader.behind, block })
         }));
         if brings.send((number, part)).is_err() {
@@ -139,7 +145,7 @@ struct BlockOrder {
 
 impl BlockOrder {
     /// Takes what the next block brought.
-    fn absorb(&mut self, job: &mut FileReading<'_>) -> Result<(), SiteError> {
+    fn absorb_block(&mut self, job: &mut FileReading<'_>) -> Result<(), SiteError> {
         let part = loop {
             if let Some(part) = self.early.remove(&self.next) {
                 break part;
@@ -151,8 +157,8 @@ impl BlockOrder {
         self.next += 1;
         let mut part = part.unwrap_or_else(|panic| resume_unwind(panic))?;
         self.behind = self.behind.max(part.behind);
-        job.intake.absorb(&mut part.intake);
+        job.intake.absorb_part(&mut part.intake);
         self.spare.push((part.block.into_buffer(), part.intake));
-        part.cut.map_or(Ok(()), |place| job.cut(place))
+        part.cut.map_or(Ok(()), |place| job.note_cut(place))
     }
 }

@@ -1,7 +1,7 @@
 //! Rows with more delimiters than the header has: which column of text holds the surplus, the other
 //! columns tell.
 
-use super::columns::{COLUMNS, SacctColumn, holds};
+use super::columns::{COLUMNS, SacctColumn, can_hold};
 use super::header::RowHeader;
 use super::split::ColumnValues;
 use crate::text::TimeForm;
@@ -22,7 +22,7 @@ pub(super) enum Realigned {
 
 /// Puts the columns of a row with too many delimiters into `values`, where there is one way to do
 /// so.
-pub(super) fn realign<'a>(
+pub(super) fn realign_row<'a>(
     header: &RowHeader,
     line: &'a [u8],
     form: &TimeForm,
@@ -45,12 +45,12 @@ pub(super) fn realign<'a>(
     if header.trailing && bare {
         fields.pop();
     }
-    let mut found = SurplusSearch::new(header, line, &fields, form).run();
-    if found.is_none() && bare && !header.trailing {
+    let mut starts_found = SurplusSearch::new(header, line, &fields, form).find_starts();
+    if starts_found.is_none() && bare && !header.trailing {
         fields.pop();
-        found = SurplusSearch::new(header, line, &fields, form).run();
+        starts_found = SurplusSearch::new(header, line, &fields, form).find_starts();
     }
-    let Some(starts) = found else { return Realigned::Nothing };
+    let Some(starts) = starts_found else { return Realigned::Nothing };
     *values = [b""; COLUMNS];
     for (at, column) in header.columns.iter().enumerate() {
         let next = starts.get(at + 1).copied().unwrap_or(fields.len());
@@ -88,16 +88,16 @@ impl<'a> SurplusSearch<'a> {
     }
 
     /// The one way, if there is one.
-    fn run(mut self) -> Option<Vec<usize>> {
+    fn find_starts(mut self) -> Option<Vec<usize>> {
         let surplus = self.fields.len().checked_sub(self.header.columns.len())?;
         if surplus > SURPLUS {
             return None;
         }
-        self.go(0, surplus);
+        self.search_from(0, surplus);
         self.found.filter(|_| !self.several && self.steps < MOST)
     }
 
-    fn go(&mut self, field: usize, surplus: usize) {
+    fn search_from(&mut self, field: usize, surplus: usize) {
         self.steps += 1;
         let at = self.starts.len();
         if self.several || self.steps >= MOST {
@@ -105,7 +105,7 @@ impl<'a> SurplusSearch<'a> {
         }
         if at == self.header.columns.len() {
             if surplus == 0 {
-                self.keep();
+                self.keep_starts();
             }
             return;
         }
@@ -114,15 +114,15 @@ impl<'a> SurplusSearch<'a> {
         let features = self.header.columns[at] == Some(SacctColumn::Constraints);
         for nth in 0..=most {
             let more = if features { most - nth } else { nth };
-            if self.fits(at, field, more) {
+            if self.can_take(at, field, more) {
                 self.starts.push(field);
-                self.go(field + more + 1, surplus - more);
+                self.search_from(field + more + 1, surplus - more);
                 self.starts.pop();
             }
         }
     }
 
-    fn keep(&mut self) {
+    fn keep_starts(&mut self) {
         match &self.found {
             None => self.found = Some(self.starts.clone()),
             Some(known) => {
@@ -134,7 +134,7 @@ impl<'a> SurplusSearch<'a> {
     }
 
     /// Returns whether a column may hold these fields.
-    fn fits(&self, at: usize, field: usize, more: usize) -> bool {
+    fn can_take(&self, at: usize, field: usize, more: usize) -> bool {
         let text = &self.line[self.fields[field].0..self.fields[field + more].1];
         let Some(column) = self.header.columns[at] else { return true };
         if column == SacctColumn::Constraints && more > 0 {
@@ -144,16 +144,16 @@ impl<'a> SurplusSearch<'a> {
         }
         match column {
             // Commas separate nodes and resources, and also columns.
-            SacctColumn::NodeList | SacctColumn::Nodes if more > 0 => balanced(text) && !text.contains(&b'='),
+            SacctColumn::NodeList | SacctColumn::Nodes if more > 0 => is_balanced(text) && !text.contains(&b'='),
             SacctColumn::ReqTres | SacctColumn::AllocTres if more > 0 => {
                 text.split(|&b| b == b',').all(|e| e.contains(&b'='))
             }
-            _ => holds(column, text, self.form),
+            _ => can_hold(column, text, self.form),
         }
     }
 }
 
-fn balanced(text: &[u8]) -> bool {
+fn is_balanced(text: &[u8]) -> bool {
     let count = |byte: u8| text.iter().filter(|&&b| b == byte).count();
     count(b'[') == count(b']') && text.contains(&b'[')
 }
@@ -166,7 +166,7 @@ mod tests {
     fn aligned(header: &str, line: &str) -> Option<[String; 3]> {
         let FirstLine::Header(header) = RowHeader::of_line(header.as_bytes(), None) else { panic!("a header") };
         let mut values: ColumnValues<'_> = [b""; COLUMNS];
-        let found = realign(&header, line.as_bytes(), &TimeForm::default(), &mut values);
+        let found = realign_row(&header, line.as_bytes(), &TimeForm::default(), &mut values);
         let text = |column: SacctColumn| String::from_utf8_lossy(values[column as usize]).into_owned();
         (found != Realigned::Nothing).then(|| [SacctColumn::Constraints, SacctColumn::End, SacctColumn::User].map(text))
     }

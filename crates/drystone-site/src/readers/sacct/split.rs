@@ -44,7 +44,7 @@ impl Splitter {
 
     /// Puts the columns of a row into `values`.
     #[inline]
-    pub(crate) fn split<'a>(&'a mut self, line: &'a [u8], values: &mut ColumnValues<'a>) -> Cut {
+    pub(crate) fn split_row<'a>(&'a mut self, line: &'a [u8], values: &mut ColumnValues<'a>) -> Cut {
         self.unquoted.clear();
         if self.header.quoted && memchr::memchr(b'"', line).is_some() {
             return self.split_quoted(line, values);
@@ -54,12 +54,12 @@ impl Splitter {
         let (mut from, columns) = (0, &self.header.columns);
         let mut take = |from: usize, to: usize| {
             if let Some(Some(column)) = columns.get(count) {
-                values[*column as usize] = bare(&line[from..to]);
+                values[*column as usize] = trim_blanks(&line[from..to]);
             }
             count += 1;
         };
         match &self.finder {
-            None => each(line, self.header.delimiter[0], |at| {
+            None => each_place(line, self.header.delimiter[0], |at| {
                 take(from, at);
                 from = at + step;
             }),
@@ -71,12 +71,12 @@ impl Splitter {
             }
         }
         take(from, line.len());
-        let wanted = columns.len();
+        let column_count = columns.len();
         match count {
-            _ if count == wanted => Cut::Right,
+            _ if count == column_count => Cut::Right,
             // A delimiter behind the last column.
-            _ if count == wanted + 1 && from == line.len() && (self.header.trailing || !self.inner) => Cut::Right,
-            _ if count > wanted && self.header.free && !self.inner => Cut::Joined,
+            _ if count == column_count + 1 && from == line.len() && (self.header.trailing || !self.inner) => Cut::Right,
+            _ if count > column_count && self.header.free && !self.inner => Cut::Joined,
             _ => Cut::Wrong(count),
         }
     }
@@ -91,10 +91,10 @@ impl Splitter {
             let blanks = line[at..].iter().take_while(|b| **b == b' ').count();
             if line.get(at + blanks) == Some(&b'"') {
                 at += blanks;
-                let Some((end, doubled)) = closing(line, at + 1) else { return Cut::Wrong(spans.len() + 1) };
+                let Some((end, doubled)) = find_closing_quote(line, at + 1) else { return Cut::Wrong(spans.len() + 1) };
                 if doubled {
                     let text = line[at + 1..end].to_vec();
-                    self.unquoted.push((spans.len(), undouble(&text)));
+                    self.unquoted.push((spans.len(), undouble_quotes(&text)));
                 }
                 spans.push((at + 1, end));
                 at = end + 1;
@@ -111,17 +111,17 @@ impl Splitter {
             }
             at += 1;
         }
-        let wanted = self.header.columns.len();
+        let column_count = self.header.columns.len();
         for (place, (&(from, to), column)) in spans.iter().zip(&self.header.columns).enumerate() {
             if let Some(column) = column {
-                let unquoted = self.unquoted.iter().find(|(index, _)| *index == place);
-                values[*column as usize] = unquoted.map_or(bare(&line[from..to]), |(_, text)| text);
+                let unquoted_value = self.unquoted.iter().find(|(index, _)| *index == place);
+                values[*column as usize] = unquoted_value.map_or(trim_blanks(&line[from..to]), |(_, text)| text);
             }
         }
         match spans.len() {
-            count if count == wanted => Cut::Right,
-            count if count == wanted + 1 && spans.last().is_some_and(|(from, to)| from == to) => Cut::Right,
-            count if count > wanted && self.header.free => Cut::Joined,
+            count if count == column_count => Cut::Right,
+            count if count == column_count + 1 && spans.last().is_some_and(|(from, to)| from == to) => Cut::Right,
+            count if count > column_count && self.header.free => Cut::Joined,
             count => Cut::Wrong(count),
         }
     }
@@ -129,7 +129,7 @@ impl Splitter {
 
 /// A value without blanks around it.
 #[inline]
-fn bare(value: &[u8]) -> &[u8] {
+fn trim_blanks(value: &[u8]) -> &[u8] {
     match value {
         [b' ', ..] | [.., b' '] => value.trim_ascii(),
         _ => value,
@@ -139,12 +139,12 @@ fn bare(value: &[u8]) -> &[u8] {
 /// Calls `found` with each place of a byte. Columns are short: eight bytes at once are quicker here
 /// than a search for the next.
 #[inline]
-fn each(line: &[u8], byte: u8, mut found: impl FnMut(usize)) {
+fn each_place(line: &[u8], byte: u8, mut found: impl FnMut(usize)) {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let wanted = u64::from_ne_bytes([byte; 8]);
+    let pattern = u64::from_ne_bytes([byte; 8]);
     let (words, rest) = line.as_chunks::<8>();
     for (word, from) in words.iter().zip((0..).step_by(8)) {
-        let unlike = u64::from_le_bytes(*word) ^ wanted;
+        let unlike = u64::from_le_bytes(*word) ^ pattern;
         // The highest bit of each byte that is as wanted.
         let mut like = !(((unlike & LOW) + LOW) | unlike | LOW);
         while like != 0 {
@@ -157,19 +157,19 @@ fn each(line: &[u8], byte: u8, mut found: impl FnMut(usize)) {
 }
 
 /// Returns the end of a quoted value, and whether it contains doubled quotes.
-fn closing(line: &[u8], mut at: usize) -> Option<(usize, bool)> {
-    let mut doubled = false;
+fn find_closing_quote(line: &[u8], mut at: usize) -> Option<(usize, bool)> {
+    let mut has_doubled_quotes = false;
     loop {
         let quote = at + memchr::memchr(b'"', &line[at..])?;
         if line.get(quote + 1) != Some(&b'"') {
-            return Some((quote, doubled));
+            return Some((quote, has_doubled_quotes));
         }
-        doubled = true;
+        has_doubled_quotes = true;
         at = quote + 2;
     }
 }
 
-fn undouble(text: &[u8]) -> Vec<u8> {
+fn undouble_quotes(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.iter();
     while let Some(&byte) = bytes.next() {
@@ -191,7 +191,7 @@ mod tests {
         let FirstLine::Header(header) = RowHeader::of_line(header.as_bytes(), None) else { panic!("a header") };
         let mut splitter = Splitter::new(header);
         let mut values: ColumnValues<'_> = [b""; COLUMNS];
-        let cut = splitter.split(line.as_bytes(), &mut values);
+        let cut = splitter.split_row(line.as_bytes(), &mut values);
         let text = |column: SacctColumn| String::from_utf8_lossy(values[column as usize]).into_owned();
         (cut, text(SacctColumn::User), text(SacctColumn::End))
     }
@@ -202,7 +202,7 @@ mod tests {
         for byte in b'y'..=b'\x7f' {
             for from in 0..9 {
                 let mut found = Vec::new();
-                each(&line[from..], byte, |at| found.push(at));
+                each_place(&line[from..], byte, |at| found.push(at));
                 let expected: Vec<usize> = memchr::memchr_iter(byte, &line[from..]).collect();
                 assert_eq!(found, expected);
             }

@@ -46,22 +46,22 @@ impl<R: Read> Unfolded<R> {
         }
     }
 
-    fn fill(&mut self) -> io::Result<()> {
+    fn fill_raw(&mut self) -> io::Result<()> {
         self.chunk.resize(CHUNK, 0);
-        let read = loop {
+        let byte_count = loop {
             match self.input.read(&mut self.chunk) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 other => break other?,
             }
         };
-        self.raw.extend_from_slice(&self.chunk[..read]);
-        self.over = read == 0;
+        self.raw.extend_from_slice(&self.chunk[..byte_count]);
+        self.over = byte_count == 0;
         Ok(())
     }
 
     /// Returns the delimiter if values are quoted, from the first line that is no message; `None`
     /// while that is not there.
-    fn look(&self) -> Option<Option<u8>> {
+    fn find_delimiter(&self) -> Option<Option<u8>> {
         let text = self.raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.raw);
         let mut lines = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end);
         // What stands behind the last line end is not a whole line yet.
@@ -71,10 +71,10 @@ impl<R: Read> Unfolded<R> {
             .take(whole)
             .find(|line| !line.is_empty() && !crate::text::is_message(line) && !crate::text::is_remark(line));
         let Some(first) = first else { return self.over.then_some(None) };
-        let given = self.layout.delimiter.as_deref();
-        let header = match (RowHeader::of_line(first, given), &self.layout.columns) {
+        let given_delimiter = self.layout.delimiter.as_deref();
+        let header = match (RowHeader::of_line(first, given_delimiter), &self.layout.columns) {
             (FirstLine::Header(_) | FirstLine::Row, Some(columns)) => {
-                RowHeader::told(columns, first, given).ok().map(|h| h.0)
+                RowHeader::from_layout(columns, first, given_delimiter).ok().map(|h| h.0)
             }
             (FirstLine::Header(header), None) => Some(header),
             _ => None,
@@ -83,20 +83,20 @@ impl<R: Read> Unfolded<R> {
     }
 
     /// Moves what is certain from `raw` to `ready`.
-    fn unfold(&mut self, delimiter: u8) {
+    fn unfold_lines(&mut self, delimiter: u8) {
         let mut at = 0;
         while at < self.raw.len() {
             let rest = &self.raw[at..];
-            let found = match self.owed {
+            let mark_offset = match self.owed {
                 0 => memchr::memchr(b'"', rest),
                 _ => memchr::memchr2(b'"', b'\n', rest),
             };
-            let Some(found) = found else {
-                self.pass(at, self.raw.len());
+            let Some(found) = mark_offset else {
+                self.pass_through(at, self.raw.len());
                 at = self.raw.len();
                 break;
             };
-            self.pass(at, at + found);
+            self.pass_through(at, at + found);
             at += found;
             if self.raw[at] == b'\n' {
                 let lines = 1 + std::mem::take(&mut self.owed);
@@ -105,11 +105,11 @@ impl<R: Read> Unfolded<R> {
                 continue;
             }
             if self.before != delimiter && self.before != b'\n' {
-                self.pass(at, at + 1);
+                self.pass_through(at, at + 1);
                 at += 1;
                 continue;
             }
-            match closed(&self.raw[at + 1..], self.over) {
+            match closed_length(&self.raw[at + 1..], self.over) {
                 Some(length) => {
                     let value = &self.raw[at..at + length + 2];
                     self.owed += memchr::memchr_iter(b'\n', value).count();
@@ -118,7 +118,7 @@ impl<R: Read> Unfolded<R> {
                 }
                 // A quote without the other one stands for itself.
                 None if self.over || self.raw.len() - at > LONGEST => {
-                    self.pass(at, at + 1);
+                    self.pass_through(at, at + 1);
                     at += 1;
                 }
                 None => break,
@@ -127,7 +127,7 @@ impl<R: Read> Unfolded<R> {
         self.raw.drain(..at);
     }
 
-    fn pass(&mut self, from: usize, to: usize) {
+    fn pass_through(&mut self, from: usize, to: usize) {
         self.ready.extend_from_slice(&self.raw[from..to]);
         if let Some(&last) = self.raw[from..to].last() {
             self.before = last;
@@ -137,7 +137,7 @@ impl<R: Read> Unfolded<R> {
 
 /// Returns the length of a value up to its closing quote, behind the opening one; `None` if that is
 /// not there, or too far away. A quote at the end of what was read may be the first of two.
-fn closed(text: &[u8], over: bool) -> Option<usize> {
+fn closed_length(text: &[u8], over: bool) -> Option<usize> {
     let text = &text[..text.len().min(LONGEST)];
     let mut at = 0;
     loop {
@@ -166,17 +166,17 @@ impl<R: Read> Read for Unfolded<R> {
             }
             match self.delimiter {
                 None => {
-                    self.delimiter = self.look();
+                    self.delimiter = self.find_delimiter();
                     if self.delimiter.is_none() {
-                        self.fill()?;
+                        self.fill_raw()?;
                     }
                 }
                 Some(None) if self.raw.is_empty() => return self.input.read(buffer),
                 Some(None) => std::mem::swap(&mut self.ready, &mut self.raw),
                 Some(Some(delimiter)) => {
-                    self.unfold(delimiter);
+                    self.unfold_lines(delimiter);
                     if self.ready.is_empty() && !self.over {
-                        self.fill()?;
+                        self.fill_raw()?;
                     }
                 }
             }

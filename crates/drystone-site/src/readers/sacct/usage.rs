@@ -3,7 +3,7 @@
 use super::columns::SacctColumn;
 use super::split::ColumnValues;
 use crate::rows::RowUsage;
-use crate::text::{decimal, is_missing, kilobytes, milliseconds, whole};
+use crate::text::{is_missing, parse_decimal, parse_kilobytes, parse_milliseconds, parse_whole};
 
 /// Returns what a row says of use. Memory is that of all tasks: `TRESUsageInTot`, else
 /// `TRESUsageInAve` or `MaxRSS` times the tasks, as `seff` estimates it.
@@ -12,36 +12,36 @@ pub(super) fn row_usage(values: &ColumnValues<'_>) -> RowUsage {
         let text = values[column as usize];
         (!is_missing(text)).then_some(text)
     };
-    let tasks = get(SacctColumn::Tasks).and_then(whole).unwrap_or(1).max(1);
+    let tasks = get(SacctColumn::Tasks).and_then(parse_whole).unwrap_or(1).max(1);
     let (total, average) = (get(SacctColumn::UsageTotal), get(SacctColumn::UsageAverage));
     let memory = total
         .and_then(memory_of)
         .or_else(|| average.and_then(memory_of).map(|kb| kb.saturating_mul(tasks)))
-        .or_else(|| get(SacctColumn::MaxRss).and_then(bytes).map(|kb| kb.saturating_mul(tasks)));
+        .or_else(|| get(SacctColumn::MaxRss).and_then(parse_byte_amount).map(|kb| kb.saturating_mul(tasks)));
     let gpus = total
         .and_then(gpus_of)
         .or_else(|| average.and_then(gpus_of).map(|share| share * tasks as f64))
         .map(|share| share.round().clamp(0.0, 1e9) as u32);
-    RowUsage::of_row(get(SacctColumn::TotalCpu).and_then(milliseconds), memory, gpus)
+    RowUsage::of_row(get(SacctColumn::TotalCpu).and_then(parse_milliseconds), memory, gpus)
 }
 
 /// The entry of a name of `cpu=00:21:50,mem=1828196K,gres/gpuutil=87`.
-fn entry<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+fn find_entry<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     text.split(|&b| b == b',').find_map(|entry| entry.strip_prefix(name)?.strip_prefix(b"="))
 }
 
 fn memory_of(text: &[u8]) -> Option<u64> {
-    entry(text, b"mem").and_then(bytes)
+    find_entry(text, b"mem").and_then(parse_byte_amount)
 }
 
 /// Percent of one GPU, all GPUs together.
 fn gpus_of(text: &[u8]) -> Option<f64> {
-    entry(text, b"gres/gpuutil").and_then(decimal)
+    find_entry(text, b"gres/gpuutil").and_then(parse_decimal)
 }
 
 /// Kilobytes of a text that is in bytes where it has no unit.
-fn bytes(text: &[u8]) -> Option<u64> {
-    kilobytes(text, 1.0 / 1024.0).filter(|(_, rest)| rest.is_empty()).map(|(kb, _)| kb)
+fn parse_byte_amount(text: &[u8]) -> Option<u64> {
+    parse_kilobytes(text, 1.0 / 1024.0).filter(|(_, rest)| rest.is_empty()).map(|(kb, _)| kb)
 }
 
 #[cfg(test)]

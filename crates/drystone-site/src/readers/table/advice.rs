@@ -3,12 +3,12 @@
 //! It says what the table is, gives the line to use, and asks whether the first rows are right as
 //! that line reads them.
 
-use super::presets::{TablePreset, recognised, recognised_rows};
-use super::propose::{Proposal, own_role, propose};
+use super::presets::{TablePreset, recognise_preset, recognised_rows};
+use super::propose::{Proposal, own_role, propose_columns};
 use super::sample::TableSample;
 use super::words::{ColumnRole, LengthUnit};
 use crate::error::SiteError;
-use crate::readers::sacct::{RowHeader, TrialFigures, lacks_zone, said, try_columns};
+use crate::readers::sacct::{RowHeader, TrialFigures, lacks_zone, parse_column_name, try_columns};
 use crate::rows::ReadSettings;
 use crate::text::Id;
 use std::collections::BTreeSet;
@@ -20,34 +20,34 @@ const NAMED: usize = 8;
 
 /// Returns whether a table has times and anything else that jobs have, or is known by its names.
 pub(crate) fn is_of_jobs(sample: &TableSample) -> bool {
-    if recognised(&sample.names).is_some() || recognised_rows(sample).is_some() {
+    if recognise_preset(&sample.names).is_some() || recognised_rows(sample).is_some() {
         return true;
     }
-    let found = propose(sample);
-    let moments = found.choices.values().filter(|choice| choice.role.is_moment()).count();
-    moments > 0 && found.choices.len() > 2
+    let proposal = propose_columns(sample);
+    let moments = proposal.choices.values().filter(|choice| choice.role.is_moment()).count();
+    moments > 0 && proposal.choices.len() > 2
 }
 
 /// The error for a table that is not read without being asked for; `None` where it is no table of
 /// jobs.
-pub(crate) fn advise(sample: &TableSample, file: &str, settings: &ReadSettings) -> Option<SiteError> {
-    if let Some(preset) = recognised(&sample.names) {
+pub(crate) fn advise_table(sample: &TableSample, file: &str, settings: &ReadSettings) -> Option<SiteError> {
+    if let Some(preset) = recognise_preset(&sample.names) {
         return Some(of_preset(preset, "names", sample, file, settings));
     }
     if let Some(preset) = recognised_rows(sample) {
         return Some(of_preset(preset, "values", sample, file, settings));
     }
-    let sample = &sample.declared(&settings.form);
-    let found = propose(sample);
-    if found.choices.len() < 2 {
+    let sample = &sample.with_declared_form(&settings.form);
+    let proposal = propose_columns(sample);
+    if proposal.choices.len() < 2 {
         return None;
     }
-    Some(of_proposal(&found, sample, file, settings, &[]))
+    Some(of_proposal(&proposal, sample, file, settings, &[]))
 }
 
 /// The error for a table with the names of sacct beside others, where something speaks against
 /// reading it as it is.
-pub(crate) fn doubts(
+pub(crate) fn find_doubts(
     header: &RowHeader,
     sample: &TableSample,
     file: &str,
@@ -56,26 +56,30 @@ pub(crate) fn doubts(
     if sample.names.is_empty() {
         return None;
     }
-    if let Some(preset) = recognised(&sample.names) {
+    if let Some(preset) = recognise_preset(&sample.names) {
         return Some(of_preset(preset, "names", sample, file, settings));
     }
-    let sample = &sample.declared(&settings.form);
-    let found = propose(sample);
-    let mut lost: Vec<usize> = Vec::new();
-    for (&at, choice) in &found.choices {
-        let read = header.columns.get(at).copied().flatten();
-        let Some(column) = said(&choice.name).0 else { continue };
+    let sample = &sample.with_declared_form(&settings.form);
+    let proposal = propose_columns(sample);
+    let mut lost_columns: Vec<usize> = Vec::new();
+    for (&at, choice) in &proposal.choices {
+        let read_column = header.columns.get(at).copied().flatten();
+        let Some(column) = parse_column_name(&choice.name).0 else { continue };
         // Of a column that is read, only another meaning or unit matters.
-        if let Some(read) = read {
-            let other = own_role(&sample.names[at]) != Some(choice.role) || (!choice.own && choice.unit.is_some());
-            let needed = is_needed(choice.role) || own_role(&sample.names[at]).is_some_and(is_needed);
-            if other && needed && (read != column || choice.unit.is_some_and(|unit| unit != LengthUnit::Seconds)) {
-                lost.push(at);
+        if let Some(read) = read_column {
+            let means_otherwise =
+                own_role(&sample.names[at]) != Some(choice.role) || (!choice.own && choice.unit.is_some());
+            let is_required = is_needed(choice.role) || own_role(&sample.names[at]).is_some_and(is_needed);
+            if means_otherwise
+                && is_required
+                && (read != column || choice.unit.is_some_and(|unit| unit != LengthUnit::Seconds))
+            {
+                lost_columns.push(at);
             }
             continue;
         }
-        if !covers(choice.role).iter().any(|role| reads(header, sample, *role)) && is_needed(choice.role) {
-            lost.push(at);
+        if !covering_roles(choice.role).iter().any(|role| reads_role(header, sample, *role)) && is_needed(choice.role) {
+            lost_columns.push(at);
         }
     }
     let differ = |&&(kept, other): &&(usize, usize)| {
@@ -86,30 +90,30 @@ pub(crate) fn doubts(
         role.is_some_and(is_needed) && differ(pair)
     });
     if let Some((kept, other)) = twice {
-        let (kept, other) = (sample.shown(*kept), sample.shown(*other));
+        let (kept_name, other_name) = (sample.shown_name(*kept), sample.shown_name(*other));
         return Some(SiteError::Option(format!(
-            "{file}: a table in which {kept} and {other} mean the same and differ; say which counts, with a hyphen for the other: --columns \
+            "{file}: a table in which {kept_name} and {other_name} mean the same and differ; say which counts, with a hyphen for the other: --columns \
              '{}'",
-            found.line()
+            proposal.render_line()
         )));
     }
-    (!lost.is_empty()).then(|| of_proposal(&found, sample, file, settings, &lost))
+    (!lost_columns.is_empty()).then(|| of_proposal(&proposal, sample, file, settings, &lost_columns))
 }
 
 /// Returns whether the header reads a column of this role.
-fn reads(header: &RowHeader, sample: &TableSample, role: ColumnRole) -> bool {
+fn reads_role(header: &RowHeader, sample: &TableSample, role: ColumnRole) -> bool {
     let of = |at: usize| header.columns.get(at).copied().flatten().and_then(|_| own_role(&sample.names[at]));
     (0..sample.names.len()).any(|at| of(at) == Some(role)) || has_tres(header, role)
 }
 
 fn has_tres(header: &RowHeader, role: ColumnRole) -> bool {
     use crate::readers::sacct::SacctColumn::{AllocGres, AllocTres, ReqGres, ReqTres};
-    role.is_size() && header.has(&[AllocTres, ReqTres])
-        || matches!(role, ColumnRole::Gpus | ColumnRole::GpusAsked) && header.has(&[AllocGres, ReqGres])
+    role.is_size() && header.has_any(&[AllocTres, ReqTres])
+        || matches!(role, ColumnRole::Gpus | ColumnRole::GpusAsked) && header.has_any(&[AllocGres, ReqGres])
 }
 
 /// Roles that say what this one says.
-fn covers(role: ColumnRole) -> &'static [ColumnRole] {
+fn covering_roles(role: ColumnRole) -> &'static [ColumnRole] {
     use ColumnRole::{
         Cpus, CpusAsked, Elapsed, Eligible, End, Gpus, GpusAsked, Limit, Nodes, NodesAsked, Start, Submit,
     };
@@ -143,9 +147,9 @@ fn of_preset(
             advice: reason.to_string(),
         };
     }
-    let tried = try_columns(sample, name, settings);
-    let is_usable = tried.as_ref().is_ok_and(|figures| figures.rows == 0 || figures.jobs > 0);
-    let outcome = tried.map_or_else(|error| error.to_string(), |figures| outcome(&figures));
+    let trial = try_columns(sample, name, settings);
+    let is_usable = trial.as_ref().is_ok_and(|figures| figures.rows == 0 || figures.jobs > 0);
+    let outcome = trial.map_or_else(|error| error.to_string(), |figures| describe_outcome(&figures));
     let (zone, question) = zone_option(sample, name, settings);
     let questions = [question, preset.notes].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
     SiteError::TableColumns {
@@ -174,18 +178,18 @@ fn of_proposal(
     settings: &ReadSettings,
     lost: &[usize],
 ) -> SiteError {
-    let count = sample.columns();
+    let count = sample.column_count();
     let looks = match (sample.names.is_empty(), lost) {
         (true, _) => format!("a table of {count} columns, and no header line says what the columns are"),
-        (false, []) => format!("a table of {count} columns with names of its own: {}", listed(sample, 0..count)),
+        (false, []) => format!("a table of {count} columns with names of its own: {}", list_names(sample, 0..count)),
         (false, lost) => format!(
             "a table of {count} columns, of which {} {} not known, and no other says what {}",
-            listed(sample, lost.iter().copied()),
+            list_names(sample, lost.iter().copied()),
             if lost.len() == 1 { "is" } else { "are" },
             if lost.len() == 1 { "it seems to" } else { "they seem to" }
         ),
     };
-    let lacks = found.lacks();
+    let lacks = found.missing_facts();
     if !lacks.is_empty() && (lacks.len() > 1 || lacks[0] != "the number of processors or nodes they had") {
         return SiteError::Unknown {
             file: file.to_string(),
@@ -193,14 +197,14 @@ fn of_proposal(
             advice: format!(
                 "no column says {}. Where one does, name it: --columns '{}', with the names of sacct ({})",
                 lacks.join(", nor "),
-                found.line(),
+                found.render_line(),
                 missing_names(&lacks)
             ),
         };
     }
-    let line = found.line();
-    let outcome =
-        try_columns(sample, &line, settings).map_or_else(|error| error.to_string(), |figures| outcome(&figures));
+    let line = found.render_line();
+    let outcome = try_columns(sample, &line, settings)
+        .map_or_else(|error| error.to_string(), |figures| describe_outcome(&figures));
     let (zone, zone_question) = zone_option(sample, &line, settings);
     let mut open_questions: Vec<String> = (!zone.is_empty()).then(|| zone_question.to_string()).into_iter().collect();
     open_questions.extend(found.questions.iter().cloned());
@@ -210,20 +214,20 @@ fn of_proposal(
         open_questions
             .extend(sample.is_unsure.then(|| "does the month of its times come where that form has it?".to_string()));
     }
-    if !found.has(&[ColumnRole::Job]) {
+    if !found.has_any(&[ColumnRole::Job]) {
         open_questions.push(ask_for_job_number(found, sample));
     }
-    let sized = lacks.is_empty();
-    if !sized {
+    let has_sizes = lacks.is_empty();
+    if !has_sizes {
         open_questions.push("no column says how many processors or nodes jobs had: which one, or which other table (AllocCPUS, NNodes)?".to_string());
     }
     open_questions.extend(found.choices.iter().filter(|(_, choice)| !choice.own).filter_map(|(at, choice)| {
-        let name = sample.shown(*at);
-        let unit = choice.unit.map_or(String::new(), |unit| format!(" in {}", unit.word()));
-        let counted =
+        let name = sample.shown_name(*at);
+        let unit = choice.unit.map_or(String::new(), |unit| format!(" in {}", unit.unit_word()));
+        let day_remark =
             if choice.name.contains('+') { ", counted from an unknown day that is called 2020-01-01" } else { "" };
         (is_needed(choice.role) || choice.role == ColumnRole::Job || sample.names.is_empty())
-            .then(|| format!("is {name} {}{unit}{counted}?", choice.role.words()))
+            .then(|| format!("is {name} {}{unit}{day_remark}?", choice.role.question_words()))
     }));
     if open_questions.is_empty() {
         open_questions.push("are these figures right?".to_string());
@@ -234,7 +238,7 @@ fn of_proposal(
     if more > 0 {
         questions.push_str(&format!(" And {more} more of this kind."));
     }
-    let questions = unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
+    let questions = list_unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
     let options = format!("--columns '{line}'{time_format}{zone}");
     let condition = "If the answers to these questions are yes";
     SiteError::TableColumns {
@@ -252,10 +256,10 @@ fn of_proposal(
 fn ask_for_job_number(proposal: &Proposal, sample: &TableSample) -> String {
     let is_unique = |at: &usize| {
         let values: BTreeSet<&str> = sample.rows.iter().map(|row| row[*at].as_str()).collect();
-        values.len() == sample.rows.len() && values.iter().all(|value| Id::read(value.as_bytes()).is_some())
+        values.len() == sample.rows.len() && values.iter().all(|value| Id::parse_id(value.as_bytes()).is_some())
     };
-    let free = (0..sample.columns()).filter(|at| !proposal.choices.contains_key(at));
-    let unique: Vec<String> = free.filter(is_unique).take(NAMED).map(|at| sample.shown(at)).collect();
+    let free = (0..sample.column_count()).filter(|at| !proposal.choices.contains_key(at));
+    let unique: Vec<String> = free.filter(is_unique).take(NAMED).map(|at| sample.shown_name(at)).collect();
     match unique.split_first() {
         None => "no column has a different value in each row: rows are numbered; is a column the job's number (JobID, or JobKey for names)?".to_string(),
         Some((only, [])) => format!("rows are numbered; or is {only} the job's number (JobID, or JobKey for names)?"),
@@ -266,15 +270,15 @@ fn ask_for_job_number(proposal: &Proposal, sample: &TableSample) -> String {
     }
 }
 
-fn listed(sample: &TableSample, columns: impl Iterator<Item = usize>) -> String {
+fn list_names(sample: &TableSample, columns: impl Iterator<Item = usize>) -> String {
     let names: Vec<&str> = columns.map(|at| sample.names[at].as_str()).filter(|name| !name.is_empty()).collect();
     let more = names.len().saturating_sub(NAMED);
-    let shown = names[..names.len().min(NAMED)].join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
+    let shown_names = names[..names.len().min(NAMED)].join(", ");
+    if more > 0 { format!("{shown_names} and {more} more") } else { shown_names }
 }
 
 /// Values of a table without names that have no meaning yet.
-fn unnamed(found: &Proposal, sample: &TableSample) -> Option<String> {
+fn list_unnamed(found: &Proposal, sample: &TableSample) -> Option<String> {
     let row = sample.rows.first().filter(|_| sample.names.is_empty())?;
     let free = row.iter().enumerate().filter(|(at, text)| !found.choices.contains_key(at) && !text.is_empty());
     let texts: Vec<String> =
@@ -292,7 +296,7 @@ fn missing_names(lacks: &[&str]) -> String {
 }
 
 /// The figures in words.
-fn outcome(figures: &TrialFigures) -> String {
+fn describe_outcome(figures: &TrialFigures) -> String {
     let TrialFigures { rows, jobs, bad, .. } = figures;
     if *rows == 0 {
         return "There is no row to try it on".to_string();
@@ -315,32 +319,32 @@ fn outcome(figures: &TrialFigures) -> String {
         parts.extend(sizes.filter(|(_, most)| *most > 0).map(|sizes| range(sizes, what)));
     }
     if figures.core_seconds > 0 {
-        parts.push(format!("{} core-hours", rounded(figures.core_seconds as f64 / 3_600.0)));
+        parts.push(format!("{} core-hours", format_rounded(figures.core_seconds as f64 / 3_600.0)));
     }
     if figures.ran > 0 {
-        parts.push(format!("longest run {}", length(figures.longest)));
+        parts.push(format!("longest run {}", format_length(figures.longest)));
     }
     parts.push(match figures.limits {
-        Some((least, most)) if least == most => format!("limit {}", length(least)),
-        Some((least, most)) => format!("limits {} to {}", length(least), length(most)),
+        Some((least, most)) if least == most => format!("limit {}", format_length(least)),
+        Some((least, most)) => format!("limits {} to {}", format_length(least), format_length(most)),
         None => "no limits".to_string(),
     });
     if let Some((from, until)) = figures.window {
-        let minute = |moment: u32| crate::clock::minute(i64::from(moment));
+        let minute = |moment: u32| crate::clock::format_minute(i64::from(moment));
         parts.push(format!("{} to {}", minute(from), minute(until)));
     }
     let rows = if *rows == 1 { "row gives".to_string() } else { format!("{rows} rows give") };
     format!("Its first {rows} {}", parts.join(", "))
 }
 
-fn rounded(number: f64) -> String {
+fn format_rounded(number: f64) -> String {
     if number < 10.0 { format!("{number:.2}") } else { format!("{number:.0}") }
 }
 
 /// A length of time: `2 h 30 min`.
-fn length(seconds: u32) -> String {
+fn format_length(seconds: u32) -> String {
     let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
-    let there: Vec<String> =
+    let nonzero_parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).take(2).map(|(count, unit)| format!("{count} {unit}")).collect();
-    if there.is_empty() { "0 s".to_string() } else { there.join(" ") }
+    if nonzero_parts.is_empty() { "0 s".to_string() } else { nonzero_parts.join(" ") }
 }

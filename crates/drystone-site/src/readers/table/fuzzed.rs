@@ -1,9 +1,9 @@
 //! Random tables: columns shuffled, renamed and doubled. No proposal contradicts its own values.
 
-use super::propose::{ColumnChoice, Proposal, propose};
+use super::propose::{ColumnChoice, Proposal, propose_columns};
 use super::sample::TableSample;
 use super::words::ColumnRole;
-use crate::readers::sacct::{said, try_columns};
+use crate::readers::sacct::{parse_column_name, try_columns};
 use crate::rows::ReadSettings;
 use proptest::prelude::*;
 
@@ -64,7 +64,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Values of a column by its kind, of a job of a row.
-fn value(kind: u8, row: u64, seed: u64) -> String {
+fn column_value(kind: u8, row: u64, seed: u64) -> String {
     let mix = row.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed) >> 20;
     let submit = 1_700_000_000 + row * 50;
     let (start, ran) = (submit + mix % 400, 30 + mix % 5_000);
@@ -92,26 +92,27 @@ fn value(kind: u8, row: u64, seed: u64) -> String {
 }
 
 /// A value as a number.
-fn number(text: &str) -> Option<f64> {
-    super::values::moment(text, &crate::text::TimeForm::default()).or_else(|| text.parse().ok())
+fn parse_number(text: &str) -> Option<f64> {
+    super::values::parse_moment(text, &crate::text::TimeForm::default()).or_else(|| text.parse().ok())
 }
 
-fn check(sample: &TableSample) -> Result<(), TestCaseError> {
-    let found = propose(sample);
-    let line = found.line();
-    prop_assert_eq!(line.split(',').count(), sample.columns());
+fn check_proposal(sample: &TableSample) -> Result<(), TestCaseError> {
+    let proposal = propose_columns(sample);
+    let line = proposal.render_line();
+    prop_assert_eq!(line.split(',').count(), sample.column_count());
     // Each meaning once.
-    let mut meanings: Vec<_> = line.split(',').filter_map(|name| said(name).0).map(|column| column as usize).collect();
-    let named = meanings.len();
+    let mut meanings: Vec<_> =
+        line.split(',').filter_map(|name| parse_column_name(name).0).map(|column| column as usize).collect();
+    let meaning_count = meanings.len();
     meanings.sort_unstable();
     meanings.dedup();
-    prop_assert_eq!(meanings.len(), named, "{}", line);
+    prop_assert_eq!(meanings.len(), meaning_count, "{}", line);
     // The line is tried on the rows before it is printed: nothing may fail.
     let figures = try_columns(sample, &line, &ReadSettings::default());
     prop_assert!(figures.is_ok() || line.split(',').all(|name| name == "-"), "{line}: {figures:?}");
     let column = |role: ColumnRole| {
-        let at = found.place(role)?;
-        Some((found.choices[&at].clone(), sample.rows.iter().map(|row| number(&row[at])).collect::<Vec<_>>()))
+        let at = proposal.place_of(role)?;
+        Some((proposal.choices[&at].clone(), sample.rows.iter().map(|row| parse_number(&row[at])).collect::<Vec<_>>()))
     };
     let rows = sample.rows.len();
     let pairs = |a: &[Option<f64>], b: &[Option<f64>]| {
@@ -139,24 +140,24 @@ fn check(sample: &TableSample) -> Result<(), TestCaseError> {
             prop_assert!(whole || choice.own && rows == 0, "{line}: {choice:?}");
         }
     }
-    if let (Some(at), None) = (found.place(ColumnRole::Job), found.place(ColumnRole::Task)) {
+    if let (Some(at), None) = (proposal.place_of(ColumnRole::Job), proposal.place_of(ColumnRole::Task)) {
         let mut ids: Vec<&String> = sample.rows.iter().map(|row| &row[at]).collect();
         ids.sort_unstable();
         ids.dedup();
         prop_assert!(ids.len() * 100 >= rows * 95, "{line}");
     }
-    check_wait(&found, column, &line)?;
+    check_wait(&proposal, column, &line)?;
     // A limit is not the run time in every row, and is kept in most.
     if let (Some((limit, limits)), Some((_, starts)), Some((_, ends))) =
         (column(ColumnRole::Limit), column(ColumnRole::Start), column(ColumnRole::End))
     {
-        let unit = limit.unit.map_or(1.0, |unit| unit.seconds());
+        let unit = limit.unit.map_or(1.0, |unit| unit.seconds_per_unit());
         let ran: Vec<Option<f64>> = ends.iter().zip(&starts).map(|(end, start)| Some((*end)? - (*start)?)).collect();
         let limits: Vec<Option<f64>> = limits.iter().map(|value| value.map(|value| value * unit)).collect();
-        let both = pairs(&ran, &limits);
-        prop_assert!(mostly(&both, |(ran, limit)| *ran <= limit * 1.05 + 120.0), "{line}");
-        let alike = both.iter().filter(|(ran, limit)| (ran - limit).abs() < 1.0 && *ran > 2.0).count();
-        prop_assert!(both.len() < 3 || alike < both.len(), "{line}");
+        let run_limit_pairs = pairs(&ran, &limits);
+        prop_assert!(mostly(&run_limit_pairs, |(ran, limit)| *ran <= limit * 1.05 + 120.0), "{line}");
+        let alike = run_limit_pairs.iter().filter(|(ran, limit)| (ran - limit).abs() < 1.0 && *ran > 2.0).count();
+        prop_assert!(run_limit_pairs.len() < 3 || alike < run_limit_pairs.len(), "{line}");
     }
     Ok(())
 }
@@ -169,9 +170,9 @@ fn check_wait(
     line: &str,
 ) -> Result<(), TestCaseError> {
     let Some((choice, waits)) = column(ColumnRole::Wait) else { return Ok(()) };
-    prop_assert!(found.has(&[ColumnRole::Submit]) && !found.has(&[ColumnRole::Start]), "{line}");
-    prop_assert!(!(found.has(&[ColumnRole::End]) && found.has(&[ColumnRole::Elapsed])), "{line}");
-    let unit = choice.unit.map_or(1.0, |unit| unit.seconds());
+    prop_assert!(found.has_any(&[ColumnRole::Submit]) && !found.has_any(&[ColumnRole::Start]), "{line}");
+    prop_assert!(!(found.has_any(&[ColumnRole::End]) && found.has_any(&[ColumnRole::Elapsed])), "{line}");
+    let unit = choice.unit.map_or(1.0, |unit| unit.seconds_per_unit());
     prop_assert!(waits.iter().flatten().all(|wait| *wait >= 0.0), "{line}");
     if let (Some((_, submits)), Some((_, ends))) = (column(ColumnRole::Submit), column(ColumnRole::End)) {
         let rows = waits.iter().zip(submits.iter().zip(&ends));
@@ -188,8 +189,8 @@ fn a_limit_of_few_rows_has_the_unit_that_it_needs() {
     let names = ["walltime", "end_time", "Start"].map(str::to_string).to_vec();
     let rows = vec![["1", "1700000000", "2023-11-14 10:00:00"].map(str::to_string).to_vec()];
     let sample = TableSample { names, rows, ..TableSample::default() };
-    check(&sample).expect("no contradiction");
-    assert_eq!(propose(&sample).line(), "TimelimitSeconds*86400,end_time,Start");
+    check_proposal(&sample).expect("no contradiction");
+    assert_eq!(propose_columns(&sample).render_line(), "TimelimitSeconds*86400,end_time,Start");
 }
 
 proptest! {
@@ -203,9 +204,9 @@ proptest! {
         named in any::<bool>(),
     ) {
         let names = if named { columns.iter().map(|(name, _)| NAMES[*name].to_string()).collect() } else { Vec::new() };
-        let cells = |row: u64| columns.iter().map(|(_, kind)| value(*kind, row, u64::from(seed))).collect();
+        let cells = |row: u64| columns.iter().map(|(_, kind)| column_value(*kind, row, u64::from(seed))).collect();
         let sample = TableSample { names, rows: (0..rows.max(u64::from(!named))).map(cells).collect(), ..TableSample::default() };
-        check(&sample)?;
+        check_proposal(&sample)?;
     }
 
     #[test]
@@ -214,7 +215,7 @@ proptest! {
         super::looks_like_jobs(text.as_bytes(), None);
         let lines: Vec<&[u8]> = text.lines().map(str::as_bytes).collect();
         if let Some(sample) = TableSample::of_lines(&lines, None) {
-            check(&sample)?;
+            check_proposal(&sample)?;
         }
     }
 }

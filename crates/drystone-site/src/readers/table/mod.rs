@@ -12,17 +12,17 @@ mod sample;
 mod values;
 mod words;
 
-pub(crate) use presets::{preset, preset_names};
-pub(crate) use records::read as read_records;
+pub(crate) use presets::{find_preset, preset_names};
+pub(crate) use records::read_records;
 pub(crate) use sample::{ROWS as SAMPLED, TableSample};
-pub(crate) use words::roles;
+pub(crate) use words::find_roles;
 
 use crate::readers::sacct::is_column as is_known;
 
 /// The names of a table that is none of jobs, and how many columns it has.
-pub(crate) fn described(head: &[u8], delimiter: Option<&str>) -> Option<(String, usize)> {
+pub(crate) fn describe_table(head: &[u8], delimiter: Option<&str>) -> Option<(String, usize)> {
     let sample = sample_of(head, delimiter)?;
-    (!sample.names.is_empty()).then(|| (sample.shown_names(), sample.columns()))
+    (!sample.names.is_empty()).then(|| (sample.shown_names(), sample.column_count()))
 }
 
 /// Returns whether the beginning of a text is a table that an import reads or can give advice on.

@@ -2,12 +2,13 @@
 
 use super::flat_record::{FlatRecord, text_of};
 use crate::readers::json::JsonValue;
-use crate::text::decimal;
+use crate::text::parse_decimal;
 
 /// The kind of an object of Kubernetes; `None` for a record of another system.
 pub(super) fn kind_of(value: &JsonValue) -> Option<&str> {
-    let known = value.get("metadata").is_some() && (value.get("spec").is_some() || value.get("status").is_some());
-    value.get("kind").and_then(JsonValue::text).filter(|_| known)
+    let is_kubernetes =
+        value.get("metadata").is_some() && (value.get("spec").is_some() || value.get("status").is_some());
+    value.get("kind").and_then(JsonValue::as_text).filter(|_| is_kubernetes)
 }
 
 /// The row of a pod or of a job; `None` for another object.
@@ -23,8 +24,8 @@ pub(super) fn row_of(value: &JsonValue) -> Option<FlatRecord> {
         false => (at(&["spec", "template", "spec"]), copies_of(value)),
     };
     let requests = |wanted: fn(&str) -> bool, parts: f64| {
-        let containers = spec.and_then(|spec| spec.get("containers")).map_or(&[][..], JsonValue::list);
-        let sums: Vec<f64> = containers.iter().filter_map(|container| requested(container, wanted)).collect();
+        let containers = spec.and_then(|spec| spec.get("containers")).map_or(&[][..], JsonValue::as_list);
+        let sums: Vec<f64> = containers.iter().filter_map(|container| container_request(container, wanted)).collect();
         if sums.is_empty() { String::new() } else { (sums.iter().sum::<f64>() * copies * parts).round().to_string() }
     };
     let key = if at(&["metadata", "uid"]).is_some() { text(&["metadata", "uid"]) } else { text(&["metadata", "name"]) };
@@ -54,19 +55,19 @@ pub(super) fn row_of(value: &JsonValue) -> Option<FlatRecord> {
 /// Pods of a job that run at once.
 fn copies_of(job: &JsonValue) -> f64 {
     let number =
-        |name: &str| job.get("spec").and_then(|spec| spec.get(name)).and_then(|value| quantity(&text_of(value)));
+        |name: &str| job.get("spec").and_then(|spec| spec.get(name)).and_then(|value| parse_quantity(&text_of(value)));
     number("parallelism").unwrap_or(1.0).min(number("completions").unwrap_or(f64::MAX)).max(1.0)
 }
 
 /// The request of a container; its limit where it has none.
-fn requested(container: &JsonValue, wanted: fn(&str) -> bool) -> Option<f64> {
+fn container_request(container: &JsonValue, wanted: fn(&str) -> bool) -> Option<f64> {
     let resources = container.get("resources")?;
     let of = |name: &str| match resources.get(name)? {
         JsonValue::Map(pairs) => {
             let amounts: Vec<f64> = pairs
                 .iter()
                 .filter(|(name, _)| wanted(name))
-                .filter_map(|(_, value)| quantity(&text_of(value)))
+                .filter_map(|(_, value)| parse_quantity(&text_of(value)))
                 .collect();
             (!amounts.is_empty()).then(|| amounts.iter().sum())
         }
@@ -76,13 +77,13 @@ fn requested(container: &JsonValue, wanted: fn(&str) -> bool) -> Option<f64> {
 }
 
 /// `500m`, `2`, `1.5`, `2k`.
-fn quantity(text: &str) -> Option<f64> {
+fn parse_quantity(text: &str) -> Option<f64> {
     let (number, scale) = match text.as_bytes().last()? {
         b'm' => (&text[..text.len() - 1], 1e-3),
         b'k' => (&text[..text.len() - 1], 1e3),
         _ => (text, 1.0),
     };
-    decimal(number.as_bytes()).map(|number| number * scale)
+    parse_decimal(number.as_bytes()).map(|number| number * scale)
 }
 
 /// The queue that a batch scheduler keeps in a label, `kueue.x-k8s.io/queue-name` for one.
@@ -95,11 +96,11 @@ fn queue_of(value: &JsonValue) -> String {
 }
 
 /// The time of the last change of a condition that has this status.
-fn condition(value: &JsonValue, name: &str, status: &str) -> Option<String> {
-    let conditions = value.get("status")?.get("conditions")?.list();
-    let is = |one: &&JsonValue, key: &str, text: &str| one.get(key).and_then(JsonValue::text) == Some(text);
-    let one = conditions.iter().find(|one| is(one, "type", name) && is(one, "status", status))?;
-    one.get("lastTransitionTime").map(text_of)
+fn condition_time(value: &JsonValue, name: &str, status: &str) -> Option<String> {
+    let conditions = value.get("status")?.get("conditions")?.as_list();
+    let is = |one: &&JsonValue, key: &str, text: &str| one.get(key).and_then(JsonValue::as_text) == Some(text);
+    let condition_entry = conditions.iter().find(|one| is(one, "type", name) && is(one, "status", status))?;
+    condition_entry.get("lastTransitionTime").map(text_of)
 }
 
 /// State and end of a pod: it ends with the last of its containers, or as it is evicted.
@@ -107,17 +108,17 @@ fn end_of_pod(pod: &JsonValue) -> (String, String) {
     let status = pod.get("status");
     let phase = status.and_then(|status| status.get("phase")).map_or(String::new(), text_of);
     // What waits for its image holds its place.
-    let started = status.and_then(|status| status.get("startTime")).is_some();
-    if phase == "Pending" && started {
+    let has_start = status.and_then(|status| status.get("startTime")).is_some();
+    if phase == "Pending" && has_start {
         return ("RUNNING".to_string(), String::new());
     }
     if phase != "Succeeded" && phase != "Failed" {
         return (phase, String::new());
     }
-    let containers = status.and_then(|status| status.get("containerStatuses")).map_or(&[][..], JsonValue::list);
+    let containers = status.and_then(|status| status.get("containerStatuses")).map_or(&[][..], JsonValue::as_list);
     let ends = containers.iter().filter_map(|one| one.get("state")?.get("terminated")?.get("finishedAt").map(text_of));
     // Times of one form, in UTC: the last is the greatest text.
-    let last = ends.max().or_else(|| condition(pod, "Ready", "False"));
+    let last = ends.max().or_else(|| condition_time(pod, "Ready", "False"));
     (phase, last.unwrap_or_default())
 }
 
@@ -127,7 +128,7 @@ fn end_of_job(job: &JsonValue) -> (String, String) {
     if let Some(end) = status("completionTime") {
         return ("COMPLETED".to_string(), end);
     }
-    if let Some(end) = condition(job, "Failed", "True") {
+    if let Some(end) = condition_time(job, "Failed", "True") {
         return ("FAILED".to_string(), end);
     }
     let state = if status("startTime").is_some() { "RUNNING" } else { "PENDING" };

@@ -2,8 +2,8 @@
 //! and what they hold.
 
 use super::sample::TableSample;
-use crate::readers::sacct::{SacctColumn, ValueChange, said};
-use crate::text::{decimal, is_missing};
+use crate::readers::sacct::{SacctColumn, ValueChange, parse_column_name};
+use crate::text::{is_missing, parse_decimal};
 
 /// A table. `/N` divides a count and rounds it up, `*N` makes seconds, `+N` adds seconds to a time
 /// that counts from the beginning of the table.
@@ -659,19 +659,19 @@ const PRESETS: &[TablePreset] = &[
 ];
 
 /// The table of a name.
-pub(crate) fn preset(name: &str) -> Option<&'static TablePreset> {
+pub(crate) fn find_preset(name: &str) -> Option<&'static TablePreset> {
     PRESETS.iter().find(|preset| preset.names.iter().any(|known| known.eq_ignore_ascii_case(name)))
 }
 
 /// The names of all tables that are read.
 pub(crate) fn preset_names() -> String {
-    let read = PRESETS.iter().filter(|preset| preset.lacks.is_none());
-    let names: Vec<&str> = read.filter_map(|preset| preset.names.first().copied()).collect();
+    let read_presets = PRESETS.iter().filter(|preset| preset.lacks.is_none());
+    let names: Vec<&str> = read_presets.filter_map(|preset| preset.names.first().copied()).collect();
     names.join(", ")
 }
 
 /// The table that has all of one of its marks among these names, the most telling one.
-pub(crate) fn recognised(names: &[String]) -> Option<&'static TablePreset> {
+pub(crate) fn recognise_preset(names: &[String]) -> Option<&'static TablePreset> {
     let has = |mark: &&str| names.iter().any(|name| name.trim().eq_ignore_ascii_case(mark));
     let best =
         |preset: &TablePreset| preset.marks.iter().filter(|marks| marks.iter().all(has)).map(|marks| marks.len()).max();
@@ -681,13 +681,13 @@ pub(crate) fn recognised(names: &[String]) -> Option<&'static TablePreset> {
 /// The table without names that has as many columns, if the values of all rows fit its own.
 pub(crate) fn recognised_rows(sample: &TableSample) -> Option<&'static TablePreset> {
     let fits = |text: &str, ours: &str| {
-        let number = || is_missing(text.as_bytes()) || decimal(text.as_bytes()).is_some();
+        let number = || is_missing(text.as_bytes()) || parse_decimal(text.as_bytes()).is_some();
         let letters = || text.starts_with(|c: char| c.is_alphabetic());
-        match said(ours) {
+        match parse_column_name(ours) {
             (Some(SacctColumn::State), _) => letters(),
-            (Some(SacctColumn::JobId), ValueChange::Keep) => crate::text::Id::read(text.as_bytes()).is_some(),
+            (Some(SacctColumn::JobId), ValueChange::Keep) => crate::text::Id::parse_id(text.as_bytes()).is_some(),
             (Some(SacctColumn::Submit | SacctColumn::Start | SacctColumn::End), ValueChange::Keep) => {
-                crate::text::TimeForm::default().read(text.as_bytes()).is_ok()
+                crate::text::TimeForm::default().read_time(text.as_bytes()).is_ok()
             }
             (Some(SacctColumn::Instances), _) | (_, ValueChange::Over(_) | ValueChange::Plus(_)) => number(),
             _ => true,
@@ -717,7 +717,7 @@ mod tests {
 
     #[test]
     fn tables_are_known_by_their_names_in_any_order() {
-        let known = |line: &str| recognised(&names(line)).map(|preset| preset.names[0]);
+        let known = |line: &str| recognise_preset(&names(line)).map(|preset| preset.names[0]);
         assert_eq!(known("jid,usr,cnumr,nnumr,adt,sdt,edt,elpl,nnuma,exit state"), Some("fugaku"));
         assert_eq!(known("name,cpu_milli,num_gpu,creation_time,deletion_time"), Some("alibaba-gpu"));
         assert_eq!(known("vc,user,node_num,cpu_num,gpu_num,job_id"), Some("helios"));
@@ -732,7 +732,7 @@ mod tests {
             assert!(preset.lacks.is_some() != (preset.columns.len() > 3), "{:?}", preset.names);
             assert!(preset.title.len() < 90 && preset.notes.len() < 260, "{:?}", preset.names);
             for (_, ours) in preset.columns {
-                assert!(*ours == "-" || said(ours).0.is_some(), "{ours}");
+                assert!(*ours == "-" || parse_column_name(ours).0.is_some(), "{ours}");
             }
         }
     }

@@ -2,9 +2,9 @@
 //! values contradict it, and what two columns say equally well is a question.
 
 use super::sample::TableSample;
-use super::values::{ColumnProfile, less, share_of};
-use super::words::{ColumnRole, LengthUnit, roles, unit, wait_strength};
-use crate::readers::sacct::{SacctColumn, ValueChange, said};
+use super::values::{ColumnProfile, share_of, subtract_columns};
+use super::words::{ColumnRole, LengthUnit, find_roles, unit_of_name, wait_strength};
+use crate::readers::sacct::{SacctColumn, ValueChange, parse_column_name};
 use std::collections::BTreeMap;
 
 /// Moment that stands for the beginning of a table whose times count from an unknown one:
@@ -36,7 +36,7 @@ pub(crate) struct Proposal {
 
 impl Proposal {
     /// The line.
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn render_line(&self) -> String {
         let name = |at: usize| match self.choices.get(&at) {
             Some(choice) => choice.name.clone(),
             None if self.kept.contains(&at) => self.names[at].clone(),
@@ -45,32 +45,35 @@ impl Proposal {
         (0..self.columns).map(name).collect::<Vec<_>>().join(",")
     }
 
-    pub(crate) fn place(&self, role: ColumnRole) -> Option<usize> {
+    pub(crate) fn place_of(&self, role: ColumnRole) -> Option<usize> {
         self.choices.iter().find(|(_, choice)| choice.role == role).map(|(at, _)| *at)
     }
 
-    pub(crate) fn has(&self, roles: &[ColumnRole]) -> bool {
-        roles.iter().any(|role| self.place(*role).is_some())
+    pub(crate) fn has_any(&self, roles: &[ColumnRole]) -> bool {
+        roles.iter().any(|role| self.place_of(*role).is_some())
     }
 
     /// Facts that a table of jobs has and this one lacks; empty where nothing is missing.
-    pub(crate) fn lacks(&self) -> Vec<&'static str> {
+    pub(crate) fn missing_facts(&self) -> Vec<&'static str> {
         use ColumnRole::{
             Cpus, CpusAsked, Elapsed, End, Gpus, GpusAsked, NodeList, Nodes, NodesAsked, Start, Submit, Wait,
         };
         let own = |wanted: &[SacctColumn]| {
-            self.kept.iter().any(|at| said(&self.names[*at]).0.is_some_and(|column| wanted.contains(&column)))
+            self.kept
+                .iter()
+                .any(|at| parse_column_name(&self.names[*at]).0.is_some_and(|column| wanted.contains(&column)))
         };
         let mut lacks = Vec::new();
-        let reckoned = self.has(&[Submit]) && (self.has(&[Wait]) || self.has(&[End]) && self.has(&[Elapsed]));
-        if !self.has(&[Start]) && !reckoned {
+        let is_derivable =
+            self.has_any(&[Submit]) && (self.has_any(&[Wait]) || self.has_any(&[End]) && self.has_any(&[Elapsed]));
+        if !self.has_any(&[Start]) && !is_derivable {
             lacks.push("when jobs started");
         }
-        if !self.has(&[End, Elapsed]) && !own(&[SacctColumn::Elapsed]) {
+        if !self.has_any(&[End, Elapsed]) && !own(&[SacctColumn::Elapsed]) {
             lacks.push("when they ended or how long they ran");
         }
         let tres = own(&[SacctColumn::AllocTres, SacctColumn::ReqTres, SacctColumn::Nodes]);
-        if !self.has(&[Cpus, CpusAsked, Nodes, NodesAsked, NodeList, Gpus, GpusAsked]) && !tres {
+        if !self.has_any(&[Cpus, CpusAsked, Nodes, NodesAsked, NodeList, Gpus, GpusAsked]) && !tres {
             lacks.push("the number of processors or nodes they had");
         }
         lacks
@@ -78,19 +81,19 @@ impl Proposal {
 }
 
 /// Proposes a line for a table.
-pub(crate) fn propose(sample: &TableSample) -> Proposal {
-    let columns = sample.columns();
+pub(crate) fn propose_columns(sample: &TableSample) -> Proposal {
+    let columns = sample.column_count();
     let profiles: Vec<ColumnProfile> =
-        (0..columns).map(|at| ColumnProfile::of(&sample.rows, at, &sample.form)).collect();
+        (0..columns).map(|at| ColumnProfile::from_rows(&sample.rows, at, &sample.form)).collect();
     let mut making = ProposalMaker { sample, profiles: &profiles, found: Proposal { columns, ..Proposal::default() } };
     making.found.names.clone_from(&sample.names);
-    making.moments();
-    making.lengths();
-    making.wait();
-    making.ids();
-    making.sizes();
-    making.others();
-    making.keep();
+    making.find_moments();
+    making.find_lengths();
+    making.find_wait();
+    making.find_ids();
+    making.find_sizes();
+    making.find_names();
+    making.keep_sacct_names();
     making.found
 }
 
@@ -106,10 +109,10 @@ impl ProposalMaker<'_> {
     }
 
     /// The strength with which a column's name says a role: 3 for the name of sacct itself.
-    fn strength(&self, at: usize, role: ColumnRole) -> u32 {
+    fn name_strength(&self, at: usize, role: ColumnRole) -> u32 {
         let Some(name) = self.sample.names.get(at) else { return 0 };
         // A count to some and a list to others, which its reader tells apart.
-        if matches!(said(name), (Some(SacctColumn::Nodes), ValueChange::Keep)) {
+        if matches!(parse_column_name(name), (Some(SacctColumn::Nodes), ValueChange::Keep)) {
             return 0;
         }
         if own_role(name) == Some(role) {
@@ -118,52 +121,54 @@ impl ProposalMaker<'_> {
         if role == ColumnRole::Wait {
             return wait_strength(name);
         }
-        roles(name).iter().find(|(known, _)| *known == role).map_or(0, |(_, strength)| *strength)
+        find_roles(name).iter().find(|(known, _)| *known == role).map_or(0, |(_, strength)| *strength)
     }
 
     /// Free columns whose names say a role, the strongest first.
-    fn named(&self, role: ColumnRole) -> Vec<(usize, u32)> {
-        let all = (0..self.profiles.len()).filter(|&at| self.is_free(at)).map(|at| (at, self.strength(at, role)));
-        let mut named: Vec<(usize, u32)> = all.filter(|(_, strength)| *strength > 0).collect();
-        named.sort_by_key(|(at, strength)| (std::cmp::Reverse(*strength), *at));
-        named
+    fn columns_named(&self, role: ColumnRole) -> Vec<(usize, u32)> {
+        let candidates =
+            (0..self.profiles.len()).filter(|&at| self.is_free(at)).map(|at| (at, self.name_strength(at, role)));
+        let mut matches: Vec<(usize, u32)> = candidates.filter(|(_, strength)| *strength > 0).collect();
+        matches.sort_by_key(|(at, strength)| (std::cmp::Reverse(*strength), *at));
+        matches
     }
 
-    fn give(&mut self, at: usize, role: ColumnRole, unit: Option<LengthUnit>, name: Option<String>) {
+    fn assign_role(&mut self, at: usize, role: ColumnRole, unit: Option<LengthUnit>, name: Option<String>) {
         let own = self.sample.names.get(at).filter(|own| own_role(own) == Some(role) && is_plain(own));
-        let kept = own.is_some() && name.is_none() && unit.is_none_or(|unit| own_unit(&self.sample.names[at]) == unit);
-        let name = match own.filter(|_| kept) {
+        let keeps_name =
+            own.is_some() && name.is_none() && unit.is_none_or(|unit| own_unit(&self.sample.names[at]) == unit);
+        let name = match own.filter(|_| keeps_name) {
             Some(own) => own.clone(),
             None => name.unwrap_or_else(|| match (role, unit) {
                 (ColumnRole::Limit, Some(LengthUnit::Minutes)) => "TimelimitRaw".to_string(),
-                (role, unit) => format!("{}{}", role.name(), unit.map_or("", LengthUnit::change)),
+                (role, unit) => format!("{}{}", role.name(), unit.map_or("", LengthUnit::change_suffix)),
             }),
         };
-        self.found.choices.insert(at, ColumnChoice { role, name, unit, own: kept });
+        self.found.choices.insert(at, ColumnChoice { role, name, unit, own: keeps_name });
     }
 
     /// Asks which of two columns it is, where both say it equally and differ.
     fn ask_between(&mut self, role: ColumnRole, fits: &[(usize, u32)]) {
         if let [(first, one), (second, other), ..] = fits
             && one == other
-            && self.values(*first) != self.values(*second)
+            && self.values_at(*first) != self.values_at(*second)
         {
-            let (first, second) = (self.sample.shown(*first), self.sample.shown(*second));
-            self.found.questions.push(format!("is {} {first} or {second}?", role.words()));
+            let (first, second) = (self.sample.shown_name(*first), self.sample.shown_name(*second));
+            self.found.questions.push(format!("is {} {first} or {second}?", role.question_words()));
         }
     }
 
-    fn values(&self, at: usize) -> Vec<&str> {
+    fn values_at(&self, at: usize) -> Vec<&str> {
         self.sample.rows.iter().map(|row| row.get(at).map_or("", String::as_str)).collect()
     }
 
     fn moments_of(&self, role: ColumnRole) -> Option<&[Option<f64>]> {
-        let at = self.found.place(role)?;
+        let at = self.found.place_of(role)?;
         let profile = &self.profiles[at];
         Some(if profile.is_moment() { &profile.moments } else { &profile.numbers })
     }
 
-    fn moments(&mut self) {
+    fn find_moments(&mut self) {
         if self.sample.names.is_empty() {
             self.moments_by_value();
             return;
@@ -179,7 +184,7 @@ impl ProposalMaker<'_> {
                     && self.profiles[at].numbers.iter().flatten().all(|value| (0.0..700_000_000.0).contains(value))
             };
             let fits: Vec<(usize, u32)> = self
-                .named(role)
+                .columns_named(role)
                 .into_iter()
                 .filter(|&(at, strength)| {
                     self.profiles[at].is_moment() || counts(at, strength) || (empty(at) && strength > 1)
@@ -189,7 +194,7 @@ impl ProposalMaker<'_> {
             let Some(&(at, _)) = fits.first() else { continue };
             self.ask_between(role, &fits);
             let from_beginning = !self.profiles[at].is_moment() && self.profiles[at].known > 0;
-            self.give(at, role, None, from_beginning.then(|| format!("{}+{ORIGIN}", role.name())));
+            self.assign_role(at, role, None, from_beginning.then(|| format!("{}+{ORIGIN}", role.name())));
         }
     }
 
@@ -206,10 +211,10 @@ impl ProposalMaker<'_> {
         let fits = |other: ColumnRole| {
             let Some(values) = self.moments_of(other) else { return true };
             // 0 stands for a moment that is not known.
-            let dated = |moments: &[Option<f64>]| -> Vec<Option<f64>> {
+            let known_moments = |moments: &[Option<f64>]| -> Vec<Option<f64>> {
                 moments.iter().map(|moment| moment.filter(|moment| *moment != 0.0)).collect()
             };
-            let (own, values) = (dated(own), dated(values));
+            let (own, values) = (known_moments(own), known_moments(values));
             let (early, late) = if rank(role) < rank(other) { (&own, &values) } else { (&values, &own) };
             share_of(early, late, |a, b| a <= b + 1.0).is_none_or(|share| share >= 0.9)
         };
@@ -226,7 +231,7 @@ impl ProposalMaker<'_> {
             later.total_cmp(&earlier).then(a.cmp(&b))
         };
         places.sort_by(|a, b| before(*a, *b));
-        let known: &[ColumnRole] = match places.len() {
+        let moment_roles: &[ColumnRole] = match places.len() {
             0 | 1 => return,
             2 => &[ColumnRole::Start, ColumnRole::End],
             3 => &[ColumnRole::Submit, ColumnRole::Start, ColumnRole::End],
@@ -234,7 +239,7 @@ impl ProposalMaker<'_> {
             // The first is when the job came, the last two when it ran.
             _ => &[ColumnRole::Submit],
         };
-        let mut pairs: Vec<(usize, ColumnRole)> = places.iter().copied().zip(known.iter().copied()).collect();
+        let mut pairs: Vec<(usize, ColumnRole)> = places.iter().copied().zip(moment_roles.iter().copied()).collect();
         if let [.., start, end] = places[..]
             && places.len() > 4
         {
@@ -242,23 +247,24 @@ impl ProposalMaker<'_> {
         }
         for (at, role) in pairs {
             if self.in_order(role, at) {
-                self.give(at, role, None, None);
+                self.assign_role(at, role, None, None);
             }
         }
     }
 
     /// End less start, row by row.
-    fn ran(&self) -> Vec<Option<f64>> {
+    fn run_times(&self) -> Vec<Option<f64>> {
         match (self.moments_of(ColumnRole::Start), self.moments_of(ColumnRole::End)) {
             (Some(start), Some(end)) => {
                 // In times since 1970 a 0 is no time; in those of a log that begins at 0 it is a
                 // start.
-                let dated = start.iter().flatten().any(|value| *value > 1e8);
-                let known = |value: &Option<f64>| value.filter(|value| *value > 0.0);
-                let begun = |value: &Option<f64>| value.filter(|value| *value > 0.0 || *value == 0.0 && !dated);
+                let is_dated = start.iter().flatten().any(|value| *value > 1e8);
+                let positive_value = |value: &Option<f64>| value.filter(|value| *value > 0.0);
+                let start_value =
+                    |value: &Option<f64>| value.filter(|value| *value > 0.0 || *value == 0.0 && !is_dated);
                 let (start, end): (Vec<_>, Vec<_>) =
-                    (start.iter().map(begun).collect(), end.iter().map(known).collect());
-                less(&end, &start)
+                    (start.iter().map(start_value).collect(), end.iter().map(positive_value).collect());
+                subtract_columns(&end, &start)
             }
             _ => vec![None; self.sample.rows.len()],
         }
@@ -267,11 +273,11 @@ impl ProposalMaker<'_> {
     /// The unit that a column's name says, or the line of units behind the names.
     fn unit_said(&self, at: usize) -> Option<LengthUnit> {
         let below = || LengthUnit::parse(self.sample.units.get(at)?.to_lowercase().trim_matches(['[', ']', '(', ')']));
-        self.sample.names.get(at).and_then(|name| unit(name)).or_else(below)
+        self.sample.names.get(at).and_then(|name| unit_of_name(name)).or_else(below)
     }
 
     /// Units that a column of lengths may have: what its name says, else all.
-    fn units(&self, at: usize) -> Vec<LengthUnit> {
+    fn possible_units(&self, at: usize) -> Vec<LengthUnit> {
         if self.profiles[at].is_span() {
             return vec![LengthUnit::Seconds];
         }
@@ -281,70 +287,81 @@ impl ProposalMaker<'_> {
         }
     }
 
-    fn lengths(&mut self) {
-        let ran = self.ran();
+    fn find_lengths(&mut self) {
+        let ran = self.run_times();
         let is_length = |at: usize| self.profiles[at].is_number() || self.profiles[at].is_span();
         // What is as long as the job in nearly every row is its run time, whatever its name.
         let exact = |at: usize| {
             let near = |unit: LengthUnit| {
-                let whole = unit.seconds();
-                share_of(&self.profiles[at].lengths(whole), &ran, |a, b| (a - b).abs() <= 2.0 || (a - b).abs() < whole)
+                let whole = unit.seconds_per_unit();
+                share_of(&self.profiles[at].lengths_in(whole), &ran, |a, b| {
+                    (a - b).abs() <= 2.0 || (a - b).abs() < whole
+                })
             };
             // Rounded to hours, few values are near any run: those of a limit as well.
             let proves = |unit: LengthUnit| {
-                unit.seconds() <= 1.0
+                unit.seconds_per_unit() <= 1.0
                     || self.profiles[at].distinct > 3
-                    || (self.strength(at, ColumnRole::Elapsed) > 1 && self.strength(at, ColumnRole::Limit) < 2)
+                    || (self.name_strength(at, ColumnRole::Elapsed) > 1
+                        && self.name_strength(at, ColumnRole::Limit) < 2)
             };
-            self.units(at).into_iter().find(|&unit| near(unit).is_some_and(|share| share >= 0.9) && proves(unit))
+            self.possible_units(at)
+                .into_iter()
+                .find(|&unit| near(unit).is_some_and(|share| share >= 0.9) && proves(unit))
         };
-        let unnamed = self.sample.names.is_empty();
+        let lacks_names = self.sample.names.is_empty();
         let lengthy = |at: &usize| {
-            unnamed || self.strength(*at, ColumnRole::Elapsed) > 0 || self.strength(*at, ColumnRole::Limit) > 0
+            lacks_names
+                || self.name_strength(*at, ColumnRole::Elapsed) > 0
+                || self.name_strength(*at, ColumnRole::Limit) > 0
         };
         let some = ran.iter().flatten().any(|ran| *ran > 2.0);
         let mut runs: Vec<(usize, LengthUnit)> = Vec::new();
         if some {
-            let all = (0..self.profiles.len()).filter(|&at| self.is_free(at) && is_length(at)).filter(lengthy);
-            runs = all.filter_map(|at| Some((at, exact(at)?))).collect();
-            runs.sort_by_key(|(at, _)| std::cmp::Reverse(self.strength(*at, ColumnRole::Elapsed)));
+            let candidates = (0..self.profiles.len()).filter(|&at| self.is_free(at) && is_length(at)).filter(lengthy);
+            runs = candidates.filter_map(|at| Some((at, exact(at)?))).collect();
+            runs.sort_by_key(|(at, _)| std::cmp::Reverse(self.name_strength(*at, ColumnRole::Elapsed)));
         }
-        let known = ran.iter().any(Option::is_some);
-        let mut elapsed = runs.first().copied();
-        if elapsed.is_none() && !known {
+        let has_run_times = ran.iter().any(Option::is_some);
+        let mut run_column = runs.first().copied();
+        if run_column.is_none() && !has_run_times {
             // Without an end the name has to do, with its unit.
             // `run` beside a wait is a run time.
-            let waits = !self.named(ColumnRole::Wait).is_empty();
+            let waits = !self.columns_named(ColumnRole::Wait).is_empty();
             let least = if waits { 1 } else { 2 };
-            let named = self
-                .named(ColumnRole::Elapsed)
+            let candidates = self
+                .columns_named(ColumnRole::Elapsed)
                 .into_iter()
                 .filter(|&(at, strength)| strength >= least && is_length(at));
-            elapsed = named.map(|(at, _)| (at, self.units(at)[0])).next();
+            run_column = candidates.map(|(at, _)| (at, self.possible_units(at)[0])).next();
         }
         // Where the end is known, a run time in minutes says less.
-        if let Some((at, unit)) = elapsed.filter(|(_, unit)| !known || unit.seconds() <= 1.0) {
-            self.give(at, ColumnRole::Elapsed, self.profiles[at].is_number().then_some(unit), None);
+        if let Some((at, unit)) = run_column.filter(|(_, unit)| !has_run_times || unit.seconds_per_unit() <= 1.0) {
+            self.assign_role(at, ColumnRole::Elapsed, self.profiles[at].is_number().then_some(unit), None);
         }
-        let ran = if known { ran } else { elapsed.map_or(ran, |(at, unit)| self.profiles[at].lengths(unit.seconds())) };
-        self.limit(&ran, &runs.iter().map(|(at, _)| *at).collect::<Vec<_>>());
+        let ran = if has_run_times {
+            ran
+        } else {
+            run_column.map_or(ran, |(at, unit)| self.profiles[at].lengths_in(unit.seconds_per_unit()))
+        };
+        self.find_limit(&ran, &runs.iter().map(|(at, _)| *at).collect::<Vec<_>>());
     }
 
     /// The wait, where nothing else says the start. Where it would say the submission it is asked.
-    fn wait(&mut self) {
+    fn find_wait(&mut self) {
         use ColumnRole::{Elapsed, End, Start, Submit, Wait};
-        let ended = self.found.has(&[End]) && self.found.has(&[Elapsed]);
-        if self.found.has(&[Start]) == self.found.has(&[Submit]) || (self.found.has(&[Submit]) && ended) {
+        let has_end = self.found.has_any(&[End]) && self.found.has_any(&[Elapsed]);
+        if self.found.has_any(&[Start]) == self.found.has_any(&[Submit]) || (self.found.has_any(&[Submit]) && has_end) {
             return;
         }
-        let known = |role: ColumnRole| self.moments_of(role).map_or(Vec::new(), <[Option<f64>]>::to_vec);
-        let (submits, ends) = (known(Submit), known(End));
+        let moment_values = |role: ColumnRole| self.moments_of(role).map_or(Vec::new(), <[Option<f64>]>::to_vec);
+        let (submits, ends) = (moment_values(Submit), moment_values(End));
         let is_length = |at: usize| self.profiles[at].is_number() || self.profiles[at].is_span();
         let fit = |at: usize, unit: LengthUnit| {
-            let waits = self.profiles[at].lengths(unit.seconds());
-            let lasted = less(&ends, &submits);
+            let waits = self.profiles[at].lengths_in(unit.seconds_per_unit());
+            let durations = subtract_columns(&ends, &submits);
             waits.iter().flatten().all(|wait| *wait >= 0.0)
-                && share_of(&waits, &lasted, |wait, lasted| wait <= lasted + 1.0).is_none_or(|share| share >= 0.9)
+                && share_of(&waits, &durations, |wait, lasted| wait <= lasted + 1.0).is_none_or(|share| share >= 0.9)
         };
         // Without a unit in its name, seconds.
         let unit_of = |at: usize| {
@@ -352,27 +369,35 @@ impl ProposalMaker<'_> {
             Some(if self.profiles[at].is_span() { LengthUnit::Seconds } else { unit_by_name })
                 .filter(|&unit| fit(at, unit))
         };
-        let mut named = self.named(Wait);
-        named.retain(|&(at, _)| is_length(at) && unit_of(at).is_some());
-        let Some((&(at, _), unit)) = named.first().and_then(|first| Some((first, unit_of(first.0)?))) else { return };
-        if self.found.has(&[Start]) {
-            let question =
-                format!("is {} the wait before the start in {} (WaitRaw)?", self.sample.shown(at), unit.word());
+        let mut wait_columns = self.columns_named(Wait);
+        wait_columns.retain(|&(at, _)| is_length(at) && unit_of(at).is_some());
+        let Some((&(at, _), unit)) = wait_columns.first().and_then(|first| Some((first, unit_of(first.0)?))) else {
+            return;
+        };
+        if self.found.has_any(&[Start]) {
+            let question = format!(
+                "is {} the wait before the start in {} (WaitRaw)?",
+                self.sample.shown_name(at),
+                unit.unit_word()
+            );
             self.found.questions.push(question);
             return;
         }
-        self.ask_between(Wait, &named);
-        self.give(at, Wait, self.profiles[at].is_number().then_some(unit), None);
+        self.ask_between(Wait, &wait_columns);
+        self.assign_role(at, Wait, self.profiles[at].is_number().then_some(unit), None);
     }
 
     /// The limit: no shorter than the run in nearly all rows, and not the run itself.
-    fn limit(&mut self, ran: &[Option<f64>], runs: &[usize]) {
+    fn find_limit(&mut self, ran: &[Option<f64>], runs: &[usize]) {
         let is_length = |at: usize| self.profiles[at].is_number() || self.profiles[at].is_span();
         // A job that ran no time keeps any limit.
         let ran: Vec<Option<f64>> = ran.iter().map(|ran| ran.filter(|ran| *ran > 0.0)).collect();
         let covers = |at: usize, unit: LengthUnit| {
-            let limits: Vec<Option<f64>> =
-                self.profiles[at].lengths(unit.seconds()).into_iter().map(|value| value.filter(|v| *v > 0.0)).collect();
+            let limits: Vec<Option<f64>> = self.profiles[at]
+                .lengths_in(unit.seconds_per_unit())
+                .into_iter()
+                .map(|value| value.filter(|v| *v > 0.0))
+                .collect();
             share_of(&ran, &limits, |ran, limit| ran <= limit * 1.05 + 120.0).is_none_or(|share| share >= 0.9)
         };
         let bare = self.sample.rows.is_empty();
@@ -384,23 +409,23 @@ impl ProposalMaker<'_> {
                 .map(|at| (at, 2))
                 .collect(),
             false => self
-                .named(ColumnRole::Limit)
+                .columns_named(ColumnRole::Limit)
                 .into_iter()
                 .filter(|&(at, _)| (is_length(at) || bare || self.profiles[at].known == 0) && !runs.contains(&at))
-                .filter(|&(at, strength)| strength > 1 || self.strength(at, ColumnRole::Elapsed) < 2)
-                .filter(|&(at, _)| self.units(at).into_iter().any(|unit| covers(at, unit)))
+                .filter(|&(at, strength)| strength > 1 || self.name_strength(at, ColumnRole::Elapsed) < 2)
+                .filter(|&(at, _)| self.possible_units(at).into_iter().any(|unit| covers(at, unit)))
                 .collect(),
         };
         let Some(&(at, _)) = fits.first() else { return };
         self.ask_between(ColumnRole::Limit, &fits);
         if self.sample.names.is_empty() || self.profiles[at].is_span() {
             let own = self.sample.names.get(at).is_some_and(|name| own_role(name) == Some(ColumnRole::Limit));
-            self.give(at, ColumnRole::Limit, None, (!own).then(|| "Timelimit".to_string()));
+            self.assign_role(at, ColumnRole::Limit, None, (!own).then(|| "Timelimit".to_string()));
             return;
         }
         let own_word = self.unit_said(at);
         let own = self.sample.names.get(at).filter(|name| own_role(name) == Some(ColumnRole::Limit));
-        let possible: Vec<LengthUnit> = self.units(at).into_iter().filter(|&unit| covers(at, unit)).collect();
+        let possible: Vec<LengthUnit> = self.possible_units(at).into_iter().filter(|&unit| covers(at, unit)).collect();
         let unit = match (own_word, own.map(|name| own_unit(name)), possible.as_slice()) {
             (Some(unit), ..) => unit,
             (None, Some(unit), [first, ..]) if possible.contains(&unit) && *first != LengthUnit::Seconds => unit,
@@ -409,21 +434,23 @@ impl ProposalMaker<'_> {
             (None, _, [first, ..]) => *first,
             _ => LengthUnit::Seconds,
         };
-        self.give(at, ColumnRole::Limit, Some(unit), None);
+        self.assign_role(at, ColumnRole::Limit, Some(unit), None);
     }
 
     /// The job's number: no two rows have the same, or only with a task beside it.
-    fn ids(&mut self) {
+    fn find_ids(&mut self) {
         let rows = self.sample.rows.len();
         let unique = |at: usize| self.profiles[at].known == rows && self.profiles[at].distinct * 100 >= rows * 95;
         let candidates: Vec<(usize, u32)> = match self.sample.names.is_empty() {
             true => (0..self.profiles.len())
                 .filter(|&at| self.is_free(at) && self.profiles[at].is_count() && unique(at))
-                .filter(|&at| self.values(at).iter().all(|text| crate::text::Id::read(text.as_bytes()).is_some()))
+                .filter(|&at| {
+                    self.values_at(at).iter().all(|text| crate::text::Id::parse_id(text.as_bytes()).is_some())
+                })
                 .take(1)
                 .map(|at| (at, 1))
                 .collect(),
-            false => self.named(ColumnRole::Job),
+            false => self.columns_named(ColumnRole::Job),
         };
         let fits: Vec<(usize, u32)> = candidates.iter().copied().filter(|(at, _)| unique(*at)).collect();
         if let Some(&(at, _)) = fits.first() {
@@ -431,30 +458,34 @@ impl ProposalMaker<'_> {
             self.give_job(at);
             return;
         }
-        let tasks: Vec<usize> = self.named(ColumnRole::Task).into_iter().map(|(at, _)| at).collect();
-        let both = |job: usize, task: usize| {
-            let mut pairs: Vec<(&str, &str)> = self.values(job).into_iter().zip(self.values(task)).collect();
+        let tasks: Vec<usize> = self.columns_named(ColumnRole::Task).into_iter().map(|(at, _)| at).collect();
+        let is_unique_pair = |job: usize, task: usize| {
+            let mut pairs: Vec<(&str, &str)> = self.values_at(job).into_iter().zip(self.values_at(task)).collect();
             pairs.sort_unstable();
             pairs.dedup();
             pairs.len() * 100 >= rows * 95
         };
         for (job, _) in candidates {
-            if let Some(&task) = tasks.iter().find(|&&task| task != job && both(job, task)) {
+            if let Some(&task) = tasks.iter().find(|&&task| task != job && is_unique_pair(job, task)) {
                 self.give_job(job);
-                self.give(task, ColumnRole::Task, None, None);
+                self.assign_role(task, ColumnRole::Task, None, None);
                 return;
             }
         }
         // A row for each node or hour of a job says the same of the job each time.
-        let of_job = self.named(ColumnRole::Job).into_iter().find(|&(at, strength)| strength > 1 && self.repeats(at));
+        let of_job = self
+            .columns_named(ColumnRole::Job)
+            .into_iter()
+            .find(|&(at, strength)| strength > 1 && self.repeats_rows(at));
         if let Some((at, _)) = of_job {
             self.give_job(at);
         }
     }
 
     /// Returns whether all rows with the same number have the same start and end.
-    fn repeats(&self, at: usize) -> bool {
-        let (Some(start), Some(end)) = (self.found.place(ColumnRole::Start), self.found.place(ColumnRole::End)) else {
+    fn repeats_rows(&self, at: usize) -> bool {
+        let (Some(start), Some(end)) = (self.found.place_of(ColumnRole::Start), self.found.place_of(ColumnRole::End))
+        else {
             return false;
         };
         let mut rows: Vec<[&str; 3]> =
@@ -468,23 +499,23 @@ impl ProposalMaker<'_> {
     fn give_job(&mut self, at: usize) {
         use crate::text::Id;
         // `12.server` is no step where all rows have a server.
-        let ids: Vec<Option<Id>> = self.values(at).iter().map(|text| Id::read(text.as_bytes())).collect();
+        let ids: Vec<Option<Id>> = self.values_at(at).iter().map(|text| Id::parse_id(text.as_bytes())).collect();
         let some = ids.is_empty() || ids.iter().any(|id| matches!(id, Some(Id::Job(_))));
-        let numbered = some && ids.iter().all(Option::is_some);
-        self.give(at, ColumnRole::Job, None, (!numbered).then(|| "JobKey".to_string()));
+        let all_numbered = some && ids.iter().all(Option::is_some);
+        self.assign_role(at, ColumnRole::Job, None, (!all_numbered).then(|| "JobKey".to_string()));
     }
 
-    fn sizes(&mut self) {
-        let ran = self.ran();
+    fn find_sizes(&mut self) {
+        let ran = self.run_times();
         for role in ColumnRole::ALL.into_iter().filter(|role| role.is_size()) {
             let fits: Vec<(usize, u32)> = self
-                .named(role)
+                .columns_named(role)
                 .into_iter()
                 .filter(|&(at, strength)| self.can_count(at, role, strength, &ran))
                 .collect();
             let Some(&(at, _)) = fits.first() else { continue };
             self.ask_between(role, &fits);
-            self.give(at, role, None, None);
+            self.assign_role(at, role, None, None);
         }
         if self.sample.names.is_empty() {
             let fits: Vec<usize> = (0..self.profiles.len())
@@ -492,7 +523,7 @@ impl ProposalMaker<'_> {
                 .filter(|&at| self.profiles[at].numbers.iter().flatten().all(|value| *value > 0.0))
                 .collect();
             if let [at] = fits[..] {
-                self.give(at, ColumnRole::Cpus, None, None);
+                self.assign_role(at, ColumnRole::Cpus, None, None);
             }
         }
     }
@@ -512,38 +543,38 @@ impl ProposalMaker<'_> {
             return false;
         }
         // No job has fewer processors than nodes.
-        let other = match role {
-            ColumnRole::Nodes => self.found.place(ColumnRole::Cpus),
-            ColumnRole::NodesAsked => self.found.place(ColumnRole::CpusAsked),
+        let cpu_column = match role {
+            ColumnRole::Nodes => self.found.place_of(ColumnRole::Cpus),
+            ColumnRole::NodesAsked => self.found.place_of(ColumnRole::CpusAsked),
             _ => None,
         };
-        other.is_none_or(|cpus| {
+        cpu_column.is_none_or(|cpus| {
             let fits =
                 share_of(&profile.numbers, &self.profiles[cpus].numbers, |nodes, cpus| nodes <= cpus || cpus == 0.0);
             fits.is_none_or(|share| share >= 0.9)
         })
     }
 
-    fn others(&mut self) {
+    fn find_names(&mut self) {
         use ColumnRole::{Account, Cluster, Exit, Group, NodeList, Partition, Qos, State, User};
         for role in [State, NodeList, Account, Group, User, Partition, Qos, Cluster] {
             let mut fits: Vec<(usize, u32)> =
-                self.named(role).into_iter().filter(|&(at, _)| self.can_name(at, role)).collect();
+                self.columns_named(role).into_iter().filter(|&(at, _)| self.can_name(at, role)).collect();
             // A column without values says nothing where another has some.
             fits.sort_by_key(|(at, strength)| (self.profiles[*at].known == 0, std::cmp::Reverse(*strength)));
             let Some(&(at, strength)) = fits.first() else { continue };
             if strength > 1 || matches!(role, Partition | Group | NodeList) {
                 self.ask_between(role, &fits);
-                self.give(at, role, None, None);
+                self.assign_role(at, role, None, None);
             }
         }
-        if !self.found.has(&[State]) && self.found.has(&[ColumnRole::Wait]) {
+        if !self.found.has_any(&[State]) && self.found.has_any(&[ColumnRole::Wait]) {
             self.status_of_log();
         }
-        if !self.found.has(&[State]) && !self.sample.names.is_empty() {
-            let exit = self.named(Exit).into_iter().find(|&(at, _)| self.profiles[at].is_count());
-            if let Some((at, _)) = exit.filter(|&(at, _)| self.strength(at, Exit) == 2) {
-                self.give(at, Exit, None, None);
+        if !self.found.has_any(&[State]) && !self.sample.names.is_empty() {
+            let exit = self.columns_named(Exit).into_iter().find(|&(at, _)| self.profiles[at].is_count());
+            if let Some((at, _)) = exit.filter(|&(at, _)| self.name_strength(at, Exit) == 2) {
+                self.assign_role(at, Exit, None, None);
             }
         }
         if self.sample.names.is_empty() {
@@ -557,10 +588,12 @@ impl ProposalMaker<'_> {
             let numbers: Vec<f64> = self.profiles[at].numbers.iter().flatten().copied().collect();
             !numbers.is_empty() && numbers.iter().all(|number| (0.0..=5.0).contains(number) && number.fract() == 0.0)
         };
-        let named =
-            self.named(ColumnRole::State).into_iter().find(|&(at, _)| self.profiles[at].is_number() && of_log(at));
-        if let Some((at, _)) = named {
-            self.give(at, ColumnRole::State, None, Some("SwfState".to_string()));
+        let status_column = self
+            .columns_named(ColumnRole::State)
+            .into_iter()
+            .find(|&(at, _)| self.profiles[at].is_number() && of_log(at));
+        if let Some((at, _)) = status_column {
+            self.assign_role(at, ColumnRole::State, None, Some("SwfState".to_string()));
         }
     }
 
@@ -573,18 +606,18 @@ impl ProposalMaker<'_> {
             // Times that jobs waited are no places.
             ColumnRole::Partition => {
                 let waits = match (self.moments_of(ColumnRole::Start), self.moments_of(ColumnRole::Submit)) {
-                    (Some(start), Some(submit)) => less(start, submit),
+                    (Some(start), Some(submit)) => subtract_columns(start, submit),
                     _ => Vec::new(),
                 };
-                let waited = share_of(&profile.numbers, &waits, |a, b| (a - b).abs() <= 2.0);
-                let is_wait = profile.is_number() && waited.is_some_and(|share| share >= 0.5);
-                let broken = profile.numbers.iter().flatten().any(|value| value.fract() != 0.0);
+                let wait_share = share_of(&profile.numbers, &waits, |a, b| (a - b).abs() <= 2.0);
+                let is_wait = profile.is_number() && wait_share.is_some_and(|share| share >= 0.5);
+                let has_fractions = profile.numbers.iter().flatten().any(|value| value.fract() != 0.0);
                 let is_time = profile.is_moment() || profile.is_span();
-                few && !is_wait && !broken && !is_time
+                few && !is_wait && !has_fractions && !is_time
             }
             // `nodes=1:ppn=4` is a request.
             ColumnRole::NodeList => {
-                profile.known == 0 || (profile.is_word() && !self.values(at).iter().any(|text| text.contains('=')))
+                profile.known == 0 || (profile.is_word() && !self.values_at(at).iter().any(|text| text.contains('=')))
             }
             _ => {
                 !profile.is_moment()
@@ -598,45 +631,48 @@ impl ProposalMaker<'_> {
     fn words_by_value(&mut self) {
         let free: Vec<usize> = (0..self.profiles.len()).filter(|&at| self.is_free(at)).collect();
         let rows = self.sample.rows.len();
-        let all = |at: usize, test: &dyn Fn(&str) -> bool| rows > 0 && self.values(at).iter().all(|text| test(text));
+        let all_match =
+            |at: usize, test: &dyn Fn(&str) -> bool| rows > 0 && self.values_at(at).iter().all(|text| test(text));
         let state =
             free.iter().copied().find(|&at| self.profiles[at].states * 10 >= rows * 9 && self.profiles[at].is_word());
-        let tres = free.iter().copied().find(|&at| all(at, &|text| text.starts_with("cpu=") || text.contains(",cpu=")));
+        let tres =
+            free.iter().copied().find(|&at| all_match(at, &|text| text.starts_with("cpu=") || text.contains(",cpu=")));
         let list = |text: &str| text.ends_with(']') && text.starts_with(|c: char| c.is_ascii_alphabetic());
-        let nodes = free.iter().copied().find(|&at| all(at, &list));
+        let nodes = free.iter().copied().find(|&at| all_match(at, &list));
         let word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_.-@".contains(c));
         let words: Vec<usize> = free
             .iter()
             .copied()
-            .filter(|&at| Some(at) != state && self.profiles[at].is_word() && all(at, &word))
+            .filter(|&at| Some(at) != state && self.profiles[at].is_word() && all_match(at, &word))
             .collect();
         if let Some(at) = state {
-            self.give(at, ColumnRole::State, None, None);
+            self.assign_role(at, ColumnRole::State, None, None);
         }
         if let Some(at) = tres {
-            self.give(at, ColumnRole::Cpus, None, Some("AllocTRES".to_string()));
+            self.assign_role(at, ColumnRole::Cpus, None, Some("AllocTRES".to_string()));
         }
         if let Some(at) = nodes {
-            self.give(at, ColumnRole::NodeList, None, None);
+            self.assign_role(at, ColumnRole::NodeList, None, None);
         }
         if let [at] = words[..] {
-            self.give(at, ColumnRole::User, None, None);
+            self.assign_role(at, ColumnRole::User, None, None);
         }
     }
 
     /// Columns of sacct that no role was tried for keep their names.
-    fn keep(&mut self) {
-        let taken: Vec<SacctColumn> = self.found.choices.values().filter_map(|choice| said(&choice.name).0).collect();
-        let mut kept: Vec<SacctColumn> = Vec::new();
+    fn keep_sacct_names(&mut self) {
+        let taken_columns: Vec<SacctColumn> =
+            self.found.choices.values().filter_map(|choice| parse_column_name(&choice.name).0).collect();
+        let mut kept_columns: Vec<SacctColumn> = Vec::new();
         for (at, name) in self.sample.names.iter().enumerate() {
-            let (Some(column), ValueChange::Keep) = said(name) else { continue };
+            let (Some(column), ValueChange::Keep) = parse_column_name(name) else { continue };
             if self.is_free(at)
                 && own_role(name).is_none()
                 && is_plain(name)
-                && !taken.contains(&column)
-                && !kept.contains(&column)
+                && !taken_columns.contains(&column)
+                && !kept_columns.contains(&column)
             {
-                kept.push(column);
+                kept_columns.push(column);
                 self.found.kept.push(at);
             }
         }
@@ -650,7 +686,7 @@ fn is_plain(name: &str) -> bool {
 
 /// The role that a name of sacct says.
 pub(super) fn own_role(name: &str) -> Option<ColumnRole> {
-    Some(match said(name) {
+    Some(match parse_column_name(name) {
         (Some(column), ValueChange::Keep) => match column {
             SacctColumn::JobId | SacctColumn::JobIdRaw => ColumnRole::Job,
             SacctColumn::Submit => ColumnRole::Submit,
@@ -682,7 +718,7 @@ pub(super) fn own_role(name: &str) -> Option<ColumnRole> {
 
 /// The unit of a number in a column of sacct.
 fn own_unit(name: &str) -> LengthUnit {
-    match said(name).0 {
+    match parse_column_name(name).0 {
         Some(SacctColumn::TimeLimit | SacctColumn::TimeLimitRaw) => LengthUnit::Minutes,
         _ => LengthUnit::Seconds,
     }

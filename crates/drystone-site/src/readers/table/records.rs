@@ -2,7 +2,7 @@
 
 use super::flat_record::{FlatRecord, text_of};
 use super::pods;
-use super::presets::recognised;
+use super::presets::recognise_preset;
 use super::sample::{ROWS, TableSample};
 use crate::error::SiteError;
 use crate::readers::FileReading;
@@ -17,7 +17,11 @@ use std::io::Read;
 const PART: &str = "\u{1f}";
 
 /// Reads all records. The first of them say which columns there are.
-pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
+pub(crate) fn read_records(
+    input: impl Read,
+    reading: &mut FileReading<'_>,
+    layout: &TextLayout,
+) -> Result<(), SiteError> {
     let mut first: Vec<FlatRecord> = Vec::new();
     let mut table: Option<RecordTable> = None;
     let mut number = 0_u32;
@@ -26,8 +30,8 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>, layout: &Tex
         if let Some(other) = pods::kind_of(value) {
             if !matches!(other, "Pod" | "Job") {
                 number = number.saturating_add(1);
-                let place = reading.place(number);
-                reading.intake.count(ImportRule::Record, place, other.as_bytes(), 0);
+                let place = reading.place_of(number);
+                reading.intake.count_rule(ImportRule::Record, place, other.as_bytes(), 0);
                 return Ok(());
             }
             let first = kind.get_or_insert_with(|| other.to_string());
@@ -35,19 +39,19 @@ pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>, layout: &Tex
                 return Err(both_kinds(reading.name));
             }
         }
-        for record in flattened(value) {
+        for record in flatten_record(value) {
             match &mut table {
-                Some(table) => table.take(&record, &mut number, reading)?,
+                Some(table) => table.take_record(&record, &mut number, reading)?,
                 None => first.push(record),
             }
         }
         if table.is_none() && first.len() >= ROWS {
-            table = Some(RecordTable::begin(std::mem::take(&mut first), &mut number, layout, reading)?);
+            table = Some(RecordTable::begin_table(std::mem::take(&mut first), &mut number, layout, reading)?);
         }
         Ok(())
     })?;
     if table.is_none() {
-        RecordTable::begin(first, &mut number, layout, reading)?;
+        RecordTable::begin_table(first, &mut number, layout, reading)?;
     }
     Ok(())
 }
@@ -68,7 +72,7 @@ struct RecordTable {
 }
 
 impl RecordTable {
-    fn begin(
+    fn begin_table(
         first: Vec<FlatRecord>,
         number: &mut u32,
         layout: &TextLayout,
@@ -84,28 +88,34 @@ impl RecordTable {
         }
         let mut layout = TextLayout { delimiter: Some(PART.to_string()), ..layout.clone() };
         // What Slurm itself writes needs no question.
-        if layout.columns.is_none() && recognised(&names).is_some_and(|preset| preset.names[0] == "jobcomp-json") {
+        if layout.columns.is_none() && recognise_preset(&names).is_some_and(|preset| preset.names[0] == "jobcomp-json")
+        {
             layout.columns = Some("jobcomp-json".to_string());
         }
-        let sampled = first.iter().take(ROWS).map(|record| values(record, &places)).collect();
-        let sample = TableSample::named(names.clone(), sampled);
-        let rows = TableRows::begin(&names.join(PART), sample, &layout, reading)?;
+        let sample_rows = first.iter().take(ROWS).map(|record| row_values(record, &places)).collect();
+        let sample = TableSample::with_names(names.clone(), sample_rows);
+        let rows = TableRows::begin_rows(&names.join(PART), sample, &layout, reading)?;
         let mut table = RecordTable { rows, places };
         for record in &first {
-            table.take(record, number, reading)?;
+            table.take_record(record, number, reading)?;
         }
         Ok(table)
     }
 
-    fn take(&mut self, record: &FlatRecord, number: &mut u32, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
+    fn take_record(
+        &mut self,
+        record: &FlatRecord,
+        number: &mut u32,
+        reading: &mut FileReading<'_>,
+    ) -> Result<(), SiteError> {
         *number = number.saturating_add(1);
-        reading.lines(*number)?;
-        let line = values(record, &self.places).join(PART);
-        self.rows.take(&InputLine { bytes: line.as_bytes(), number: *number, whole: true }, reading)
+        reading.note_lines(*number)?;
+        let line = row_values(record, &self.places).join(PART);
+        self.rows.take_row(&InputLine { bytes: line.as_bytes(), number: *number, whole: true }, reading)
     }
 }
 
-fn values(record: &FlatRecord, places: &BTreeMap<String, usize>) -> Vec<String> {
+fn row_values(record: &FlatRecord, places: &BTreeMap<String, usize>) -> Vec<String> {
     let mut row = vec![String::new(); places.len()];
     for (name, value) in record {
         if let Some(&at) = places.get(name) {
@@ -116,7 +126,7 @@ fn values(record: &FlatRecord, places: &BTreeMap<String, usize>) -> Vec<String> 
 }
 
 /// The rows of a record: one, or one for each attempt of a job.
-fn flattened(value: &JsonValue) -> Vec<FlatRecord> {
+fn flatten_record(value: &JsonValue) -> Vec<FlatRecord> {
     // What a search engine exports has the record within.
     let value = value.get("_source").unwrap_or(value);
     let JsonValue::Map(pairs) = value else { return vec![Vec::new()] };
@@ -125,7 +135,7 @@ fn flattened(value: &JsonValue) -> Vec<FlatRecord> {
     }
     let mut flat = Vec::new();
     for (name, value) in pairs.iter().filter(|(name, _)| name != "attempts") {
-        flatten(name, value, &mut flat);
+        flatten_value(name, value, &mut flat);
     }
     // Slurm's completion records have UTC without saying so.
     for (name, value) in flat.iter_mut().filter(|(name, _)| name.starts_with('@')) {
@@ -133,7 +143,7 @@ fn flattened(value: &JsonValue) -> Vec<FlatRecord> {
             value.push('Z');
         }
     }
-    match value.get("attempts").map(JsonValue::list) {
+    match value.get("attempts").map(JsonValue::as_list) {
         Some(attempts) => of_attempts(&flat, attempts),
         None => vec![flat],
     }
@@ -149,8 +159,8 @@ fn of_attempts(job: &FlatRecord, attempts: &[JsonValue]) -> Vec<FlatRecord> {
         for name in ["start_time", "end_time"] {
             row.push((format!("attempt.{name}"), attempt.get(name).map_or(String::new(), text_of)));
         }
-        let hosts = attempt.get("detail").map_or(&[][..], JsonValue::list);
-        let gpus: usize = hosts.iter().filter_map(|host| host.get("gpus")).map(|gpus| gpus.list().len()).sum();
+        let hosts = attempt.get("detail").map_or(&[][..], JsonValue::as_list);
+        let gpus: usize = hosts.iter().filter_map(|host| host.get("gpus")).map(|gpus| gpus.as_list().len()).sum();
         let names: Vec<String> = hosts.iter().filter_map(|host| host.get("ip")).map(text_of).collect();
         row.push(("attempt.gpus".to_string(), gpus.to_string()));
         row.push(("attempt.nodes".to_string(), hosts.len().to_string()));
@@ -158,17 +168,18 @@ fn of_attempts(job: &FlatRecord, attempts: &[JsonValue]) -> Vec<FlatRecord> {
         row
     };
     if attempts.is_empty() {
-        let nothing = ["attempt.start_time", "attempt.end_time", "attempt.gpus", "attempt.nodes", "attempt.hosts"];
-        let none = nothing.iter().map(|name| ((*name).to_string(), String::new()));
-        return vec![job.iter().cloned().chain(none).collect()];
+        let attempt_names =
+            ["attempt.start_time", "attempt.end_time", "attempt.gpus", "attempt.nodes", "attempt.hosts"];
+        let empty_values = attempt_names.iter().map(|name| ((*name).to_string(), String::new()));
+        return vec![job.iter().cloned().chain(empty_values).collect()];
     }
     attempts.iter().enumerate().map(row).collect()
 }
 
-fn flatten(name: &str, value: &JsonValue, out: &mut FlatRecord) {
+fn flatten_value(name: &str, value: &JsonValue, out: &mut FlatRecord) {
     match value {
         JsonValue::Map(pairs) => {
-            pairs.iter().for_each(|(inner, value)| flatten(&format!("{name}.{inner}"), value, out))
+            pairs.iter().for_each(|(inner, value)| flatten_value(&format!("{name}.{inner}"), value, out))
         }
         JsonValue::List(list) if list.iter().any(|item| matches!(item, JsonValue::Map(_))) => {
             // Of a list of records, the values of each name side by side.

@@ -1,7 +1,7 @@
 //! The first rows of a table, taken apart: what a proposal is made of and tested on.
 
 use super::values::is_typed;
-use super::words::roles;
+use super::words::find_roles;
 use crate::text::{TimeForm, guess_forms};
 
 /// Rows that are looked at.
@@ -30,13 +30,13 @@ pub(crate) struct TableSample {
 
 impl TableSample {
     /// A table whose columns have names.
-    pub(crate) fn named(names: Vec<String>, rows: Vec<Vec<String>>) -> TableSample {
+    pub(crate) fn with_names(names: Vec<String>, rows: Vec<Vec<String>>) -> TableSample {
         let (form, is_unsure) = form_of(&names, &rows);
         TableSample { names, units: Vec::new(), rows, form, is_unsure }
     }
 
     /// Returns this sample with the notation of times that the command declares, if it does.
-    pub(crate) fn declared(&self, form: &TimeForm) -> TableSample {
+    pub(crate) fn with_declared_form(&self, form: &TimeForm) -> TableSample {
         match &form.0 {
             Some(_) => TableSample { form: form.clone(), is_unsure: false, ..self.clone() },
             None => self.clone(),
@@ -53,10 +53,11 @@ impl TableSample {
             .collect();
         let delimiter = match delimiter {
             Some(text) => text.to_string(),
-            None => parting(&texts).or_else(|| blank(&texts))?.to_string(),
+            None => find_delimiter(&texts).or_else(|| detect_blank(&texts))?.to_string(),
         };
-        let quoted = is_quoted(&texts);
-        let mut rows: Vec<Vec<String>> = texts.iter().map(|line| fields(line, &delimiter, quoted)).collect();
+        let is_quoted_text = is_quoted(&texts);
+        let mut rows: Vec<Vec<String>> =
+            texts.iter().map(|line| split_fields(line, &delimiter, is_quoted_text)).collect();
         let columns = rows.first()?.len();
         if !(FEWEST..=MOST).contains(&columns) {
             return None;
@@ -73,10 +74,10 @@ impl TableSample {
         // Lines of another kind are the reader's to count.
         rows.retain(|row| row.len() == columns);
         if !names_columns(&first, &rows) {
-            return Some(TableSample::named(Vec::new(), std::iter::once(first).chain(rows).collect()));
+            return Some(TableSample::with_names(Vec::new(), std::iter::once(first).chain(rows).collect()));
         }
         let units = if are_units(&rows) { rows.remove(0) } else { Vec::new() };
-        Some(TableSample { units, ..TableSample::named(first, rows) })
+        Some(TableSample { units, ..TableSample::with_names(first, rows) })
     }
 
     /// The rows of a dump of Open XDMoD, whose last column may hold its delimiter; `None` for
@@ -96,18 +97,18 @@ impl TableSample {
         (is_dump && sample.rows.len() * 10 >= lines.len() * 9).then_some(sample)
     }
 
-    pub(crate) fn columns(&self) -> usize {
+    pub(crate) fn column_count(&self) -> usize {
         if self.names.is_empty() { self.rows.first().map_or(0, Vec::len) } else { self.names.len() }
     }
 
     /// The first names.
     pub(crate) fn shown_names(&self) -> String {
-        let shown: Vec<&str> = self.names.iter().take(6).map(String::as_str).collect();
-        shown.join(", ") + if self.names.len() > 6 { ", …" } else { "" }
+        let first_names: Vec<&str> = self.names.iter().take(6).map(String::as_str).collect();
+        first_names.join(", ") + if self.names.len() > 6 { ", …" } else { "" }
     }
 
     /// The name of a column, or its place.
-    pub(crate) fn shown(&self, at: usize) -> String {
+    pub(crate) fn shown_name(&self, at: usize) -> String {
         match self.names.get(at) {
             Some(name) => format!("`{name}`"),
             None => format!("column {}", at + 1),
@@ -116,10 +117,10 @@ impl TableSample {
 }
 
 /// The delimiter that divides most lines into as many values as the first.
-fn parting(lines: &[String]) -> Option<&'static str> {
-    let quoted = is_quoted(lines);
+fn find_delimiter(lines: &[String]) -> Option<&'static str> {
+    let is_quoted_text = is_quoted(lines);
     let of = |delimiter: &&'static str| {
-        let count = |line: &String| fields(line, delimiter, quoted).len();
+        let count = |line: &String| split_fields(line, delimiter, is_quoted_text).len();
         let columns = count(lines.first()?);
         let near = &lines[..lines.len().min(50)];
         let alike = near.iter().filter(|line| count(line) == columns).count();
@@ -129,22 +130,22 @@ fn parting(lines: &[String]) -> Option<&'static str> {
 }
 
 /// A blank, where it parts all lines alike and the first names the columns of a known table.
-fn blank(lines: &[String]) -> Option<&'static str> {
+fn detect_blank(lines: &[String]) -> Option<&'static str> {
     let names: Vec<String> = lines.first()?.split(' ').map(String::from).collect();
     let alike = lines.iter().all(|line| line.split(' ').count() == names.len());
-    (alike && lines.len() > 1 && super::presets::recognised(&names).is_some()).then_some(" ")
+    (alike && lines.len() > 1 && super::presets::recognise_preset(&names).is_some()).then_some(" ")
 }
 
 /// The notation of the times of columns that by their names have some, where it is none that is
 /// read without being declared, and whether another fits as well.
 fn form_of(names: &[String], rows: &[Vec<String>]) -> (TimeForm, bool) {
-    let timed = |name: &String| roles(name).iter().any(|(role, _)| role.is_moment());
+    let names_moment = |name: &String| find_roles(name).iter().any(|(role, _)| role.is_moment());
     let mut texts: Vec<&str> = Vec::new();
-    for at in (0..names.len()).filter(|&at| timed(&names[at])) {
-        let there = rows.iter().filter_map(|row| row.get(at)).map(String::as_str);
-        let values: Vec<&str> = there.filter(|text| !crate::text::is_missing(text.as_bytes())).collect();
-        let dated = |text: &&str| text.contains(|c: char| "/.-: ".contains(c)) && !is_typed(text);
-        if values.iter().all(dated) {
+    for at in (0..names.len()).filter(|&at| names_moment(&names[at])) {
+        let texts_present = rows.iter().filter_map(|row| row.get(at)).map(String::as_str);
+        let values: Vec<&str> = texts_present.filter(|text| !crate::text::is_missing(text.as_bytes())).collect();
+        let looks_dated = |text: &&str| text.contains(|c: char| "/.-: ".contains(c)) && !is_typed(text);
+        if values.iter().all(looks_dated) {
             texts.extend(values);
         }
     }
@@ -159,15 +160,15 @@ fn is_quoted(lines: &[String]) -> bool {
 
 /// The values of a line, without blanks around them, and without quotes. Where a table is `quoted`
 /// any delimiter may stand within quotes.
-fn fields(line: &str, delimiter: &str, quoted: bool) -> Vec<String> {
+fn split_fields(line: &str, delimiter: &str, quoted: bool) -> Vec<String> {
     if !(quoted || matches!(delimiter, "," | ";")) || !line.contains('"') {
         return line.split(delimiter).map(|field| field.trim().trim_matches('"').to_string()).collect();
     }
     let mut out = Vec::new();
     let mut rest = line;
     loop {
-        let begun = rest.trim_start_matches(' ');
-        if let Some(quoted) = begun.strip_prefix('"') {
+        let trimmed = rest.trim_start_matches(' ');
+        if let Some(quoted) = trimmed.strip_prefix('"') {
             let mut end = 0;
             while let Some(at) = quoted[end..].find('"') {
                 end += at;
@@ -177,8 +178,8 @@ fn fields(line: &str, delimiter: &str, quoted: bool) -> Vec<String> {
                     break;
                 }
             }
-            let closed = quoted[end..].starts_with('"');
-            let (value, behind) = if closed { (&quoted[..end], &quoted[end + 1..]) } else { (quoted, "") };
+            let has_closing_quote = quoted[end..].starts_with('"');
+            let (value, behind) = if has_closing_quote { (&quoted[..end], &quoted[end + 1..]) } else { (quoted, "") };
             out.push(value.replace("\"\"", "\""));
             match behind.find(delimiter) {
                 Some(at) => rest = &behind[at + delimiter.len()..],
@@ -219,10 +220,10 @@ fn names_columns(first: &[String], rows: &[Vec<String>]) -> bool {
     if first.iter().filter(|text| !text.is_empty()).count() < 2 || !first.iter().all(word) {
         return false;
     }
-    let known = first.iter().filter(|name| super::is_known(name) || !roles(name).is_empty()).count();
+    let known_count = first.iter().filter(|name| super::is_known(name) || !find_roles(name).is_empty()).count();
     match rows {
-        [] => known * 2 >= first.len().min(6),
-        rows => (0..first.len()).any(|at| rows.iter().take(20).any(|row| is_typed(&row[at]))) || known > 2,
+        [] => known_count * 2 >= first.len().min(6),
+        rows => (0..first.len()).any(|at| rows.iter().take(20).any(|row| is_typed(&row[at]))) || known_count > 2,
     }
 }
 
@@ -238,9 +239,9 @@ mod tests {
         assert_eq!(table.rows, [["1", "a, b", "3"], ["2", "c", "4"]]);
         // Rows alone, and the delimiter behind the last value.
         let table = of("1|a|3|\n2|b|4|\n").expect("a table");
-        assert_eq!((table.names.len(), table.columns(), table.rows.len()), (0, 3, 2));
+        assert_eq!((table.names.len(), table.column_count(), table.rows.len()), (0, 3, 2));
         // Names alone.
-        assert_eq!(of("job_id,start,end,user\n").expect("a table").columns(), 4);
+        assert_eq!(of("job_id,start,end,user\n").expect("a table").column_count(), 4);
         // A line of units is no row.
         let table = of("id,start,end,user\n-,s,s,name\n1,100,200,ann\n2,150,260,bob\n").expect("a table");
         assert_eq!((table.units.concat(), table.rows.len()), ("-ssname".to_string(), 2));

@@ -90,7 +90,7 @@ impl ColumnRole {
     }
 
     /// Words for it in a question.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn question_words(self) -> &'static str {
         match self {
             ColumnRole::Job => "the job's number",
             ColumnRole::Task => "the task of an array",
@@ -151,7 +151,7 @@ impl LengthUnit {
     ];
 
     /// Seconds of one.
-    pub(crate) fn seconds(self) -> f64 {
+    pub(crate) fn seconds_per_unit(self) -> f64 {
         match self {
             LengthUnit::Seconds => 1.0,
             LengthUnit::Minutes => 60.0,
@@ -162,7 +162,7 @@ impl LengthUnit {
         }
     }
 
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn unit_word(self) -> &'static str {
         match self {
             LengthUnit::Seconds => "seconds",
             LengthUnit::Minutes => "minutes",
@@ -174,7 +174,7 @@ impl LengthUnit {
     }
 
     /// Change of a value in `--columns`.
-    pub(crate) fn change(self) -> &'static str {
+    pub(crate) fn change_suffix(self) -> &'static str {
         match self {
             LengthUnit::Seconds => "",
             LengthUnit::Minutes => "*60",
@@ -263,7 +263,7 @@ const COMPOUNDS: &[(&str, &[&str])] = &[
 ];
 
 /// The words of a name in small letters: `NumCores`, `num_cores` and `NUM CORES` have the same.
-pub(crate) fn tokens(name: &str) -> Vec<String> {
+pub(crate) fn name_tokens(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let chars: Vec<char> = name.chars().collect();
     for (at, &c) in chars.iter().enumerate() {
@@ -293,8 +293,8 @@ pub(crate) fn tokens(name: &str) -> Vec<String> {
 }
 
 /// The unit that a name says.
-pub(crate) fn unit(name: &str) -> Option<LengthUnit> {
-    let words = tokens(name);
+pub(crate) fn unit_of_name(name: &str) -> Option<LengthUnit> {
+    let words = name_tokens(name);
     // A single letter is a unit at the end only.
     let of = |(at, word): (usize, &String)| LengthUnit::parse(word).filter(|_| word.len() > 2 || at + 1 == words.len());
     words.iter().enumerate().skip(1).filter_map(of).next_back()
@@ -385,9 +385,9 @@ const GPUS: &[&str] =
 /// The strength with which a name means a wait, which counts only where a table has no starts or no
 /// submissions: 2 says it, 1 hints at it.
 pub(super) fn wait_strength(name: &str) -> u32 {
-    let words = tokens(name);
+    let words = name_tokens(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let length = unit(name).is_some() || has(&["time", "duration"]);
+    let length = unit_of_name(name).is_some() || has(&["time", "duration"]);
     match () {
         () if has(MEASURES) || has(&["reason", "count", "num", "jobs"]) => 0,
         () if has(WAITS) => 2,
@@ -397,8 +397,8 @@ pub(super) fn wait_strength(name: &str) -> u32 {
 }
 
 /// The roles that a name may mean, each with its strength: 2 says it, 1 hints at it.
-pub(crate) fn roles(name: &str) -> Vec<(ColumnRole, u32)> {
-    let mut words = tokens(name);
+pub(crate) fn find_roles(name: &str) -> Vec<(ColumnRole, u32)> {
+    let mut words = name_tokens(name);
     // As PBS writes what a job asked for.
     if words.starts_with(&["resource".to_string(), "list".to_string()]) {
         words.splice(..2, ["req".to_string()]);
@@ -411,12 +411,12 @@ pub(crate) fn roles(name: &str) -> Vec<(ColumnRole, u32)> {
         words = parts.iter().map(|part| (*part).to_string()).collect();
     }
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let unit = unit(name).is_some();
+    let unit = unit_of_name(name).is_some();
     if has(MEASURES) || (has(&["date"]) && has(&["id"])) {
         return Vec::new();
     }
     let time = has(&["time", "timestamp", "date", "at", "ts", "t"]);
-    let asked = has(ASKED);
+    let is_request = has(ASKED);
     // `queued_time_ms` is when or how long: its values say which.
     if has(&["queued"]) && unit && time && !has(WAITS) {
         return vec![(ColumnRole::Submit, 1)];
@@ -424,22 +424,22 @@ pub(crate) fn roles(name: &str) -> Vec<(ColumnRole, u32)> {
     if has(WAITS) || (has(&["queue", "queued"]) && unit) {
         return Vec::new();
     }
-    let sized = has(CPUS) || has(NODES) || has(GPUS);
-    if sized {
-        return if unit || time { Vec::new() } else { sizes(&words, asked) };
+    let names_size = has(CPUS) || has(NODES) || has(GPUS);
+    if names_size {
+        return if unit || time { Vec::new() } else { find_sizes(&words, is_request) };
     }
-    let mut found = lengths(&words, unit, asked);
-    if !found.is_empty() && unit {
-        return found;
+    let mut candidates = find_lengths(&words, unit, is_request);
+    if !candidates.is_empty() && unit {
+        return candidates;
     }
-    found.extend(moments(&words, time));
-    if found.is_empty() {
-        found = people(&words);
+    candidates.extend(find_moments(&words, time));
+    if candidates.is_empty() {
+        candidates = find_names(&words);
     }
-    found
+    candidates
 }
 
-fn sizes(words: &[String], asked: bool) -> Vec<(ColumnRole, u32)> {
+fn find_sizes(words: &[String], asked: bool) -> Vec<(ColumnRole, u32)> {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     if has(&["list", "names", "name", "id", "ids"]) {
         return if has(NODES) && has(&["list", "names"]) { vec![(ColumnRole::NodeList, 2)] } else { Vec::new() };
@@ -462,7 +462,7 @@ fn sizes(words: &[String], asked: bool) -> Vec<(ColumnRole, u32)> {
 }
 
 /// Run times and limits.
-fn lengths(words: &[String], unit: bool, asked: bool) -> Vec<(ColumnRole, u32)> {
+fn find_lengths(words: &[String], unit: bool, asked: bool) -> Vec<(ColumnRole, u32)> {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let wall = has(&["wall", "clock"]);
     let bound = asked || has(&["limit", "max", "maximum", "allowed", "estimate", "estimated", "elpl"]);
@@ -483,28 +483,30 @@ fn lengths(words: &[String], unit: bool, asked: bool) -> Vec<(ColumnRole, u32)> 
     }
 }
 
-fn moments(words: &[String], time: bool) -> Vec<(ColumnRole, u32)> {
+fn find_moments(words: &[String], time: bool) -> Vec<(ColumnRole, u32)> {
     let begins = |list: &[&str]| words.iter().any(|word| list.iter().any(|known| word.starts_with(known)));
     let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let one = |role| vec![(role, if time || words.len() == 1 { 2 } else { 1 })];
+    let single_role = |role| vec![(role, if time || words.len() == 1 { 2 } else { 1 })];
     match () {
-        () if begins(&["eligib"]) => one(ColumnRole::Eligible),
-        () if begins(&["submi", "creat", "arriv", "enqueue"]) || is(&["sub"]) => one(ColumnRole::Submit),
+        () if begins(&["eligib"]) => single_role(ColumnRole::Eligible),
+        () if begins(&["submi", "creat", "arriv", "enqueue"]) || is(&["sub"]) => single_role(ColumnRole::Submit),
         () if is(&["queued", "queue"]) && time => vec![(ColumnRole::Submit, 1)],
         () if is(&["queued"]) => vec![(ColumnRole::Submit, 1)],
-        () if begins(&["start", "begin", "launch", "dispatch", "sched"]) || is(&["beg"]) => one(ColumnRole::Start),
+        () if begins(&["start", "begin", "launch", "dispatch", "sched"]) || is(&["beg"]) => {
+            single_role(ColumnRole::Start)
+        }
         () if is(&["run"]) && time && words.len() == 2 => vec![(ColumnRole::Start, 1)],
         () if begins(&["finish", "complet", "terminat", "delet", "inactive"])
             || is(&["end", "ended", "stop", "stopped"]) =>
         {
-            one(ColumnRole::End)
+            single_role(ColumnRole::End)
         }
         () => Vec::new(),
     }
 }
 
 /// Names of jobs, people, places and states.
-fn people(words: &[String]) -> Vec<(ColumnRole, u32)> {
+fn find_names(words: &[String]) -> Vec<(ColumnRole, u32)> {
     let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let number = is(&["id", "number", "no", "key", "uuid"]);
     match () {
@@ -538,7 +540,7 @@ mod tests {
             Account, Cpus, CpusAsked, Elapsed, End, Exit, Gpus, Job, Limit, Nodes, NodesAsked, Partition, Start, State,
             Submit, User,
         };
-        let first = |name: &str| roles(name).first().map(|(role, _)| *role);
+        let first = |name: &str| find_roles(name).first().map(|(role, _)| *role);
         for (name, role) in [
             ("n_cores", Some(Cpus)),
             ("numCores", Some(Cpus)),
@@ -586,7 +588,7 @@ mod tests {
             ("job_status", Some(State)),
             ("colour", None),
         ] {
-            assert_eq!(first(name), role, "{name}: {:?}", tokens(name));
+            assert_eq!(first(name), role, "{name}: {:?}", name_tokens(name));
         }
     }
 
@@ -601,7 +603,7 @@ mod tests {
             ("runtime", None),
             ("min_nodes", None),
         ] {
-            assert_eq!(unit(name), expected, "{name}");
+            assert_eq!(unit_of_name(name), expected, "{name}");
         }
     }
 }

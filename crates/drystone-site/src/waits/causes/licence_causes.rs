@@ -1,11 +1,11 @@
 //! Licences that jobs lacked while enough processors were free, found from the recorded jobs where
 //! no reasons are recorded.
 
-use super::room::{FreeOverTime, SizeSpans, fitting, steps};
+use super::room::{FreeOverTime, SizeSpans, free_steps, sum_fitting};
 use crate::job_demands::licences_of;
 use crate::site::Site;
 use drystone_slurm::conf::SlurmConf;
-use drystone_slurm::model::licences;
+use drystone_slurm::model::parse_licences;
 use std::collections::BTreeMap;
 
 /// A licence that a job lacked.
@@ -25,28 +25,28 @@ pub(super) fn lacked_licences(
     waits: &[(usize, i64, i64)],
 ) -> Vec<Option<LackedLicence>> {
     let mut lacked = vec![None; waits.len()];
-    let known: BTreeMap<String, i64> = site
+    let totals: BTreeMap<String, i64> = site
         .slurm_conf()
         .and_then(|text| SlurmConf::parse(text, "slurm.conf").ok())
-        .map(|conf| licences(conf.setting("Licenses").unwrap_or_default()))
+        .map(|conf| parse_licences(conf.setting_value("Licenses").unwrap_or_default()))
         .into_iter()
         .flatten()
         .map(|(name, count)| (name, i64::from(count)))
         .collect();
-    if known.is_empty() {
+    if totals.is_empty() {
         return lacked;
     }
-    let asked = |at: usize| -> Vec<(String, i64)> {
-        let job = site.job(at);
-        let asks = licences_of(&job.asks).filter(|(name, _)| known.contains_key(*name));
+    let demands = |at: usize| -> Vec<(String, i64)> {
+        let job = site.job_at(at);
+        let asks = licences_of(&job.asks).filter(|(name, _)| totals.contains_key(*name));
         asks.map(|(name, count)| (name.to_string(), i64::from(count))).collect()
     };
     let mut changes: BTreeMap<String, Vec<(i64, i64, i64)>> = BTreeMap::new();
     for at in 0..site.len() {
         let job = site.bare_job(at);
-        let Some(start) = job.start.filter(|_| job.kind.started()) else { continue };
+        let Some(start) = job.start.filter(|_| job.kind.has_start()) else { continue };
         let end = job.end.unwrap_or(site.manifest.window.until);
-        for (name, count) in asked(at).into_iter().filter(|_| end > start) {
+        for (name, count) in demands(at).into_iter().filter(|_| end > start) {
             changes.entry(name).or_default().extend([(start, -count, 0), (end, count, 0)]);
         }
     }
@@ -54,15 +54,15 @@ pub(super) fn lacked_licences(
     let mut groups: BTreeMap<(String, i64, u16, u32, u32), SizeSpans> = BTreeMap::new();
     for (place, &(at, begin, end)) in waits.iter().enumerate() {
         let (pool, units, gpus) = FreeOverTime::size_of(site, at);
-        for (name, count) in asked(at) {
+        for (name, count) in demands(at) {
             groups.entry((name, count, pool, units, gpus)).or_default().push((place, begin, end));
         }
     }
     for ((name, count, pool, units, gpus), spans) in groups {
         let own = changes.get(&name).cloned().unwrap_or_default();
-        let left = steps(own, (known.get(&name).copied().unwrap_or(0), 0));
-        let both = free.beside(&left, (pool, units, gpus));
-        for (place, seconds) in fitting(&both, |step| step.gpus > 0 && step.units < count, &spans) {
+        let free_licences = free_steps(own, (totals.get(&name).copied().unwrap_or(0), 0));
+        let joint_steps = free.join_steps(&free_licences, (pool, units, gpus));
+        for (place, seconds) in sum_fitting(&joint_steps, |step| step.gpus > 0 && step.units < count, &spans) {
             let seconds = seconds as f64;
             let longer = lacked[place].as_ref().is_none_or(|other: &LackedLicence| seconds > other.seconds);
             if seconds > 0.0 && longer {

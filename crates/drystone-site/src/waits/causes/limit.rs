@@ -113,8 +113,8 @@ fn qos_text(qos: &Qos, reach: LimitReach, amount: LimitedAmount) -> Option<Strin
 }
 
 impl KnownLimits {
-    pub(super) fn of(site: &Site) -> KnownLimits {
-        let parts = site.conf().into_iter().flat_map(|conf| conf.partitions);
+    pub(super) fn for_site(site: &Site) -> KnownLimits {
+        let parts = site.parse_conf().into_iter().flat_map(|conf| conf.partitions);
         KnownLimits {
             accounts: site.accounts(),
             partitions: parts.filter_map(|part| Some((part.name, part.qos?))).collect(),
@@ -122,7 +122,7 @@ impl KnownLimits {
     }
 
     /// Returns the holder of the limit that a reason names for a job, and the limit.
-    pub(super) fn find(&self, kind: WaitCauseKind, word: &str, job: &SiteJob<'_>) -> (String, String) {
+    pub(super) fn find_limit(&self, kind: WaitCauseKind, word: &str, job: &SiteJob<'_>) -> (String, String) {
         match kind {
             WaitCauseKind::QosLimit => self.of_qos(word, job),
             WaitCauseKind::AssocLimit => self.of_assoc(word, job),
@@ -137,14 +137,14 @@ impl KnownLimits {
         let (Some(accounts), Some((reach, amount))) = (&self.accounts, limit_of(word)) else {
             return (own, String::new());
         };
-        let known = |name: &str| accounts.find_qos(name).and_then(|at| accounts.qos.get(at));
-        let over = known(&own).is_some_and(|qos| qos.over_partition);
+        let find_qos = |name: &str| accounts.find_qos(name).and_then(|at| accounts.qos.get(at));
+        let over = find_qos(&own).is_some_and(|qos| qos.over_partition);
         let partition = self.partitions.get(job.partition.as_ref());
         let mut order: Vec<&str> = partition.map(String::as_str).into_iter().chain([own.as_str()]).collect();
         if over {
             order.reverse();
         }
-        let limit = |name: &str| Some((name.to_string(), qos_text(known(name)?, reach, amount)?));
+        let limit = |name: &str| Some((name.to_string(), qos_text(find_qos(name)?, reach, amount)?));
         order.into_iter().find_map(limit).unwrap_or((own, String::new()))
     }
 
@@ -153,7 +153,7 @@ impl KnownLimits {
         let (Some(accounts), Some((reach, amount))) = (&self.accounts, limit_of(word)) else {
             return (account, String::new());
         };
-        let mut next = accounts.find(&account, &job.user).or_else(|| accounts.find(&account, ""));
+        let mut next = accounts.find_assoc(&account, &job.user).or_else(|| accounts.find_assoc(&account, ""));
         while let Some(assoc) = next.and_then(|at| accounts.assocs.get(at)) {
             if let Some(text) = shared_text(&assoc.limits, reach, amount) {
                 return (assoc.account.clone(), text);

@@ -94,7 +94,7 @@ struct CauseSum {
 }
 
 impl CauseSum {
-    fn add(&mut self, (at, job): (usize, &SiteJob<'_>), seconds: f64, free: f64) {
+    fn add_wait(&mut self, (at, job): (usize, &SiteJob<'_>), seconds: f64, free: f64) {
         self.waits.push(seconds);
         self.free += free;
         *self.users.entry(job.user.to_string()).or_default() += seconds;
@@ -104,7 +104,7 @@ impl CauseSum {
         }
     }
 
-    fn finish(mut self, site: &Site, key: CauseKey, all: f64) -> WaitCause {
+    fn finish_cause(mut self, site: &Site, key: CauseKey, all: f64) -> WaitCause {
         self.waits.sort_unstable_by(f64::total_cmp);
         let count = self.waits.len();
         let seconds: f64 = self.waits.iter().sum();
@@ -133,7 +133,7 @@ impl CauseSum {
             user_share: user.1 / seconds,
             user: user.0,
             pool,
-            job: site.job(self.longest.1).display(),
+            job: site.job_at(self.longest.1).display_name(),
         }
     }
 }
@@ -177,16 +177,19 @@ fn kind_of(word: &str) -> Option<WaitCauseKind> {
 ///
 /// Cost: O(n log n) for n jobs of few sizes.
 pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: bool) -> Vec<WaitCause> {
-    let waited: Vec<(usize, i64, i64)> = jobs.iter().copied().filter(|(_, begin, end)| end > begin).collect();
-    let all: f64 = waited.iter().map(|(_, begin, end)| (end - begin) as f64).sum();
-    let room = FreeOverTime::of(site);
-    let free = room.free_for(site, &waited);
-    let held = if has_reasons { vec![None; waited.len()] } else { limit_causes::held_back(site, &waited) };
-    let lacked = if has_reasons { vec![None; waited.len()] } else { lacked_licences(site, &room, &waited) };
-    let limits = KnownLimits::of(site);
+    let real_waits: Vec<(usize, i64, i64)> = jobs.iter().copied().filter(|(_, begin, end)| end > begin).collect();
+    let total_wait: f64 = real_waits.iter().map(|(_, begin, end)| (end - begin) as f64).sum();
+    let room = FreeOverTime::for_site(site);
+    let free = room.free_for(site, &real_waits);
+    let limit_holds =
+        if has_reasons { vec![None; real_waits.len()] } else { limit_causes::held_back(site, &real_waits) };
+    let lacked_licence =
+        if has_reasons { vec![None; real_waits.len()] } else { lacked_licences(site, &room, &real_waits) };
+    let limits = KnownLimits::for_site(site);
     let mut sums: BTreeMap<CauseKey, CauseSum> = BTreeMap::new();
-    for (((&(at, begin, end), free), held), lacked) in waited.iter().zip(free).zip(held).zip(lacked) {
-        let job = site.job(at);
+    for (((&(at, begin, end), free), held), lacked) in real_waits.iter().zip(free).zip(limit_holds).zip(lacked_licence)
+    {
+        let job = site.job_at(at);
         let wait = (end - begin) as f64;
         let word = word_of(&job.reason);
         let bare = |kind| CauseKey { kind, of: String::new(), limit: String::new(), reason: String::new() };
@@ -194,37 +197,39 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
             Some(kind) => {
                 let (of, limit) = match kind {
                     WaitCauseKind::Licences => (asked_licences(&job), String::new()),
-                    _ => limits.find(kind, word, &job),
+                    _ => limits.find_limit(kind, word, &job),
                 };
                 let key = CauseKey { kind, of, limit, reason: word.to_string() };
-                sums.entry(key).or_default().add((at, &job), wait, free);
+                sums.entry(key).or_default().add_wait((at, &job), wait, free);
             }
             None => {
                 let mut rest = wait;
                 if let Some(held) = held {
                     let kind = kind_of(&held.reason).unwrap_or(WaitCauseKind::Other);
-                    let (of, limit) = limits.find(kind, &held.reason, &job);
+                    let (of, limit) = limits.find_limit(kind, &held.reason, &job);
                     let key = CauseKey { kind, of, limit, reason: held.reason };
-                    sums.entry(key).or_default().add((at, &job), held.seconds, held.seconds.min(free));
+                    sums.entry(key).or_default().add_wait((at, &job), held.seconds, held.seconds.min(free));
                     rest -= held.seconds;
                 }
-                let crowded = (wait - free).min(rest);
-                let mut by_count = rest - crowded;
+                let crowded_seconds = (wait - free).min(rest);
+                let mut by_count = rest - crowded_seconds;
                 if let Some(lacked) = lacked.filter(|_| by_count > 0.0) {
                     let seconds = lacked.seconds.min(by_count);
                     let reason = "Licenses".to_string();
                     let key = CauseKey { kind: WaitCauseKind::Licences, of: lacked.name, limit: String::new(), reason };
-                    sums.entry(key).or_default().add((at, &job), seconds, seconds);
+                    sums.entry(key).or_default().add_wait((at, &job), seconds, seconds);
                     by_count -= seconds;
                 }
-                let parts = [(WaitCauseKind::NoRoom, crowded, 0.0), (WaitCauseKind::RoomByCount, by_count, by_count)];
+                let parts =
+                    [(WaitCauseKind::NoRoom, crowded_seconds, 0.0), (WaitCauseKind::RoomByCount, by_count, by_count)];
                 for (kind, seconds, free) in parts.into_iter().filter(|(_, seconds, _)| *seconds > 0.0) {
-                    sums.entry(bare(kind)).or_default().add((at, &job), seconds, free);
+                    sums.entry(bare(kind)).or_default().add_wait((at, &job), seconds, free);
                 }
             }
         }
     }
-    let mut causes: Vec<WaitCause> = sums.into_iter().map(|(key, sum)| sum.finish(site, key, all)).collect();
+    let mut causes: Vec<WaitCause> =
+        sums.into_iter().map(|(key, sum)| sum.finish_cause(site, key, total_wait)).collect();
     causes.sort_shared_by(|a, b| b.seconds.total_cmp(&a.seconds));
     causes
 }

@@ -21,10 +21,10 @@ pub(super) struct FreeOverTime {
 pub(super) type SizeSpans = Vec<(usize, i64, i64)>;
 
 impl FreeOverTime {
-    pub(super) fn of(site: &Site) -> FreeOverTime {
+    pub(super) fn for_site(site: &Site) -> FreeOverTime {
         let end_of_records = site.manifest.window.until;
         let mut changes: Vec<Vec<(i64, i64, i64)>> = vec![Vec::new(); site.manifest.pools.len()];
-        for job in (0..site.len()).map(|at| site.bare_job(at)).filter(|job| job.kind.started()) {
+        for job in (0..site.len()).map(|at| site.bare_job(at)).filter(|job| job.kind.has_start()) {
             let (Some(start), Some(own)) = (job.start, changes.get_mut(usize::from(job.pool))) else { continue };
             let end = job.end.unwrap_or(end_of_records);
             let (units, gpus) = (i64::from(job.units), i64::from(job.gpus.unwrap_or(0)));
@@ -33,14 +33,14 @@ impl FreeOverTime {
             }
         }
         // What reservations keep from others, jobs within them use.
-        let lost = |cause: Cause| !matches!(cause, Cause::Reservation | Cause::ReservedJob);
-        for loss in site.losses.iter().filter(|loss| lost(loss.cause)) {
+        let lacks_capacity = |cause: Cause| !matches!(cause, Cause::Reservation | Cause::ReservedJob);
+        for loss in site.losses.iter().filter(|loss| lacks_capacity(loss.cause)) {
             let Some(own) = changes.get_mut(usize::from(loss.pool)) else { continue };
             let units = i64::from(loss.units);
             own.extend([(loss.begin, -units, 0), (loss.end.unwrap_or(end_of_records), units, 0)]);
         }
         let sizes = site.manifest.pools.iter().map(|pool| (i64::from(pool.units), pool.gpus as i64));
-        FreeOverTime { pools: changes.into_iter().zip(sizes).map(|(own, size)| steps(own, size)).collect() }
+        FreeOverTime { pools: changes.into_iter().zip(sizes).map(|(own, size)| free_steps(own, size)).collect() }
     }
 
     /// Returns the pool of a job with the units and GPUs that it asks for there.
@@ -52,18 +52,18 @@ impl FreeOverTime {
 
     /// Returns what is free of something else over time, beside the room for a job of this size: 1
     /// GPU stands for time in which it fits, 0 for all other time.
-    pub(super) fn beside(&self, other: &[FreeStep], (pool, units, gpus): (u16, u32, u32)) -> Vec<FreeStep> {
+    pub(super) fn join_steps(&self, other: &[FreeStep], (pool, units, gpus): (u16, u32, u32)) -> Vec<FreeStep> {
         let own = &self.pools[usize::from(pool)];
         let mut times: Vec<i64> = own.iter().chain(other).map(|step| step.at).collect();
         times.sort_unstable();
         times.dedup();
         let at = |steps: &[FreeStep], time: i64| steps[steps.partition_point(|step| step.at <= time) - 1];
-        let both = |time: i64| {
+        let joint_steps = |time: i64| {
             let room = at(own, time);
             let fits = room.units >= i64::from(units) && room.gpus >= i64::from(gpus);
             FreeStep { at: time, units: at(other, time).units, gpus: fits.into() }
         };
-        times.into_iter().map(both).collect()
+        times.into_iter().map(joint_steps).collect()
     }
 
     /// Returns the seconds of each wait in which as much is free as its job asks for.
@@ -76,7 +76,7 @@ impl FreeOverTime {
         for ((pool, units, gpus), spans) in sizes {
             let steps = &self.pools[usize::from(pool)];
             let fits = |step: &FreeStep| step.units >= i64::from(units) && step.gpus >= i64::from(gpus);
-            for (place, seconds) in fitting(steps, fits, &spans) {
+            for (place, seconds) in sum_fitting(steps, fits, &spans) {
                 free[place] = seconds as f64;
             }
         }
@@ -85,7 +85,7 @@ impl FreeOverTime {
 }
 
 /// Returns the free units and GPUs after each change.
-pub(super) fn steps(mut changes: Vec<(i64, i64, i64)>, (mut units, mut gpus): (i64, i64)) -> Vec<FreeStep> {
+pub(super) fn free_steps(mut changes: Vec<(i64, i64, i64)>, (mut units, mut gpus): (i64, i64)) -> Vec<FreeStep> {
     changes.sort_unstable();
     let mut steps = vec![FreeStep { at: i64::MIN, units, gpus }];
     for (at, more, more_gpus) in changes {
@@ -101,7 +101,7 @@ pub(super) fn steps(mut changes: Vec<(i64, i64, i64)>, (mut units, mut gpus): (i
 
 /// The seconds of each span in which a condition holds: by sums up to each step, so that many spans
 /// cost little.
-pub(super) fn fitting(
+pub(super) fn sum_fitting(
     steps: &[FreeStep],
     fits: impl Fn(&FreeStep) -> bool,
     spans: &[(usize, i64, i64)],
@@ -140,10 +140,10 @@ mod tests {
             wanted in 1_i64..6,
         ) {
             let changes = jobs.iter().flat_map(|&(at, run, units)| [(at, -units, 0), (at + run, units, 0)]).collect();
-            let steps = steps(changes, (6, 0));
+            let steps = free_steps(changes, (6, 0));
             let spans: Vec<(usize, i64, i64)> =
                 spans.iter().enumerate().map(|(at, &(begin, length))| (at, begin, begin + length)).collect();
-            for (at, seconds) in fitting(&steps, |step| step.units >= wanted, &spans) {
+            for (at, seconds) in sum_fitting(&steps, |step| step.units >= wanted, &spans) {
                 let (_, begin, end) = spans[at];
                 let free = |now: i64| {
                     let held: i64 = jobs.iter().filter(|job| job.0 <= now && now < job.0 + job.1).map(|job| job.2).sum();

@@ -13,14 +13,14 @@ mod profiles;
 mod read;
 mod write;
 
-pub use jobs::{PlacedJob, place, write_jobs};
+pub use jobs::{PlacedJob, place_jobs, write_jobs};
 pub(super) use profiles::Profiles;
-pub(super) use read::record as read_record;
+pub(super) use read::build_record as read_record;
 pub use write::write_workload;
 
 use super::LogError;
 use super::elastic::is_elastisim;
-use super::peek::peek;
+use super::peek::peek_start;
 use super::swf::{SwfHeader, SwfRecord};
 use std::io;
 use std::sync::Arc;
@@ -54,26 +54,26 @@ pub(super) enum ReadLog {
 }
 
 /// Reads a log of Batsim, where the source begins as one.
-pub(super) fn read(bytes: Box<dyn io::Read>, name: &Arc<str>) -> Result<ReadLog, LogError> {
-    let (start, bytes) = peek(bytes);
+pub(super) fn read_batsim(bytes: Box<dyn io::Read>, name: &Arc<str>) -> Result<ReadLog, LogError> {
+    let (start, bytes) = peek_start(bytes);
     if is_elastisim(&start) {
         let problem = "a workload of ElastiSim says no run times; `drystone workload convert FILE --flops SPEED --shapes shapes.csv \
                        --out LOG.swf` makes a log and a table of sizes of it";
         return Err(LogError::Elastic { file: name.clone(), line: 0, problem: problem.into() });
     }
-    match begins(&start) {
+    match detect_format(&start) {
         Begins::Else => Ok(ReadLog::Else(bytes)),
-        Begins::Jobs => jobs::read(&mut io::BufReader::new(bytes), name).map(ReadLog::Log),
+        Begins::Jobs => jobs::read_jobs_csv(&mut io::BufReader::new(bytes), name).map(ReadLog::Log),
         Begins::Json => {
             let (mut text, mut bytes) = (Vec::new(), bytes);
-            let failed = |source| LogError::Read { file: name.clone(), line: 0, source };
-            io::Read::read_to_end(&mut bytes, &mut text).map_err(failed)?;
-            read::workload(&text, name).map(ReadLog::Log)
+            let read_error = |source| LogError::Read { file: name.clone(), line: 0, source };
+            io::Read::read_to_end(&mut bytes, &mut text).map_err(read_error)?;
+            read::read_workload(&text, name).map(ReadLog::Log)
         }
     }
 }
 
-fn begins(start: &[u8]) -> Begins {
+fn detect_format(start: &[u8]) -> Begins {
     if is_jobs(start) {
         return Begins::Jobs;
     }
@@ -86,6 +86,6 @@ fn begins(start: &[u8]) -> Begins {
 }
 
 /// Something is wrong with a file of Batsim; a line of 0 is unknown.
-fn wrong(name: &Arc<str>, line: u64, problem: impl Into<String>) -> LogError {
+fn batsim_error(name: &Arc<str>, line: u64, problem: impl Into<String>) -> LogError {
     LogError::Batsim { file: name.clone(), line, problem: problem.into() }
 }

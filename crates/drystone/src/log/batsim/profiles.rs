@@ -31,16 +31,16 @@ impl<'a> Profiles<'a> {
     }
 
     /// Profiles on processors of this speed, so that computations have a run time.
-    pub(in crate::log) fn computing(self, flops: f64) -> Profiles<'a> {
+    pub(in crate::log) fn with_flops(self, flops: f64) -> Profiles<'a> {
         Profiles { flops: Some(flops), ..self }
     }
 
     /// Returns the run time of a profile, or the reason why it is unknown.
-    pub(in crate::log) fn of(&mut self, name: &str) -> Result<ProfileRun, String> {
-        self.within(name, 0)
+    pub(in crate::log) fn resolve_profile(&mut self, name: &str) -> Result<ProfileRun, String> {
+        self.resolve_within(name, 0)
     }
 
-    fn within(&mut self, name: &str, depth: usize) -> Result<ProfileRun, String> {
+    fn resolve_within(&mut self, name: &str, depth: usize) -> Result<ProfileRun, String> {
         if let Some(known) = self.known.get(name) {
             return Ok(*known);
         }
@@ -51,18 +51,21 @@ impl<'a> Profiles<'a> {
             return Err(format!("there is no profile `{name}` under `profiles`"));
         };
         let kind = profile.get("type").and_then(Value::as_str).unwrap_or("");
-        let returned = profile.get("ret").and_then(Value::as_i64).unwrap_or(0);
+        let return_code = profile.get("ret").and_then(Value::as_i64).unwrap_or(0);
         let ran = match kind {
             "delay" | "DelayProfile" => {
                 let delay = profile.get("delay").and_then(Value::as_f64);
                 let seconds = delay.filter(|delay| *delay >= 0.0);
                 let seconds = seconds.ok_or_else(|| {
-                    format!("profile `{name}` has no `delay` of seconds from 0 on, but {}", told(profile.get("delay")))
+                    format!(
+                        "profile `{name}` has no `delay` of seconds from 0 on, but {}",
+                        format_value(profile.get("delay"))
+                    )
                 })?;
-                ProfileRun { seconds, spread: 0.0, succeeds: returned == 0 }
+                ProfileRun { seconds, spread: 0.0, succeeds: return_code == 0 }
             }
             "composed" | "sequence" | "SequentialCompositionProfile" => {
-                self.sequence(name, profile, returned, depth)?
+                self.sequence_run(name, profile, return_code, depth)?
             }
             "ParallelTaskHomogeneousProfile"
             | "parallel_homogeneous"
@@ -72,7 +75,7 @@ impl<'a> Profiles<'a> {
             | "msg_par_hg_tot"
                 if self.flops.is_some() =>
             {
-                self.computation(name, kind, profile, returned)?
+                self.computation_run(name, kind, profile, return_code)?
             }
             "" => return Err(format!("profile `{name}` has no `type`")),
             other => {
@@ -87,11 +90,14 @@ impl<'a> Profiles<'a> {
     }
 
     /// A homogeneous computation; its communication takes no time.
-    fn computation(&self, name: &str, kind: &str, profile: &Value, returned: i64) -> Result<ProfileRun, String> {
+    fn computation_run(&self, name: &str, kind: &str, profile: &Value, returned: i64) -> Result<ProfileRun, String> {
         let amount = profile.get("cpu").or_else(|| profile.get("computation_amount"));
         let operations = amount.map_or(Some(0.0), Value::as_f64).filter(|amount| *amount >= 0.0);
         let operations = operations.ok_or_else(|| {
-            format!("profile `{name}` computes {}; expected a number of operations from 0 on (`cpu`)", told(amount))
+            format!(
+                "profile `{name}` computes {}; expected a number of operations from 0 on (`cpu`)",
+                format_value(amount)
+            )
         })?;
         let seconds = operations / self.flops.unwrap_or(1.0);
         let strategy = profile.get("generation_strategy").and_then(Value::as_str).unwrap_or("");
@@ -106,37 +112,39 @@ impl<'a> Profiles<'a> {
                 ));
             }
         };
-        let (seconds, spread) = if is_spread { (0.0, seconds) } else { (seconds, 0.0) };
-        Ok(ProfileRun { seconds, spread, succeeds: returned == 0 })
+        let (seconds, spread_seconds) = if is_spread { (0.0, seconds) } else { (seconds, 0.0) };
+        Ok(ProfileRun { seconds, spread: spread_seconds, succeeds: returned == 0 })
     }
 
-    fn sequence(&mut self, name: &str, profile: &Value, returned: i64, depth: usize) -> Result<ProfileRun, String> {
+    fn sequence_run(&mut self, name: &str, profile: &Value, returned: i64, depth: usize) -> Result<ProfileRun, String> {
         let parts = profile.get("seq").and_then(Value::as_array);
         let parts = parts.ok_or_else(|| format!("profile `{name}` is a sequence without `seq`"))?;
         let repeat = match profile.get("repeat").or_else(|| profile.get("nb")) {
             None => 1.0,
             Some(times) => {
                 let times = times.as_f64().filter(|times| *times >= 1.0);
-                times.ok_or_else(|| format!("profile `{name}` is repeated {} times", told(profile.get("repeat"))))?
+                times.ok_or_else(|| {
+                    format!("profile `{name}` is repeated {} times", format_value(profile.get("repeat")))
+                })?
             }
         };
-        let mut all = ProfileRun { seconds: 0.0, spread: 0.0, succeeds: returned == 0 };
+        let mut total_run = ProfileRun { seconds: 0.0, spread: 0.0, succeeds: returned == 0 };
         for part in parts {
             let Some(part) = part.as_str() else {
                 return Err(format!("profile `{name}`: {part} in its `seq` is no name of a profile"));
             };
-            let ran = self.within(part, depth + 1)?;
-            all.seconds += ran.seconds;
-            all.spread += ran.spread;
-            all.succeeds &= ran.succeeds;
+            let ran = self.resolve_within(part, depth + 1)?;
+            total_run.seconds += ran.seconds;
+            total_run.spread += ran.spread;
+            total_run.succeeds &= ran.succeeds;
         }
-        all.seconds *= repeat;
-        all.spread *= repeat;
-        Ok(all)
+        total_run.seconds *= repeat;
+        total_run.spread *= repeat;
+        Ok(total_run)
     }
 }
 
 /// A value in a message.
-pub(super) fn told(value: Option<&Value>) -> String {
+pub(super) fn format_value(value: Option<&Value>) -> String {
     value.map_or_else(|| "nothing".to_string(), |value| format!("`{value}`"))
 }

@@ -31,7 +31,7 @@ pub fn write_workload<'r>(
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         let fails = status == 0;
-        let profile = profile(run, fails);
+        let profile = profile_name(run, fails);
         profiles.insert((run.round(), profile.clone()), fails);
         let comma = if std::mem::take(&mut first) { "" } else { ",\n" };
         write!(out, "{comma}    {{\"id\": \"{number}\", \"subtime\": {submit}, \"res\": {size}")?;
@@ -64,6 +64,6 @@ pub fn write_workload<'r>(
 }
 
 /// The name of the profile of this run time.
-fn profile(run: SwfDecimal, fails: bool) -> String {
+fn profile_name(run: SwfDecimal, fails: bool) -> String {
     format!("delay-{run}{}", if fails { "-fails" } else { "" })
 }

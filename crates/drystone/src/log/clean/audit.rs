@@ -138,22 +138,22 @@ pub struct Audit {
 impl Audit {
     /// Returns the number of records that `rule` touched.
     #[must_use]
-    pub fn count(&self, rule: CleaningRule) -> u64 {
+    pub fn count_touched(&self, rule: CleaningRule) -> u64 {
         self.counts.get(rule as usize).copied().unwrap_or(0)
     }
 
     /// The rules that touched any record, and how many, in the order in which they apply.
-    pub fn counts(&self) -> impl Iterator<Item = (CleaningRule, u64)> + '_ {
-        CleaningRule::ALL.iter().map(|rule| (*rule, self.count(*rule))).filter(|(_, count)| *count > 0)
+    pub fn rule_counts(&self) -> impl Iterator<Item = (CleaningRule, u64)> + '_ {
+        CleaningRule::ALL.iter().map(|rule| (*rule, self.count_touched(*rule))).filter(|(_, count)| *count > 0)
     }
 
     /// Returns the number of records dropped by any rule.
     #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.counts().filter(|(rule, _)| rule.effect() == CleaningEffect::Dropped).map(|(_, count)| count).sum()
+    pub fn dropped_count(&self) -> u64 {
+        self.rule_counts().filter(|(rule, _)| rule.effect() == CleaningEffect::Dropped).map(|(_, count)| count).sum()
     }
 
-    pub(super) fn add(&mut self, rule: CleaningRule, count: u64) {
+    pub(super) fn add_count(&mut self, rule: CleaningRule, count: u64) {
         if self.counts.is_empty() {
             self.counts = vec![0; CleaningRule::ALL.len()];
         }
@@ -174,7 +174,7 @@ impl Audit {
         for entry in &self.entries {
             let AuditEntry { rule, line, number, field, before, after } = entry;
             let after = after.map_or(String::new(), |a| a.to_string());
-            writeln!(out, "{rule},{},{line},{number},{},{before},{after},", rule.effect(), field.number(),)?;
+            writeln!(out, "{rule},{},{line},{number},{},{before},{after},", rule.effect(), field.standard_number(),)?;
         }
         Ok(())
     }
@@ -185,7 +185,7 @@ impl fmt::Display for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = |n: u64| if n == 1 { "" } else { "s" };
         write!(f, "{} record{}, {} job{}", self.records, s(self.records), self.jobs, s(self.jobs))?;
-        for (rule, count) in self.counts() {
+        for (rule, count) in self.rule_counts() {
             write!(f, "\n{count:>10} {:<8} {rule:<20} {}", rule.effect(), rule.meaning())?;
         }
         Ok(())

@@ -212,11 +212,11 @@ impl FromStr for MissingEstimate {
             "drop" => Ok(MissingEstimate::Drop),
             "user-mean" => Ok(MissingEstimate::UserMean),
             "tsafrir" => Ok(MissingEstimate::Tsafrir),
-            _ if number("factor", text).is_some_and(|factor| factor >= 1_000) => {
-                Ok(MissingEstimate::Factor(number("factor", text).unwrap_or_default()))
+            _ if parse_factor("factor", text).is_some_and(|factor| factor >= 1_000) => {
+                Ok(MissingEstimate::Factor(parse_factor("factor", text).unwrap_or_default()))
             }
-            _ if number("uniform", text).is_some() => {
-                Ok(MissingEstimate::Uniform(number("uniform", text).unwrap_or_default()))
+            _ if parse_factor("uniform", text).is_some() => {
+                Ok(MissingEstimate::Uniform(parse_factor("uniform", text).unwrap_or_default()))
             }
             _ => match text.parse() {
                 Ok(seconds) if (1..=crate::model::TIME_LIMIT).contains(&seconds) => {
@@ -234,7 +234,7 @@ impl FromStr for MissingEstimate {
 }
 
 /// The number of `factor(1.5)` or another name, in thousandths, up to 1,000.
-fn number(name: &str, text: &str) -> Option<u32> {
+fn parse_factor(name: &str, text: &str) -> Option<u32> {
     let number: f64 = text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')?.trim().parse().ok()?;
     (0.0..=1_000.0).contains(&number).then_some((number * 1_000.0).round() as u32)
 }

@@ -61,7 +61,7 @@ impl Cleaner {
         let procs = machine_size(header, &options, &name)?;
         let provenance = Provenance {
             name: title.to_string(),
-            settings: options.settings(procs),
+            settings: options.build_settings(procs),
             unix_start: header.unix_start(),
             utc_offset: header.utc_offset().and_then(|s| i32::try_from(s).ok()),
             time_zone: header.time_zone(),
@@ -97,28 +97,28 @@ impl Cleaner {
     pub fn push(&mut self, record: &SwfRecord) -> Result<(), LogError> {
         self.audit.records += 1;
         self.turn += 1;
-        match self.parts.take(record) {
+        match self.parts.take_record(record) {
             RecordPart::OfWhole => self.drop(CleaningRule::PartialExecution, record, RecordField::Status),
             RecordPart::Further => self.drop(CleaningRule::JoinedExecution, record, RecordField::Status),
             RecordPart::First => {
-                self.complete()?;
-                self.parts.begin(record);
+                self.complete_job()?;
+                self.parts.begin_job(record);
             }
             RecordPart::Whole => {
-                self.complete()?;
-                self.job(record)?;
+                self.complete_job()?;
+                self.convert_record(record)?;
             }
         }
         Ok(())
     }
 
     /// Takes the job whose parts have all come.
-    fn complete(&mut self) -> Result<(), LogError> {
-        self.parts.complete().map_or(Ok(()), |joined| self.job(&joined))
+    fn complete_job(&mut self) -> Result<(), LogError> {
+        self.parts.take_complete().map_or(Ok(()), |joined| self.convert_record(&joined))
     }
 
     /// Makes a job of a record, unless a rule drops it.
-    fn job(&mut self, record: &SwfRecord) -> Result<(), LogError> {
+    fn convert_record(&mut self, record: &SwfRecord) -> Result<(), LogError> {
         self.turn += 1;
         let mut copy = *record;
         if let Some(clock) = &self.clock {
@@ -131,13 +131,13 @@ impl Cleaner {
             }
         }
         let record = &copy;
-        let Some(run) = self.run(record) else {
+        let Some(run) = self.clean_run(record) else {
             return Ok(());
         };
-        let Some(procs) = self.procs(record)? else {
+        let Some(procs) = self.clean_procs(record)? else {
             return Ok(());
         };
-        let Some((estimate, run)) = self.estimate(record, run) else {
+        let Some((estimate, run)) = self.clean_estimate(record, run) else {
             return Ok(());
         };
         if !self.is_new(record)? {
@@ -148,26 +148,30 @@ impl Cleaner {
         for field in [RecordField::Submit, RecordField::Run, RecordField::RequestedTime] {
             let value = record.get(field);
             if !value.is_whole() {
-                self.change(CleaningRule::RoundedTime, record, field, value.round());
+                self.note_change(CleaningRule::RoundedTime, record, field, value.round());
             }
         }
         if submit < 0 {
-            self.touch(CleaningRule::KeptNegativeSubmit, record, RecordField::Submit, None);
+            self.note_touch(CleaningRule::KeptNegativeSubmit, record, RecordField::Submit, None);
         }
         if submit < self.latest_submit {
-            self.change(CleaningRule::OutOfOrder, record, RecordField::Submit, submit);
+            self.note_change(CleaningRule::OutOfOrder, record, RecordField::Submit, submit);
         }
         self.latest_submit = self.latest_submit.max(submit);
         if self.options.missing_estimate == MissingEstimate::UserMean {
-            self.usual.learn(record.user, submit.saturating_add(record.wait.round().max(0)).saturating_add(run), run);
+            self.usual.learn_run(
+                record.user,
+                submit.saturating_add(record.wait.round().max(0)).saturating_add(run),
+                run,
+            );
         }
         let mut job = Job::new(Time(submit), procs, Span(estimate));
-        job.user = self.attribute(record, RecordField::User);
-        job.group = self.attribute(record, RecordField::Group);
-        job.executable = self.attribute(record, RecordField::Executable);
-        job.queue = self.attribute(record, RecordField::Queue);
-        job.partition = self.attribute(record, RecordField::Partition);
-        job.memory_kb = memory(record);
+        job.user = self.read_attribute(record, RecordField::User);
+        job.group = self.read_attribute(record, RecordField::Group);
+        job.executable = self.read_attribute(record, RecordField::Executable);
+        job.queue = self.read_attribute(record, RecordField::Queue);
+        job.partition = self.read_attribute(record, RecordField::Partition);
+        job.memory_kb = memory_per_proc(record);
         self.jobs.push(job);
         self.truth.push(Truth { run: Span(run), number: record.number, status: LogStatus::from_swf(record.status) });
         if self.options.list {
@@ -180,16 +184,16 @@ impl Cleaner {
     }
 
     /// Accounts for malformed lines that the reader skipped: how many, and those it kept.
-    pub fn malformed(&mut self, count: u64, kept: &[Malformed]) {
+    pub fn note_malformed(&mut self, count: u64, kept: &[Malformed]) {
         if count > 0 {
             self.audit.records += count;
-            self.audit.add(CleaningRule::MalformedLine, count);
+            self.audit.add_count(CleaningRule::MalformedLine, count);
             self.audit.malformed.extend_from_slice(kept);
         }
     }
 
     /// Takes note of what lines have beyond the fields of the format.
-    pub fn beyond(&mut self, said: Option<String>) {
+    pub fn note_extra_data(&mut self, said: Option<String>) {
         self.audit.beyond = said;
     }
 
@@ -201,31 +205,32 @@ impl Cleaner {
     /// No record became a job, or the jobs form no workload; or the last record breaks a rule that
     /// the options made an error.
     pub fn finish(mut self) -> Result<(Workload, Audit, Option<Vec<SwfRecord>>), LogError> {
-        self.complete()?;
+        self.complete_job()?;
         let runs: Vec<u32> =
             self.modelled.iter().map(|&at| u32::try_from(self.truth[at].run.0).unwrap_or(u32::MAX)).collect();
-        let modelled = match self.options.missing_estimate {
+        let new_estimates = match self.options.missing_estimate {
             MissingEstimate::Uniform(most) => generate::uniform_estimates(&runs, most),
             _ => generate::modelled_estimates(&runs),
         };
-        for (&at, estimate) in self.modelled.iter().zip(modelled) {
+        for (&at, estimate) in self.modelled.iter().zip(new_estimates) {
             self.jobs[at].estimate = Span(i64::from(estimate));
         }
-        self.sort();
-        self.take();
+        self.sort_jobs();
+        self.take_first_jobs();
         self.audit.jobs = self.jobs.len() as u64;
         if self.jobs.is_empty() {
-            let dropped: Vec<String> = self.audit.counts().map(|(rule, count)| format!("{rule} {count}")).collect();
+            let drop_counts: Vec<String> =
+                self.audit.rule_counts().map(|(rule, count)| format!("{rule} {count}")).collect();
             return Err(LogError::NothingLeft {
                 file: self.name,
                 records: self.audit.records,
-                dropped: dropped.join(", "),
+                dropped: drop_counts.join(", "),
             });
         }
         let CleaningOptions { load, shift, records, .. } = self.options;
         if let Some(load) = load {
             for job in &mut self.jobs {
-                job.submit = load.divide(job.submit);
+                job.submit = load.divide_time(job.submit);
             }
             self.provenance.moves.push(load.as_move());
         }
@@ -239,7 +244,7 @@ impl Cleaner {
     }
 
     /// The run time in whole seconds; `None` where the record is dropped for its times.
-    fn run(&mut self, record: &SwfRecord) -> Option<i64> {
+    fn clean_run(&mut self, record: &SwfRecord) -> Option<i64> {
         if record.submit.round() < 0 && self.options.negative_submit == Keep::Drop {
             self.drop(CleaningRule::NegativeSubmit, record, RecordField::Submit);
             return None;
@@ -251,11 +256,11 @@ impl Cleaner {
                     None
                 }
                 NegativeRun::Zero => {
-                    self.change(CleaningRule::NegativeRunZeroed, record, RecordField::Run, 0);
+                    self.note_change(CleaningRule::NegativeRunZeroed, record, RecordField::Run, 0);
                     Some(0)
                 }
                 NegativeRun::Ten => {
-                    self.change(CleaningRule::NegativeRunTen, record, RecordField::Run, 10);
+                    self.note_change(CleaningRule::NegativeRunTen, record, RecordField::Run, 10);
                     Some(10)
                 }
             },
@@ -268,7 +273,7 @@ impl Cleaner {
     }
 
     /// The size; `None` where the record is dropped for it.
-    fn procs(&mut self, record: &SwfRecord) -> Result<Option<Procs>, LogError> {
+    fn clean_procs(&mut self, record: &SwfRecord) -> Result<Option<Procs>, LogError> {
         let SwfRecord { allocated, requested, .. } = *record;
         let (first, second) = match self.options.size {
             SizeField::Requested | SizeField::RequestedOnly => (RecordField::Requested, RecordField::Allocated),
@@ -288,7 +293,7 @@ impl Cleaner {
                 self.drop(CleaningRule::NoProcessors, record, first);
                 return Ok(None);
             }
-            self.touch(CleaningRule::OtherSizeField, record, first, Some(size));
+            self.note_touch(CleaningRule::OtherSizeField, record, first, Some(size));
         }
         let machine = i64::from(self.machine.procs);
         let widest = match self.options.too_wide {
@@ -318,7 +323,7 @@ impl Cleaner {
 
     /// The estimate and the run time that the overrun rule makes of it; `None` where the record is
     /// dropped.
-    fn estimate(&mut self, record: &SwfRecord, run: i64) -> Option<(i64, i64)> {
+    fn clean_estimate(&mut self, record: &SwfRecord, run: i64) -> Option<(i64, i64)> {
         let mut estimate = record.requested_time.round();
         if estimate <= 0 || self.options.replace_estimates {
             estimate = match self.options.missing_estimate {
@@ -330,7 +335,7 @@ impl Cleaner {
                     let estimate = i128::from(run.max(1)) * i128::from(thousandths) / 1_000;
                     i64::try_from(estimate).unwrap_or(i64::MAX).min(TIME_LIMIT)
                 }
-                MissingEstimate::UserMean => self.usual.of(record.user, record.submit.round()),
+                MissingEstimate::UserMean => self.usual.mean_run(record.user, record.submit.round()),
                 MissingEstimate::Tsafrir | MissingEstimate::Uniform(_) => {
                     // Exact estimates need no model.
                     if self.options.overrun != Overrun::Exact {
@@ -343,26 +348,26 @@ impl Cleaner {
                     return None;
                 }
             };
-            self.touch(CleaningRule::GuessedEstimate, record, RecordField::RequestedTime, Some(estimate));
+            self.note_touch(CleaningRule::GuessedEstimate, record, RecordField::RequestedTime, Some(estimate));
         }
         match self.options.overrun {
             Overrun::Exact => {
                 if estimate != run {
-                    self.change(CleaningRule::ExactEstimate, record, RecordField::RequestedTime, run);
+                    self.note_change(CleaningRule::ExactEstimate, record, RecordField::RequestedTime, run);
                 }
                 Some((run, run))
             }
             _ if run <= estimate => Some((estimate, run)),
             Overrun::RunOn => {
-                self.touch(CleaningRule::RunsOn, record, RecordField::Run, None);
+                self.note_touch(CleaningRule::RunsOn, record, RecordField::Run, None);
                 Some((estimate, run))
             }
             Overrun::Kill => {
-                self.change(CleaningRule::Killed, record, RecordField::Run, estimate);
+                self.note_change(CleaningRule::Killed, record, RecordField::Run, estimate);
                 Some((estimate, estimate))
             }
             Overrun::Raise => {
-                self.change(CleaningRule::RaisedEstimate, record, RecordField::RequestedTime, run);
+                self.note_change(CleaningRule::RaisedEstimate, record, RecordField::RequestedTime, run);
                 Some((run, run))
             }
         }
@@ -388,7 +393,7 @@ impl Cleaner {
         }
         match self.options.duplicates {
             Duplicates::Keep => {
-                self.touch(CleaningRule::RepeatedNumber, record, RecordField::Number, None);
+                self.note_touch(CleaningRule::RepeatedNumber, record, RecordField::Number, None);
                 Ok(true)
             }
             Duplicates::Drop => {
@@ -399,15 +404,15 @@ impl Cleaner {
         }
     }
 
-    fn attribute(&mut self, record: &SwfRecord, field: RecordField) -> i32 {
+    fn read_attribute(&mut self, record: &SwfRecord, field: RecordField) -> i32 {
         i32::try_from(record.get(field).digits()).unwrap_or_else(|_| {
-            self.change(CleaningRule::IdOutOfRange, record, field, i64::from(UNKNOWN));
+            self.note_change(CleaningRule::IdOutOfRange, record, field, i64::from(UNKNOWN));
             UNKNOWN
         })
     }
 
     /// Puts jobs and all that goes with them in order of submit, stably.
-    fn sort(&mut self) {
+    fn sort_jobs(&mut self) {
         if self.jobs.is_sorted_by_key(|job| job.submit) {
             return;
         }
@@ -424,15 +429,15 @@ impl Cleaner {
     }
 
     /// Leaves only the first jobs, where the options say how many.
-    fn take(&mut self) {
-        let kept = self.options.take.unwrap_or(usize::MAX).min(self.jobs.len());
-        let rest = self.jobs.len() - kept;
+    fn take_first_jobs(&mut self) {
+        let kept_count = self.options.take.unwrap_or(usize::MAX).min(self.jobs.len());
+        let rest = self.jobs.len() - kept_count;
         if rest == 0 {
             return;
         }
-        self.audit.add(CleaningRule::NotTaken, rest as u64);
+        self.audit.add_count(CleaningRule::NotTaken, rest as u64);
         if self.options.list {
-            for index in kept..self.jobs.len() {
+            for index in kept_count..self.jobs.len() {
                 self.audit.entries.push(AuditEntry {
                     rule: CleaningRule::NotTaken,
                     line: self.lines[index],
@@ -443,24 +448,24 @@ impl Cleaner {
                 });
             }
         }
-        self.jobs.truncate(kept);
-        self.truth.truncate(kept);
-        self.records.truncate(kept);
+        self.jobs.truncate(kept_count);
+        self.truth.truncate(kept_count);
+        self.records.truncate(kept_count);
     }
 
     fn drop(&mut self, rule: CleaningRule, record: &SwfRecord, field: RecordField) {
-        self.touch(rule, record, field, None);
+        self.note_touch(rule, record, field, None);
     }
 
-    fn change(&mut self, rule: CleaningRule, record: &SwfRecord, field: RecordField, after: i64) {
-        self.touch(rule, record, field, Some(after));
+    fn note_change(&mut self, rule: CleaningRule, record: &SwfRecord, field: RecordField, after: i64) {
+        self.note_touch(rule, record, field, Some(after));
     }
 
-    fn touch(&mut self, rule: CleaningRule, record: &SwfRecord, field: RecordField, after: Option<i64>) {
+    fn note_touch(&mut self, rule: CleaningRule, record: &SwfRecord, field: RecordField, after: Option<i64>) {
         // Several fields of one record are one record.
         if self.touched != Some((rule, self.turn)) {
             self.touched = Some((rule, self.turn));
-            self.audit.add(rule, 1);
+            self.audit.add_count(rule, 1);
         }
         if self.options.list {
             self.audit.entries.push(AuditEntry {
@@ -477,15 +482,15 @@ impl Cleaner {
 
 /// The size that the options, the study or the header give the machine, in this order.
 fn machine_size(header: &SwfHeader, options: &CleaningOptions, name: &Arc<str>) -> Result<Procs, LogError> {
-    let study = options.study.and_then(|study| study.procs(header));
-    let given = options.procs.or(study).map(i64::from);
+    let study = options.study.and_then(|study| study.machine_procs(header));
+    let chosen_size = options.procs.or(study).map(i64::from);
     // Headers say −1 or 0 where the size is unknown.
-    let stated = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|procs| *procs > 0);
-    let procs = given.or(stated).ok_or_else(|| {
-        let said = ["MaxProcs", "MaxNodes"]
+    let header_size = [header.max_procs(), header.max_nodes()].into_iter().flatten().find(|procs| *procs > 0);
+    let procs = chosen_size.or(header_size).ok_or_else(|| {
+        let header_fields = ["MaxProcs", "MaxNodes"]
             .into_iter()
-            .filter_map(|key| Some((key, header.text(key)?.lines().next()?.to_string())));
-        LogError::NoMachine { file: name.clone(), fields: said.collect() }
+            .filter_map(|key| Some((key, header.find_text(key)?.lines().next()?.to_string())));
+        LogError::NoMachine { file: name.clone(), fields: header_fields.collect() }
     })?;
     Procs::try_from(procs)
         .ok()
@@ -494,7 +499,7 @@ fn machine_size(header: &SwfHeader, options: &CleaningOptions, name: &Arc<str>) 
 }
 
 /// Requested memory, else used memory, in kilobytes per processor.
-fn memory(record: &SwfRecord) -> i64 {
+fn memory_per_proc(record: &SwfRecord) -> i64 {
     [record.requested_memory, record.used_memory]
         .into_iter()
         .map(SwfDecimal::round)

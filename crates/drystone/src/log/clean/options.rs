@@ -56,7 +56,7 @@ impl CleaningOptions {
     /// The choices as settings, for people and for provenance. `procs` is the size of machine that
     /// was settled on.
     #[must_use]
-    pub fn settings(&self, procs: Procs) -> Vec<Setting> {
+    pub fn build_settings(&self, procs: Procs) -> Vec<Setting> {
         let mut settings = Vec::new();
         let mut add = |name: &str, value: String| {
             settings.push(Setting { name: name.to_string(), value });

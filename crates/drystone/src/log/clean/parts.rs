@@ -32,18 +32,18 @@ pub(super) struct RecordParts {
 
 impl RecordParts {
     /// Returns the role of this record. A part is joined to those before it.
-    pub(super) fn take(&mut self, record: &SwfRecord) -> RecordPart {
+    pub(super) fn take_record(&mut self, record: &SwfRecord) -> RecordPart {
         let again = self.last.replace(record.number) == Some(record.number);
         if !matches!(record.status, 2..=4) {
             return RecordPart::Whole;
         }
         match &mut self.joined {
             Some(job) if again && job.number == record.number => {
-                let known = |time: SwfDecimal| time.round().max(0);
+                let whole_seconds = |time: SwfDecimal| time.round().max(0);
                 if record.run.round() >= 0 {
-                    job.run = SwfDecimal::from(known(job.run).saturating_add(known(record.run)));
+                    job.run = SwfDecimal::from(whole_seconds(job.run).saturating_add(whole_seconds(record.run)));
                 }
-                job.status = whole(record.status);
+                job.status = whole_status(record.status);
                 RecordPart::Further
             }
             _ if again => RecordPart::OfWhole,
@@ -52,18 +52,18 @@ impl RecordParts {
     }
 
     /// Keeps the first part of a job.
-    pub(super) fn begin(&mut self, record: &SwfRecord) {
-        self.joined = Some(SwfRecord { status: whole(record.status), ..*record });
+    pub(super) fn begin_job(&mut self, record: &SwfRecord) {
+        self.joined = Some(SwfRecord { status: whole_status(record.status), ..*record });
     }
 
     /// The job that is complete as soon as a record of another comes.
-    pub(super) fn complete(&mut self) -> Option<SwfRecord> {
+    pub(super) fn take_complete(&mut self) -> Option<SwfRecord> {
         self.joined.take()
     }
 }
 
 /// The status of a job whose last part so far has this one.
-fn whole(status: i64) -> i64 {
+fn whole_status(status: i64) -> i64 {
     match status {
         3 => 1,
         4 => 0,

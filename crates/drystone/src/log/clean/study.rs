@@ -64,8 +64,8 @@ impl CleaningStudy {
     /// The machine it simulated, for logs where that is not what the header says. The log is
     /// recognised by its header.
     #[must_use]
-    pub fn procs(self, header: &SwfHeader) -> Option<Procs> {
-        match (self, StudySite::of(header)?) {
+    pub fn machine_procs(self, header: &SwfHeader) -> Option<Procs> {
+        match (self, StudySite::from_header(header)?) {
             (CleaningStudy::Tsafrir2007 | CleaningStudy::Lawson2002, StudySite::Ctc) => Some(512),
             (CleaningStudy::Gaussier2015, StudySite::Ctc) => Some(338),
             (CleaningStudy::Kettimuthu2005, StudySite::Ctc) => Some(430),
@@ -78,13 +78,13 @@ impl CleaningStudy {
     /// Number of jobs of a log, in order of arrival, that it simulated in most tables; `None` for
     /// all.
     #[must_use]
-    pub fn jobs(self) -> Option<usize> {
+    pub fn job_count(self) -> Option<usize> {
         (self == CleaningStudy::Kettimuthu2005).then_some(5_000)
     }
 
     /// Returns the jobs that its averages leave out.
     #[must_use]
-    pub fn trim(self) -> Trim {
+    pub fn trim_rule(self) -> Trim {
         match self {
             CleaningStudy::Tsafrir2007 => Trim::Tsafrir,
             CleaningStudy::Gaussier2015
@@ -146,7 +146,7 @@ enum StudySite {
 }
 
 impl StudySite {
-    fn of(header: &SwfHeader) -> Option<StudySite> {
+    fn from_header(header: &SwfHeader) -> Option<StudySite> {
         let installation = header.installation()?;
         let computer = header.computer()?;
         if installation.contains("Cornell Theory Center") && computer.contains("SP2") {

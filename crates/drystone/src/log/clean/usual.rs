@@ -18,12 +18,12 @@ pub(super) struct UsualRuns {
 
 impl UsualRuns {
     /// A job of this user ends then, after this many seconds.
-    pub(super) fn learn(&mut self, user: i64, end: i64, run: i64) {
+    pub(super) fn learn_run(&mut self, user: i64, end: i64, run: i64) {
         self.running.push(Reverse((end, user, run)));
     }
 
     /// The mean run time of the user's jobs that had ended by this time; at least a second.
-    pub(super) fn of(&mut self, user: i64, now: i64) -> i64 {
+    pub(super) fn mean_run(&mut self, user: i64, now: i64) -> i64 {
         while let Some(&Reverse((_, owner, run))) = self.running.peek().filter(|next| next.0.0 <= now) {
             self.running.pop();
             for (sum, count) in [self.users.entry(owner).or_default(), &mut self.all] {
@@ -31,8 +31,8 @@ impl UsualRuns {
                 *count += 1;
             }
         }
-        let known = self.users.get(&user).filter(|known| known.1 > 0 && user >= 0);
-        let (sum, count) = known.copied().unwrap_or(self.all);
+        let user_sum = self.users.get(&user).filter(|known| known.1 > 0 && user >= 0);
+        let (sum, count) = user_sum.copied().unwrap_or(self.all);
         if count == 0 { UNKNOWN } else { (sum / count).max(1) }
     }
 }
@@ -45,13 +45,13 @@ mod tests {
     #[test]
     fn only_what_had_ended_counts() {
         let mut usual = UsualRuns::default();
-        assert_eq!(usual.of(1, 0), UNKNOWN);
-        usual.learn(1, 100, 100);
-        usual.learn(1, 400, 300);
-        usual.learn(2, 1_000, 50);
-        assert_eq!(usual.of(1, 99), UNKNOWN);
-        assert_eq!(usual.of(1, 100), 100);
-        assert_eq!((usual.of(1, 400), usual.of(2, 400)), (200, 200));
-        assert_eq!((usual.of(2, 1_000), usual.of(9, 1_000), usual.of(-1, 1_000)), (50, 150, 150));
+        assert_eq!(usual.mean_run(1, 0), UNKNOWN);
+        usual.learn_run(1, 100, 100);
+        usual.learn_run(1, 400, 300);
+        usual.learn_run(2, 1_000, 50);
+        assert_eq!(usual.mean_run(1, 99), UNKNOWN);
+        assert_eq!(usual.mean_run(1, 100), 100);
+        assert_eq!((usual.mean_run(1, 400), usual.mean_run(2, 400)), (200, 200));
+        assert_eq!((usual.mean_run(2, 1_000), usual.mean_run(9, 1_000), usual.mean_run(-1, 1_000)), (50, 150, 150));
     }
 }

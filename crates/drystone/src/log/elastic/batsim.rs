@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Reads all jobs. One whose computation is divided among its processors is moldable: from one
 /// processor to all that there are.
-pub(super) fn read(
+pub(super) fn read_batsim_jobs(
     whole: &Value,
     jobs: &[Value],
     machine: &ElasticMachine,
@@ -24,16 +24,17 @@ pub(super) fn read(
             leave_out(left_out, "communications");
         }
     }
-    let mut profiles = Profiles::new(profiles).computing(machine.flops);
+    let mut profiles = Profiles::new(profiles).with_flops(machine.flops);
     let width = whole.get("nb_res").and_then(Value::as_u64).and_then(|procs| Procs::try_from(procs).ok());
-    let (mut list, mut used) = (Vec::new(), BTreeSet::new());
+    let (mut list, mut used_numbers) = (Vec::new(), BTreeSet::new());
     for (at, job) in jobs.iter().enumerate() {
-        let who = |problem: String| format!("the job in place {} of `jobs`: {problem}", at + 1);
-        let (mut record, run) = read_record(job, &mut profiles).map_err(&who)?;
-        if record.number < 0 || !used.insert(record.number) {
-            record.number = (at as i64 + 1..).find(|number| used.insert(*number)).unwrap_or(-1);
+        let job_problem = |problem: String| format!("the job in place {} of `jobs`: {problem}", at + 1);
+        let (mut record, run) = read_record(job, &mut profiles).map_err(&job_problem)?;
+        if record.number < 0 || !used_numbers.insert(record.number) {
+            record.number = (at as i64 + 1..).find(|number| used_numbers.insert(*number)).unwrap_or(-1);
         }
-        let size = Procs::try_from(record.requested).map_err(|_| who(format!("`res` is {}", record.requested)))?;
+        let size =
+            Procs::try_from(record.requested).map_err(|_| job_problem(format!("`res` is {}", record.requested)))?;
         let most = machine.procs.or(width).unwrap_or(size).max(size);
         let seconds = |size: Procs| run.seconds + run.spread / f64::from(size);
         let is_moldable = run.spread > 0.0;

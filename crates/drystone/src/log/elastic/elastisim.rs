@@ -1,6 +1,6 @@
 //! Jobs of ElastiSim.
 
-use super::formula::{Names, evaluate};
+use super::formula::{Names, evaluate_formula};
 use super::model::{LeftOutParts, ModelRun, count_left_out};
 use super::{ElasticJob, ElasticMachine};
 use crate::log::swf::SwfDecimal;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const MOST_SIZES: u64 = 100_000;
 
 /// Reads all jobs, numbered in their order from 1.
-pub(super) fn read(
+pub(super) fn read_elastisim_jobs(
     jobs: &[Value],
     machine: &ElasticMachine,
     open: &mut dyn FnMut(&str) -> Result<String, String>,
@@ -21,16 +21,16 @@ pub(super) fn read(
     let mut models: BTreeMap<String, Value> = BTreeMap::new();
     let mut list = Vec::with_capacity(jobs.len());
     for (job, number) in jobs.iter().zip(1..) {
-        let who = |problem: String| format!("the job in place {number} of `jobs`: {problem}");
+        let job_problem = |problem: String| format!("the job in place {number} of `jobs`: {problem}");
         let file = job.get("application_model").and_then(Value::as_str);
-        let file = file.ok_or_else(|| who("`application_model` is no name of a file".into()))?;
+        let file = file.ok_or_else(|| job_problem("`application_model` is no name of a file".into()))?;
         if !models.contains_key(file) {
-            let text = open(file).map_err(&who)?;
-            let model = serde_json::from_str(&text).map_err(|e| who(format!("{file}: no JSON ({e})")))?;
+            let text = open(file).map_err(&job_problem)?;
+            let model = serde_json::from_str(&text).map_err(|e| job_problem(format!("{file}: no JSON ({e})")))?;
             count_left_out(&model, left_out);
             models.insert(file.to_string(), model);
         }
-        list.push(read_job(job, number, &models[file], machine).map_err(&who)?);
+        list.push(read_job(job, number, &models[file], machine).map_err(&job_problem)?);
     }
     Ok(list)
 }
@@ -53,7 +53,7 @@ fn read_job(job: &Value, number: i64, model: &Value, machine: &ElasticMachine) -
         return Err(format!("it has {min} to {max} nodes; expected an ascending range of at most {MOST_SIZES} sizes"));
     }
     let arguments = read_arguments(job.get("arguments"))?;
-    let preferred = match arguments.get("num_nodes_pref") {
+    let preferred_nodes = match arguments.get("num_nodes_pref") {
         Some(pref) if (min as f64..=max as f64).contains(pref) && pref.fract() == 0.0 => *pref as Procs,
         Some(pref) => return Err(format!("`num_nodes_pref` is {pref}, and it has {min} to {max} nodes")),
         None => max as Procs,
@@ -68,9 +68,9 @@ fn read_job(job: &Value, number: i64, model: &Value, machine: &ElasticMachine) -
         names.insert("num_gpus_per_node".into(), f64::from(gpus_per_node));
         names.insert("num_gpus".into(), f64::from(size) * f64::from(gpus_per_node));
         let run = ModelRun { machine, nodes: size, gpus_per_node, names };
-        let (seconds, count) = run.seconds(model)?;
+        let (seconds, count) = run.application_seconds(model)?;
         runs.push((size, seconds));
-        if size == preferred {
+        if size == preferred_nodes {
             points = count;
         }
     }
@@ -83,7 +83,7 @@ fn read_job(job: &Value, number: i64, model: &Value, machine: &ElasticMachine) -
         kind: kind.name(),
         runs,
         linear: None,
-        preferred,
+        preferred: preferred_nodes,
         limit: limit.map_or(SwfDecimal::UNKNOWN, |limit| (limit.ceil() as i64).into()),
         points,
     })
@@ -97,8 +97,8 @@ fn read_arguments(arguments: Option<&Value>) -> Result<Names, String> {
         match value {
             Value::Number(number) => {
                 let number = number.as_f64().ok_or_else(|| format!("the argument `{key}` is too large"))?;
-                let rounded = if number.fract() == 0.0 { number } else { (number * 1e6).round() / 1e6 };
-                names.insert(key.clone(), rounded);
+                let rounded_number = if number.fract() == 0.0 { number } else { (number * 1e6).round() / 1e6 };
+                names.insert(key.clone(), rounded_number);
             }
             Value::String(_) => {}
             other => return Err(format!("the argument `{key}` is `{other}`; expected a number or a text")),
@@ -107,7 +107,7 @@ fn read_arguments(arguments: Option<&Value>) -> Result<Names, String> {
     let numbers = names.clone();
     for (key, value) in map {
         // A text that is no formula is of no use in one.
-        if let Some(value) = value.as_str().and_then(|text| evaluate(text, &numbers).ok()) {
+        if let Some(value) = value.as_str().and_then(|text| evaluate_formula(text, &numbers).ok()) {
             names.insert(key.clone(), value);
         }
     }

@@ -9,10 +9,10 @@ pub(super) type Names = BTreeMap<String, f64>;
 const DEEPEST: usize = 64;
 
 /// Works a formula out: `+ - * / % ^`, parentheses, and the functions below.
-pub(super) fn evaluate(text: &str, names: &Names) -> Result<f64, String> {
+pub(super) fn evaluate_formula(text: &str, names: &Names) -> Result<f64, String> {
     let mut reader = FormulaReader { text: text.as_bytes(), at: 0, names, depth: 0 };
     let value = reader.sum();
-    let rest = reader.peek();
+    let rest = reader.peek_sign();
     match value {
         Ok(value) if rest.is_none() && value.is_finite() => Ok(value),
         Ok(value) if rest.is_none() => Err(format!("the formula `{text}` comes to {value}")),
@@ -29,79 +29,79 @@ struct FormulaReader<'a> {
 }
 
 impl FormulaReader<'_> {
-    fn peek(&mut self) -> Option<u8> {
+    fn peek_sign(&mut self) -> Option<u8> {
         while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;
         }
         self.text.get(self.at).copied()
     }
 
-    fn takes(&mut self, sign: u8) -> bool {
-        let is_next = self.peek() == Some(sign);
+    fn take_sign(&mut self, sign: u8) -> bool {
+        let is_next = self.peek_sign() == Some(sign);
         self.at += usize::from(is_next);
         is_next
     }
 
     fn sum(&mut self) -> Result<f64, String> {
-        let mut value = self.product()?;
+        let mut value = self.read_product()?;
         loop {
-            if self.takes(b'+') {
-                value += self.product()?;
-            } else if self.takes(b'-') {
-                value -= self.product()?;
+            if self.take_sign(b'+') {
+                value += self.read_product()?;
+            } else if self.take_sign(b'-') {
+                value -= self.read_product()?;
             } else {
                 return Ok(value);
             }
         }
     }
 
-    fn product(&mut self) -> Result<f64, String> {
-        let mut value = self.signed()?;
+    fn read_product(&mut self) -> Result<f64, String> {
+        let mut value = self.read_signed()?;
         loop {
-            if self.takes(b'*') {
-                value *= self.signed()?;
-            } else if self.takes(b'/') {
-                value /= self.signed()?;
-            } else if self.takes(b'%') {
-                value %= self.signed()?;
+            if self.take_sign(b'*') {
+                value *= self.read_signed()?;
+            } else if self.take_sign(b'/') {
+                value /= self.read_signed()?;
+            } else if self.take_sign(b'%') {
+                value %= self.read_signed()?;
             } else {
                 return Ok(value);
             }
         }
     }
 
-    fn signed(&mut self) -> Result<f64, String> {
+    fn read_signed(&mut self) -> Result<f64, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(format!("it is more than {DEEPEST} deep"));
         }
-        let value = if self.takes(b'-') {
-            -self.signed()?
-        } else if self.takes(b'+') {
-            self.signed()?
+        let value = if self.take_sign(b'-') {
+            -self.read_signed()?
+        } else if self.take_sign(b'+') {
+            self.read_signed()?
         } else {
-            let base = self.operand()?;
-            if self.takes(b'^') { base.powf(self.signed()?) } else { base }
+            let base = self.read_operand()?;
+            if self.take_sign(b'^') { base.powf(self.read_signed()?) } else { base }
         };
         self.depth -= 1;
         Ok(value)
     }
 
-    fn operand(&mut self) -> Result<f64, String> {
-        match self.peek() {
+    fn read_operand(&mut self) -> Result<f64, String> {
+        match self.peek_sign() {
             Some(b'(') => {
                 self.at += 1;
                 let value = self.sum()?;
-                if self.takes(b')') { Ok(value) } else { Err("a parenthesis is not closed".into()) }
+                if self.take_sign(b')') { Ok(value) } else { Err("a parenthesis is not closed".into()) }
             }
-            Some(first) if first.is_ascii_digit() || first == b'.' => self.number(),
-            Some(first) if first.is_ascii_alphabetic() || first == b'_' => self.name(),
+            Some(first) if first.is_ascii_digit() || first == b'.' => self.read_number(),
+            Some(first) if first.is_ascii_alphabetic() || first == b'_' => self.read_name(),
             Some(other) => Err(format!("`{}` stands where a number or a name is expected", char::from(other))),
             None => Err("it ends where a number or a name is expected".into()),
         }
     }
 
-    fn number(&mut self) -> Result<f64, String> {
+    fn read_number(&mut self) -> Result<f64, String> {
         let begin = self.at;
         while let Some(&sign) = self.text.get(self.at) {
             let after_power = self.at > begin && matches!(self.text[self.at - 1], b'e' | b'E');
@@ -117,21 +117,21 @@ impl FormulaReader<'_> {
         text.parse().map_err(|_| format!("`{text}` is no number"))
     }
 
-    fn name(&mut self) -> Result<f64, String> {
+    fn read_name(&mut self) -> Result<f64, String> {
         let begin = self.at;
         while self.text.get(self.at).is_some_and(|sign| sign.is_ascii_alphanumeric() || *sign == b'_') {
             self.at += 1;
         }
         let name = String::from_utf8_lossy(&self.text[begin..self.at]).into_owned();
-        if !self.takes(b'(') {
+        if !self.take_sign(b'(') {
             let list = || self.names.keys().cloned().collect::<Vec<_>>().join(", ");
             return self.names.get(&name).copied().ok_or_else(|| format!("`{name}` is unknown; known are {}", list()));
         }
         let mut values = vec![self.sum()?];
-        while self.takes(b',') {
+        while self.take_sign(b',') {
             values.push(self.sum()?);
         }
-        if !self.takes(b')') {
+        if !self.take_sign(b')') {
             return Err("a parenthesis is not closed".into());
         }
         match (name.as_str(), &values[..]) {

@@ -48,7 +48,7 @@ pub struct ElasticLog {
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
-/// Sizes that [`ElasticLog::add`] leaves out.
+/// Sizes that [`ElasticLog::add_job`] leaves out.
 const SLOWER: &str = "sizes that would take longer than smaller ones";
 
 /// A job, before its run times are whole seconds.
@@ -99,10 +99,10 @@ pub fn read_elastic(
     let keys = ["application_model", "submit_time"];
     let is_elastisim = jobs.iter().any(|job| keys.iter().any(|key| job.get(key).is_some()));
     let (list, procs) = match is_elastisim {
-        true => (elastisim::read(jobs, machine, open, &mut left_out), None),
+        true => (elastisim::read_elastisim_jobs(jobs, machine, open, &mut left_out), None),
         false => {
             let procs = whole.get("nb_res").and_then(Value::as_u64).and_then(|procs| Procs::try_from(procs).ok());
-            (batsim::read(&whole, jobs, machine, &mut left_out), procs)
+            (batsim::read_batsim_jobs(&whole, jobs, machine, &mut left_out), procs)
         }
     };
     let mut list = list.map_err(|problem| wrong(0, problem))?;
@@ -116,7 +116,7 @@ pub fn read_elastic(
     let mut log = ElasticLog { header, records: Vec::new(), table: String::new(), sized: 0, left_out };
     log.table.push_str("job,kind,min,max,sizes,pref,speedup,every\n");
     for job in &list {
-        log.add(job).map_err(|problem| wrong(0, format!("job {}: {problem}", job.number)))?;
+        log.add_job(job).map_err(|problem| wrong(0, format!("job {}: {problem}", job.number)))?;
     }
     Ok(log)
 }
@@ -130,7 +130,7 @@ fn rounded_up(seconds: f64) -> Result<i64, String> {
 }
 
 impl ElasticLog {
-    fn add(&mut self, job: &ElasticJob) -> Result<(), String> {
+    fn add_job(&mut self, job: &ElasticJob) -> Result<(), String> {
         let mut runs: Vec<(Procs, i64)> = Vec::with_capacity(job.runs.len());
         for &(size, seconds) in &job.runs {
             let run = rounded_up(seconds)?;
@@ -146,19 +146,19 @@ impl ElasticLog {
             .iter()
             .position(|(size, _)| *size == job.preferred)
             .ok_or("its preferred size is none of its sizes")?;
-        let preferred = runs[at].1;
+        let preferred_run = runs[at].1;
         let before = runs.len();
-        runs.retain(|&(size, run)| size >= job.preferred || run >= preferred);
+        runs.retain(|&(size, run)| size >= job.preferred || run >= preferred_run);
         if runs.len() < before {
             *self.left_out.entry(SLOWER).or_insert(0) += (before - runs.len()) as u64;
         }
         self.records.push(SwfRecord {
             number: job.number,
             submit: job.submit,
-            run: preferred.into(),
+            run: preferred_run.into(),
             allocated: i64::from(job.preferred),
             requested: i64::from(job.preferred),
-            requested_time: if job.limit == SwfDecimal::UNKNOWN { preferred.into() } else { job.limit },
+            requested_time: if job.limit == SwfDecimal::UNKNOWN { preferred_run.into() } else { job.limit },
             status: 1,
             ..SwfRecord::default()
         });
@@ -173,7 +173,8 @@ impl ElasticLog {
         }
         let sizes: Vec<String> = runs.iter().map(|(size, _)| size.to_string()).collect();
         let table: Vec<String> = runs.iter().map(|(size, run)| format!("{size}={run}")).collect();
-        let every = if job.kind == "moldable" { 0 } else { preferred / i64::try_from(job.points.max(1)).unwrap_or(1) };
+        let every =
+            if job.kind == "moldable" { 0 } else { preferred_run / i64::try_from(job.points.max(1)).unwrap_or(1) };
         let (sizes, table) = (sizes.join(" "), table.join(";"));
         let _ = writeln!(self.table, "{number},{kind},,,{sizes},{pref},table:{table},{every}");
         Ok(())

@@ -1,9 +1,9 @@
-use super::formula::{Names, evaluate};
+use super::formula::{Names, evaluate_formula};
 use super::*;
 
 fn value(text: &str) -> f64 {
     let names = Names::from([("n".to_string(), 4.0), ("alpha".to_string(), 0.5)]);
-    evaluate(text, &names).unwrap_or_else(|problem| panic!("{problem}"))
+    evaluate_formula(text, &names).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn formulas_by_hand() {
         (deep.as_str(), "deep"),
     ] {
         let names = Names::from([("n".to_string(), 4.0)]);
-        let problem = evaluate(text, &names).expect_err(text);
+        let problem = evaluate_formula(text, &names).expect_err(text);
         assert!(problem.contains(part), "{text}: {problem}");
     }
 }

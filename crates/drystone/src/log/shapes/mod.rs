@@ -83,7 +83,7 @@ pub fn read_shapes(file: &str, text: &str) -> Result<ShapeTable, ShapesError> {
             cells[job].parse().map_err(|_| wrong(at, format!("`{}` is no number of a job", cells[job])))?;
         let mut row = ShapeRow { line: at, ..ShapeRow::default() };
         for (column, cell) in columns.iter().zip(&cells).filter(|(_, cell)| !cell.is_empty()) {
-            row.set(column, cell).map_err(|problem| wrong(at, format!("{column}: {problem}")))?;
+            row.set_cell(column, cell).map_err(|problem| wrong(at, format!("{column}: {problem}")))?;
         }
         if let Some(before) = table.rows.insert(number, row) {
             let problem = format!("job {number} is named twice, first in line {}; give each job one line", before.line);
@@ -122,18 +122,18 @@ pub fn give_shapes(
     let before = workload.shapes().cloned();
     let (machine, mut jobs, mut truths, mut provenance) = workload.into_parts();
     let mut notes = ShapeNotes::default();
-    let (mut known, mut facts, mut of) = (Vec::new(), Vec::new(), Vec::with_capacity(jobs.len()));
-    let mut used = 0;
+    let (mut known_shapes, mut facts, mut of) = (Vec::new(), Vec::new(), Vec::with_capacity(jobs.len()));
+    let mut used_rows = 0;
     for (job, truth) in jobs.iter_mut().zip(&mut truths) {
         let Some(row) = table.rows.get(&truth.number) else {
             of.push(None);
             continue;
         };
-        used += 1;
+        used_rows += 1;
         let wrong = |problem: String| ShapesError::Line { file: table.file.clone(), line: row.line, problem };
         let number = truth.number;
         let wrong = |problem: String| wrong(format!("job {number}: {problem}"));
-        let sizes = SizesOfRow::of(row, job.procs, machine.procs).map_err(wrong)?;
+        let sizes = SizesOfRow::from_row(row, job.procs, machine.procs).map_err(wrong)?;
         notes.cut += usize::from(sizes.cut);
         notes.shaped += usize::from(row.kind != JobKind::Rigid);
         let watts = watts_of(row).map_err(wrong)?;
@@ -146,24 +146,24 @@ pub fn give_shapes(
         job.procs = shape.preferred;
         job.estimate = shape.estimate_of_log(shape.preferred);
         truth.run = fact.run_at(shape.preferred, &shape);
-        of.push(Some(known.len() as u32));
-        known.push(shape);
+        of.push(Some(known_shapes.len() as u32));
+        known_shapes.push(shape);
         facts.push(fact);
     }
-    if used < table.rows.len() {
-        let here: std::collections::BTreeSet<i64> = truths.iter().map(|truth| truth.number).collect();
-        notes.unknown.extend(table.rows.keys().filter(|number| !here.contains(number)));
+    if used_rows < table.rows.len() {
+        let job_numbers: std::collections::BTreeSet<i64> = truths.iter().map(|truth| truth.number).collect();
+        notes.unknown.extend(table.rows.keys().filter(|number| !job_numbers.contains(number)));
     }
     provenance.settings.retain(|setting| setting.name != "shapes");
     provenance.settings.push(Setting { name: "shapes".to_string(), value: table.file.clone() });
     let before = before.map_or_else(WorkloadShapes::default, |shapes| (*shapes).clone());
-    let shapes = WorkloadShapes { known: Arc::new(known), truths: Arc::new(facts), of, ..before };
+    let shapes = WorkloadShapes { known: Arc::new(known_shapes), truths: Arc::new(facts), of, ..before };
     let workload = Workload::with_resources(machine, resources, jobs, truths, provenance)?;
-    let workload = workload.shaped(Some(Arc::new(shapes)));
+    let workload = workload.with_shapes(Some(Arc::new(shapes)));
     // Jobs that are here at the first instant have the sizes that the log gives them.
     let workload = match circumstances {
         None => workload,
-        Some(circumstances) => workload.with(circumstances)?,
+        Some(circumstances) => workload.with_circumstances(circumstances)?,
     };
     Ok((workload, notes))
 }
@@ -177,13 +177,13 @@ pub fn give_rules(mut workload: Workload, rules: ResizeRules) -> Workload {
     if rules != ResizeRules::default() {
         workload.provenance.settings.push(Setting { name: "resizing".to_string(), value: rules.to_string() });
     }
-    workload.shaped(Some(Arc::new(shapes)))
+    workload.with_shapes(Some(Arc::new(shapes)))
 }
 
 /// The shapes of a workload; of one without them those of rigid jobs.
 pub(crate) fn shapes_or_none(workload: &Workload) -> WorkloadShapes {
-    let none = || WorkloadShapes { of: vec![None; workload.len()], ..WorkloadShapes::default() };
-    workload.shapes().map_or_else(none, |shapes| (**shapes).clone())
+    let no_shapes = || WorkloadShapes { of: vec![None; workload.len()], ..WorkloadShapes::default() };
+    workload.shapes().map_or_else(no_shapes, |shapes| (**shapes).clone())
 }
 
 /// Returns the rule for overruns by which the jobs of a workload were cleaned, as its provenance
@@ -203,7 +203,7 @@ struct SizesOfRow {
 }
 
 impl SizesOfRow {
-    fn of(row: &ShapeRow, reference: Procs, machine: Procs) -> Result<SizesOfRow, String> {
+    fn from_row(row: &ShapeRow, reference: Procs, machine: Procs) -> Result<SizesOfRow, String> {
         let [min, pref, max] = row.bounds;
         if row.kind == JobKind::Rigid {
             return Ok(SizesOfRow { set: SizeSet::Range(reference, reference), preferred: reference, cut: false });
@@ -219,23 +219,25 @@ impl SizesOfRow {
             list if min.is_none() && max.is_none() => SizeSet::List(list.to_vec()),
             _ => return Err("it has both a list of sizes and min or max; leave one of them out".into()),
         };
-        let Some(cut) = set.cut(machine) else {
+        let Some(cut) = set.cut_above(machine) else {
             return Err(format!(
                 "its smallest size is {}, wider than the machine of {machine} processors; give it a smaller one, or leave the \
                  job out of the log",
                 set.min()
             ));
         };
-        let preferred = match pref {
+        let preferred_size = match pref {
             Some(pref) if !set.contains(pref) && pref > machine => set.max(),
             Some(pref) => pref,
             None => reference,
         };
-        if !set.contains(preferred) {
+        if !set.contains(preferred_size) {
             let which = if pref.is_some() { "its preferred size" } else { "the size that the log gives it" };
-            return Err(format!("{which}, {preferred}, is none of its sizes; name one of them in the column pref"));
+            return Err(format!(
+                "{which}, {preferred_size}, is none of its sizes; name one of them in the column pref"
+            ));
         }
-        Ok(SizesOfRow { set, preferred, cut })
+        Ok(SizesOfRow { set, preferred: preferred_size, cut })
     }
 }
 
@@ -259,10 +261,10 @@ fn shape_of(
     overrun: Overrun,
 ) -> Result<(JobShape, ShapeTruth), String> {
     let speedup = row.speedup.clone().unwrap_or_default();
-    let declared = row.declared.clone().unwrap_or_else(|| speedup.clone());
-    for (column, model) in [("speedup", &speedup), ("declared", &declared)] {
+    let declared_speedup = row.declared.clone().unwrap_or_else(|| speedup.clone());
+    for (column, model) in [("speedup", &speedup), ("declared", &declared_speedup)] {
         if matches!(model, Speedup::Table(_)) {
-            let missing = sizes.set.iter().find(|size| model.listed(*size).is_none());
+            let missing = sizes.set.iter().find(|size| model.listed_seconds(*size).is_none());
             if let Some(size) = missing {
                 return Err(format!(
                     "{column}: the table has no run time at size {size}; add it, or leave the size out (expected {SPEEDUPS})"
@@ -275,7 +277,7 @@ fn shape_of(
             return Err(format!("asks: it asks for {size} processors, which is none of its sizes; add it to them"));
         }
     }
-    if !row.asks.is_empty() && !row.kind.asks() {
+    if !row.asks.is_empty() && !row.kind.can_ask() {
         return Err(format!("asks: a {} job asks for nothing; make it evolving or adaptive", row.kind.name()));
     }
     if !row.asks.is_sorted_by(|a, b| a.0.share_of(Span(1_000_000)) < b.0.share_of(Span(1_000_000))) {
@@ -287,7 +289,7 @@ fn shape_of(
         sizes: sizes.set,
         preferred: sizes.preferred,
         reference,
-        declared: if exact { speedup.clone() } else { declared },
+        declared: if exact { speedup.clone() } else { declared_speedup },
         reference_estimate: if exact { run } else { estimate },
         least: (overrun == Overrun::Raise).then(|| (speedup.clone(), run)),
         every: row.every,

@@ -54,59 +54,59 @@ const WATTS: u64 = 1 << 32;
 
 impl ShapeRow {
     /// Reads a cell that is not empty.
-    pub(super) fn set(&mut self, column: &str, cell: &str) -> Result<(), String> {
+    pub(super) fn set_cell(&mut self, column: &str, cell: &str) -> Result<(), String> {
         match column {
             "kind" => {
                 let kind = JobKind::ALL.into_iter().find(|kind| kind.name() == cell);
                 let names = JobKind::ALL.map(JobKind::name).join(", ");
                 self.kind = kind.ok_or_else(|| format!("`{cell}` is no kind of job; expected {names}"))?;
             }
-            "min" => self.bounds[0] = Some(size(cell)?),
-            "pref" => self.bounds[1] = Some(size(cell)?),
-            "max" => self.bounds[2] = Some(size(cell)?),
+            "min" => self.bounds[0] = Some(parse_size(cell)?),
+            "pref" => self.bounds[1] = Some(parse_size(cell)?),
+            "max" => self.bounds[2] = Some(parse_size(cell)?),
             "sizes" => {
-                self.sizes = cell.split_whitespace().map(size).collect::<Result<_, _>>()?;
+                self.sizes = cell.split_whitespace().map(parse_size).collect::<Result<_, _>>()?;
                 self.sizes.sort_unstable();
                 self.sizes.dedup();
             }
             "speedup" => self.speedup = Some(cell.parse()?),
             // The scheduler knows the true speedup, as without this column.
             "declared" => self.declared = if cell == "true" { None } else { Some(cell.parse()?) },
-            "every" => self.every = seconds(cell)?,
-            "grow_cost" => self.costs[0] = seconds(cell)?,
-            "shrink_cost" => self.costs[1] = seconds(cell)?,
-            "watts" => self.watts = Some(watts(cell)?),
-            "paces" => self.paces = paces(cell)?,
-            "asks" => self.asks = cell.split_whitespace().map(ask).collect::<Result<_, _>>()?,
+            "every" => self.every = parse_seconds(cell)?,
+            "grow_cost" => self.costs[0] = parse_seconds(cell)?,
+            "shrink_cost" => self.costs[1] = parse_seconds(cell)?,
+            "watts" => self.watts = Some(parse_watts(cell)?),
+            "paces" => self.paces = parse_paces(cell)?,
+            "asks" => self.asks = cell.split_whitespace().map(parse_ask).collect::<Result<_, _>>()?,
             _ => {}
         }
         Ok(())
     }
 }
 
-fn size(cell: &str) -> Result<Procs, String> {
+fn parse_size(cell: &str) -> Result<Procs, String> {
     cell.parse()
         .ok()
         .filter(|size| *size > 0)
         .ok_or_else(|| format!("`{cell}` is no size; expected a whole number above 0"))
 }
 
-fn seconds(cell: &str) -> Result<Span, String> {
+fn parse_seconds(cell: &str) -> Result<Span, String> {
     let seconds = cell.parse().ok().filter(|seconds| (0..=LONGEST).contains(seconds));
     seconds.map(Span).ok_or_else(|| format!("`{cell}` is no whole number of seconds"))
 }
 
-fn watts(cell: &str) -> Result<u64, String> {
+fn parse_watts(cell: &str) -> Result<u64, String> {
     let watts = cell.parse().ok().filter(|watts| *watts <= WATTS);
     watts.ok_or_else(|| format!("`{cell}` is no whole number of watts from 0 to {WATTS}"))
 }
 
 /// Reads the paces of a job, from the full one down.
-fn paces(cell: &str) -> Result<Vec<JobPace>, String> {
+fn parse_paces(cell: &str) -> Result<Vec<JobPace>, String> {
     let pace = |cell: &str| {
         let wrong = || format!("`{cell}` is no pace; expected SPEED:WATTS, such as 0.8:210");
         let (speed, draw) = cell.split_once(':').ok_or_else(wrong)?;
-        Ok(JobPace { speed: speed.parse().map_err(|_| wrong())?, watts: watts(draw)? })
+        Ok(JobPace { speed: speed.parse().map_err(|_| wrong())?, watts: parse_watts(draw)? })
     };
     let paces = cell.split_whitespace().map(pace).collect::<Result<Vec<JobPace>, String>>()?;
     let most = usize::from(PaceNumber::MAX) + 1;
@@ -143,12 +143,12 @@ fn paces(cell: &str) -> Result<Vec<JobPace>, String> {
     Ok(paces)
 }
 
-fn ask(cell: &str) -> Result<(Decimal, Procs), String> {
+fn parse_ask(cell: &str) -> Result<(Decimal, Procs), String> {
     let wrong = || format!("`{cell}` is no request; expected SHARE=SIZE, such as 0.5=8");
     let (share, procs) = cell.split_once('=').ok_or_else(wrong)?;
     let share: Decimal = share.parse().map_err(|_| wrong())?;
     if share.share_of(Span(1_000_000)) > Span(1_000_000) {
         return Err(format!("`{cell}`: a job asks when a share of 0 to 1 of its work is done"));
     }
-    Ok((share, size(procs)?))
+    Ok((share, parse_size(procs)?))
 }

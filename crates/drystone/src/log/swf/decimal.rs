@@ -47,7 +47,7 @@ impl SwfDecimal {
         if self.decimals == 0 {
             return self.digits;
         }
-        let power = self.power();
+        let power = self.power_of_ten();
         let (whole, rest) = (self.digits / power, self.digits % power);
         // |rest| < power <= 10^9, so doubling cannot overflow.
         if 2 * rest.abs() >= power { whole + rest.signum() } else { whole }
@@ -56,16 +56,16 @@ impl SwfDecimal {
     /// Returns whether it is a whole number.
     #[must_use]
     pub fn is_whole(self) -> bool {
-        self.digits % self.power() == 0
+        self.digits % self.power_of_ten() == 0
     }
 
     /// The nearest float.
     #[must_use]
     pub fn as_f64(self) -> f64 {
-        self.digits as f64 / self.power() as f64
+        self.digits as f64 / self.power_of_ten() as f64
     }
 
-    fn power(self) -> i64 {
+    fn power_of_ten(self) -> i64 {
         POWERS[usize::from(self.decimals)]
     }
 }
@@ -94,7 +94,7 @@ impl fmt::Display for SwfDecimal {
         if self.decimals == 0 {
             return self.digits.fmt(f);
         }
-        let (size, power) = (self.digits.unsigned_abs(), self.power().unsigned_abs());
+        let (size, power) = (self.digits.unsigned_abs(), self.power_of_ten().unsigned_abs());
         let width = usize::from(self.decimals);
         let text = format!("{}.{:0width$}", size / power, size % power);
         f.pad_integral(self.digits >= 0, "", &text)

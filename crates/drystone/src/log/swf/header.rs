@@ -98,8 +98,8 @@ impl SwfHeader {
     }
 
     /// Sets a field: the first one of that key is replaced where it stands, otherwise it is added.
-    pub fn set(&mut self, key: &str, value: &str) {
-        let place = self.lines().find(|(_, k, _)| k.eq_ignore_ascii_case(key)).map(|(i, _, _)| i);
+    pub fn set_field(&mut self, key: &str, value: &str) {
+        let place = self.field_lines().find(|(_, k, _)| k.eq_ignore_ascii_case(key)).map(|(i, _, _)| i);
         match place {
             Some(index) => {
                 let value = value.replace(['\n', '\r'], " ");
@@ -111,9 +111,9 @@ impl SwfHeader {
 
     /// Makes notes of the fields of that key, with `why` they hold no more: they are kept for
     /// people and no longer read.
-    pub fn retire(&mut self, key: &str, why: &str) {
-        let found: Vec<_> = self.lines().filter(|(_, k, _)| k.eq_ignore_ascii_case(key)).collect();
-        for (index, key, value) in found {
+    pub fn retire_field(&mut self, key: &str, why: &str) {
+        let old_lines: Vec<_> = self.field_lines().filter(|(_, k, _)| k.eq_ignore_ascii_case(key)).collect();
+        for (index, key, value) in old_lines {
             self.comments[index].text = format!("; Note: {key} {why}: {value}").into_bytes();
         }
     }
@@ -124,10 +124,10 @@ impl SwfHeader {
     pub fn retire_times(&mut self, settings: &[Setting]) {
         let has = |names: &[&str]| settings.iter().any(|setting| names.contains(&setting.name.as_str()));
         if has(&["shift"]) {
-            self.retire("StartTime", "of the whole log");
+            self.retire_field("StartTime", "of the whole log");
         }
         if has(&["shift", "load", "month", "slice", "take"]) {
-            self.retire("EndTime", "of the whole log");
+            self.retire_field("EndTime", "of the whole log");
         }
         // Arrivals that come faster keep no calendar; what is generated at a load has its own.
         if has(&["load"]) && !has(&["generator"]) {
@@ -139,7 +139,7 @@ impl SwfHeader {
     /// did.
     pub fn retire_calendar(&mut self) {
         for key in ["UnixStartTime", "TimeZone", "TimeZoneString"] {
-            self.retire(key, "before the load was scaled");
+            self.retire_field(key, "before the load was scaled");
         }
     }
 
@@ -155,14 +155,14 @@ impl SwfHeader {
     /// Every field: key and value, continuation lines joined with line ends. Also keys that the
     /// standard does not know.
     pub fn fields(&self) -> impl Iterator<Item = (String, String)> + '_ {
-        self.lines().map(|(index, key, value)| {
+        self.field_lines().map(|(index, key, value)| {
             let mut value = value;
             for comment in &self.comments[index + 1..] {
                 let text = String::from_utf8_lossy(&comment.text);
                 if key_and_value(&text).is_some() {
                     break;
                 }
-                match continuation(&text) {
+                match continuation_text(&text) {
                     Some(more) => {
                         value.push('\n');
                         value.push_str(more);
@@ -175,7 +175,7 @@ impl SwfHeader {
     }
 
     /// Comments that hold a field: index, key, value of that line.
-    fn lines(&self) -> impl Iterator<Item = (usize, String, String)> + '_ {
+    fn field_lines(&self) -> impl Iterator<Item = (usize, String, String)> + '_ {
         self.comments.iter().enumerate().filter_map(|(index, comment)| {
             let text: Cow<'_, str> = String::from_utf8_lossy(&comment.text);
             let (key, value) = key_and_value(&text)?;
@@ -185,21 +185,21 @@ impl SwfHeader {
 
     /// The value of the first field of that key.
     #[must_use]
-    pub fn text(&self, key: &str) -> Option<String> {
+    pub fn find_text(&self, key: &str) -> Option<String> {
         self.fields().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
     /// The values of all fields of that key.
     #[must_use]
-    pub fn texts(&self, key: &str) -> Vec<String> {
+    pub fn find_texts(&self, key: &str) -> Vec<String> {
         self.fields().filter(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value).collect()
     }
 
     /// The whole number that the field's value begins with: `338 (batch partition; 512 total)` is
     /// 338. None where it goes on as if it were part of another: `1,152`, `12.5`, `8.5e8`, `1 152`.
     #[must_use]
-    pub fn number(&self, key: &str) -> Option<i64> {
-        let text = self.text(key)?;
+    pub fn find_number(&self, key: &str) -> Option<i64> {
+        let text = self.find_text(key)?;
         let end = text
             .char_indices()
             .find(|(i, c)| !(c.is_ascii_digit() || (*i == 0 && matches!(c, '-' | '+'))))
@@ -217,88 +217,88 @@ impl SwfHeader {
     /// Fields that say how large the machine is and what time it was, and cannot be read: each with
     /// what it says.
     #[must_use]
-    pub fn unreadable(&self) -> Vec<(&'static str, String)> {
+    pub fn unreadable_fields(&self) -> Vec<(&'static str, String)> {
         let keys = ["MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone"];
-        let said = keys.into_iter().filter_map(|key| Some((key, self.text(key)?)));
-        said.filter(|(key, text)| !text.is_empty() && self.number(key).is_none()).collect()
+        let field_texts = keys.into_iter().filter_map(|key| Some((key, self.find_text(key)?)));
+        field_texts.filter(|(key, text)| !text.is_empty() && self.find_number(key).is_none()).collect()
     }
 
     /// Fields that say how large the machine is and what time it was, and say it more than once,
     /// not always the same: each with all that it says. The first of them counts.
     #[must_use]
-    pub fn contradictory(&self) -> Vec<(&'static str, Vec<String>)> {
+    pub fn contradictory_fields(&self) -> Vec<(&'static str, Vec<String>)> {
         let keys = ["MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone", "TimeZoneString"];
-        let said = keys.into_iter().map(|key| (key, self.texts(key)));
-        said.filter(|(_, texts)| texts.iter().any(|text| *text != texts[0])).collect()
+        let field_texts = keys.into_iter().map(|key| (key, self.find_texts(key)));
+        field_texts.filter(|(_, texts)| texts.iter().any(|text| *text != texts[0])).collect()
     }
 
     /// Fields that say what time it was, are numbers, and cannot be true: each with what it says
     /// and what would be possible.
     #[must_use]
-    pub fn absurd(&self) -> Vec<(&'static str, i64, &'static str)> {
+    pub fn absurd_fields(&self) -> Vec<(&'static str, i64, &'static str)> {
         let fields = [
             ("UnixStartTime", START, "seconds since 1970, up to the year 9999"),
             ("TimeZone", OFFSET, "seconds to add to UTC, at most a day"),
         ];
-        let said = fields.into_iter().filter_map(|(key, possible, words)| {
-            let said = self.number(key).filter(|said| *said != UNKNOWN && !possible.contains(said))?;
-            Some((key, said, words))
+        let absurdities = fields.into_iter().filter_map(|(key, possible, words)| {
+            let number = self.find_number(key).filter(|said| *said != UNKNOWN && !possible.contains(said))?;
+            Some((key, number, words))
         });
-        said.collect()
+        absurdities.collect()
     }
 
     /// `Version`: of the standard, e.g. `2.2`.
     #[must_use]
     pub fn version(&self) -> Option<String> {
-        self.text("Version")
+        self.find_text("Version")
     }
 
     /// `Computer`: brand and model.
     #[must_use]
     pub fn computer(&self) -> Option<String> {
-        self.text("Computer")
+        self.find_text("Computer")
     }
 
     /// `Installation`: site and machine.
     #[must_use]
     pub fn installation(&self) -> Option<String> {
-        self.text("Installation")
+        self.find_text("Installation")
     }
 
     /// `Acknowledge`: the people to thank, of every such line.
     #[must_use]
-    pub fn acknowledge(&self) -> Vec<String> {
-        self.texts("Acknowledge")
+    pub fn acknowledgements(&self) -> Vec<String> {
+        self.find_texts("Acknowledge")
     }
 
     /// `Information`: where to read more, of every such line.
     #[must_use]
     pub fn information(&self) -> Vec<String> {
-        self.texts("Information")
+        self.find_texts("Information")
     }
 
     /// `Conversion`: author and date of the log's conversion into this format.
     #[must_use]
     pub fn conversion(&self) -> Option<String> {
-        self.text("Conversion")
+        self.find_text("Conversion")
     }
 
     /// `MaxJobs`: how many jobs the log has.
     #[must_use]
     pub fn max_jobs(&self) -> Option<i64> {
-        self.number("MaxJobs")
+        self.find_number("MaxJobs")
     }
 
     /// `MaxRecords`: how many records the log has.
     #[must_use]
     pub fn max_records(&self) -> Option<i64> {
-        self.number("MaxRecords")
+        self.find_number("MaxRecords")
     }
 
     /// `Preemption`.
     #[must_use]
     pub fn preemption(&self) -> Option<Preemption> {
-        let text = self.text("Preemption")?;
+        let text = self.find_text("Preemption")?;
         let word = text.split_whitespace().next()?;
         [
             ("no", Preemption::No),
@@ -312,65 +312,65 @@ impl SwfHeader {
     }
 
     /// `UnixStartTime`: the log's time 0 in seconds since 1970 UTC. `None` also for -1, which is
-    /// "unknown" in every field, and for what is [`SwfHeader::absurd`].
+    /// "unknown" in every field, and for what is [`SwfHeader::absurd_fields`].
     #[must_use]
     pub fn unix_start(&self) -> Option<i64> {
-        self.number("UnixStartTime").filter(|start| START.contains(start))
+        self.find_number("UnixStartTime").filter(|start| START.contains(start))
     }
 
     /// `TimeZone`: seconds to add to UTC for local standard time. Obsolete in the standard, but
-    /// what old logs have. `None` also for -1 and for what is [`SwfHeader::absurd`].
+    /// what old logs have. `None` also for -1 and for what is [`SwfHeader::absurd_fields`].
     #[must_use]
     pub fn utc_offset(&self) -> Option<i64> {
-        self.number("TimeZone").filter(|offset| *offset != UNKNOWN && OFFSET.contains(offset))
+        self.find_number("TimeZone").filter(|offset| *offset != UNKNOWN && OFFSET.contains(offset))
     }
 
     /// `TimeZoneString`: the time zone's name, e.g. `Europe/Stockholm`.
     #[must_use]
     pub fn time_zone(&self) -> Option<String> {
-        self.text("TimeZoneString").filter(|name| !name.is_empty())
+        self.find_text("TimeZoneString").filter(|name| !name.is_empty())
     }
 
     /// `StartTime`: the log's time 0, for people.
     #[must_use]
     pub fn start_time(&self) -> Option<String> {
-        self.text("StartTime")
+        self.find_text("StartTime")
     }
 
     /// `EndTime`: the last time in the log, for people.
     #[must_use]
     pub fn end_time(&self) -> Option<String> {
-        self.text("EndTime")
+        self.find_text("EndTime")
     }
 
     /// `MaxNodes`: how many nodes the machine has.
     #[must_use]
     pub fn max_nodes(&self) -> Option<i64> {
-        self.number("MaxNodes")
+        self.find_number("MaxNodes")
     }
 
     /// `MaxProcs`: how many processors the machine has.
     #[must_use]
     pub fn max_procs(&self) -> Option<i64> {
-        self.number("MaxProcs")
+        self.find_number("MaxProcs")
     }
 
     /// `MaxRuntime`: the longest run time allowed, in seconds.
     #[must_use]
     pub fn max_runtime(&self) -> Option<i64> {
-        self.number("MaxRuntime")
+        self.find_number("MaxRuntime")
     }
 
     /// `MaxMemory`: the most memory allowed, in kilobytes.
     #[must_use]
     pub fn max_memory(&self) -> Option<i64> {
-        self.number("MaxMemory")
+        self.find_number("MaxMemory")
     }
 
     /// `AllowOveruse`: whether a job may use more than it requested.
     #[must_use]
     pub fn allow_overuse(&self) -> Option<bool> {
-        let text = self.text("AllowOveruse")?;
+        let text = self.find_text("AllowOveruse")?;
         match text.split_whitespace().next()? {
             word if word.eq_ignore_ascii_case("true") || word.eq_ignore_ascii_case("yes") => Some(true),
             word if word.eq_ignore_ascii_case("false") || word.eq_ignore_ascii_case("no") => Some(false),
@@ -381,47 +381,47 @@ impl SwfHeader {
     /// `MaxQueues`: how many queues there are.
     #[must_use]
     pub fn max_queues(&self) -> Option<i64> {
-        self.number("MaxQueues")
+        self.find_number("MaxQueues")
     }
 
     /// `Queues`: about the system of queues.
     #[must_use]
     pub fn queues_text(&self) -> Option<String> {
-        self.text("Queues")
+        self.find_text("Queues")
     }
 
     /// `Queue`: number and name of each queue, in order.
     #[must_use]
     pub fn queues(&self) -> Vec<(i64, String)> {
-        self.numbered("Queue")
+        self.numbered_names("Queue")
     }
 
     /// `MaxPartitions`: how many partitions there are.
     #[must_use]
     pub fn max_partitions(&self) -> Option<i64> {
-        self.number("MaxPartitions")
+        self.find_number("MaxPartitions")
     }
 
     /// `Partitions`: about the system of partitions.
     #[must_use]
     pub fn partitions_text(&self) -> Option<String> {
-        self.text("Partitions")
+        self.find_text("Partitions")
     }
 
     /// `Partition`: number and name of each partition, in order.
     #[must_use]
     pub fn partitions(&self) -> Vec<(i64, String)> {
-        self.numbered("Partition")
+        self.numbered_names("Partition")
     }
 
     /// `Note`: all notes.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        self.texts("Note")
+        self.find_texts("Note")
     }
 
-    fn numbered(&self, key: &str) -> Vec<(i64, String)> {
-        self.texts(key)
+    fn numbered_names(&self, key: &str) -> Vec<(i64, String)> {
+        self.find_texts(key)
             .iter()
             .filter_map(|text| {
                 let (number, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -436,9 +436,9 @@ impl SwfHeader {
 /// (`;      http://…`).
 fn key_and_value(comment: &str) -> Option<(&str, &str)> {
     let text = comment.trim_start().strip_prefix(';')?;
-    let indented = text.trim_start();
-    let indent = text.len() - indented.len();
-    let (key, value) = indented.split_once(':')?;
+    let trimmed_text = text.trim_start();
+    let indent = text.len() - trimmed_text.len();
+    let (key, value) = trimmed_text.split_once(':')?;
     if let Some(known) = KEYS.iter().find(|k| k.eq_ignore_ascii_case(key.trim_end())) {
         return Some((&key[..known.len()], value.trim()));
     }
@@ -447,8 +447,8 @@ fn key_and_value(comment: &str) -> Option<(&str, &str)> {
 }
 
 /// The text of an indented comment that is no field of its own.
-fn continuation(comment: &str) -> Option<&str> {
+fn continuation_text(comment: &str) -> Option<&str> {
     let text = comment.trim_start().strip_prefix(';')?;
-    let indented = text.trim_start();
-    (text.len() - indented.len() > 1 && !indented.is_empty()).then(|| indented.trim_end())
+    let trimmed_text = text.trim_start();
+    (text.len() - trimmed_text.len() > 1 && !trimmed_text.is_empty()).then(|| trimmed_text.trim_end())
 }

@@ -34,7 +34,11 @@ impl fmt::Display for Malformed {
 ///
 /// # Errors
 /// The first thing wrong with it.
-pub(super) fn careful(text: &[u8], line: u64, names: &mut SwfNames) -> Result<(SwfRecord, LineRest), Malformed> {
+pub(super) fn parse_carefully(
+    text: &[u8],
+    line: u64,
+    names: &mut SwfNames,
+) -> Result<(SwfRecord, LineRest), Malformed> {
     let wrong =
         |column: usize, expected: String, found: String| Malformed { line, column: column as u64 + 1, expected, found };
     let mut values = [SwfDecimal::UNKNOWN; FIELDS];
@@ -48,29 +52,29 @@ pub(super) fn careful(text: &[u8], line: u64, names: &mut SwfNames) -> Result<(S
             return Err(wrong(at, format!("{FIELDS} fields"), format!("the end of the line after {}", field.index())));
         }
         // A word there is as good as nothing: no policy and no measure needs the field.
-        if matches!(number(word, field), Err(LineProblem::NotANumber)) && may_be_a_word(field, word) {
+        if matches!(parse_number(word, field), Err(LineProblem::NotANumber)) && may_be_a_word(field, word) {
             beyond.words += 1;
             at = end;
             continue;
         }
         if names_something(field, word) {
-            values[field.index()] = names.number(field, word);
+            values[field.index()] = names.name_number(field, word);
             beyond.names += 1;
             at = end;
             continue;
         }
-        let value = number(word, field).map_err(|problem| {
+        let value = parse_number(word, field).map_err(|problem| {
             wrong(
                 at,
                 match problem {
                     LineProblem::NotANumber if field.is_decimal() => {
-                        format!("a number for {field}{}", form(word, "`10.5`"))
+                        format!("a number for {field}{}", describe_form(word, "`10.5`"))
                     }
-                    LineProblem::NotANumber => format!("a whole number for {field}{}", form(word, "`100`")),
+                    LineProblem::NotANumber => format!("a whole number for {field}{}", describe_form(word, "`100`")),
                     LineProblem::TooLong => format!("a number of at most 64 bits for {field}"),
                     LineProblem::TooFar => format!("a time within ±{TIME_LIMIT} s for {field}"),
                 },
-                shown(word),
+                show_bytes(word),
             )
         })?;
         values[field.index()] = value;
@@ -103,10 +107,10 @@ const FIRST_NAME: i64 = 1_000_000_001;
 
 impl SwfNames {
     /// Returns the number of a name: by first appearance in its field.
-    fn number(&mut self, field: RecordField, word: &[u8]) -> SwfDecimal {
-        let known = &mut self.known[field.index()];
-        let next = FIRST_NAME + known.len() as i64;
-        let number = *known.entry(word.to_vec()).or_insert(next);
+    fn name_number(&mut self, field: RecordField, word: &[u8]) -> SwfDecimal {
+        let numbers = &mut self.known[field.index()];
+        let next = FIRST_NAME + numbers.len() as i64;
+        let number = *numbers.entry(word.to_vec()).or_insert(next);
         SwfDecimal::new(number, 0).unwrap_or(SwfDecimal::UNKNOWN)
     }
 }
@@ -138,18 +142,18 @@ fn may_be_a_word(field: RecordField, word: &[u8]) -> bool {
 }
 
 /// The names of a first line that names fields, as some simulators write it.
-pub(super) fn names(text: &[u8]) -> Option<Vec<String>> {
+pub(super) fn read_names(text: &[u8]) -> Option<Vec<String>> {
     let words: Vec<&[u8]> = text.split(|b| is_blank(*b)).filter(|word| !word.is_empty()).collect();
     let name = |word: &&[u8]| {
         word[0].is_ascii_alphabetic() && word.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
     };
-    let known = |word: &&[u8]| {
+    let is_known = |word: &&[u8]| {
         ["submit", "submit_time", "wait", "run", "runtime", "run_time"]
             .iter()
             .any(|n| word.eq_ignore_ascii_case(n.as_bytes()))
     };
-    let named = words.len() >= FIELDS && words.iter().all(name) && words.iter().any(known);
-    named.then(|| words.into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+    let has_names = words.len() >= FIELDS && words.iter().all(name) && words.iter().any(is_known);
+    has_names.then(|| words.into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect())
 }
 
 pub(super) enum LineProblem {
@@ -159,14 +163,14 @@ pub(super) enum LineProblem {
 }
 
 /// Reads `-?[0-9]+(\.[0-9]+)?`, the fraction only where the field may have one.
-pub(super) fn number(word: &[u8], field: RecordField) -> Result<SwfDecimal, LineProblem> {
-    let (negative, unsigned) = match word {
+pub(super) fn parse_number(word: &[u8], field: RecordField) -> Result<SwfDecimal, LineProblem> {
+    let (negative, magnitude) = match word {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, word),
     };
-    let (whole, fraction) = match unsigned.iter().position(|b| *b == b'.') {
-        Some(point) if field.is_decimal() => (&unsigned[..point], Some(&unsigned[point + 1..])),
-        _ => (unsigned, None),
+    let (whole, fraction) = match magnitude.iter().position(|b| *b == b'.') {
+        Some(point) if field.is_decimal() => (&magnitude[..point], Some(&magnitude[point + 1..])),
+        _ => (magnitude, None),
     };
     let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     if !all_digits(whole) || fraction.is_some_and(|f| !all_digits(f)) {
@@ -174,7 +178,7 @@ pub(super) fn number(word: &[u8], field: RecordField) -> Result<SwfDecimal, Line
     }
     // Downwards, because −2⁶³ has no positive counterpart.
     let push = |value: i64, digit: &u8| value.checked_mul(10)?.checked_sub(i64::from(*digit - b'0'));
-    let signed = |value: i64| {
+    let apply_sign = |value: i64| {
         if negative { Some(value) } else { value.checked_neg() }
     };
     let mut value = whole.iter().try_fold(0, push).ok_or(LineProblem::TooLong)?;
@@ -182,13 +186,13 @@ pub(super) fn number(word: &[u8], field: RecordField) -> Result<SwfDecimal, Line
     // A fraction is kept as far as it fits; what is cut off is below 10⁻⁹ or below the float's own
     // precision.
     for digit in fraction.unwrap_or_default().iter().take(usize::from(MAX_DECIMALS)) {
-        match push(value, digit).filter(|longer| signed(*longer).is_some()) {
+        match push(value, digit).filter(|longer| apply_sign(*longer).is_some()) {
             Some(longer) => value = longer,
             None => break,
         }
         places += 1;
     }
-    let value = signed(value).ok_or(LineProblem::TooLong)?;
+    let value = apply_sign(value).ok_or(LineProblem::TooLong)?;
     let decimal = SwfDecimal::new(value, places).ok_or(LineProblem::TooLong)?;
     if field.is_time() && decimal.round().unsigned_abs() > TIME_LIMIT.unsigned_abs() {
         return Err(LineProblem::TooFar);
@@ -197,10 +201,10 @@ pub(super) fn number(word: &[u8], field: RecordField) -> Result<SwfDecimal, Line
 }
 
 /// The form that is wanted, where the word is a number in another: `1e2` looks right to its author.
-fn form(word: &[u8], example: &str) -> String {
+fn describe_form(word: &[u8], example: &str) -> String {
     let number_elsewhere = std::str::from_utf8(word).is_ok_and(|word| word.parse().is_ok_and(f64::is_finite));
     // A fraction where whole numbers go is of the right form.
-    if number_elsewhere && matches!(number(word, RecordField::Submit), Err(LineProblem::NotANumber)) {
+    if number_elsewhere && matches!(parse_number(word, RecordField::Submit), Err(LineProblem::NotANumber)) {
         format!(" in plain digits, such as {example} or `-1`")
     } else {
         String::new()
@@ -218,7 +222,7 @@ pub(super) fn skip_blanks(text: &[u8], from: usize) -> usize {
 }
 
 /// A piece of a line for people: printable, and not long.
-fn shown(bytes: &[u8]) -> String {
+fn show_bytes(bytes: &[u8]) -> String {
     let piece = &bytes[..bytes.len().min(SHOWN)];
     let rest = if bytes.len() > SHOWN { "…" } else { "" };
     format!("`{}{rest}`", piece.escape_ascii())

@@ -20,7 +20,7 @@ const DIGITS: usize = 12;
 /// Gives up (`None`) on comments, blank lines, long numbers, wrong fields, and lines whose end is
 /// not in `bytes`.
 #[inline]
-pub(super) fn record(bytes: &[u8], line: u64) -> Option<(SwfRecord, usize)> {
+pub(super) fn read_record(bytes: &[u8], line: u64) -> Option<(SwfRecord, usize)> {
     let mut values = [SwfDecimal::UNKNOWN; FIELDS];
     let mut at = 0;
     for (value, field) in values.iter_mut().zip(RecordField::ALL) {
@@ -31,7 +31,7 @@ pub(super) fn record(bytes: &[u8], line: u64) -> Option<(SwfRecord, usize)> {
         at += usize::from(negative);
         let mut digits = 0;
         let first = at;
-        at = number(bytes, at, &mut digits)?;
+        at = read_digits(bytes, at, &mut digits)?;
         let mut length = at - first;
         if length == 0 {
             return None;
@@ -39,7 +39,7 @@ pub(super) fn record(bytes: &[u8], line: u64) -> Option<(SwfRecord, usize)> {
         let mut decimals = 0;
         if *bytes.get(at)? == b'.' && field.is_decimal() {
             let point = at + 1;
-            at = number(bytes, point, &mut digits)?;
+            at = read_digits(bytes, point, &mut digits)?;
             decimals = at - point;
             length += decimals;
             if decimals == 0 || decimals > usize::from(MAX_DECIMALS) {
@@ -65,7 +65,7 @@ pub(super) fn record(bytes: &[u8], line: u64) -> Option<(SwfRecord, usize)> {
 
 /// Appends the digits from `at` on to `digits`, wrapping, and says where they end.
 #[inline]
-fn number(bytes: &[u8], mut at: usize, digits: &mut i64) -> Option<usize> {
+fn read_digits(bytes: &[u8], mut at: usize, digits: &mut i64) -> Option<usize> {
     loop {
         let digit = bytes.get(at)?.wrapping_sub(b'0');
         if digit > 9 {

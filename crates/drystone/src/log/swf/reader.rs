@@ -28,9 +28,9 @@ const MALFORMED_KEPT: usize = 100_000;
 /// let log = "; MaxProcs: 128\n1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n";
 /// let mut reader = SwfReader::new(log.as_bytes(), "small.swf")?;
 /// assert_eq!(reader.header().max_procs(), Some(128));
-/// let record = reader.read()?.expect("one record");
+/// let record = reader.read_record()?.expect("one record");
 /// assert_eq!((record.requested, record.run.round()), (64, 3600));
-/// assert_eq!(reader.read()?, None);
+/// assert_eq!(reader.read_record()?, None);
 /// # Ok::<(), drystone::log::LogError>(())
 /// ```
 pub struct SwfReader<R> {
@@ -64,7 +64,7 @@ pub struct SwfReader<R> {
 }
 
 /// `1 record has`, `2 records have`.
-fn have(records: u64) -> String {
+fn count_with_verb(records: u64) -> String {
     if records == 1 { "1 record has".to_string() } else { format!("{records} records have") }
 }
 
@@ -96,13 +96,13 @@ impl<R: Read> SwfReader<R> {
             known: parse::SwfNames::default(),
             named: 0,
         };
-        while (reader.start < reader.whole || reader.refill()?) && reader.take_comment() {}
+        while (reader.start < reader.whole || reader.refill_buffer()?) && reader.take_comment() {}
         Ok(reader)
     }
 
     /// Skips and counts malformed lines instead of failing.
     #[must_use]
-    pub fn lenient(mut self, lenient: bool) -> SwfReader<R> {
+    pub fn with_leniency(mut self, lenient: bool) -> SwfReader<R> {
         self.lenient = lenient;
         self
     }
@@ -110,13 +110,13 @@ impl<R: Read> SwfReader<R> {
     /// Reads every line by the careful way that otherwise is left to unusual lines. The result is
     /// the same; this is for comparisons.
     #[must_use]
-    pub fn careful(mut self, careful: bool) -> SwfReader<R> {
+    pub fn with_care(mut self, careful: bool) -> SwfReader<R> {
         self.careful = careful;
         self
     }
 
-    /// The comments read so far: before the first [`SwfReader::read`] the whole header, later also
-    /// comments further down.
+    /// The comments read so far: before the first [`SwfReader::read_record`] the whole header,
+    /// later also comments further down.
     #[must_use]
     pub fn header(&self) -> &SwfHeader {
         &self.header
@@ -130,48 +130,51 @@ impl<R: Read> SwfReader<R> {
 
     /// Returns the number of lines read, comments and blank lines included.
     #[must_use]
-    pub fn lines(&self) -> u64 {
+    pub fn line_count(&self) -> u64 {
         self.line
     }
 
     /// Returns the number of records read.
     #[must_use]
-    pub fn records(&self) -> u64 {
+    pub fn record_count(&self) -> u64 {
         self.records
     }
 
     /// Returns the number of malformed lines skipped, and the first 100,000 of them.
     #[must_use]
-    pub fn malformed(&self) -> (u64, &[Malformed]) {
+    pub fn malformed_lines(&self) -> (u64, &[Malformed]) {
         (self.malformed_count, &self.malformed)
     }
 
     /// Returns the data of lines beyond the eighteen fields, for people: named once, and left out.
     /// `None` where there is nothing.
     #[must_use]
-    pub fn beyond(&self) -> Option<String> {
+    pub fn describe_extra_data(&self) -> Option<String> {
         let (lines, most, words) = self.beyond;
-        let mut said = Vec::new();
+        let mut phrases = Vec::new();
         if lines > 0 {
-            let named = self.names.get(FIELDS..).filter(|names| !names.is_empty());
-            let named = named.map_or(String::new(), |names| format!(" ({})", names.join(", ")));
+            let extra_names = self.names.get(FIELDS..).filter(|names| !names.is_empty());
+            let names_text = extra_names.map_or(String::new(), |names| format!(" ({})", names.join(", ")));
             let columns = if most == 1 { "1 column".to_string() } else { format!("up to {most} columns") };
-            said.push(format!("{} {columns} beyond the 18 of the format{named}, which are left out", have(lines)));
+            phrases.push(format!(
+                "{} {columns} beyond the 18 of the format{names_text}, which are left out",
+                count_with_verb(lines)
+            ));
         }
         if words > 0 {
-            said.push(format!(
+            phrases.push(format!(
                 "{} words in fields of numbers that can be without, which are taken as unknown",
-                have(words)
+                count_with_verb(words)
             ));
         }
         if self.named > 0 {
-            said.push(format!(
+            phrases.push(format!(
                 "{} names of users, groups, executables, queues or partitions where the format has numbers; each name \
                  got a number from 1,000,000,001 on, in order of appearance",
-                have(self.named)
+                count_with_verb(self.named)
             ));
         }
-        (!said.is_empty()).then(|| said.join("; "))
+        (!phrases.is_empty()).then(|| phrases.join("; "))
     }
 
     /// Gives up the reader for its header and what is known of malformed lines.
@@ -186,20 +189,20 @@ impl<R: Read> SwfReader<R> {
     /// Reading failed, or the line is malformed (unless lenient). After an error of a line, reading
     /// continues with the next.
     #[inline]
-    pub fn read(&mut self) -> Result<Option<SwfRecord>, LogError> {
+    pub fn read_record(&mut self) -> Result<Option<SwfRecord>, LogError> {
         loop {
-            if self.start == self.whole && !self.refill()? {
+            if self.start == self.whole && !self.refill_buffer()? {
                 return Ok(None);
             }
             if !self.careful
-                && let Some((record, used)) = quick::record(&self.buffer[self.start..self.whole], self.line + 1)
+                && let Some((record, used)) = quick::read_record(&self.buffer[self.start..self.whole], self.line + 1)
             {
                 self.start += used;
                 self.line += 1;
                 self.records += 1;
                 return Ok(Some(record));
             }
-            if let Some(record) = self.unusual()? {
+            if let Some(record) = self.read_unusual()? {
                 return Ok(Some(record));
             }
         }
@@ -207,30 +210,30 @@ impl<R: Read> SwfReader<R> {
 
     /// Reads a line by the careful way; `None` where it holds no record.
     #[cold]
-    fn unusual(&mut self) -> Result<Option<SwfRecord>, LogError> {
+    fn read_unusual(&mut self) -> Result<Option<SwfRecord>, LogError> {
         if self.take_comment() {
             return Ok(None);
         }
-        let (text, used) = self.next_line();
+        let (text, byte_count) = self.next_line();
         if self.records == 0
             && self.names.is_empty()
             && self.malformed_count == 0
-            && let Some(names) = parse::names(text)
+            && let Some(names) = parse::read_names(text)
         {
             self.names = names;
-            self.start += used;
+            self.start += byte_count;
             self.line += 1;
             return Ok(None);
         }
-        let mut known = std::mem::take(&mut self.known);
-        let (text, used) = self.next_line();
-        let parsed = parse::careful(text, self.line + 1, &mut known);
+        let mut known_names = std::mem::take(&mut self.known);
+        let (text, byte_count) = self.next_line();
+        let parse_result = parse::parse_carefully(text, self.line + 1, &mut known_names);
         // Only the first line tells: further down a line is a record with a mistake.
-        let foreign = if parsed.is_err() && self.records == 0 { Foreign::of(text) } else { None };
-        self.start += used;
+        let foreign = if parse_result.is_err() && self.records == 0 { Foreign::from_first_line(text) } else { None };
+        self.start += byte_count;
         self.line += 1;
-        self.known = known;
-        match parsed {
+        self.known = known_names;
+        match parse_result {
             Ok((record, beyond)) => {
                 self.records += 1;
                 self.beyond.0 += u64::from(beyond.fields > 0);
@@ -256,7 +259,7 @@ impl<R: Read> SwfReader<R> {
 
     /// Takes in the next line if it is a comment or blank.
     fn take_comment(&mut self) -> bool {
-        let (text, used) = self.next_line();
+        let (text, byte_count) = self.next_line();
         match text.get(parse::skip_blanks(text, 0)) {
             None => {}
             Some(b';') => {
@@ -265,7 +268,7 @@ impl<R: Read> SwfReader<R> {
             }
             Some(_) => return false,
         }
-        self.start += used;
+        self.start += byte_count;
         self.line += 1;
         true
     }
@@ -282,7 +285,7 @@ impl<R: Read> SwfReader<R> {
 
     /// Gets at least one more whole line into the buffer; `false` at the end of the input.
     #[cold]
-    fn refill(&mut self) -> Result<bool, LogError> {
+    fn refill_buffer(&mut self) -> Result<bool, LogError> {
         if self.ended {
             return Ok(false);
         }
@@ -297,7 +300,7 @@ impl<R: Read> SwfReader<R> {
             let more = match self.input.read(&mut self.buffer[self.filled..BUFFER]) {
                 Ok(more) => more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.failed(error)),
+                Err(error) => return Err(self.read_error(error)),
             };
             let new = self.filled..self.filled + more;
             self.filled = new.end;
@@ -325,7 +328,7 @@ impl<R: Read> SwfReader<R> {
         }
     }
 
-    fn failed(&mut self, source: io::Error) -> LogError {
+    fn read_error(&mut self, source: io::Error) -> LogError {
         self.ended = true;
         let (file, line) = (self.name.clone(), self.line);
         match source.kind() {
@@ -342,6 +345,6 @@ impl<R: Read> Iterator for SwfReader<R> {
     type Item = Result<SwfRecord, LogError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        self.read_record().transpose()
     }
 }

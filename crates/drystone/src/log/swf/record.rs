@@ -86,7 +86,7 @@ impl SwfRecord {
     /// The record of a job that comes from no log, e.g. from a generator. `wait` is unknown until
     /// it is scheduled.
     #[must_use]
-    pub fn of(job: &Job, truth: &Truth) -> SwfRecord {
+    pub fn from_job(job: &Job, truth: &Truth) -> SwfRecord {
         SwfRecord {
             number: truth.number,
             submit: job.submit.0.into(),
@@ -109,7 +109,7 @@ impl SwfRecord {
     /// simulated ones; all that the simulation does not know stays as the log has it. Submit, wait
     /// and run time together are its end: a job counts as waiting while it is suspended.
     #[must_use]
-    pub fn scheduled(&self, job: &Job, wait: Span, run: Span) -> SwfRecord {
+    pub fn with_schedule(&self, job: &Job, wait: Span, run: Span) -> SwfRecord {
         SwfRecord {
             submit: job.submit.0.into(),
             wait: wait.0.into(),
@@ -255,7 +255,7 @@ impl RecordField {
 
     /// Its number in the standard, from 1.
     #[must_use]
-    pub fn number(self) -> usize {
+    pub fn standard_number(self) -> usize {
         self.index() + 1
     }
 
@@ -308,6 +308,6 @@ impl RecordField {
 
 impl fmt::Display for RecordField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "field {} ({})", self.number(), self.name())
+        write!(f, "field {} ({})", self.standard_number(), self.name())
     }
 }

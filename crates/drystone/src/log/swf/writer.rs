@@ -12,19 +12,19 @@ const WIDTHS: [usize; FIELDS] = [5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 3, 2, 2,
 /// A streaming writer of Standard Workload Format, in the archive's columns. Give it a buffered
 /// output.
 ///
-/// Comments keep their places: call [`SwfWriter::comments`] before each record with the header as
-/// far as it is known.
+/// Comments keep their places: call [`SwfWriter::write_comments`] before each record with the
+/// header as far as it is known.
 ///
 /// ```
 /// use drystone::log::swf::{SwfReader, SwfWriter};
 /// let log = "; Version: 2.2\n1 0 10 3600 64 -1 -1 64 7200 -1 1 5 1 -1 0 -1 -1 -1\n; the end\n";
 /// let mut reader = SwfReader::new(log.as_bytes(), "small.swf")?;
 /// let mut writer = SwfWriter::new(Vec::new());
-/// while let Some(record) = reader.read()? {
-///     writer.comments(reader.header())?;
-///     writer.record(&record)?;
+/// while let Some(record) = reader.read_record()? {
+///     writer.write_comments(reader.header())?;
+///     writer.write_record(&record)?;
 /// }
-/// writer.comments(reader.header())?;
+/// writer.write_comments(reader.header())?;
 /// let text = String::from_utf8(writer.into_inner())?;
 /// assert!(text.starts_with("; Version: 2.2\n    1        0     10   3600   64"));
 /// assert!(text.ends_with("; the end\n"));
@@ -48,7 +48,7 @@ impl<W: Write> SwfWriter<W> {
     ///
     /// # Errors
     /// Writing failed.
-    pub fn comments(&mut self, header: &SwfHeader) -> io::Result<()> {
+    pub fn write_comments(&mut self, header: &SwfHeader) -> io::Result<()> {
         for comment in header.comments().iter().skip(self.comments) {
             self.out.write_all(&comment.text)?;
             self.out.write_all(b"\n")?;
@@ -61,7 +61,7 @@ impl<W: Write> SwfWriter<W> {
     ///
     /// # Errors
     /// Writing failed.
-    pub fn record(&mut self, record: &SwfRecord) -> io::Result<()> {
+    pub fn write_record(&mut self, record: &SwfRecord) -> io::Result<()> {
         self.line.clear();
         for (value, width) in record.values().into_iter().zip(WIDTHS) {
             push(&mut self.line, value, width);
@@ -76,7 +76,11 @@ impl<W: Write> SwfWriter<W> {
     ///
     /// # Errors
     /// Writing failed.
-    pub fn log<'r>(&mut self, header: &SwfHeader, records: impl IntoIterator<Item = &'r SwfRecord>) -> io::Result<()> {
+    pub fn write_log<'r>(
+        &mut self,
+        header: &SwfHeader,
+        records: impl IntoIterator<Item = &'r SwfRecord>,
+    ) -> io::Result<()> {
         for (written, record) in (0u64..).zip(records) {
             while let Some(comment) = header.comments().get(self.comments)
                 && comment.after <= written
@@ -85,9 +89,9 @@ impl<W: Write> SwfWriter<W> {
                 self.out.write_all(b"\n")?;
                 self.comments += 1;
             }
-            self.record(record)?;
+            self.write_record(record)?;
         }
-        self.comments(header)
+        self.write_comments(header)
     }
 
     /// Writes out what the output has buffered.
@@ -110,24 +114,24 @@ fn push(line: &mut Vec<u8>, value: SwfDecimal, width: usize) {
     // Twenty digits of 64 bits, a point, a sign, and a zero before the point.
     let mut text = [b' '; 24];
     let mut at = text.len();
-    let mut put = |byte: u8| {
+    let mut put_byte = |byte: u8| {
         at -= 1;
         text[at] = byte;
     };
     let mut rest = value.digits().unsigned_abs();
-    let mut written = 0;
+    let mut digit_count = 0;
     loop {
-        put(b'0' + (rest % 10) as u8);
+        put_byte(b'0' + (rest % 10) as u8);
         rest /= 10;
-        written += 1;
-        if written == value.decimals() {
-            put(b'.');
-        } else if rest == 0 && written > value.decimals() {
+        digit_count += 1;
+        if digit_count == value.decimals() {
+            put_byte(b'.');
+        } else if rest == 0 && digit_count > value.decimals() {
             break;
         }
     }
     if value.digits() < 0 {
-        put(b'-');
+        put_byte(b'-');
     }
     let start = at.min(text.len().saturating_sub(width));
     line.extend_from_slice(&text[start..]);

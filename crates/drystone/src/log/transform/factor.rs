@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// use drystone::log::transform::LoadFactor;
 /// use drystone::model::Time;
 /// let factor: LoadFactor = "1.1".parse()?;
-/// assert_eq!(factor.divide(Time(11)), Time(10)); // 11/1.1 is exactly 10, though not in binary fractions
+/// assert_eq!(factor.divide_time(Time(11)), Time(10)); // 11/1.1 is exactly 10, though not in binary fractions
 /// # Ok::<(), drystone::log::clean::OptionError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl LoadFactor {
     ///
     /// Kettimuthu et al. (2005) scale load so: submit times shrink, run times stay.
     #[must_use]
-    pub fn divide(self, time: Time) -> Time {
+    pub fn divide_time(self, time: Time) -> Time {
         self.as_move().apply(time)
     }
 
@@ -103,9 +103,9 @@ mod tests {
             assert_eq!(factor.to_string(), printed);
         }
         let f: LoadFactor = "1.2".parse().expect("1.2");
-        assert_eq!(f.divide(Time(599_850)), Time(499_875));
-        assert_eq!(f.divide(Time(7)), Time(5));
-        assert_eq!(f.divide(Time(-1)), Time(-1), "rounds down, not towards zero");
+        assert_eq!(f.divide_time(Time(599_850)), Time(499_875));
+        assert_eq!(f.divide_time(Time(7)), Time(5));
+        assert_eq!(f.divide_time(Time(-1)), Time(-1), "rounds down, not towards zero");
     }
 
     #[test]

@@ -18,14 +18,14 @@ pub enum Overrunning {
 /// None for a workload whose run times are possible estimates.
 ///
 /// Cost: O(n).
-pub fn overrunning(workload: Workload, how: Overrunning) -> Result<Workload, WorkloadError> {
+pub fn treat_overruns(workload: Workload, how: Overrunning) -> Result<Workload, WorkloadError> {
     let circumstances = workload.circumstances().cloned();
     let resources = workload.resources().cloned();
     let (machine, mut jobs, mut truth, mut provenance) = workload.into_parts();
     for (at, (job, truth)) in jobs.iter_mut().zip(&mut truth).enumerate() {
         match how {
             // A job that is here already has run for as long as it has.
-            Overrunning::Kill => truth.run = truth.run.min(job.estimate.max(had(circumstances.as_ref(), at))),
+            Overrunning::Kill => truth.run = truth.run.min(job.estimate.max(earlier_run(circumstances.as_ref(), at))),
             Overrunning::Raise => job.estimate = job.estimate.max(truth.run),
         }
     }
@@ -34,14 +34,14 @@ pub fn overrunning(workload: Workload, how: Overrunning) -> Result<Workload, Wor
     let workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
     match circumstances {
         None => Ok(workload),
-        Some(circumstances) => workload.with(circumstances),
+        Some(circumstances) => workload.with_circumstances(circumstances),
     }
 }
 
 /// Returns the run time of a job before the first instant.
-fn had(circumstances: Option<&Circumstances>, at: usize) -> Span {
-    let adopted = circumstances.and_then(|c| Some((c.here.get(&JobId(at as u32))?, c.begin?)));
-    match adopted {
+fn earlier_run(circumstances: Option<&Circumstances>, at: usize) -> Span {
+    let state_and_begin = circumstances.and_then(|c| Some((c.here.get(&JobId(at as u32))?, c.begin?)));
+    match state_and_begin {
         Some((Adopted::Running { since, .. }, begin)) => begin - *since,
         Some((Adopted::Suspended { ran, .. }, _)) => *ran,
         _ => Span::ZERO,
@@ -65,7 +65,7 @@ mod tests {
         );
         let workload = workload.expect("possible");
         let times = |how| -> Vec<(i64, i64)> {
-            let changed = overrunning(workload.clone(), how).expect("possible");
+            let changed = treat_overruns(workload.clone(), how).expect("possible");
             changed.jobs().iter().zip(changed.truth()).map(|(job, truth)| (job.estimate.0, truth.run.0)).collect()
         };
         assert_eq!(times(Overrunning::Kill), [(10, 5), (10, 10), (10, 10)]);

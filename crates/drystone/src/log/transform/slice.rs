@@ -9,7 +9,7 @@ use std::ops::Range;
 ///
 /// Cost: O(log n).
 #[must_use]
-pub fn submitted(workload: &Workload, from: Option<Time>, until: Option<Time>) -> Range<usize> {
+pub fn find_submitted(workload: &Workload, from: Option<Time>, until: Option<Time>) -> Range<usize> {
     let before = |limit: Time| workload.jobs().partition_point(|job| job.submit < limit);
     let start = from.map_or(0, before);
     let end = until.map_or(workload.len(), before);
@@ -23,11 +23,11 @@ pub fn submitted(workload: &Workload, from: Option<Time>, until: Option<Time>) -
 /// The workload does not know its calendar.
 ///
 /// Cost: O(n).
-pub fn months(workload: &Workload) -> Result<Vec<(String, Range<usize>)>, LogError> {
-    let calendar = calendar(&workload.provenance)?;
+pub fn calendar_months(workload: &Workload) -> Result<Vec<(String, Range<usize>)>, LogError> {
+    let calendar = build_calendar(&workload.provenance)?;
     let mut months: Vec<(i64, Range<usize>)> = Vec::new();
     for (at, job) in workload.jobs().iter().enumerate() {
-        let month = calendar.month(job.submit);
+        let month = calendar.month_number(job.submit);
         match months.last_mut() {
             Some((last, range)) if *last == month => range.end = at + 1,
             _ => months.push((month, at..at + 1)),
@@ -40,7 +40,7 @@ pub fn months(workload: &Workload) -> Result<Vec<(String, Range<usize>)>, LogErr
 ///
 /// # Errors
 /// The provenance has no `UnixStartTime`.
-pub fn calendar(provenance: &Provenance) -> Result<Calendar, LogError> {
+pub fn build_calendar(provenance: &Provenance) -> Result<Calendar, LogError> {
     if provenance.unix_start.is_none() {
         let missing = "UnixStartTime".to_string();
         return Err(LogError::NoCalendar { name: provenance.name.clone(), missing });
@@ -53,7 +53,7 @@ pub fn calendar(provenance: &Provenance) -> Result<Calendar, LogError> {
 ///
 /// # Errors
 /// None for places within the workload; places beyond are ignored.
-pub fn piece(workload: &Workload, places: Range<usize>, setting: Setting) -> Result<Workload, WorkloadError> {
+pub fn cut_piece(workload: &Workload, places: Range<usize>, setting: Setting) -> Result<Workload, WorkloadError> {
     let end = places.end.min(workload.len());
     let places = places.start.min(end)..end;
     let mut provenance = workload.provenance.clone();
@@ -61,11 +61,11 @@ pub fn piece(workload: &Workload, places: Range<usize>, setting: Setting) -> Res
     let (jobs, truth) = (workload.jobs()[places.clone()].to_vec(), workload.truth()[places.clone()].to_vec());
     let resources = workload.resources().cloned();
     let piece = Workload::with_resources(workload.machine(), resources, jobs, truth, provenance)?;
-    let shapes = workload.shapes().map(|shapes| std::sync::Arc::new(shapes.piece(places.clone())));
-    let piece = piece.shaped(shapes);
+    let shapes = workload.shapes().map(|shapes| std::sync::Arc::new(shapes.slice_jobs(places.clone())));
+    let piece = piece.with_shapes(shapes);
     match workload.circumstances() {
         None => Ok(piece),
-        Some(circumstances) => piece.with(circumstances.piece(places.start, places.end)),
+        Some(circumstances) => piece.with_circumstances(circumstances.slice_jobs(places.start, places.end)),
     }
 }
 
@@ -90,10 +90,10 @@ mod tests {
     #[test]
     fn limits_are_from_inclusive_to_exclusive() {
         let w = workload(&[0, 5, 5, 9]);
-        assert_eq!(submitted(&w, Some(Time(5)), Some(Time(9))), 1..3);
-        assert_eq!(submitted(&w, None, Some(Time(5))), 0..1);
-        assert_eq!(submitted(&w, Some(Time(6)), None), 3..4);
-        assert_eq!(submitted(&w, Some(Time(9)), Some(Time(1))), 3..3);
+        assert_eq!(find_submitted(&w, Some(Time(5)), Some(Time(9))), 1..3);
+        assert_eq!(find_submitted(&w, None, Some(Time(5))), 0..1);
+        assert_eq!(find_submitted(&w, Some(Time(6)), None), 3..4);
+        assert_eq!(find_submitted(&w, Some(Time(9)), Some(Time(1))), 3..3);
     }
 
     #[test]
@@ -102,15 +102,15 @@ mod tests {
         // 844120800.
         let midnight = 844_120_800 - 843_480_031;
         let w = workload(&[0, midnight - 1, midnight, midnight + 1]);
-        let months = months(&w).expect("has a calendar");
+        let months = calendar_months(&w).expect("has a calendar");
         assert_eq!(months, [("1996-09".to_string(), 0..2), ("1996-10".to_string(), 2..4)]);
     }
 
     #[test]
     fn a_piece_keeps_times_and_says_what_it_is() {
         let setting = Setting { name: "slice".to_string(), value: "5..9".to_string() };
-        let p = piece(&workload(&[0, 5, 5, 9]), 1..3, setting.clone()).expect("valid");
-        assert_eq!(p.submits(), Some((Time(5), Time(5))));
+        let p = cut_piece(&workload(&[0, 5, 5, 9]), 1..3, setting.clone()).expect("valid");
+        assert_eq!(p.submit_range(), Some((Time(5), Time(5))));
         assert_eq!(p.provenance.settings, [setting]);
     }
 
@@ -118,6 +118,6 @@ mod tests {
     fn months_need_a_calendar() {
         let (machine, jobs, truth, _) = workload(&[0]).into_parts();
         let w = Workload::new(machine, jobs, truth, Provenance::default()).expect("valid");
-        assert!(matches!(months(&w), Err(LogError::NoCalendar { .. })));
+        assert!(matches!(calendar_months(&w), Err(LogError::NoCalendar { .. })));
     }
 }

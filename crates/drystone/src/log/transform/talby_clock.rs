@@ -25,20 +25,20 @@ impl TalbyClock {
             .as_deref()
             .and_then(|name| TimeZone::get(name).ok())
             .ok_or_else(|| missing("TimeZoneString with the name of a time zone"))?;
-        let calendar = super::calendar(&Provenance {
+        let calendar = super::build_calendar(&Provenance {
             name: name.to_string(),
             unix_start: Some(start),
             time_zone: zone_name,
             ..Provenance::default()
         })?;
         let mut clock = TalbyClock { calendar, zone, start, at_start: 0, name: name.to_string() };
-        clock.at_start = clock.ahead(0)?;
+        clock.at_start = clock.seconds_ahead(0)?;
         Ok(clock)
     }
 
     /// Seconds by which local time is ahead of UTC. Times are within ±2⁴⁰ s, some of which are
     /// beyond all calendars.
-    pub(super) fn ahead(&self, time: i64) -> Result<i64, LogError> {
+    pub(super) fn seconds_ahead(&self, time: i64) -> Result<i64, LogError> {
         let unix = self.start.checked_add(time).and_then(|unix| Timestamp::from_second(unix).ok());
         unix.map(|unix| i64::from(self.zone.to_offset(unix).seconds())).ok_or_else(|| LogError::NoCalendar {
             name: self.name.clone(),
@@ -52,12 +52,12 @@ impl TalbyClock {
         let submit = record.submit.round();
         let wait = record.wait.round().max(0);
         let (start, end) = (submit + wait, submit + wait + record.run.round().max(0));
-        let month = self.calendar.month(Time(submit));
-        if self.calendar.month(Time(end)) != month {
+        let month = self.calendar.month_number(Time(submit));
+        if self.calendar.month_number(Time(end)) != month {
             return Ok(None);
         }
-        let start_seen = start + self.ahead(start)? - self.at_start;
-        let end_seen = end + self.ahead(end)? - self.at_start;
+        let start_seen = start + self.seconds_ahead(start)? - self.at_start;
+        let end_seen = end + self.seconds_ahead(end)? - self.at_start;
         let copy = SwfRecord { submit: (start_seen - wait).into(), run: (end_seen - start_seen).into(), ..*record };
         Ok(Some((month, copy)))
     }

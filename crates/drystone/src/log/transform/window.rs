@@ -15,35 +15,37 @@ use std::sync::Arc;
 /// the log gives them.
 ///
 /// # Errors
-/// Jobs that are here in a way that cannot be ([`Workload::with`]).
+/// Jobs that are here in a way that cannot be ([`Workload::with_circumstances`]).
 ///
 /// Cost: O(n).
-pub fn window(
+pub fn cut_window(
     workload: &Workload,
     begin: Time,
     mut here: impl FnMut(JobId) -> Option<Adopted>,
 ) -> Result<Workload, WorkloadError> {
     let mut places: Vec<Option<JobId>> = Vec::with_capacity(workload.len());
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
-    let mut adopted = Vec::new();
+    let mut adopted_jobs = Vec::new();
     for (at, job) in workload.jobs().iter().enumerate() {
         let stays = if job.submit < begin { here(JobId(at as u32)) } else { Some(Adopted::Waiting) };
         let place = JobId(jobs.len() as u32);
         places.push(stays.is_some().then_some(place));
         let Some(stays) = stays else { continue };
         if stays != Adopted::Waiting {
-            adopted.push((place, stays));
+            adopted_jobs.push((place, stays));
         }
         jobs.push(job.clone());
         truth.push(workload.truth()[at].clone());
     }
-    let known = workload.circumstances().map(|known| known.only(|job| places[job.index()])).unwrap_or_default();
-    let withdrawn = known.withdrawn.iter().filter(|withdrawal| withdrawal.at >= begin).copied().collect();
-    let circumstances = Circumstances { begin: Some(begin), here: adopted.into_iter().collect(), withdrawn, ..known };
+    let old_circumstances =
+        workload.circumstances().map(|known| known.restrict_to(|job| places[job.index()])).unwrap_or_default();
+    let withdrawn = old_circumstances.withdrawn.iter().filter(|withdrawal| withdrawal.at >= begin).copied().collect();
+    let circumstances =
+        Circumstances { begin: Some(begin), here: adopted_jobs.into_iter().collect(), withdrawn, ..old_circumstances };
     let (machine, resources) = (workload.machine(), workload.resources().cloned());
-    let shapes = workload.shapes().map(|shapes| Arc::new(shapes.only(|place| places[place].is_some())));
+    let shapes = workload.shapes().map(|shapes| Arc::new(shapes.restrict_to(|place| places[place].is_some())));
     let window = Workload::with_resources(machine, resources, jobs, truth, workload.provenance.clone())?;
-    window.shaped(shapes).with(circumstances)
+    window.with_shapes(shapes).with_circumstances(circumstances)
 }
 
 /// The jobs at these ranges of places, which follow each other, as one workload with `setting`
@@ -53,7 +55,7 @@ pub fn window(
 /// None for ranges in ascending order within the workload; places beyond are ignored.
 ///
 /// Cost: O(n).
-pub fn pieces(workload: &Workload, ranges: &[Range<usize>], setting: Setting) -> Result<Workload, WorkloadError> {
+pub fn cut_pieces(workload: &Workload, ranges: &[Range<usize>], setting: Setting) -> Result<Workload, WorkloadError> {
     let mut places: Vec<Option<JobId>> = vec![None; workload.len()];
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
     for at in ranges.iter().cloned().flatten().filter(|&at| at < workload.len()) {
@@ -64,10 +66,10 @@ pub fn pieces(workload: &Workload, ranges: &[Range<usize>], setting: Setting) ->
     let (machine, resources) = (workload.machine(), workload.resources().cloned());
     let mut provenance = workload.provenance.clone();
     provenance.settings.push(setting);
-    let shapes = workload.shapes().map(|shapes| Arc::new(shapes.only(|place| places[place].is_some())));
-    let kept = Workload::with_resources(machine, resources, jobs, truth, provenance)?.shaped(shapes);
+    let shapes = workload.shapes().map(|shapes| Arc::new(shapes.restrict_to(|place| places[place].is_some())));
+    let new_workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?.with_shapes(shapes);
     match workload.circumstances() {
-        None => Ok(kept),
-        Some(known) => kept.with(known.only(|job| places[job.index()])),
+        None => Ok(new_workload),
+        Some(known) => new_workload.with_circumstances(known.restrict_to(|job| places[job.index()])),
     }
 }

@@ -31,7 +31,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 pub fn log(name: &str, study: CleaningStudy, procs: Option<Procs>) -> Option<Workload> {
     let options = CleaningOptions { procs, ..study.options() };
     let file = shared(&format!("traces/{name}.swf.gz"))?;
-    Some(drystone::log::load(file, &options).expect("a good log").workload)
+    Some(drystone::log::load_log(file, &options).expect("a good log").workload)
 }
 
 /// Rows of an independent schedule: job number, submit, start, end.
@@ -61,7 +61,7 @@ fn golden_columns<const N: usize>(name: &str) -> Option<Vec<[i64; N]>> {
 pub struct Outcomes(pub Vec<Option<JobOutcome>>);
 
 impl Observer for Outcomes {
-    fn ended(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, ended: &EndedJob<'_>) {
         let at = ended.id.index();
         self.0.resize(self.0.len().max(at + 1), None);
         self.0[at] = Some(ended.outcome.clone());
@@ -74,7 +74,8 @@ pub fn spec(text: &str) -> PolicySpec {
 
 pub fn simulate(workload: &Workload, policy: &str) -> Schedule {
     let mut schedule = Schedule::default();
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
+    let mut simulation =
+        Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut schedule).unwrap_or_else(|e| panic!("{policy}: {e}"));
     schedule
 }
@@ -133,7 +134,8 @@ pub fn starts(workload: &Workload, policy: &str) -> Vec<i64> {
 /// Per job its parts: start, end, processors, as far as they have names.
 pub fn parts(workload: &Workload, policy: &str) -> Vec<Vec<(i64, i64, String)>> {
     let mut segments = Segments::default();
-    let mut simulation = Simulation::new(workload.machine(), spec(policy).scheduler(), WorkloadReplay::new(workload));
+    let mut simulation =
+        Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(workload));
     simulation.run(&mut segments).unwrap_or_else(|e| panic!("{policy}: {e}"));
     let mut parts = vec![Vec::new(); workload.len()];
     for s in &segments.list {

@@ -73,7 +73,7 @@ pub(crate) fn collector(procs: Procs, jobs: &[Done], config: MetricsConfig) -> C
 pub(crate) fn report(procs: Procs, jobs: &[Done], config: MetricsConfig) -> Report {
     let mut collector = collector(procs, jobs, config);
     for job in jobs {
-        collector.ended(&job.ended());
+        collector.note_end(&job.ended());
     }
     collector.finish()
 }

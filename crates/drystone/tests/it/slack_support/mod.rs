@@ -28,7 +28,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 /// The text of such a file, unpacked.
 pub fn text(path: &str) -> Option<String> {
     let mut text = String::new();
-    let mut source = source::open(&shared(path)?).expect("opens");
+    let mut source = source::open_log(&shared(path)?).expect("opens");
     source.bytes.read_to_string(&mut text).expect("readable text");
     Some(text)
 }
@@ -37,7 +37,7 @@ pub fn text(path: &str) -> Option<String> {
 pub fn log_of(name: &str, procs: Option<u32>, overrun: Overrun) -> Option<Workload> {
     let path = shared(&format!("traces/{name}.swf.gz"))?;
     let options = CleaningOptions { procs, overrun, ..CleaningStudy::Talby1999.options() };
-    Some(log::load(path, &options).expect("a good log").workload)
+    Some(log::load_log(path, &options).expect("a good log").workload)
 }
 
 /// The KTH log, cleaned, jobs killed at their estimate.
@@ -55,7 +55,7 @@ pub fn of_jobs(workload: &Workload, jobs: Vec<(Job, Truth)>) -> Workload {
 pub fn months(workload: &Workload) -> Vec<Workload> {
     let calendar = Calendar::new(workload.jobs()[0].submit, &workload.provenance);
     let all: Vec<_> = workload.jobs().iter().cloned().zip(workload.truth().iter().cloned()).collect();
-    let months = all.chunk_by(|a, b| calendar.month(a.0.submit) == calendar.month(b.0.submit));
+    let months = all.chunk_by(|a, b| calendar.month_number(a.0.submit) == calendar.month_number(b.0.submit));
     months.map(|month| of_jobs(workload, month.to_vec())).collect()
 }
 
@@ -95,9 +95,9 @@ pub fn run_with(
     observer: &mut impl Observer,
 ) {
     let spec: PolicySpec = policy.parse().expect("a good policy");
-    let mut scheduler = spec.scheduler();
+    let mut scheduler = spec.build_scheduler();
     if let Some(priorities) = priorities {
-        scheduler.policy.prioritise(priorities).expect("a policy with priorities");
+        scheduler.policy.set_priorities(priorities).expect("a policy with priorities");
     }
     let source = WorkloadReplay::with_cancellations(workload, cancelled);
     let mut simulation = Simulation::new(workload.machine(), scheduler, source);

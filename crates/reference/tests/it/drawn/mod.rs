@@ -22,7 +22,7 @@ pub(crate) fn workloads(overruns: bool, shortest: i64) -> impl Strategy<Value = 
             now += gap;
             let estimate = estimate.max(shortest);
             let run = if overruns { run } else { run.min(estimate) };
-            list.push(Job::new(Time(now), procs, Span(estimate)).by(user));
+            list.push(Job::new(Time(now), procs, Span(estimate)).with_user(user));
             truth.push(Truth { run: Span(run.max(shortest)), number: i as i64 + 1, status: LogStatus::Unknown });
         }
         Workload::new(Machine::new(16), list, truth, Provenance::default()).expect("sound")

@@ -16,22 +16,24 @@ use std::cmp::Reverse;
 impl SelectivePolicy {
     /// Finds processors for an idle job when these running jobs are suspended; `preempting` says
     /// whether it may suspend jobs.
-    pub(super) fn pick(&self, at: usize, victims: &[usize], preempting: bool, now: Time) -> Option<ProcSet> {
+    pub(super) fn pick_processors(&self, at: usize, victims: &[usize], preempting: bool, now: Time) -> Option<ProcSet> {
         let task = &self.idle[at];
         let (processors, nodes) = (self.processors.as_ref()?, self.amounts.nodes.as_ref()?);
-        let mut missing = self.amounts.missing(task)?;
+        let mut missing = self.amounts.missing_amounts(task)?;
         let leaving = || victims.iter().map(|&victim| &self.running[victim]);
-        leaving().for_each(|victim| self.amounts.relieve(&mut missing, victim));
+        leaving().for_each(|victim| self.amounts.relieve_missing(&mut missing, victim));
         if !missing.is_none() {
             return None;
         }
         if self.is_pinned(task) {
-            let mut free = processors.free().clone();
+            let mut free = processors.free_pool().clone();
             leaving().for_each(|victim| free.insert(&victim.set));
-            let has_room = free.contains(&task.set) && nodes.admits(task, leaving());
+            let has_room = free.contains_set(&task.set) && nodes.can_resume(task, leaving());
             return has_room.then(|| task.set.clone());
         }
-        self.candidate_pools(at, victims, preempting, now).iter().find_map(|pool| nodes.pick(task, pool, leaving()))
+        self.candidate_pools(at, victims, preempting, now)
+            .iter()
+            .find_map(|pool| nodes.pick_processors(task, pool, leaving()))
     }
 
     /// Rule S6: the processors that a fresh job may have when these jobs are suspended, those first
@@ -39,31 +41,32 @@ impl SelectivePolicy {
     fn candidate_pools(&self, at: usize, victims: &[usize], preempting: bool, now: Time) -> Vec<CandidatePool> {
         let Some(processors) = &self.processors else { return Vec::new() };
         let with_victims = |pool: &RangePool| {
-            let mut all = pool.clone();
-            victims.iter().for_each(|&victim| all.insert(&self.running[victim].set));
-            CandidatePool { all, behind: ProcSet::new() }
+            let mut pool_with_victims = pool.clone();
+            victims.iter().for_each(|&victim| pool_with_victims.insert(&self.running[victim].set));
+            CandidatePool { all: pool_with_victims, behind: ProcSet::new() }
         };
         let place = self.settings.place;
         let by_priority = match place {
             FreshPlace::PrioritySf => self.factor,
-            FreshPlace::Priority => DecimalRatio::whole(1),
-            FreshPlace::Lowest | FreshPlace::Contiguous => return vec![with_victims(processors.free())],
+            FreshPlace::Priority => DecimalRatio::from_whole(1),
+            FreshPlace::Lowest | FreshPlace::Contiguous => return vec![with_victims(processors.free_pool())],
             _ => {
-                let open = with_victims(processors.open());
+                let open = with_victims(processors.open_pool());
                 let only_open = place == FreshPlace::Strict || place == FreshPlace::Never && !preempting;
                 if only_open {
                     return vec![open];
                 }
-                let mut others = processors.free().clone();
-                others.remove_all(&open.all);
-                let behind =
-                    ProcSet::union_of(&others.ranges().iter().cloned().map(ProcSet::range).collect::<Vec<_>>());
-                let any = CandidatePool { behind, ..with_victims(processors.free()) };
-                return vec![open, any];
+                let mut owned_free = processors.free_pool().clone();
+                owned_free.remove_all(&open.all);
+                let behind = ProcSet::union_of(
+                    &owned_free.ranges().iter().cloned().map(ProcSet::from_range).collect::<Vec<_>>(),
+                );
+                let any_pool = CandidatePool { behind, ..with_victims(processors.free_pool()) };
+                return vec![open, any_pool];
             }
         };
         let mine = self.idle[at].idle_priority(now);
-        let mut pool = processors.free().clone();
+        let mut pool = processors.free_pool().clone();
         for owner in self.idle.iter().filter(|task| task.has_run()).chain(&self.stopped) {
             if !mine.is_at_least(by_priority, owner.idle_priority(now)) {
                 pool.remove(&owner.set);
@@ -76,28 +79,28 @@ impl SelectivePolicy {
     /// they are `victims` then, and the processors are `picked`.
     pub(super) fn victims_on_nodes(&mut self, at: usize, own: Vec<usize>, now: Time) -> bool {
         self.victims.clear();
-        let Some(missing) = self.amounts.missing(&self.idle[at]) else { return false };
-        let mut others = self.possible_victims(at, &missing, &own, now);
+        let Some(missing) = self.amounts.missing_amounts(&self.idle[at]) else { return false };
+        let mut other_victims = self.possible_victims(at, &missing, &own, now);
         let all_of = |others: &[usize]| [&own[..], others].concat();
-        if self.pick(at, &all_of(&others), true, now).is_none() {
+        if self.pick_processors(at, &all_of(&other_victims), true, now).is_none() {
             return false;
         }
-        let suffices = |others: &[usize]| self.pick(at, &all_of(others), true, now).is_some();
+        let suffices = |others: &[usize]| self.pick_processors(at, &all_of(others), true, now).is_some();
         if self.settings.victims != VictimRule::Widest {
-            others.truncate(shortest(&others, suffices));
+            other_victims.truncate(shortest_sufficient(&other_victims, suffices));
         }
         // Stable: of equally wide ones those of lower priority first.
-        others.sort_shared_by_key(|&victim| Reverse(self.running[victim].procs));
-        others.truncate(shortest(&others, suffices));
-        for spared in (0..others.len()).rev() {
-            let mut without = others.clone();
+        other_victims.sort_shared_by_key(|&victim| Reverse(self.running[victim].procs));
+        other_victims.truncate(shortest_sufficient(&other_victims, suffices));
+        for spared in (0..other_victims.len()).rev() {
+            let mut without = other_victims.clone();
             without.remove(spared);
             if suffices(&without) {
-                others = without;
+                other_victims = without;
             }
         }
-        let victims = all_of(&others);
-        self.picked = self.pick(at, &victims, true, now);
+        let victims = all_of(&other_victims);
+        self.picked = self.pick_processors(at, &victims, true, now);
         self.victims = victims;
         self.picked.is_some()
     }
@@ -107,8 +110,8 @@ impl SelectivePolicy {
     fn possible_victims(&self, at: usize, missing: &LackedAmounts, own: &[usize], now: Time) -> Vec<usize> {
         let task = &self.idle[at];
         let tau = task.idle_priority(now);
-        let widest = self.widest(task, self.is_relieved(tau));
-        let pinned = self.is_pinned(task);
+        let widest = self.widest_victim(task, self.is_relieved(tau));
+        let is_pinned = self.is_pinned(task);
         let mut possible = Vec::new();
         for (victim, other) in self.running.iter().enumerate() {
             if !tau.is_at_least(self.factor, other.running_priority()) {
@@ -117,17 +120,17 @@ impl SelectivePolicy {
             if other.since == now || own.contains(&victim) {
                 continue;
             }
-            if other.procs > widest || self.is_sheltered(other) || self.limits.forbids(tau, other) {
+            if other.procs > widest || self.is_sheltered(other) || self.limits.is_forbidden(tau, other) {
                 if self.settings.victims == VictimRule::Exit {
                     break;
                 }
                 continue;
             }
-            let gives_room = self.amounts.nodes.as_ref().is_some_and(|nodes| match pinned {
+            let gives_room = self.amounts.nodes.as_ref().is_some_and(|nodes| match is_pinned {
                 true => nodes.share_a_node(&task.set, other),
                 false => nodes.may_meet(task, other),
             });
-            if gives_room || self.amounts.helps(missing, other) {
+            if gives_room || self.amounts.can_help(missing, other) {
                 possible.push(victim);
             }
         }
@@ -136,7 +139,7 @@ impl SelectivePolicy {
 }
 
 /// The number of the first of them that suffice, as all of them do; more always do where fewer do.
-fn shortest(all: &[usize], suffices: impl Fn(&[usize]) -> bool) -> usize {
+fn shortest_sufficient(all: &[usize], suffices: impl Fn(&[usize]) -> bool) -> usize {
     let (mut too_few, mut enough) = (0, all.len());
     if suffices(&[]) {
         return 0;

@@ -19,28 +19,28 @@ impl SelectivePolicy {
     /// Rule S7: the processors on which an idle job starts without suspending another.
     pub(super) fn plain_start(&mut self, at: usize, now: Time) -> Option<ProcSet> {
         if self.has_nodes() {
-            return self.pick(at, &[], false, now);
+            return self.pick_processors(at, &[], false, now);
         }
         let task = &self.idle[at];
         if self.is_pinned(task) {
-            let free = self.processors.as_ref()?.free();
-            return (task.procs <= free.len() && free.contains(&task.set)).then(|| task.set.clone());
+            let free = self.processors.as_ref()?.free_pool();
+            return (task.procs <= free.len() && free.contains_set(&task.set)).then(|| task.set.clone());
         }
-        self.place(at, None, now)
+        self.choose_processors(at, None, now)
     }
 
     /// Returns whether an idle job for which enough is free in all has a seat without suspending
     /// another.
     pub(super) fn has_seat(&mut self, at: usize, now: Time) -> bool {
         if self.has_nodes() {
-            return self.pick(at, &[], false, now).is_some();
+            return self.pick_processors(at, &[], false, now).is_some();
         }
         let task = &self.idle[at];
         if self.is_pinned(task) {
-            return self.processors.as_ref().is_some_and(|processors| processors.free().contains(&task.set));
+            return self.processors.as_ref().is_some_and(|processors| processors.free_pool().contains_set(&task.set));
         }
         let need = task.procs;
-        self.available(at, false, now) >= need
+        self.available_procs(at, false, now) >= need
     }
 
     /// Takes the processors of a fresh job for which the last `victims` jobs were stopped.
@@ -48,7 +48,7 @@ impl SelectivePolicy {
         if self.has_nodes() {
             return self.picked.take();
         }
-        self.barring(at, now, |this| this.place(at, Some(victims), now))
+        self.ask_without_barred(at, now, |this| this.choose_processors(at, Some(victims), now))
     }
 
     /// Completes the victims of a suspended job, all that run on its processors, by those that have
@@ -62,9 +62,9 @@ impl SelectivePolicy {
             return true;
         }
         let own = std::mem::take(&mut self.victims);
-        let found = self.victims_for(at, u64::MAX, missing, &own, now);
+        let own_victims = self.victims_for(at, u64::MAX, missing, &own, now);
         self.victims.extend(own);
-        found
+        own_victims
     }
 
     /// The jobs that a fresh one suspends, if there are enough.
@@ -72,8 +72,8 @@ impl SelectivePolicy {
         if self.has_nodes() {
             return self.victims_on_nodes(at, Vec::new(), now);
         }
-        let available = self.available(at, true, now);
-        let missing = self.amounts.missing(&self.idle[at]);
+        let available = self.available_procs(at, true, now);
+        let missing = self.amounts.missing_amounts(&self.idle[at]);
         missing.is_some_and(|missing| self.victims_for(at, u64::from(available), missing, &[], now))
     }
 }

@@ -18,7 +18,7 @@ impl SelectivePolicy {
             if best <= first {
                 break;
             }
-            let ready = self.ready(at, now, best);
+            let ready = self.ready_time(at, now, best);
             if ready < best {
                 best = Time((ready.max(first).0 - 1).div_euclid(every) * every + every);
             }
@@ -28,7 +28,7 @@ impl SelectivePolicy {
 
     /// Returns the time from which an idle job can start as things are, no later than it really
     /// can; [`Time::MAX`] for never. Not computed to the end where it is `bound` or later.
-    fn ready(&mut self, at: usize, now: Time, bound: Time) -> Time {
+    fn ready_time(&mut self, at: usize, now: Time, bound: Time) -> Time {
         if self.is_ruled_out(at, now) {
             return Time::MAX;
         }
@@ -38,13 +38,13 @@ impl SelectivePolicy {
         let when = |task: &SuspensionTask, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
         let task = &self.idle[at];
         // What suspended jobs keep is given back by ends only.
-        let Some(missing) = self.amounts.missing(task) else { return Time::MAX };
+        let Some(missing) = self.amounts.missing_amounts(task) else { return Time::MAX };
         // Free processors of suspended jobs may come to be its own as time passes, or are at the
         // next tick, whatever runs.
         if !self.is_pinned(task)
             && missing.is_none()
             && (self.settings.place.changes_with_time() || self.settings.place == FreshPlace::Never)
-            && self.processors.as_ref().is_some_and(|p| p.free().len() >= task.procs)
+            && self.processors.as_ref().is_some_and(|p| p.free_pool().len() >= task.procs)
         {
             return now;
         }
@@ -55,7 +55,7 @@ impl SelectivePolicy {
         if self.is_pinned(task) {
             let simple = self.limits.is_none() && self.settings.cap.is_none();
             let mut highest = None;
-            for other in self.running.iter().rev().filter(|other| task.meets(other)) {
+            for other in self.running.iter().rev().filter(|other| task.has_common_processor(other)) {
                 if !simple && self.is_sheltered(other) {
                     return Time::MAX;
                 }
@@ -71,12 +71,12 @@ impl SelectivePolicy {
             };
         }
         let available = match self.settings.place {
-            FreshPlace::Strict => self.processors.as_ref().map_or(0, |p| p.open().len()),
-            _ => self.processors.as_ref().map_or(0, |p| p.free().len()),
+            FreshPlace::Strict => self.processors.as_ref().map_or(0, |p| p.open_pool().len()),
+            _ => self.processors.as_ref().map_or(0, |p| p.free_pool().len()),
         };
         // These are too few: a job that has enough without victims was answered above.
         let with = |relieved: bool| {
-            let (widest, mut sum) = (self.widest(task, relieved), u64::from(available));
+            let (widest, mut sum) = (self.widest_victim(task, relieved), u64::from(available));
             let mut missing = missing.clone();
             for other in &self.running {
                 if other.procs > widest || self.is_sheltered(other) {
@@ -86,7 +86,7 @@ impl SelectivePolicy {
                     continue;
                 }
                 sum += u64::from(other.procs);
-                self.amounts.relieve(&mut missing, other);
+                self.amounts.relieve_missing(&mut missing, other);
                 if sum >= u64::from(task.procs) && missing.is_none() {
                     return when(task, other.running_priority());
                 }
@@ -96,8 +96,8 @@ impl SelectivePolicy {
         match self.settings.relief {
             None => with(false),
             Some(relief) => {
-                let relieved = task.when_over(relief.least_over(Ratio { over: 1, under: 1 }, task.length));
-                with(false).min(with(true).max(relieved))
+                let relief_time = task.when_over(relief.least_over(Ratio { over: 1, under: 1 }, task.length));
+                with(false).min(with(true).max(relief_time))
             }
         }
     }
@@ -110,10 +110,14 @@ impl SelectivePolicy {
         if missing.is_none() {
             return Some(highest);
         }
-        self.running.iter().filter(|other| task.meets(other)).for_each(|o| self.amounts.relieve(&mut missing, o));
-        for other in self.running.iter().filter(|other| !task.meets(other) && !self.is_sheltered(other)) {
-            if self.amounts.helps(&missing, other) {
-                self.amounts.relieve(&mut missing, other);
+        self.running
+            .iter()
+            .filter(|other| task.has_common_processor(other))
+            .for_each(|o| self.amounts.relieve_missing(&mut missing, o));
+        for other in self.running.iter().filter(|other| !task.has_common_processor(other) && !self.is_sheltered(other))
+        {
+            if self.amounts.can_help(&missing, other) {
+                self.amounts.relieve_missing(&mut missing, other);
                 highest = Some(other.running_priority());
             }
         }

@@ -11,30 +11,36 @@ use crate::policy::{Actions, StartReason};
 impl SelectivePolicy {
     /// Returns the largest width of a victim.
     #[inline]
-    pub(super) fn widest(&self, task: &SuspensionTask, relieved: bool) -> Procs {
+    pub(super) fn widest_victim(&self, task: &SuspensionTask, relieved: bool) -> Procs {
         let width = self.settings.width.filter(|_| !relieved);
         width.map_or(Procs::MAX, |times| task.procs.saturating_mul(times))
     }
 
     pub(super) fn sort_idle(&mut self, now: Time) {
-        self.idle.sort_unstable_by(|a, b| a.before(b, now));
+        self.idle.sort_unstable_by(|a, b| a.compare_priority(b, now));
     }
 
     /// Rule S8, PREEMPT.
-    pub(super) fn preempt(&mut self, now: Time, actions: &mut Actions) {
+    pub(super) fn preempt_jobs(&mut self, now: Time, actions: &mut Actions) {
         self.sort_idle(now);
         let mut at = 0;
         while at < self.idle.len() {
             if let Some(set) = self.start_beside(at, now) {
-                self.start(at, set, if at == 0 { StartReason::Head } else { StartReason::Backfilled }, now, actions);
+                self.start_task(
+                    at,
+                    set,
+                    if at == 0 { StartReason::Head } else { StartReason::Backfilled },
+                    now,
+                    actions,
+                );
                 continue;
             }
             self.picked = None;
-            let found = self.barring(at, now, |this| match this.is_pinned(&this.idle[at]) {
+            let has_victims = self.ask_without_barred(at, now, |this| match this.is_pinned(&this.idle[at]) {
                 true => this.victims_on_its_processors(at, now),
                 false => this.victims_anywhere(at, now),
             });
-            if !found {
+            if !has_victims {
                 at += 1;
                 continue;
             }
@@ -42,14 +48,14 @@ impl SelectivePolicy {
             self.victims.sort_unstable();
             self.victims.reverse();
             let victims = std::mem::take(&mut self.victims);
-            victims.iter().for_each(|&victim| self.stop(victim, now, actions));
+            victims.iter().for_each(|&victim| self.suspend_running(victim, now, actions));
             let set = match self.is_pinned(&self.idle[at]) {
                 true => Some(self.idle[at].set.clone()),
                 false => self.take_seat(at, victims.len(), now),
             };
             self.victims = victims;
             match set {
-                Some(set) => self.start(at, set, StartReason::Preempting, now, actions),
+                Some(set) => self.start_task(at, set, StartReason::Preempting, now, actions),
                 None => at += 1,
             }
         }
@@ -63,20 +69,20 @@ impl SelectivePolicy {
     fn victims_on_its_processors(&mut self, at: usize, now: Time) -> bool {
         self.victims.clear();
         let task = &self.idle[at];
-        let Some(mut missing) = self.amounts.missing(task) else { return false };
+        let Some(mut missing) = self.amounts.missing_amounts(task) else { return false };
         if self.is_lost_on(&task.set) {
             return false;
         }
         let tau = task.idle_priority(now);
         for (j, other) in self.running.iter().enumerate() {
-            if !task.meets(other) {
+            if !task.has_common_processor(other) {
                 continue;
             }
-            let spared = self.is_sheltered(other) || self.limits.forbids(tau, other);
-            if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || spared {
+            let is_spared = self.is_sheltered(other) || self.limits.is_forbidden(tau, other);
+            if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || is_spared {
                 return false;
             }
-            self.amounts.relieve(&mut missing, other);
+            self.amounts.relieve_missing(&mut missing, other);
             self.victims.push(j);
         }
         self.victims_beside_its_own(at, missing, now)
@@ -96,7 +102,7 @@ impl SelectivePolicy {
         self.victims.clear();
         let task = &self.idle[at];
         let (need, tau) = (u64::from(task.procs), task.idle_priority(now));
-        let widest = self.widest(task, self.is_relieved(tau));
+        let widest = self.widest_victim(task, self.is_relieved(tau));
         let (mut sum, mut lacks) = (available, missing.clone());
         for (j, other) in self.running.iter().enumerate() {
             if self.settings.victims != VictimRule::Widest && sum >= need && lacks.is_none()
@@ -107,17 +113,17 @@ impl SelectivePolicy {
             if other.since == now || own.contains(&j) {
                 continue;
             }
-            if other.procs > widest || self.is_sheltered(other) || self.limits.forbids(tau, other) {
+            if other.procs > widest || self.is_sheltered(other) || self.limits.is_forbidden(tau, other) {
                 if self.settings.victims == VictimRule::Exit {
                     break;
                 }
                 continue;
             }
-            if self.settings.victims != VictimRule::Widest && sum >= need && !self.amounts.helps(&lacks, other) {
+            if self.settings.victims != VictimRule::Widest && sum >= need && !self.amounts.can_help(&lacks, other) {
                 continue;
             }
             sum = sum.saturating_add(u64::from(other.procs));
-            self.amounts.relieve(&mut lacks, other);
+            self.amounts.relieve_missing(&mut lacks, other);
             self.victims.push(j);
         }
         if sum < need || !lacks.is_none() {
@@ -126,14 +132,14 @@ impl SelectivePolicy {
         // Stable: of equally wide ones those of lower priority first.
         self.victims.sort_shared_by_key(|&j| std::cmp::Reverse(self.running[j].procs));
         let (mut sum, mut lacks) = (available, missing);
-        let (running, amounts) = (&self.running, &self.amounts);
+        let (running_tasks, amounts) = (&self.running, &self.amounts);
         self.victims.retain(|&j| {
-            let wanted = sum < need || amounts.helps(&lacks, &running[j]);
-            if wanted {
-                sum = sum.saturating_add(u64::from(running[j].procs));
-                amounts.relieve(&mut lacks, &running[j]);
+            let is_wanted = sum < need || amounts.can_help(&lacks, &running_tasks[j]);
+            if is_wanted {
+                sum = sum.saturating_add(u64::from(running_tasks[j].procs));
+                amounts.relieve_missing(&mut lacks, &running_tasks[j]);
             }
-            wanted
+            is_wanted
         });
         true
     }

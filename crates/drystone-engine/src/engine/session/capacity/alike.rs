@@ -21,7 +21,7 @@ pub(super) struct BegunLoss {
 }
 
 impl BegunLoss {
-    fn idle(&self) -> Procs {
+    fn idle_procs(&self) -> Procs {
         self.loss.on.len() - self.drains.iter().map(|drain| drain.1).sum::<Procs>()
     }
 }
@@ -50,18 +50,18 @@ impl Session {
         self.check_hears()?;
         let now = self.begin_news(now);
         let capacity = self.s.capacity.get_or_insert_default();
-        let unchanged = capacity.losses == losses && capacity.due > now;
-        if unchanged {
+        let is_unchanged = capacity.losses == losses && capacity.due > now;
+        if is_unchanged {
             return Ok(false);
         }
         (capacity.losses, capacity.seen) = (losses.to_vec(), now);
-        self.s.count(drains);
-        self.observe(PolicyEvent::Capacity);
+        self.s.count_free(drains);
+        self.notify_policy(PolicyEvent::Capacity);
         Ok(true)
     }
 
     /// Running jobs by number, with the processors that they give back when they end.
-    pub(crate) fn undrained(&self) -> Vec<(JobId, Procs)> {
+    pub(crate) fn undrained_procs(&self) -> Vec<(JobId, Procs)> {
         let mut jobs: Vec<(JobId, Procs)> =
             self.s.world.running.iter().map(|job| (job.id, self.undrained_of(job.id))).collect();
         jobs.sort_unstable();
@@ -70,46 +70,52 @@ impl Session {
 
     /// Processors that a running job gives back when it ends.
     pub(crate) fn undrained_of(&self, id: JobId) -> Procs {
-        self.s.world.entry(id).procs - self.s.drained_of(id)
+        self.s.world.job_entry(id).procs - self.s.drained_of(id)
     }
 }
 
 impl SessionState {
-    fn begun(&self) -> &[BegunLoss] {
+    fn begun_losses(&self) -> &[BegunLoss] {
         self.capacity.as_ref().and_then(|capacity| capacity.alike.as_deref()).unwrap_or(&[])
     }
 
     /// Processors of a running job that go when it ends.
     pub(super) fn drained_of(&self, id: JobId) -> Procs {
-        self.begun().iter().flat_map(|begun| &begun.drains).filter(|drain| drain.0 == id).map(|drain| drain.1).sum()
+        self.begun_losses()
+            .iter()
+            .flat_map(|begun| &begun.drains)
+            .filter(|drain| drain.0 == id)
+            .map(|drain| drain.1)
+            .sum()
     }
 
     /// Recomputes the free processors and the known future. `drains` are those of losses that begin
     /// now.
-    pub(super) fn count(&mut self, drains: &[(ProcSet, Vec<(JobId, Procs)>)]) {
+    pub(super) fn count_free(&mut self, drains: &[(ProcSet, Vec<(JobId, Procs)>)]) {
         let Some(mut capacity) = self.capacity.take() else { return };
         let before = capacity.alike.take().unwrap_or_default();
         let now = capacity.seen;
-        let mut begun: Vec<BegunLoss> = Vec::new();
+        let mut begun_losses: Vec<BegunLoss> = Vec::new();
         for loss in capacity.losses.iter().filter(|loss| !loss.on.is_empty() && loss.from <= now) {
-            let known = before.iter().find(|b| b.loss.from == loss.from && b.loss.on == loss.on);
-            let told = || drains.iter().find(|told| told.0 == loss.on).map(|told| told.1.clone());
-            let drains = known.map_or_else(|| told().unwrap_or_default(), |known| known.drains.clone());
-            begun.push(BegunLoss { loss: loss.clone(), drains });
+            let known_loss = before.iter().find(|b| b.loss.from == loss.from && b.loss.on == loss.on);
+            let announced_drains = || drains.iter().find(|told| told.0 == loss.on).map(|told| told.1.clone());
+            let drains =
+                known_loss.map_or_else(|| announced_drains().unwrap_or_default(), |known| known.drains.clone());
+            begun_losses.push(BegunLoss { loss: loss.clone(), drains });
         }
-        for loss in &mut begun {
+        for loss in &mut begun_losses {
             loss.drains.retain(|drain| {
                 self.world.jobs.get(drain.0).is_some_and(|known| known.entry.phase == crate::policy::Phase::Running)
             });
         }
-        self.limit_to_sizes(&mut begun);
-        self.drain_what_lacks(&mut begun);
-        let outlook = outlook(&mut capacity, &begun, now);
-        let idle: i64 = begun.iter().map(|b| i64::from(b.idle())).sum();
-        self.world.free = self.unused() - idle;
+        self.limit_to_sizes(&mut begun_losses);
+        self.drain_what_lacks(&mut begun_losses);
+        let outlook = build_outlook(&mut capacity, &begun_losses, now);
+        let idle: i64 = begun_losses.iter().map(|b| i64::from(b.idle_procs())).sum();
+        self.world.free = self.unused_procs() - idle;
         self.keep_reserves();
-        self.draining = begun.iter().any(|b| !b.drains.is_empty());
-        capacity.alike = Some(begun);
+        self.draining = begun_losses.iter().any(|b| !b.drains.is_empty());
+        capacity.alike = Some(begun_losses);
         self.capacity = Some(capacity);
         let plain = outlook.offline.is_empty() && outlook.windows.is_empty();
         self.world.outlook = (!plain).then(|| Box::new(outlook));
@@ -122,9 +128,9 @@ impl SessionState {
         let mut procs_of: BTreeMap<JobId, Procs> = BTreeMap::new();
         for loss in begun {
             for (id, procs) in &mut loss.drains {
-                let left = procs_of.entry(*id).or_insert_with(|| self.world.entry(*id).procs);
-                *procs = (*procs).min(*left);
-                *left -= *procs;
+                let procs_left = procs_of.entry(*id).or_insert_with(|| self.world.job_entry(*id).procs);
+                *procs = (*procs).min(*procs_left);
+                *procs_left -= *procs;
             }
             loss.drains.retain(|drain| drain.1 > 0);
         }
@@ -150,26 +156,27 @@ impl SessionState {
     }
 
     /// Processors on which no job runs.
-    fn unused(&self) -> i64 {
+    fn unused_procs(&self) -> i64 {
         i64::from(self.world.machine.procs) - i64::from(self.world.running.procs())
     }
 
     /// Drains running jobs, those that are predicted to end first, where more processors are to go
     /// than are idle.
     fn drain_what_lacks(&self, begun: &mut [BegunLoss]) {
-        let mut unused = self.unused();
-        let mut running: Vec<RunningJob> = Vec::new();
+        let mut unused_procs = self.unused_procs();
+        let mut running_jobs: Vec<RunningJob> = Vec::new();
         let mut at = 0;
         for i in 0..begun.len() {
-            let mut lacking = i64::from(begun[i].idle()) - unused.max(0);
-            unused = (unused - i64::from(begun[i].idle())).max(0);
-            if lacking > 0 && running.is_empty() {
-                running = self.world.running.iter().copied().collect();
+            let mut lacking = i64::from(begun[i].idle_procs()) - unused_procs.max(0);
+            unused_procs = (unused_procs - i64::from(begun[i].idle_procs())).max(0);
+            if lacking > 0 && running_jobs.is_empty() {
+                running_jobs = self.world.running.iter().copied().collect();
             }
-            while lacking > 0 && at < running.len() {
-                let job = running[at];
-                let held: Procs = begun.iter().flat_map(|b| &b.drains).filter(|d| d.0 == job.id).map(|d| d.1).sum();
-                let more = i64::from(job.procs - held).min(lacking);
+            while lacking > 0 && at < running_jobs.len() {
+                let job = running_jobs[at];
+                let drained_procs: Procs =
+                    begun.iter().flat_map(|b| &b.drains).filter(|d| d.0 == job.id).map(|d| d.1).sum();
+                let more = i64::from(job.procs - drained_procs).min(lacking);
                 if more > 0 {
                     let drains = &mut begun[i].drains;
                     match drains.iter_mut().find(|drain| drain.0 == job.id) {
@@ -184,7 +191,7 @@ impl SessionState {
     }
 }
 
-fn outlook(capacity: &mut AnnouncedLosses, begun: &[BegunLoss], now: Time) -> Outlook {
+fn build_outlook(capacity: &mut AnnouncedLosses, begun: &[BegunLoss], now: Time) -> Outlook {
     let mut outlook = Outlook::default();
     capacity.due = Time::MAX;
     for BegunLoss { loss, drains } in begun {
@@ -204,6 +211,6 @@ fn outlook(capacity: &mut AnnouncedLosses, begun: &[BegunLoss], now: Time) -> Ou
         capacity.due = capacity.due.min(loss.from);
         outlook.windows.push(loss.clone());
     }
-    outlook.sort();
+    outlook.sort_all();
     outlook
 }

@@ -16,25 +16,26 @@ impl MersenneTwister {
         let mut words = [0; WORDS];
         words[0] = 19_650_218_u32;
         for at in 1..WORDS {
-            words[at] = mixed(&words, at, 1_812_433_253).wrapping_add(at as u32);
+            words[at] = mix_word(&words, at, 1_812_433_253).wrapping_add(at as u32);
         }
         let mut at = 1;
         for step in 0..WORDS.max(key.len()) {
             let place = step % key.len();
-            words[at] = (words[at] ^ mixed(&words, at, 1_664_525)).wrapping_add(key[place]).wrapping_add(place as u32);
-            at = following(&mut words, at);
+            words[at] =
+                (words[at] ^ mix_word(&words, at, 1_664_525)).wrapping_add(key[place]).wrapping_add(place as u32);
+            at = next_place(&mut words, at);
         }
         for _ in 1..WORDS {
-            words[at] = (words[at] ^ mixed(&words, at, 1_566_083_941)).wrapping_sub(at as u32);
-            at = following(&mut words, at);
+            words[at] = (words[at] ^ mix_word(&words, at, 1_566_083_941)).wrapping_sub(at as u32);
+            at = next_place(&mut words, at);
         }
         words[0] = 0x8000_0000;
         MersenneTwister { words, next: WORDS }
     }
 
-    fn word(&mut self) -> u32 {
+    fn next_word(&mut self) -> u32 {
         if self.next == WORDS {
-            self.twist();
+            self.twist_words();
         }
         let mut word = self.words[self.next];
         self.next += 1;
@@ -44,11 +45,11 @@ impl MersenneTwister {
         word ^ (word >> 18)
     }
 
-    fn twist(&mut self) {
+    fn twist_words(&mut self) {
         for at in 0..WORDS {
-            let joined = (self.words[at] & 0x8000_0000) | (self.words[(at + 1) % WORDS] & 0x7FFF_FFFF);
-            let odd = if joined & 1 == 1 { 0x9908_B0DF } else { 0 };
-            self.words[at] = self.words[(at + SHIFT) % WORDS] ^ (joined >> 1) ^ odd;
+            let joined_bits = (self.words[at] & 0x8000_0000) | (self.words[(at + 1) % WORDS] & 0x7FFF_FFFF);
+            let odd = if joined_bits & 1 == 1 { 0x9908_B0DF } else { 0 };
+            self.words[at] = self.words[(at + SHIFT) % WORDS] ^ (joined_bits >> 1) ^ odd;
         }
         self.next = 0;
     }
@@ -58,7 +59,7 @@ impl MersenneTwister {
     pub(super) fn at_most(&mut self, most: u32) -> u32 {
         let mask = u32::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
         loop {
-            let number = self.word() & mask;
+            let number = self.next_word() & mask;
             if number <= most {
                 return number;
             }
@@ -66,12 +67,12 @@ impl MersenneTwister {
     }
 }
 
-fn mixed(words: &[u32; WORDS], at: usize, factor: u32) -> u32 {
+fn mix_word(words: &[u32; WORDS], at: usize, factor: u32) -> u32 {
     let before = words[at - 1];
     (before ^ (before >> 30)).wrapping_mul(factor)
 }
 
-fn following(words: &mut [u32; WORDS], at: usize) -> usize {
+fn next_place(words: &mut [u32; WORDS], at: usize) -> usize {
     if at + 1 < WORDS {
         return at + 1;
     }
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn words_of_the_authors() {
         let mut twister = MersenneTwister::new(&[0x123, 0x234, 0x345, 0x456]);
-        let words: Vec<u32> = (0..5).map(|_| twister.word()).collect();
+        let words: Vec<u32> = (0..5).map(|_| twister.next_word()).collect();
         assert_eq!(words, [1_067_595_299, 955_945_823, 477_289_528, 4_107_218_783, 4_228_976_476]);
     }
 }

@@ -103,11 +103,11 @@ impl WindowRule {
     /// Returns whether windows may have jobs in common, warm-up and cool-down among them.
     #[must_use]
     pub fn may_overlap(&self) -> bool {
-        let drawn = matches!(
+        let is_drawn = matches!(
             self.placement,
             WindowPlacement::Drawn { overlap: true, .. } | WindowPlacement::RlScheduler(_) | WindowPlacement::From(_)
         );
-        drawn || self.has_margins()
+        is_drawn || self.has_margins()
     }
 
     /// Returns whether jobs are simulated that do not count.

@@ -4,7 +4,7 @@ use super::mersenne::MersenneTwister;
 use super::text::WindowRuleText;
 use super::{LogWindow, WindowError, WindowLength, WindowPlacement, WindowRule};
 use crate::draw::RandomDraw;
-use crate::log::transform::submitted;
+use crate::log::transform::find_submitted;
 use crate::model::{Span, Time, Workload};
 use std::ops::Range;
 
@@ -29,17 +29,17 @@ impl WindowRule {
     /// The log is too short, or a window that was asked for has no job.
     ///
     /// Cost: O(windows · log jobs).
-    pub fn find(&self, workload: &Workload) -> Result<Vec<LogWindow>, WindowError> {
-        let (first, last) = workload.submits().unwrap_or_default();
+    pub fn find_windows(&self, workload: &Workload) -> Result<Vec<LogWindow>, WindowError> {
+        let (first, last) = workload.submit_range().unwrap_or_default();
         let (whole, length) = match self.length {
             WindowLength::Jobs(jobs) => (workload.len() as u64, u64::from(jobs)),
             WindowLength::Days(days) => ((last - first).0.unsigned_abs() + 1, u64::from(days) * DAY),
         };
         let scale = LogScale { workload, rule: self, whole, length };
-        let beginnings = scale.beginnings()?;
+        let beginnings = scale.window_beginnings()?;
         let mut windows = Vec::with_capacity(beginnings.len());
         for begin in beginnings {
-            let window = scale.window(begin);
+            let window = scale.build_window(begin);
             if !window.counted.is_empty() {
                 windows.push(window);
             } else if self.placement != WindowPlacement::All {
@@ -54,7 +54,7 @@ impl WindowRule {
 const DAY: u64 = Span::DAY.0.unsigned_abs();
 
 impl LogScale<'_> {
-    fn beginnings(&self) -> Result<Vec<u64>, WindowError> {
+    fn window_beginnings(&self) -> Result<Vec<u64>, WindowError> {
         let room = self.whole.saturating_sub(self.length);
         match &self.rule.placement {
             WindowPlacement::All => {
@@ -74,7 +74,7 @@ impl LogScale<'_> {
                     self.check_end(self.length.saturating_add(u64::from(*count) - 1))?;
                     let mut beginnings: Vec<u64> = Vec::with_capacity(*count as usize);
                     while beginnings.len() < *count as usize {
-                        let begin = below(&mut draw, room + 1);
+                        let begin = draw_below(&mut draw, room + 1);
                         if !beginnings.contains(&begin) {
                             beginnings.push(begin);
                         }
@@ -83,14 +83,14 @@ impl LogScale<'_> {
                 }
                 self.check_end(u64::from(*count) * self.length)?;
                 let free = self.whole - u64::from(*count) * self.length;
-                let mut gaps: Vec<u64> = (0..*count).map(|_| below(&mut draw, free + 1)).collect();
+                let mut gaps: Vec<u64> = (0..*count).map(|_| draw_below(&mut draw, free + 1)).collect();
                 gaps.sort_unstable();
                 Ok(gaps.iter().zip(0..).map(|(gap, at)| gap + at * self.length).collect())
             }
             WindowPlacement::From(places) => {
                 let last = places.iter().copied().max().unwrap_or(0);
-                self.check_end(u64::from(last) * self.unit() + self.length)?;
-                Ok(places.iter().map(|&place| u64::from(place) * self.unit()).collect())
+                self.check_end(u64::from(last) * self.rule_unit() + self.length)?;
+                Ok(places.iter().map(|&place| u64::from(place) * self.rule_unit()).collect())
             }
             WindowPlacement::RlScheduler(count) => {
                 // Beginnings lie from one length on to one length and two jobs before the end.
@@ -103,7 +103,7 @@ impl LogScale<'_> {
     }
 
     /// Seconds or jobs of which the rule's numbers count one.
-    fn unit(&self) -> u64 {
+    fn rule_unit(&self) -> u64 {
         match self.rule.length {
             WindowLength::Jobs(_) => 1,
             WindowLength::Days(_) => DAY,
@@ -126,23 +126,28 @@ impl LogScale<'_> {
         })
     }
 
-    fn window(&self, begin: u64) -> LogWindow {
+    fn build_window(&self, begin: u64) -> LogWindow {
         let (warm_up, cool_down) = (u64::from(self.rule.warm_up), u64::from(self.rule.cool_down));
         match self.rule.length {
             WindowLength::Jobs(_) => {
                 let place = |at: u64| usize::try_from(at.min(self.whole)).unwrap_or(usize::MAX);
-                let counted = place(begin)..place(begin + self.length);
-                let simulated = place(begin.saturating_sub(warm_up))..place(begin + self.length + cool_down);
-                LogWindow { name: format!("jobs {}..{}", counted.start, counted.end), counted, simulated }
+                let counted_places = place(begin)..place(begin + self.length);
+                let simulated_places = place(begin.saturating_sub(warm_up))..place(begin + self.length + cool_down);
+                LogWindow {
+                    name: format!("jobs {}..{}", counted_places.start, counted_places.end),
+                    counted: counted_places,
+                    simulated: simulated_places,
+                }
             }
             WindowLength::Days(_) => {
-                let first = self.workload.submits().unwrap_or_default().0;
+                let first = self.workload.submit_range().unwrap_or_default().0;
                 let after = |seconds: u64| first + Span(i64::try_from(seconds).unwrap_or(i64::MAX));
                 let (from, until) = (after(begin), after(begin + self.length));
                 let early = from - Span(i64::try_from(warm_up * DAY).unwrap_or(i64::MAX));
                 let late = after(begin + self.length + cool_down * DAY);
-                let places =
-                    |from: Time, until: Time| -> Range<usize> { submitted(self.workload, Some(from), Some(until)) };
+                let places = |from: Time, until: Time| -> Range<usize> {
+                    find_submitted(self.workload, Some(from), Some(until))
+                };
                 LogWindow {
                     name: format!("{}..{}", from.0, until.0),
                     counted: places(from, until),
@@ -154,11 +159,11 @@ impl LogScale<'_> {
 }
 
 /// A number below `limit`, which is at least 1.
-fn below(draw: &mut RandomDraw, limit: u64) -> u64 {
+fn draw_below(draw: &mut RandomDraw, limit: u64) -> u64 {
     match usize::try_from(limit) {
-        Ok(small) if u32::try_from(limit).is_ok() => draw.below(small) as u64,
+        Ok(small) if u32::try_from(limit).is_ok() => draw.draw_below(small) as u64,
         // Seconds of more than a century.
-        _ => ((draw.unit() * limit as f64) as u64).min(limit - 1),
+        _ => ((draw.draw_unit() * limit as f64) as u64).min(limit - 1),
     }
 }
 
@@ -176,7 +181,7 @@ mod tests {
 
     fn windows(rule: &str, workload: &Workload) -> Vec<LogWindow> {
         let rule: WindowRule = rule.parse().expect("a rule");
-        rule.find(workload).unwrap_or_else(|problem| panic!("{problem}"))
+        rule.find_windows(workload).unwrap_or_else(|problem| panic!("{problem}"))
     }
 
     fn starts(rule: &str, workload: &Workload) -> Vec<usize> {
@@ -243,19 +248,19 @@ mod tests {
         let log = workload([0, 1, 86_400 * 5, 86_400 * 6].into_iter());
         assert_eq!(windows("days=1", &log).len(), 2);
         let rule: WindowRule = "days=1, from=2".parse().expect("a rule");
-        assert!(matches!(rule.find(&log), Err(WindowError::Empty { .. })));
+        assert!(matches!(rule.find_windows(&log), Err(WindowError::Empty { .. })));
     }
 
     #[test]
     fn short_logs_are_refused_in_a_sentence() {
         let rule: WindowRule = "jobs=256, count=10".parse().expect("a rule");
-        let problem = rule.find(&workload(0..2_000)).expect_err("too short").to_string();
+        let problem = rule.find_windows(&workload(0..2_000)).expect_err("too short").to_string();
         let expected = "jobs=256,count=10 needs 2560 jobs, and the log has 2000 jobs; ask for fewer or shorter windows";
         assert_eq!(problem, expected);
         for rule in ["days=15, count=10", "rlscheduler", "jobs=3", "jobs=1, from=5"] {
             let rule: WindowRule = rule.parse().expect("a rule");
-            assert!(matches!(rule.find(&workload(0..2)), Err(WindowError::TooShort { .. })), "{rule}");
-            assert!(rule.find(&workload(0..0)).is_err());
+            assert!(matches!(rule.find_windows(&workload(0..2)), Err(WindowError::TooShort { .. })), "{rule}");
+            assert!(rule.find_windows(&workload(0..0)).is_err());
         }
     }
 }

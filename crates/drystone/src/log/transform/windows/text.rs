@@ -47,16 +47,16 @@ impl FromStr for WindowRule {
         let mut words = WindowWords::default();
         for (at, part) in text.split(',').map(str::trim).enumerate() {
             match PROTOCOLS.iter().find(|(name, _)| *name == part && at == 0) {
-                Some((_, rule)) => rule.split(',').try_for_each(|part| words.read(part))?,
-                None => words.read(part)?,
+                Some((_, rule)) => rule.split(',').try_for_each(|part| words.read_part(part))?,
+                None => words.read_part(part)?,
             }
         }
-        words.rule()
+        words.build_rule()
     }
 }
 
 impl WindowWords {
-    fn read(&mut self, part: &str) -> Result<(), WindowError> {
+    fn read_part(&mut self, part: &str) -> Result<(), WindowError> {
         let wrong = || WindowError::Text(format!("`{part}` is no part of a rule of windows; expected {EXPECTED}"));
         let (key, value) = part.split_once('=').ok_or_else(wrong)?;
         let value = value.trim();
@@ -81,7 +81,7 @@ impl WindowWords {
         Ok(())
     }
 
-    fn rule(self) -> Result<WindowRule, WindowError> {
+    fn build_rule(self) -> Result<WindowRule, WindowError> {
         let refuse = |problem: &str| Err(WindowError::Text(problem.to_string()));
         let length = match (self.jobs, self.days) {
             (Some(jobs), _) => WindowLength::Jobs(jobs),
