@@ -377,7 +377,7 @@ impl<const N: usize> Probe<WaitingJob> for FitProbe<N> {
 /// let next = queue.next_fit(None, fit).expect("a job to backfill");
 /// assert_eq!(next.id, JobId(2));
 /// // Behind it, job 3 ends with the window.
-/// assert_eq!(queue.next_fit(Some(next.place()), fit).map(|job| job.id), Some(JobId(3)));
+/// assert_eq!(queue.next_fit(Some(next.queue_place()), fit).map(|job| job.id), Some(JobId(3)));
 /// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
