@@ -14,7 +14,7 @@
 //!             Name|Priority|MaxTRESPU\n\
 //!             normal|0|cpu=32\n";
 //! let accounts = Accounts::parse(text, "accounts")?;
-//! let ada = &accounts.assocs[accounts.find("physics", "ada").expect("an association")];
+//! let ada = &accounts.assocs[accounts.find_assoc("physics", "ada").expect("an association")];
 //! assert_eq!((ada.shares, ada.limits.max_jobs), (Some(1), Some(4)));
 //! assert_eq!(accounts.qos[0].max_tres_user.cpu, Some(32));
 //! # Ok::<(), drystone_slurm::accounts::AccountsError>(())

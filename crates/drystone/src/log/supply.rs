@@ -39,7 +39,7 @@ const COLUMNS: &[&str] = &["resource", "from", "amount", "announced"];
 /// let text = "resource,from,amount\ncad,3600,2\n";
 /// let workload = supply::give_supply(workload, text.as_bytes(), "supply.csv")?;
 /// let table = workload.resources().expect("it has some");
-/// let cad = table.find("license:cad").expect("it is one of them");
+/// let cad = table.find_id("license:cad").expect("it is one of them");
 /// assert_eq!([0, 3600].map(|at| table.supply_at(cad, Time(at))), [4, 2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
