@@ -11,16 +11,16 @@ pub(super) struct LineColumns {
 
 /// Fields of a line of comma-separated values, some in quotes.
 fn split_fields(line: &str) -> Vec<String> {
-    let (mut all, mut field, mut is_quoted) = (Vec::new(), String::new(), false);
+    let (mut fields, mut field, mut is_quoted) = (Vec::new(), String::new(), false);
     for c in line.chars() {
         match c {
             '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => all.push(std::mem::take(&mut field)),
+            ',' if !is_quoted => fields.push(std::mem::take(&mut field)),
             c => field.push(c),
         }
     }
-    all.push(field);
-    all
+    fields.push(field);
+    fields
 }
 
 impl LineColumns {
@@ -316,9 +316,9 @@ mod tests {
         let job = |slurm_id| GoldenJob { slurm_id, ..GoldenJob::default() };
         let names = JobNames::new(&[job(1), job(2)]);
         for by in ["0", "Invalid"] {
-            let read = parse_event(&format!("26.660 preempt_cancel 1 {by}"), &names);
+            let event = parse_event(&format!("26.660 preempt_cancel 1 {by}"), &names);
             let expected = Happening::Preempted(LineJob::Job(0), None, PreemptMode::Cancel);
-            assert_eq!(read, Ok(Some((26_660, expected))));
+            assert_eq!(event, Ok(Some((26_660, expected))));
         }
     }
 }

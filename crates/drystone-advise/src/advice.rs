@@ -289,7 +289,7 @@ fn answer_way(
     judging: &Judging<'_>,
 ) -> AdvisedWay {
     let &Judging { divisions, periods, .. } = judging;
-    let judged = judge_halves(study, chosen, divisions);
+    let half_judgement = judge_halves(study, chosen, divisions);
     let mut answer = AdvisedWay {
         reason: if divisions.is_empty() { AdviceReason::TooFewPeriods } else { AdviceReason::NothingBetter },
         best: None,
@@ -299,7 +299,7 @@ fn answer_way(
         interval: None,
         unseen: UnseenTest::default(),
         better_periods: (0, periods.len()),
-        judged,
+        judged: half_judgement,
     };
     let Some(Chosen { candidate, promised }) = best else { return answer };
     let (old, new) = (study.candidate_sums(&AdviceStudy::baseline_candidate()), study.candidate_sums(&candidate));

@@ -100,13 +100,13 @@ mod tests {
         let window = change(&[("bf_window", "2880")]);
         let off = change(&[("bf_continue", "no")]);
         let depth = change(&[("bf_max_job_test", "1000")]);
-        let all = conf_edits(Some(&conf), &[&window, &off, &depth]);
-        assert_eq!(all.len(), 1);
+        let edits = conf_edits(Some(&conf), &[&window, &off, &depth]);
+        assert_eq!(edits.len(), 1);
         assert_eq!(
-            all[0].line,
+            edits[0].line,
             "SchedulerParameters=max_rpc_cnt=150,bf_window=2880,kill_invalid_depend,bf_max_job_test=1000"
         );
-        assert_eq!(all[0].replaces.as_deref(), Some("etc/slurm.conf:2"));
+        assert_eq!(edits[0].replaces.as_deref(), Some("etc/slurm.conf:2"));
         let small =
             change(&[("priorityweightjobsize", "5"), ("priorityfavorsmall", "yes"), ("priorityweightage", "20")]);
         let lines: Vec<String> = conf_edits(Some(&conf), &[&small]).into_iter().map(|edit| edit.line).collect();
@@ -116,8 +116,8 @@ mod tests {
     #[test]
     fn without_a_configuration_lines_are_new() {
         let on = change(&[("bf_continue", "yes")]);
-        let all = conf_edits(None, &[&on]);
-        assert_eq!((all[0].line.as_str(), all[0].replaces.as_deref()), ("SchedulerParameters=bf_continue", None));
+        let edits = conf_edits(None, &[&on]);
+        assert_eq!((edits[0].line.as_str(), edits[0].replaces.as_deref()), ("SchedulerParameters=bf_continue", None));
         let conf = SlurmConf::parse("SchedulerType=sched/builtin\n", "slurm.conf").expect("valid");
         let lines: Vec<String> =
             conf_edits(Some(&conf), &[&change(&[("bf_interval", "30")])]).into_iter().map(|edit| edit.line).collect();
@@ -133,15 +133,19 @@ mod tests {
         let conf = SlurmConf::parse(text, "slurm.conf").expect("a configuration");
         let [half, week, other] =
             [("bf_window", "720"), ("bf_window", "10080"), ("bf_interval", "60")].map(|set| change(&[set]));
-        let found = find_contradictions(Some(&conf), 600, &[&half]);
-        assert!(found.len() == 1 && found[0].contains("bf_window=720 min is below MaxTime=1440 min"), "{found:?}");
+        let contradictions = find_contradictions(Some(&conf), 600, &[&half]);
+        assert!(
+            contradictions.len() == 1 && contradictions[0].contains("bf_window=720 min is below MaxTime=1440 min"),
+            "{contradictions:?}"
+        );
         assert!(find_contradictions(Some(&conf), 600, &[&week]).is_empty());
         assert!(find_contradictions(Some(&conf), 600, &[&other]).is_empty());
         // Without a configuration the longest limit of the jobs stands for it.
-        let found = find_contradictions(None, 1_000, &[&half]);
+        let contradictions = find_contradictions(None, 1_000, &[&half]);
         assert!(
-            found.len() == 1 && found[0].contains("the longest limit of the jobs of this log, 1000 min"),
-            "{found:?}"
+            contradictions.len() == 1
+                && contradictions[0].contains("the longest limit of the jobs of this log, 1000 min"),
+            "{contradictions:?}"
         );
         assert!(find_contradictions(None, 720, &[&half]).is_empty());
     }

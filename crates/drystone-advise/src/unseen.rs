@@ -77,18 +77,18 @@ pub(crate) fn change_estimates(
         let goal = study.goal_change(old, new);
         std::iter::once(goal).chain(old.iter().zip(new).map(|(&old, &new)| relative_change(old, new))).collect()
     };
-    let mut all = estimate_measures((old, new), &study.figures, periods, measures);
+    let mut changes = estimate_measures((old, new), &study.figures, periods, measures);
     let after = mean_values(new, &study.figures, periods).unwrap_or_default();
     for (at, value) in after.iter().enumerate() {
-        if let Some(estimate) = all.get_mut(at + 1).filter(|one| *value == 0.0 && one.is_err()) {
+        if let Some(estimate) = changes.get_mut(at + 1).filter(|one| *value == 0.0 && one.is_err()) {
             *estimate = all_gone(old, &study.figures, at, periods);
         }
     }
     // The largest of many is no mean: leaving weeks out says nothing of its certainty.
     for (at, _) in study.figures.iter().enumerate().filter(|(_, figure)| figure.is_maximum()) {
-        all.get_mut(at + 1).into_iter().for_each(|estimate| *estimate = Err(NoEstimate::NoRatio));
+        changes.get_mut(at + 1).into_iter().for_each(|estimate| *estimate = Err(NoEstimate::NoRatio));
     }
-    all
+    changes
 }
 
 /// Returns whether the goal is better by its figures: none that counts is worse, and at least one

@@ -14,21 +14,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (number, steps, threads) = (number(256)?, number(1_000)?, number(1)?);
     let log = Arc::new(generate_workload(&Params { load: Some(1.0), seed: 1, ..Params::new(256, 20_000) })?);
     let mut envs = VecEnv::new(&[log], number, &EnvOptions::default(), threads)?;
-    let mut seen = envs.make_buffers();
-    envs.reset(Some(1), None, &mut seen.borrow_arrays())?;
+    let mut observations = envs.make_buffers();
+    envs.reset(Some(1), None, &mut observations.borrow_arrays())?;
     let (mut random, mut rewards, mut seconds) = (1_u64, 0.0, 0.0);
     let mut actions = vec![0_i64; number];
     for _ in 0..steps {
-        for (action, mask) in actions.iter_mut().zip(seen.mask.chunks_exact(envs.options().action_count())) {
+        for (action, mask) in actions.iter_mut().zip(observations.mask.chunks_exact(envs.options().action_count())) {
             // Possible rows come first.
             let possible = mask.partition_point(|can| *can).max(1) as u64;
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             *action = ((random >> 33) % possible) as i64;
         }
         let since = Instant::now();
-        envs.step(&actions, &mut seen.borrow_arrays())?;
+        envs.step(&actions, &mut observations.borrow_arrays())?;
         seconds += since.elapsed().as_secs_f64();
-        rewards += seen.reward.iter().map(|&reward| f64::from(reward)).sum::<f64>();
+        rewards += observations.reward.iter().map(|&reward| f64::from(reward)).sum::<f64>();
     }
     println!("{:.0} steps a second; rewards {rewards}", (number * steps) as f64 / seconds);
     Ok(())

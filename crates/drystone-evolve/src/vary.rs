@@ -154,11 +154,11 @@ mod tests {
         let mut draw = RandomDraw::new(7, 0);
         let mut parents: Vec<Expr> = (0..50).map(|_| random_expr(&mut draw, 4)).collect();
         for _ in 0..2_000 {
-            let (one, other) = (draw.pick_one(&parents).clone(), draw.pick_one(&parents).clone());
+            let (first_parent, second_parent) = (draw.pick_one(&parents).clone(), draw.pick_one(&parents).clone());
             let child = match draw.draw_below(3) {
-                0 => cross_formulas(&mut draw, &one, &other),
-                1 => mutate_formula(&mut draw, &one),
-                _ => tune_number(&mut draw, &one),
+                0 => cross_formulas(&mut draw, &first_parent, &second_parent),
+                1 => mutate_formula(&mut draw, &first_parent),
+                _ => tune_number(&mut draw, &first_parent),
             };
             assert!(!child.is_condition());
             if child.count_parts() < 60 && child.nesting_depth() < 20 {

@@ -52,9 +52,9 @@ mod tests {
         let data = json!({"results": [result(300_000), result(200_000), result(200_000)]});
         let beside = MOST - 560_000;
         assert_eq!(fit_data(&data, &[1, 0, 2], beside - 200_000).1, [0; 0]);
-        let (kept, left_out) = fit_data(&data, &[1, 0, 2], beside);
+        let (kept_data, left_out) = fit_data(&data, &[1, 0, 2], beside);
         assert_eq!(left_out, [2]);
-        assert!(kept["results"][2].get("details").is_none() && kept.to_string().len() + beside <= MOST);
+        assert!(kept_data["results"][2].get("details").is_none() && kept_data.to_string().len() + beside <= MOST);
         assert_eq!(fit_data(&json!({"results": [result(9)]}), &[0], MOST).1, [0; 0]);
         // What a page is about stays, whatever its length.
         assert_eq!(fit_data(&json!({"results": [result(900_000)]}), &[0], beside).1, [0; 0]);

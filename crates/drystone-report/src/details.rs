@@ -379,10 +379,10 @@ mod tests {
             note(5, Gauge::Partition(1), 4),
             note(9, Gauge::Partition(1), 5),
         ];
-        let found = gauge_steps(&notes);
-        assert_eq!(found.len(), 2);
-        assert_eq!(found[0].points, [(Time(0), 4), (Time(9), 5)]);
-        assert_eq!(found[0].name, "partition 1");
+        let steps = gauge_steps(&notes);
+        assert_eq!(steps.len(), 2);
+        assert_eq!(steps[0].points, [(Time(0), 4), (Time(9), 5)]);
+        assert_eq!(steps[0].name, "partition 1");
     }
 
     /// Few of many changes are kept, and partitions still add up.
@@ -394,11 +394,11 @@ mod tests {
             notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(1), value: one });
             notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(2), value: 10 - one });
         }
-        let found = gauge_steps(&notes);
-        assert!(found.iter().all(|g| g.points.len() <= MOST_STEPS && g.points.len() > 300 && g.changes == 5_000));
+        let steps = gauge_steps(&notes);
+        assert!(steps.iter().all(|g| g.points.len() <= MOST_STEPS && g.points.len() > 300 && g.changes == 5_000));
         let at = |g: &QuantitySteps, t: Time| g.points.iter().rev().find(|p| p.0 <= t).map(|p| p.1);
         for t in (0..5_000).map(Time) {
-            assert_eq!(at(&found[0], t).zip(at(&found[1], t)).map(|(a, b)| a + b), Some(10), "{t}");
+            assert_eq!(at(&steps[0], t).zip(at(&steps[1], t)).map(|(a, b)| a + b), Some(10), "{t}");
         }
     }
 }

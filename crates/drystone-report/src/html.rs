@@ -72,9 +72,9 @@ mod tests {
         assert_eq!(render_prose("`a<b` and a"), "<code>a&lt;b</code> and a");
         assert_eq!(render_prose("one ` alone"), "one ` alone");
         let json = serde_json::json!({ "</script><!--": "\u{2028}&\u{0}\"" }).to_string();
-        let embedded = embed_json(&json);
-        assert!(!embedded.contains(['<', '>', '&', '\u{2028}']));
-        let again: serde_json::Value = serde_json::from_str(&embedded).expect("still JSON");
+        let json_text = embed_json(&json);
+        assert!(!json_text.contains(['<', '>', '&', '\u{2028}']));
+        let again: serde_json::Value = serde_json::from_str(&json_text).expect("still JSON");
         assert_eq!(again.to_string(), json);
     }
 }

@@ -67,8 +67,8 @@ pub(crate) fn write_sheet(results: &Results, out: &mut String) {
         out.push_str("</dl>\n");
     }
     out.push_str("<details><summary>Figures side by side, assumptions, limits</summary>\n");
-    if let (Some(chosen), Some(base)) = (recommended_policy, base) {
-        side_by_side(chosen, base).write_html("The recommended policy beside the baseline", out);
+    if let (Some(choice), Some(base)) = (recommended_policy, base) {
+        side_by_side(choice, base).write_html("The recommended policy beside the baseline", out);
     }
     out.push_str("<dl class=\"sheet\">");
     let name = recommended_policy.map_or(&results.baseline, |chosen| &chosen.policy.text);

@@ -164,16 +164,16 @@ mod tests {
     #[test]
     fn halves_divide_and_differ() {
         let periods: Vec<usize> = (0..9).collect();
-        let all = draw_halves(&periods, 20, 1);
-        assert_eq!(all.len(), 20);
-        for [one, other] in &all {
+        let halves = draw_halves(&periods, 20, 1);
+        assert_eq!(halves.len(), 20);
+        for [one, other] in &halves {
             let mut both = [one.as_slice(), other].concat();
             both.sort_unstable();
             assert_eq!(both, periods);
             assert!(one.len().abs_diff(other.len()) <= 1);
         }
-        assert_eq!(draw_halves(&periods, 20, 1), all);
-        assert_ne!(draw_halves(&periods, 20, 2), all);
+        assert_eq!(draw_halves(&periods, 20, 1), halves);
+        assert_ne!(draw_halves(&periods, 20, 2), halves);
         assert_eq!(draw_halves(&[0, 1, 2, 3], 20, 1).len(), 3, "four periods have three divisions into halves");
         assert!(draw_halves(&[0, 1, 2], 20, 1).is_empty());
     }

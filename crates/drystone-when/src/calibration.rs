@@ -203,11 +203,11 @@ mod tests {
     use super::*;
 
     fn asked(calibration: &mut AnswerCalibration, job: u32, user: i32, at: i64, sample: &StartSample) {
-        let said = ExpertAnswers::from_sample(sample, [None; EXPERTS - 1]);
+        let answers = ExpertAnswers::from_sample(sample, [None; EXPERTS - 1]);
         calibration.note_question(
             (JobId(job), user),
             Time(at),
-            (sample, said),
+            (sample, answers),
             &ForecasterSettings { pseudo: 0, ..ForecasterSettings::default() },
         );
     }
@@ -251,9 +251,9 @@ mod tests {
         let correction = |jobs: u32, users: Option<u32>| {
             let mut calibration = AnswerCalibration::default();
             for i in 0..jobs {
-                let said = ExpertAnswers::from_sample(&sample, [None, Some(&early), None]);
+                let answers = ExpertAnswers::from_sample(&sample, [None, Some(&early), None]);
                 let user = users.map_or(-1, |users| (i % users) as i32);
-                calibration.note_question((JobId(i), user), Time(0), (&sample, said), &settings);
+                calibration.note_question((JobId(i), user), Time(0), (&sample, answers), &settings);
                 calibration.note_start(JobId(i), Time(9_850), &settings);
             }
             calibration.compute_correction(Time(10_000), &settings)

@@ -88,8 +88,8 @@ mod tests {
         assert!((square - 1.0 / 12.0).abs() < 0.003, "{square}");
         let with_next = list.windows(2).map(|w| (w[0] - 0.5) * (w[1] - 0.5)).sum::<f64>() / f64::from(n);
         assert!(with_next.abs() < 0.003, "{with_next}");
-        let other = draws.for_sample(3).draw_uniform(DrawPurpose::Shared, 5)
+        let second_draw = draws.for_sample(3).draw_uniform(DrawPurpose::Shared, 5)
             - draws.for_sample(3).draw_uniform(DrawPurpose::Own, 5);
-        assert!(other.abs() > 1e-9);
+        assert!(second_draw.abs() > 1e-9);
     }
 }

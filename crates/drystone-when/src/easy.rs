@@ -449,9 +449,9 @@ impl EasyMachine {
         if let Some(known) = self.reserved.filter(|known| known.0 >= self.now) {
             return known;
         }
-        let found = self.compute_shadow(rules);
-        self.reserved = Some(found);
-        found
+        let shadow = self.compute_shadow(rules);
+        self.reserved = Some(shadow);
+        shadow
     }
 
     fn compute_shadow(&self, rules: EasyRules) -> (i64, Width) {

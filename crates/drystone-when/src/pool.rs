@@ -285,21 +285,27 @@ mod tests {
     /// earned as much, nothing is added.
     #[test]
     fn the_best_statistic_has_a_least_weight() {
-        let none = learn_weights(std::iter::empty(), 0.25);
-        let best = none.best_statistic(|_| true).expect("some");
+        let default_weights = learn_weights(std::iter::empty(), 0.25);
+        let best = default_weights.best_statistic(|_| true).expect("some");
         assert_eq!(EXPERT_NAMES[best], "last-two-errors");
-        assert!((none.learned[best] + none.missing_weight(best) - 0.25).abs() < 1e-12, "{none:?}");
+        assert!(
+            (default_weights.learned[best] + default_weights.missing_weight(best) - 0.25).abs() < 1e-12,
+            "{default_weights:?}"
+        );
         // The others keep four fifths: 0.85, 0.05, 0.05 of the prior, and 0.05 of its own.
-        for (shown, expected) in none.forecaster_weights().into_iter().zip([0.68, 0.04, 0.24, 0.04]) {
-            assert!((shown - expected).abs() < 1e-12, "{:?}", none.forecaster_weights());
+        for (shown, expected) in default_weights.forecaster_weights().into_iter().zip([0.68, 0.04, 0.24, 0.04]) {
+            assert!((shown - expected).abs() < 1e-12, "{:?}", default_weights.forecaster_weights());
         }
-        assert!(none.counts_others() && !PoolWeights { learned: [1.0, 0.0, 0.0, 0.0], least: 0.0 }.counts_others());
-        let learned = learn_weights((0..200).map(|_| ([50.0, 50.0, 50.0, 20.0], 1.0)), 0.25);
-        assert_eq!(learned.best_statistic(|_| true), Some(3));
-        assert!(learned.missing_weight(3).abs() < 1e-12, "{learned:?}");
+        assert!(
+            default_weights.counts_others()
+                && !PoolWeights { learned: [1.0, 0.0, 0.0, 0.0], least: 0.0 }.counts_others()
+        );
+        let weights = learn_weights((0..200).map(|_| ([50.0, 50.0, 50.0, 20.0], 1.0)), 0.25);
+        assert_eq!(weights.best_statistic(|_| true), Some(3));
+        assert!(weights.missing_weight(3).abs() < 1e-12, "{weights:?}");
         // One without an answer cannot hedge.
-        assert_eq!(none.best_statistic(|at| at == 3), Some(3));
-        assert_eq!(none.best_statistic(|_| false), None);
+        assert_eq!(default_weights.best_statistic(|at| at == 3), Some(3));
+        assert_eq!(default_weights.best_statistic(|_| false), None);
     }
 
     /// The futures say 600 to 1,500, the other 50 to 150 or 50,000 to 150,000: what is earlier
@@ -313,8 +319,8 @@ mod tests {
         let below = answers.mix_sample(&sample, &weights).values().iter().filter(|&&value| value <= 150).count();
         assert!((24..=26).contains(&below), "{below}");
         let answers = ExpertAnswers::from_sample(&sample, [None, Some(&late), None]);
-        let mixed = answers.mix_sample(&sample, &weights);
-        for (mixed, alone) in mixed.values().iter().zip(sample.values()) {
+        let mixture = answers.mix_sample(&sample, &weights);
+        for (mixed, alone) in mixture.values().iter().zip(sample.values()) {
             assert!((mixed - alone).abs() <= 10, "{mixed} {alone}");
         }
         // Quantile by quantile: the half that is earlier counts, the other half does not.
@@ -341,23 +347,23 @@ mod tests {
     fn a_mixture_lies_between_and_has_the_share_of_each() {
         let sample = around(1_000);
         let far = list(100_000.0);
-        let said = ExpertAnswers::from_sample(&sample, [Some(&far), None, None]);
+        let answers = ExpertAnswers::from_sample(&sample, [Some(&far), None, None]);
         let weights = |learned| PoolWeights { learned, least: 0.0 };
         // Nothing else counts: the very sample.
-        assert_eq!(said.mix_sample(&sample, &weights([0.995, 0.005, 0.0, 0.0])), sample);
+        assert_eq!(answers.mix_sample(&sample, &weights([0.995, 0.005, 0.0, 0.0])), sample);
         // What has no answer has no weight.
-        assert_eq!(said.mix_sample(&sample, &weights([0.5, 0.0, 0.0, 0.5])), sample);
-        let mixed = said.mix_sample(&sample, &weights([0.75, 0.25, 0.0, 0.0]));
-        let near = mixed.values().iter().filter(|&&value| value <= 1_500).count();
+        assert_eq!(answers.mix_sample(&sample, &weights([0.5, 0.0, 0.0, 0.5])), sample);
+        let mixture = answers.mix_sample(&sample, &weights([0.75, 0.25, 0.0, 0.0]));
+        let near = mixture.values().iter().filter(|&&value| value <= 1_500).count();
         assert!((74..=76).contains(&near), "{near}");
-        assert!(mixed.values().is_sorted() && mixed.values().last() > Some(&140_000));
+        assert!(mixture.values().is_sorted() && mixture.values().last() > Some(&140_000));
     }
 
     #[test]
     fn losses_are_crps_in_minutes() {
         let sample = StartSample::new([Some(600); 100], i64::MAX);
-        let said = ExpertAnswers::from_sample(&sample, [Some(&vec![0.0; LEVELS]), None, None]);
-        let losses = said.compute_losses(1_200.0);
+        let answers = ExpertAnswers::from_sample(&sample, [Some(&vec![0.0; LEVELS]), None, None]);
+        let losses = answers.compute_losses(1_200.0);
         assert!((losses[1] - 20.0).abs() < 1e-3 && losses[2] == losses[0], "{losses:?}");
         assert!((losses[0] - 10.0).abs() < 0.2, "{losses:?}");
     }

@@ -89,18 +89,18 @@ mod tests {
         let stay = |job, from, until, share| Stay { job, from, until, alone: false, shares: vec![share] };
         let any = |count| Some((None, count));
         let typed = |kind: &str, count| Some((Some(kind.to_string()), count));
-        let told = |stays: &[Stay]| find_overfull(std::slice::from_ref(&node), stays);
-        assert_eq!(told(&[stay(1, 0, 10, share(3, 50, any(2))), stay(2, 10, 20, share(4, 100, None))]), None);
+        let overfull_of = |stays: &[Stay]| find_overfull(std::slice::from_ref(&node), stays);
+        assert_eq!(overfull_of(&[stay(1, 0, 10, share(3, 50, any(2))), stay(2, 10, 20, share(4, 100, None))]), None);
         for (other, word) in [
             (share(2, 10, None), "5 processors"),
             (share(1, 51, None), "101 MB"),
             (share(1, 10, any(2)), "3 devices"),
             (share(1, 10, typed("a", 1)), "2 devices of type a"),
         ] {
-            let told = told(&[stay(1, 0, 10, share(3, 50, typed("a", 1))), stay(2, 9, 20, other)]);
+            let told = overfull_of(&[stay(1, 0, 10, share(3, 50, typed("a", 1))), stay(2, 9, 20, other)]);
             assert!(told.as_ref().is_some_and(|text| text.ends_with(word)), "{word}: {told:?}");
         }
         let alone = Stay { alone: true, ..stay(3, 5, 6, share(1, 1, None)) };
-        assert!(told(&[stay(1, 0, 10, share(1, 1, None)), alone]).is_some_and(|text| text.contains("alone")));
+        assert!(overfull_of(&[stay(1, 0, 10, share(1, 1, None)), alone]).is_some_and(|text| text.contains("alone")));
     }
 }

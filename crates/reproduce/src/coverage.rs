@@ -355,8 +355,8 @@ mod tests {
             Workload::new(Machine::new(4), all, (0..jobs).map(truth).collect(), Provenance::default())
                 .expect("possible")
         };
-        let made = draw_weeks(&workload(601), 4, 7).expect("three whole weeks");
-        assert_eq!((made.len(), made.jobs()[200].submit), (800, Time(Span::WEEK.0)));
+        let weeks = draw_weeks(&workload(601), 4, 7).expect("three whole weeks");
+        assert_eq!((weeks.len(), weeks.jobs()[200].submit), (800, Time(Span::WEEK.0)));
         let error = draw_weeks(&workload(1), 4, 7).expect_err("one job").to_string();
         assert!(error.contains("no whole week"), "{error}");
     }

@@ -112,8 +112,9 @@ mod tests {
                 assert_eq!(feature.command.matches('\'').count() % 2, 0, "{}", feature.name);
                 for word in feature.split_words() {
                     let Some((_, id)) = word.split_once('$') else { continue };
-                    let known = ["LOGS", "OUT"].iter().any(|name| id.starts_with(name)) || study.find_log(id).is_some();
-                    assert!(known, "{}: {word}", feature.name);
+                    let is_known =
+                        ["LOGS", "OUT"].iter().any(|name| id.starts_with(name)) || study.find_log(id).is_some();
+                    assert!(is_known, "{}: {word}", feature.name);
                 }
             }
         }

@@ -32,8 +32,9 @@ fn log(load: f64, jobs: u32, seed: u64) -> Vec<PairedChange> {
     let easy: PolicySpec = "easy".parse().expect("a policy");
     let after = |changes: &str| {
         let list = changes.parse().unwrap_or_else(|error| panic!("{error}"));
-        let applied = apply_changes(&premises, &list, &|_| Ok(Time(0)), 1).unwrap_or_else(|error| panic!("{error}"));
-        waits(&applied, &easy)
+        let change_result =
+            apply_changes(&premises, &list, &|_| Ok(Time(0)), 1).unwrap_or_else(|error| panic!("{error}"));
+        waits(&change_result, &easy)
     };
     let before = after("none");
     let periods = Periods::from_submits(premises.workload.submit_range().expect("jobs"), false);

@@ -568,9 +568,9 @@ mod tests {
         let mut simulation =
             Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
         while watch.start.is_none() && simulation.step(&mut watch).expect("sound") {}
-        let told = watch
+        let alternatives = watch
             .explain_wait(&[(JobWhatIf::Procs(1), Some(Time(10))), (JobWhatIf::Estimate(Span(50)), Some(Time(100)))]);
-        let told = told.expect("it waited");
+        let told = alternatives.expect("it waited");
         assert_eq!((told.wait, told.parts.len()), (90, 1));
         let part = &told.parts[0];
         // One processor is free from 10 to 20 and from 70 to 100.

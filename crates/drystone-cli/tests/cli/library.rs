@@ -32,7 +32,7 @@ fn a_run_in_memory_writes_what_the_command_writes() {
         assert_eq!(run.rows().len(), 400);
     }
     let options = words(&["--policy=easy", "--policy=fcfs", "--confidence=0.9"]);
-    let compared = LibraryComparison::from_input(&input, &options, &never).expect("sound").expect("whole").what;
+    let comparison = LibraryComparison::from_input(&input, &options, &never).expect("sound").expect("whole").what;
     let told = folder.run(&[
         "compare",
         "-w",
@@ -46,7 +46,7 @@ fn a_run_in_memory_writes_what_the_command_writes() {
         "--format",
         "json",
     ]);
-    assert_eq!(compared.results().expect("results").data, told.json());
+    assert_eq!(comparison.results().expect("results").data, told.json());
 }
 
 #[test]

@@ -39,9 +39,9 @@ fn outages_move_with_the_submits() {
     assert_eq!(at(&["--shift"]), ["1,0,500,600"]);
     assert_eq!(at(&["--load", "2", "--shift"]), ["1,0,250,350"]);
     let args = ["compare", "-w", "log.swf", "-p", "easy", "-p", "fcfs", "--loads", "1,2", "--outages", "outages.csv"];
-    let compared = folder.run(&[&args[..], &["--format", "json", "--quiet"]].concat()).json();
+    let comparison = folder.run(&[&args[..], &["--format", "json", "--quiet"]].concat()).json();
     let waits: Vec<Option<f64>> =
-        compared["loads"].as_array().expect("points").iter().map(|point| point["wait"].as_f64()).collect();
+        comparison["loads"].as_array().expect("points").iter().map(|point| point["wait"].as_f64()).collect();
     assert_eq!(waits, [500.0, 500.0, 250.0, 250.0].map(Some));
 }
 

@@ -160,7 +160,7 @@ fn report(site: &Site, answers: &BTreeMap<String, FirstAnswer>) {
         .collect();
     let rest = ["Dependency", "JobArrayTaskLimit"];
     let is_at_limit = |answer: &FirstAnswer| answer.reason.starts_with("QOS") || answer.reason.starts_with("Assoc");
-    let (mut all, mut soon_at_limit) = ((0_u32, 0_u32), 0);
+    let (mut answer_counts, mut soon_at_limit) = ((0_u32, 0_u32), 0);
     for (class, belongs) in [
         ("all", &(|_: &FirstAnswer| true) as &dyn Fn(&FirstAnswer) -> bool),
         ("at a limit", &is_at_limit),
@@ -192,7 +192,7 @@ fn report(site: &Site, answers: &BTreeMap<String, FirstAnswer>) {
              {late_passes} of them later than 10 s; median error {median} s"
         );
         match class {
-            "all" => all = (count, inside90),
+            "all" => answer_counts = (count, inside90),
             "at a limit" => soon_at_limit = next_pass,
             _ => {}
         }
@@ -205,8 +205,8 @@ fn report(site: &Site, answers: &BTreeMap<String, FirstAnswer>) {
     // Answers of some minutes are right or wrong together: by the autocorrelation of their levels,
     // 300 of half an hour are worth 20 to 30, and two standard errors are 11 to 13 points. Nearly
     // all inside means intervals several times too wide. Fewer answers say nothing.
-    let share = f64::from(all.1) / f64::from(all.0).max(1.0);
-    let is_sound = all.0 < FEWEST_JUDGED || (0.79..=0.98).contains(&share);
-    assert!(is_sound, "{share:.3} of {} answers lie within their 90 %", all.0);
+    let share = f64::from(answer_counts.1) / f64::from(answer_counts.0).max(1.0);
+    let is_sound = answer_counts.0 < FEWEST_JUDGED || (0.79..=0.98).contains(&share);
+    assert!(is_sound, "{share:.3} of {} answers lie within their 90 %", answer_counts.0);
     assert_eq!(soon_at_limit, 0, "answers at a limit that say: at the next pass");
 }

@@ -171,8 +171,8 @@ fn arrays_stay_whole() {
     until("its tasks wait", || site.published()["jobs"]["waiting"] == 500);
     daemon.signal("-TERM");
     daemon.end();
-    let listed = site.cluster.command_output("squeue", &["-h", "-a", "--array-unique", "-t", "pending", "-o", "%A"]);
-    assert_eq!(listed.lines().count(), 1, "{listed}");
+    let listing = site.cluster.command_output("squeue", &["-h", "-a", "--array-unique", "-t", "pending", "-o", "%A"]);
+    assert_eq!(listing.lines().count(), 1, "{listing}");
     assert_eq!(site.states().values().filter(|state| *state == "held").count(), 0);
 }
 
@@ -202,13 +202,13 @@ fn order_stays() {
             let output = site.run(&["live", "hand-back"]);
             assert!(output.contains(&format!("1 job stays held by its user: {early}")), "{output}");
         }
-        let listed = site.cluster.command_output("squeue", &["-h", "-t", "pending", "--sort=-p,i", "-o", "%A %Q"]);
-        let numbers: Vec<u64> = listed
+        let listing = site.cluster.command_output("squeue", &["-h", "-t", "pending", "--sort=-p,i", "-o", "%A %Q"]);
+        let numbers: Vec<u64> = listing
             .lines()
             .filter_map(|line| line.strip_suffix(" 0").is_none().then(|| line.split(' ').next()?.parse().ok())?)
             .collect();
         let expected: Vec<u64> = waiting.iter().copied().chain([array, last]).collect();
-        assert_eq!(numbers, expected, "{stop}: {listed}");
+        assert_eq!(numbers, expected, "{stop}: {listing}");
         let show = |job: u64| site.cluster.command_output("scontrol", &["show", "job", &job.to_string()]);
         for job in [running, waiting[0], array] {
             assert!(!show(job).contains("drystone:"), "{stop}: {}", show(job));

@@ -175,7 +175,7 @@ fn overtaken(policy: &str) {
         site.await_state(short, &["R"]);
     }
     let wide = site.submit_with(8, 2, 1, &["-N", "2", "--ntasks-per-node=4"]);
-    let (since, submitted) = (Instant::now(), drystone_live::clock::unix_seconds());
+    let (since, submit_time) = (Instant::now(), drystone_live::clock::unix_seconds());
     let mut small = Vec::new();
     while site.state(wide) == "held" && since.elapsed() < Duration::from_secs(100) {
         // Longer than the time that is kept, so that each would be in the way on n2 or n3.
@@ -184,7 +184,7 @@ fn overtaken(policy: &str) {
     }
     site.await_state(wide, &["R", "CG", "CD"]);
     // As Slurm has it: the loop looks every six seconds.
-    let waited = times(&site)[&wide.to_string()].0 - submitted;
+    let waited = times(&site)[&wide.to_string()].0 - submit_time;
     let tries = decided(&site, wide);
     println!("started after {waited} s, decided {tries} times; {} small jobs came meanwhile", small.len());
     let jobs = || site.cluster.command_output("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %S %e %N"]);

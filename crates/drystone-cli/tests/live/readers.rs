@@ -85,9 +85,9 @@ fn by_the_group() {
         let output = as_member(NOBODY, "head", &["-c", "1", &path.display().to_string()])?;
         Some(output.status.success())
     };
-    let all: Vec<PathBuf> = files(home.state_folder()).into_iter().chain(files(&run)).collect();
-    assert!(all.contains(&old) && all.contains(&home.status_path()), "{all:?}");
-    for path in all.iter().filter(|path| **path != socket) {
+    let paths: Vec<PathBuf> = files(home.state_folder()).into_iter().chain(files(&run)).collect();
+    assert!(paths.contains(&old) && paths.contains(&home.status_path()), "{paths:?}");
+    for path in paths.iter().filter(|path| **path != socket) {
         let Some(can_read) = can_read(path) else { return };
         // Names of partitions, users and processes are no secrets; jobs are.
         let text = String::from_utf8_lossy(&std::fs::read(path).expect("root reads it")).into_owned();

@@ -341,8 +341,8 @@ fn soak() {
         mend([&ours, &peer], &jobs, &mut released);
         oldest = oldest.max(ours.silence().unwrap_or(0));
         if begun.elapsed() >= next_fault {
-            let (from, drawn) = (drystone_live::clock::unix_seconds(), dice.roll(5));
-            let kind = plan.kind.unwrap_or(drawn);
+            let (from, roll) = (drystone_live::clock::unix_seconds(), dice.roll(5));
+            let kind = plan.kind.unwrap_or(roll);
             fault(kind, [&mut ours, &mut peer], &mut daemon);
             println!("{} s: fault {kind}, {} jobs so far", begun.elapsed().as_secs(), jobs.len());
             faults.push((from, drystone_live::clock::unix_seconds() + SHADOW));

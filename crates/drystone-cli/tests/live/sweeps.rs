@@ -107,8 +107,8 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     // `late` stays stopped until Slurm's limit wakes it to end it.
     let state = |task: u32| {
         let id = format!("{job}_{task}");
-        let all = cluster.command_output("squeue", &["-h", "-t", "all", "-o", "%T", "-j", &id]);
-        all.trim().to_string()
+        let states = cluster.command_output("squeue", &["-h", "-t", "all", "-o", "%T", "-j", &id]);
+        states.trim().to_string()
     };
     // Slurm lets what it requeues wait for two minutes; the test does not.
     let hurry = |task: u32| {

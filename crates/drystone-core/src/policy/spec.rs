@@ -308,10 +308,10 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut all = policy_names();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), policy_names().len());
+        let mut names = policy_names();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), policy_names().len());
     }
 
     #[test]

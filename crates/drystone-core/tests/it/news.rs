@@ -155,8 +155,8 @@ impl Cluster {
         let offline = view.outlook().map(|o| o.offline_processors().clone()).unwrap_or_default();
         let live = |id: &&JobId| self.phase(**id) == Phase::Running;
         let busy = ProcSet::union_of(self.jobs.iter().filter(live).filter_map(|&id| view.job_processors(id)));
-        let named = self.jobs.iter().filter(live).all(|&id| view.job_processors(id).is_some());
-        let used: u32 = match named {
+        let processor_count = self.jobs.iter().filter(live).all(|&id| view.job_processors(id).is_some());
+        let used: u32 = match processor_count {
             true => busy.union(&offline).len(),
             false => self.jobs.iter().filter(live).map(|&id| view.job(id).procs).sum(),
         };

@@ -58,8 +58,8 @@ fn an_expected_return_is_planned_for() {
     for policy in ["easy", "easy(backfill=sjf)", "conservative"] {
         let blind = spans(policy, &jobs, vec![drain()]);
         assert_eq!(blind, [Some((0, 100)), Some((160, 220)), Some((100, 160))], "{policy}");
-        let told = spans(policy, &jobs, vec![drain().with_expected_end(Time(150))]);
-        assert_eq!(told, [Some((0, 100)), Some((150, 210)), Some((210, 270))], "{policy}");
+        let announced_spans = spans(policy, &jobs, vec![drain().with_expected_end(Time(150))]);
+        assert_eq!(announced_spans, [Some((0, 100)), Some((150, 210)), Some((210, 270))], "{policy}");
     }
 }
 
@@ -132,8 +132,8 @@ fn a_failure_sends_jobs_back() {
 fn a_failure_may_lose_jobs() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100), (1, 4, 10, 10)]);
     for policy in ALL {
-        let lost = named(2..4, 50, 80).with_hit(OutageHit::Lose);
-        let told = simulate(policy, &jobs, &outages(&jobs, vec![lost]), false).expect("sound");
+        let lossy_outage = named(2..4, 50, 80).with_hit(OutageHit::Lose);
+        let told = simulate(policy, &jobs, &outages(&jobs, vec![lossy_outage]), false).expect("sound");
         assert!(told.words.contains(&"50 lose 1 after 50".to_string()), "{policy}: {:?}", told.words);
         assert_eq!(told.schedule.spans[0], Some((Time(0), Time(100))), "{policy}");
         assert_eq!((told.schedule.spans[1], told.schedule.spans[2]), (None, Some((Time(100), Time(110)))), "{policy}");
@@ -210,8 +210,9 @@ fn a_return_that_is_late_is_waited_for() {
 fn what_can_never_run_is_an_error() {
     let jobs = workload(4, &[(10, 4, 50, 50)]);
     for policy in every() {
-        let gone = Outage::new_failure(Which::Count(1), Time(0), None);
-        let error = simulate(policy, &jobs, &outages(&jobs, vec![gone]), false).err().map(|e| e.to_string());
+        let permanent_failure = Outage::new_failure(Which::Count(1), Time(0), None);
+        let error =
+            simulate(policy, &jobs, &outages(&jobs, vec![permanent_failure]), false).err().map(|e| e.to_string());
         let words =
             "only 3 of 4 processors are up in the end: job 1, submitted at 10 s, needs 4 and waits for ever (1 in all)";
         assert!(error.as_deref().is_some_and(|e| e.starts_with(words)), "{policy}: {error:?}");

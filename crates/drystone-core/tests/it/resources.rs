@@ -131,11 +131,11 @@ fn counts_survive_a_saved_state() {
 #[test]
 fn demands_beyond_the_machine_are_refused() {
     let mut session = session(&[]);
-    let refused = session.note_arrival(Time(0), &job(3), None).expect_err("3 of 2 GPUs");
-    assert_eq!(refused.to_string(), "the job asks for 3 of `gpu`; the machine has 2");
+    let error = session.note_arrival(Time(0), &job(3), None).expect_err("3 of 2 GPUs");
+    assert_eq!(error.to_string(), "the job asks for 3 of `gpu`; the machine has 2");
     let mut plain = Session::new(Machine::new(10), scheduler());
-    let refused = plain.note_arrival(Time(0), &job(1), None).expect_err("no resources at all");
-    assert!(refused.to_string().contains("of which the machine has none"), "{refused}");
+    let error = plain.note_arrival(Time(0), &job(1), None).expect_err("no resources at all");
+    assert!(error.to_string().contains("of which the machine has none"), "{error}");
 }
 
 fn workload(demand: u32, table: Option<Arc<ResourceTable>>) -> Result<Workload, String> {

@@ -583,20 +583,24 @@ mod tests {
     fn equal_demands_have_one_number_and_none_is_0() {
         let (mut builder, gpu, mem) = table();
         assert_eq!(builder.intern_demand(Demand::default()), Ok(DemandId::NONE));
-        let one = builder.intern_demand(Demand::from_totals([(mem, 5), (gpu, 1)])).expect("known resources");
-        assert_eq!(builder.intern_demand(Demand::from_totals([(gpu, 1), (mem, 2), (mem, 3)])), Ok(one));
+        let plain_id = builder.intern_demand(Demand::from_totals([(mem, 5), (gpu, 1)])).expect("known resources");
+        assert_eq!(builder.intern_demand(Demand::from_totals([(gpu, 1), (mem, 2), (mem, 3)])), Ok(plain_id));
         assert_eq!(builder.intern_demand(Demand::from_totals([(gpu, 0)])), Ok(DemandId::NONE));
         let shaped = Demand { totals: vec![], shape: Some(NodeShape { exclusive: true, ..NodeShape::default() }) };
-        let shaped = builder.intern_demand(shaped).expect("no resources");
-        assert_ne!(shaped, DemandId::NONE);
+        let shaped_id = builder.intern_demand(shaped).expect("no resources");
+        assert_ne!(shaped_id, DemandId::NONE);
         let mut again = ResourceTableBuilder::from(builder.table());
-        assert_eq!(again.intern_demand(Demand::from_totals([(gpu, 1), (mem, 5)])), Ok(one));
+        assert_eq!(again.intern_demand(Demand::from_totals([(gpu, 1), (mem, 5)])), Ok(plain_id));
         let table = builder.finish();
-        assert_eq!(table.demand_totals(one), [(gpu, 1), (mem, 5)]);
+        assert_eq!(table.demand_totals(plain_id), [(gpu, 1), (mem, 5)]);
         assert!(
-            table.demand_totals(shaped).is_empty() && table.node_shape(shaped).is_some_and(|shape| shape.exclusive)
+            table.demand_totals(shaped_id).is_empty()
+                && table.node_shape(shaped_id).is_some_and(|shape| shape.exclusive)
         );
-        assert_eq!(table.find_demand(one).map(|demand| (demand.amount_of(gpu), demand.amount_of(mem))), Some((1, 5)));
+        assert_eq!(
+            table.find_demand(plain_id).map(|demand| (demand.amount_of(gpu), demand.amount_of(mem))),
+            Some((1, 5))
+        );
     }
 
     #[test]

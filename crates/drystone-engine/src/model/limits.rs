@@ -251,15 +251,15 @@ mod tests {
             limits.add_limit(JobLimit { reason, of, family, most: 4 });
         }
         let claim = |limit| LimitClaim { limit, amount: 1, binds: true };
-        let all = limits.intern_claims(vec![claim(0), claim(1)]);
+        let claim_set = limits.intern_claims(vec![claim(0), claim(1)]);
         let (first, second) = (limits.intern_claims(vec![claim(0)]), limits.intern_claims(vec![claim(1)]));
-        limits.bind_job(JobId(0), all);
+        limits.bind_job(JobId(0), claim_set);
         limits.bind_job(JobId(1), first);
         limits.bind_job(JobId(2), second);
-        let shared = limits.shared_across(|job| job.index() % 2);
-        assert_eq!(shared.job_claims(JobId(0)), [claim(0)]);
-        assert_eq!(shared.job_claims(JobId(1)), [claim(0)]);
-        assert!(shared.job_claims(JobId(2)).is_empty() && shared.set_of(JobId(2)).is_none());
+        let part_limits = limits.shared_across(|job| job.index() % 2);
+        assert_eq!(part_limits.job_claims(JobId(0)), [claim(0)]);
+        assert_eq!(part_limits.job_claims(JobId(1)), [claim(0)]);
+        assert!(part_limits.job_claims(JobId(2)).is_empty() && part_limits.set_of(JobId(2)).is_none());
         // Unless no policy keeps them.
         assert!(limits.kept_for_all().is_empty());
         limits.keep_for_all(1);

@@ -9,25 +9,25 @@ use std::sync::Arc;
 fn played(envs: usize, threads: usize, options: &EnvOptions, steps: usize, watch: usize) -> Vec<String> {
     let workloads = [log(64, 1_200, 0.95, 8)];
     let mut all = VecEnv::new(&workloads, envs, options, threads).expect("options");
-    let mut seen = all.make_buffers();
+    let mut observations = all.make_buffers();
     let width = options.action_count();
-    all.reset(Some(3), None, &mut seen.borrow_arrays()).expect("arrays");
+    all.reset(Some(3), None, &mut observations.borrow_arrays()).expect("arrays");
     let mut choices: Vec<Arbitrary> = (0..envs as u64).map(Arbitrary).collect();
     let mut told = Vec::new();
     for _ in 0..steps {
         let actions: Vec<i64> = choices
             .iter_mut()
-            .zip(seen.mask.chunks(width))
+            .zip(observations.mask.chunks(width))
             .map(|(choice, mask)| if mask.contains(&true) { choice.of(mask) as i64 } else { 0 })
             .collect();
-        all.step(&actions, &mut seen.borrow_arrays()).expect("a step");
+        all.step(&actions, &mut observations.borrow_arrays()).expect("a step");
         let rows = options.window as usize * options.observation.row_width();
         told.push(format!(
             "{:?} {:?} {} {:?}",
-            &seen.jobs[watch * rows..(watch + 1) * rows],
-            &seen.machine[watch * 7..(watch + 1) * 7],
-            seen.reward[watch],
-            seen.finished[watch]
+            &observations.jobs[watch * rows..(watch + 1) * rows],
+            &observations.machine[watch * 7..(watch + 1) * 7],
+            observations.reward[watch],
+            observations.finished[watch]
         ));
     }
     told
@@ -60,14 +60,14 @@ fn dense_rewards_sum_to_the_sparse_one() {
         let options = EnvOptions { jobs: 30, window: 8, dense, rows: Rows::Shortest, ..EnvOptions::default() };
         let workloads = [log(64, 800, 1.0, 9)];
         let mut envs = VecEnv::new(&workloads, 2, &options, 1).expect("options");
-        let mut seen = envs.make_buffers();
-        envs.reset(Some(5), None, &mut seen.borrow_arrays()).expect("arrays");
+        let mut observations = envs.make_buffers();
+        envs.reset(Some(5), None, &mut observations.borrow_arrays()).expect("arrays");
         let (mut sums, mut done) = (vec![0.0], 0);
         while done < 4 {
-            envs.step(&[0, 0], &mut seen.borrow_arrays()).expect("a step");
-            *sums.last_mut().expect("one") += f64::from(seen.reward[0]);
-            if seen.terminated[0] {
-                let finished = seen.finished[0].clone().expect("over");
+            envs.step(&[0, 0], &mut observations.borrow_arrays()).expect("a step");
+            *sums.last_mut().expect("one") += f64::from(observations.reward[0]);
+            if observations.terminated[0] {
+                let finished = observations.finished[0].clone().expect("over");
                 let last = *sums.last().expect("one");
                 assert!((finished.reward - last).abs() < 1e-3 * last.abs(), "{finished:?} {last}");
                 sums.push(0.0);
@@ -94,9 +94,9 @@ fn observations_do_not_change_with_the_future() {
     let first = |workload: &Arc<drystone::model::Workload>, observation: &Observation| {
         let options = EnvOptions { jobs: 30, window: 8, observation: observation.clone(), ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(workload), 1, &options, 1).expect("options");
-        let mut seen = envs.make_buffers();
-        envs.reset(Some(5), None, &mut seen.borrow_arrays()).expect("arrays");
-        seen.jobs.clone()
+        let mut observations = envs.make_buffers();
+        envs.reset(Some(5), None, &mut observations.borrow_arrays()).expect("arrays");
+        observations.jobs.clone()
     };
     let all =
         ["present", "wait", "prediction", "estimate", "procs", "fits", "area", "user", "clipped_wait", "clipped_procs"];
@@ -129,16 +129,16 @@ fn warm_episodes_begin_where_the_policy_left_the_machine() {
         ..EnvOptions::default()
     };
     let mut envs = VecEnv::new(std::slice::from_ref(&workload), 64, &options, 1).expect("options");
-    let mut seen = envs.make_buffers();
-    envs.reset(Some(12), None, &mut seen.borrow_arrays()).expect("arrays");
-    let before = (seen.machine.clone(), seen.jobs.clone());
+    let mut observations = envs.make_buffers();
+    envs.reset(Some(12), None, &mut observations.borrow_arrays()).expect("arrays");
+    let before = (observations.machine.clone(), observations.jobs.clone());
     // Plays each to its end to learn which jobs it had.
     let mut firsts = vec![None; 64];
     while firsts.iter().any(Option::is_none) {
         let pick = |mask: &[bool]| mask.iter().position(|can| *can).unwrap_or(0) as i64;
-        let actions: Vec<i64> = seen.mask.chunks(65).map(pick).collect();
-        envs.step(&actions, &mut seen.borrow_arrays()).expect("a step");
-        for (first, finished) in firsts.iter_mut().zip(&seen.finished) {
+        let actions: Vec<i64> = observations.mask.chunks(65).map(pick).collect();
+        envs.step(&actions, &mut observations.borrow_arrays()).expect("a step");
+        for (first, finished) in firsts.iter_mut().zip(&observations.finished) {
             *first = first.or(finished.as_ref().map(|finished| finished.first as usize));
         }
     }
@@ -165,12 +165,12 @@ fn splits_keep_episodes_apart() {
         let options =
             EnvOptions { jobs: 50, window: 8, split: std::iter::once(from..to).collect(), ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(&workload), 16, &options, 1).expect("options");
-        let mut seen = envs.make_buffers();
-        envs.reset(Some(1), None, &mut seen.borrow_arrays()).expect("arrays");
+        let mut observations = envs.make_buffers();
+        envs.reset(Some(1), None, &mut observations.borrow_arrays()).expect("arrays");
         let mut done = 0;
         while done < 100 {
-            envs.step(&[0; 16], &mut seen.borrow_arrays()).expect("a step");
-            for finished in seen.finished.iter().flatten() {
+            envs.step(&[0; 16], &mut observations.borrow_arrays()).expect("a step");
+            for finished in observations.finished.iter().flatten() {
                 assert!((from..=to - 50).contains(&finished.first), "{finished:?}");
                 done += 1;
             }
@@ -189,12 +189,12 @@ fn modes_of_reset() {
     let play = |autoreset: Autoreset| {
         let options = EnvOptions { jobs: 5, window: 4, autoreset, ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(&workload), 1, &options, 1).expect("options");
-        let mut seen = envs.make_buffers();
-        envs.reset(Some(1), None, &mut seen.borrow_arrays()).expect("arrays");
-        while !seen.terminated[0] {
-            envs.step(&[0], &mut seen.borrow_arrays()).expect("a step");
+        let mut observations = envs.make_buffers();
+        envs.reset(Some(1), None, &mut observations.borrow_arrays()).expect("arrays");
+        while !observations.terminated[0] {
+            envs.step(&[0], &mut observations.borrow_arrays()).expect("a step");
         }
-        (envs, seen)
+        (envs, observations)
     };
     let (mut envs, mut seen) = play(Autoreset::NextStep);
     assert!(!seen.mask.contains(&true), "nothing can be done at the end");
@@ -218,28 +218,31 @@ fn what_is_wrong_is_said() {
     let workload = [log(64, 100, 0.9, 15)];
     let options = EnvOptions { jobs: 10, window: 4, ..EnvOptions::default() };
     let mut envs = VecEnv::new(&workload, 2, &options, 1).expect("options");
-    let mut seen = envs.make_buffers();
+    let mut observations = envs.make_buffers();
     let error = |result: Result<(), EnvError>| result.expect_err("refused").to_string();
     assert_eq!(
-        error(envs.step(&[0, 0], &mut seen.borrow_arrays())),
+        error(envs.step(&[0, 0], &mut observations.borrow_arrays())),
         "environment 0 was never reset: call reset before step"
     );
-    envs.reset(Some(1), None, &mut seen.borrow_arrays()).expect("arrays");
-    assert_eq!(error(envs.step(&[0], &mut seen.borrow_arrays())), "actions: 1 values, expected 2");
-    assert_eq!(error(envs.step(&[0, 4], &mut seen.borrow_arrays())), "environment 1: 4 is no action; expected 0 to 3");
+    envs.reset(Some(1), None, &mut observations.borrow_arrays()).expect("arrays");
+    assert_eq!(error(envs.step(&[0], &mut observations.borrow_arrays())), "actions: 1 values, expected 2");
     assert_eq!(
-        error(envs.step(&[-1, 0], &mut seen.borrow_arrays())),
+        error(envs.step(&[0, 4], &mut observations.borrow_arrays())),
+        "environment 1: 4 is no action; expected 0 to 3"
+    );
+    assert_eq!(
+        error(envs.step(&[-1, 0], &mut observations.borrow_arrays())),
         "environment 0: -1 is no action; expected 0 to 3"
     );
     let mut short = Vec::new();
-    let parts = EnvArrays { jobs: &mut short, ..seen.borrow_arrays() };
+    let parts = EnvArrays { jobs: &mut short, ..observations.borrow_arrays() };
     let mut parts = parts;
     assert_eq!(error(envs.step(&[0, 0], &mut parts)), "jobs: 0 values, expected 48");
     // An impossible action does nothing and is counted.
-    let before = seen.jobs.clone();
-    let row = seen.mask[..4].iter().position(|can| !can).expect("few jobs wait") as i64;
-    envs.step(&[row, 0], &mut seen.borrow_arrays()).expect("a step");
-    assert_eq!(before[..24], seen.jobs[..24]);
+    let before = observations.jobs.clone();
+    let row = observations.mask[..4].iter().position(|can| !can).expect("few jobs wait") as i64;
+    envs.step(&[row, 0], &mut observations.borrow_arrays()).expect("a step");
+    assert_eq!(before[..24], observations.jobs[..24]);
     for (options, part) in [
         (EnvOptions { jobs: 0, ..EnvOptions::default() }, "at least 1 job"),
         (EnvOptions { window: 0, ..EnvOptions::default() }, "0 rows"),

@@ -78,14 +78,18 @@ fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
     let (observation, mut agent) = shortest();
     let options = EnvOptions { jobs: 600, window: 600, observation, ..EnvOptions::default() };
     let mut envs = VecEnv::new(&[Arc::clone(&workload)], 1, &options, 1).expect("options");
-    let mut seen = envs.make_buffers();
-    envs.reset(Some(1), None, &mut seen.borrow_arrays()).expect("arrays");
-    while !seen.terminated[0] {
-        let shown = drystone_env::ObservationShape { jobs: &seen.jobs, machine: &seen.machine, mask: &seen.mask };
+    let mut observations = envs.make_buffers();
+    envs.reset(Some(1), None, &mut observations.borrow_arrays()).expect("arrays");
+    while !observations.terminated[0] {
+        let shown = drystone_env::ObservationShape {
+            jobs: &observations.jobs,
+            machine: &observations.machine,
+            mask: &observations.mask,
+        };
         let action = agent.choose_action(shown).expect("a row");
-        envs.step(&[action as i64], &mut seen.borrow_arrays()).expect("a step");
+        envs.step(&[action as i64], &mut observations.borrow_arrays()).expect("a step");
     }
-    let finished = seen.finished[0].clone().expect("the episode is over");
+    let finished = observations.finished[0].clone().expect("the episode is over");
     let (_, agent) = shortest();
     let schedule = learned(&workload, &options, agent);
     let mut sums = [0.0; Measure::ALL.len()];
@@ -100,5 +104,5 @@ fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
         let expected = sums[at] / 600.0;
         assert!((finished.means[at] - expected).abs() <= 1e-9 * expected.abs(), "{measure}: {finished:?}");
     }
-    assert!((f64::from(seen.reward[0]) + finished.means[3]).abs() < 1e-3 * finished.means[3]);
+    assert!((f64::from(observations.reward[0]) + finished.means[3]).abs() < 1e-3 * finished.means[3]);
 }

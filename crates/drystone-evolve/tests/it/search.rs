@@ -45,9 +45,9 @@ fn a_search_is_determined_by_its_seed() {
     assert_eq!(searched(&ground, 3, 3), whole);
     let before = serde_json::to_string(&searched(&ground, 2, 2)).expect("a state can be saved");
     let resumed = EvolveSearch::new(&ground, settings(), 2, "test".to_string());
-    let mut resumed = resumed.resume_from(&before).expect("the same search");
-    resumed.breed_generation(&AtomicBool::new(false)).expect("no failure").expect("not stopped");
-    assert_eq!(*resumed.state(), whole);
+    let mut second_search = resumed.resume_from(&before).expect("the same search");
+    second_search.breed_generation(&AtomicBool::new(false)).expect("no failure").expect("not stopped");
+    assert_eq!(*second_search.state(), whole);
     // What it began with is among what it keeps, or something better is.
     let fcfs = ground.score_formula("s", &AtomicBool::new(false)).expect("no failure").expect("not stopped");
     assert!(whole.population[0].score.quality <= fcfs.quality);
@@ -60,12 +60,12 @@ fn a_search_is_determined_by_its_seed() {
 #[test]
 fn several_logs_count_alike() {
     let length = WorkloadLength::Span(Span(4 * Span::WEEK.0));
-    let other =
+    let changed_search =
         generate_workload(&Params { length, load: Some(0.7), seed: 8, ..Params::new(32, 1) }).expect("good parameters");
     let (first, guard) = (workload(), "wait_max<=0.8*easy");
     let parsed: ObjectiveGuard = guard.parse().expect(guard);
-    let grounds = [ground(&first, Some(guard)), ground(&other, Some(guard))];
-    let both = ground(&first, Some(guard)).with_log(&other, PARTS, Some(&parsed)).expect("long enough");
+    let grounds = [ground(&first, Some(guard)), ground(&changed_search, Some(guard))];
+    let both = ground(&first, Some(guard)).with_log(&changed_search, PARTS, Some(&parsed)).expect("long enough");
     assert_eq!(both.jobs(), grounds.iter().map(ChoiceGround::jobs).sum::<usize>());
     let score = |ground: &ChoiceGround, formula: &str| {
         ground.score_formula(formula, &AtomicBool::new(false)).expect("no failure").expect("not stopped")
@@ -124,8 +124,8 @@ fn no_named_order_is_better_on_the_chosen_weeks() {
         search.polish_front(&stop).expect("no failure").expect("not stopped");
         let best = search.state().front.last().expect("a formula").score;
         for order in NAMED.iter().filter(|order| order.name != "site") {
-            let named = ground.score_formula(order.name, &stop).expect("no failure").expect("not stopped");
-            assert!(best.compare(&named).is_le(), "{}: {best:?} {named:?}", order.name);
+            let score = ground.score_formula(order.name, &stop).expect("no failure").expect("not stopped");
+            assert!(best.compare(&score).is_le(), "{}: {best:?} {score:?}", order.name);
         }
     }
 }

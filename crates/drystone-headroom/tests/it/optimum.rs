@@ -26,15 +26,15 @@ fn no_floor_is_above_the_optimum() {
             assert!(value <= best * (1.0 + 1e-9) + 1e-9, "{what} {value} above {best}, seed {seed}: {instance:?}");
         };
         for (at, relaxation) in [Relaxation::Seconds, Relaxation::Windows].into_iter().enumerate() {
-            let found = ascend_prices(&instance, &schedule, &quick(relaxation, delta), &|_| true);
-            below(found.value, "ascent");
-            let floor = found.certify_floor(&instance).floor_value();
+            let ascent = ascend_prices(&instance, &schedule, &quick(relaxation, delta), &|_| true);
+            below(ascent.value, "ascent");
+            let floor = ascent.certify_floor(&instance).floor_value();
             below(floor, "certificate");
             // With any seconds the certificate chooses thresholds of its own.
             if relaxation == Relaxation::Windows {
                 assert!(
-                    (floor - found.value.max(0.0)).abs() <= 1e-6 * found.value.abs().max(1e-3),
-                    "{floor} {found:?}"
+                    (floor - ascent.value.max(0.0)).abs() <= 1e-6 * ascent.value.abs().max(1e-3),
+                    "{floor} {ascent:?}"
                 );
             }
             if best > 0.0 {

@@ -59,8 +59,8 @@ fn no_policy_beats_its_floor() {
                     assert_eq!(case.count_differing(&rows), 0, "{policy}");
                     let suspends = rows.iter().any(|row| row.suspensions > 0);
                     let floor = if suspends { seconds } else { windows };
-                    let judged = case.judge_schedule(&rows);
-                    assert!(judged >= floor, "{policy} {judged} beats {floor} by {measure:?}");
+                    let judgement = case.judge_schedule(&rows);
+                    assert!(judgement >= floor, "{policy} {judgement} beats {floor} by {measure:?}");
                     compared += 1;
                 }
             }
@@ -110,16 +110,19 @@ fn floors_hold_where_more_happens() {
                 let rows = rows(policy, &workload, &outages);
                 assert_eq!(case.count_differing(&rows), 0, "{policy}");
                 let suspends = rows.iter().any(|row| row.suspensions > 0);
-                let (judged, floor) = (case.judge_schedule(&rows), if suspends { seconds } else { windows });
-                assert!(judged >= floor, "{policy} {judged} beats {floor} by {measure:?}, seed {seed}");
+                let (judgement, floor) = (case.judge_schedule(&rows), if suspends { seconds } else { windows });
+                assert!(judgement >= floor, "{policy} {judgement} beats {floor} by {measure:?}, seed {seed}");
             }
             if let Some(begin) = case.extract_starts(&easy).or_else(|| case.plain_schedule(&easy)) {
                 let how = HeadroomSearch { limit: TimeLimit::Trials(2_000), ..HeadroomSearch::default() };
-                let found = search_schedule(&case.instance, &begin, &how, &|_| true).expect("feasible");
-                let found_rows = case.schedule_rows(&easy, &found.schedule);
-                let judged = case.judge_schedule(&found_rows);
-                assert!((judged - case.mean_measure(found.cost)).abs() <= 1e-6 * judged.max(1.0), "{judged} {found:?}");
-                assert!(judged >= windows);
+                let solution = search_schedule(&case.instance, &begin, &how, &|_| true).expect("feasible");
+                let found_rows = case.schedule_rows(&easy, &solution.schedule);
+                let judgement = case.judge_schedule(&found_rows);
+                assert!(
+                    (judgement - case.mean_measure(solution.cost)).abs() <= 1e-6 * judgement.max(1.0),
+                    "{judgement} {solution:?}"
+                );
+                assert!(judgement >= windows);
             }
         }
     }

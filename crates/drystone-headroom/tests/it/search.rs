@@ -18,15 +18,19 @@ fn small_instances_are_solved() {
         let instance = instance(&mut random, seed % 3 == 0);
         let begin = TaskSchedule::in_order(&instance);
         assert_eq!(begin.check_starts(&instance), Ok(()), "{instance:?}");
-        let found = search_schedule(&instance, &begin, &trials(2_000), &|_| true).expect("feasible");
-        assert_eq!(found.schedule.check_starts(&instance), Ok(()));
-        assert!(found.cost <= instance.schedule_cost(&begin));
+        let solution = search_schedule(&instance, &begin, &trials(2_000), &|_| true).expect("feasible");
+        assert_eq!(solution.schedule.check_starts(&instance), Ok(()));
+        assert!(solution.cost <= instance.schedule_cost(&begin));
         let (best, _) = optimum(&instance);
-        assert!(found.cost >= best * (1.0 - 1e-9) - 1e-9, "{} below the optimum {best}: {instance:?}", found.cost);
+        assert!(
+            solution.cost >= best * (1.0 - 1e-9) - 1e-9,
+            "{} below the optimum {best}: {instance:?}",
+            solution.cost
+        );
         // The optimum starts jobs that run for no time where no processor is free.
         if instance.tasks().iter().all(|task| task.run > 0) {
             of += 1;
-            solved += i32::from(found.cost <= best * (1.0 + 1e-9) + 1e-9);
+            solved += i32::from(solution.cost <= best * (1.0 + 1e-9) + 1e-9);
         }
     }
     assert!(of > 50 && 10 * solved >= 9 * of, "{solved} of {of}");
@@ -38,8 +42,8 @@ fn where_all_can_start_at_once_they_do() {
         (0..50).map(|at| DelayMeasure::Wait.make_task(10 * at, 1 + (at % 4) as u32, at % 7)).collect();
     let instance = Instance::new(CapacitySteps::from_constant(100), tasks).expect("possible");
     let late = TaskSchedule { starts: instance.tasks().iter().map(|task| task.release + 500).collect() };
-    let found = search_schedule(&instance, &late, &trials(1), &|_| true).expect("feasible");
-    assert_eq!(found.cost, 0.0);
+    let solution = search_schedule(&instance, &late, &trials(1), &|_| true).expect("feasible");
+    assert_eq!(solution.cost, 0.0);
 }
 
 #[test]
@@ -66,8 +70,8 @@ fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginni
     }
     // Stopped at once it gives back the beginning.
     let how = trials(3_000);
-    let stopped = search_schedule(&instance, &begin, &how, &|_| false).expect("feasible");
-    assert!(stopped.stopped && stopped.cost == instance.schedule_cost(&begin));
+    let early_solution = search_schedule(&instance, &begin, &how, &|_| false).expect("feasible");
+    assert!(early_solution.stopped && early_solution.cost == instance.schedule_cost(&begin));
 }
 
 /// Searches in several parts of the time at once never meet: what they find together is feasible,
@@ -93,8 +97,8 @@ fn parts_that_are_searched_at_once_fit_together() {
         for (at, task) in instance.tasks().iter().enumerate().filter(|(_, task)| task.fixed) {
             assert_eq!(best.schedule.starts[at], begin.starts[at], "{task:?}");
         }
-        let stopped = search_schedule(&instance, &begin, &how, &|_| false).expect("feasible");
-        assert!(stopped.stopped && stopped.cost == instance.schedule_cost(&begin));
+        let early_solution = search_schedule(&instance, &begin, &how, &|_| false).expect("feasible");
+        assert!(early_solution.stopped && early_solution.cost == instance.schedule_cost(&begin));
     }
 }
 

@@ -152,7 +152,7 @@ mod tests {
         for k in 0..20 {
             budget.spend_cost(Duration::from_secs(k), look);
         }
-        let (period, spent) = (budget.look_period(), budget.total_cost());
+        let (period, cost) = (budget.look_period(), budget.total_cost());
         assert_eq!(budget.take_delay(), Duration::ZERO);
         budget.spend_on_orders(Duration::from_millis(100));
         budget.spend_on_orders(Duration::from_millis(50));
@@ -161,6 +161,6 @@ mod tests {
         assert_eq!(budget.take_delay(), Duration::from_secs(2));
         budget.spend_cost(Duration::from_secs(30), look);
         assert!(budget.allows_look(Duration::from_secs(30)) && budget.look_period() == period);
-        assert_eq!(budget.total_cost() - spent, Duration::from_millis(3_150) + look);
+        assert_eq!(budget.total_cost() - cost, Duration::from_millis(3_150) + look);
     }
 }

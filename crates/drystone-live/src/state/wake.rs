@@ -158,7 +158,7 @@ mod tests {
     fn lines_are_read_once_and_whole() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("wake");
-        let read = |wake: &mut Wake| -> Vec<String> {
+        let read_lines = |wake: &mut Wake| -> Vec<String> {
             wake.read_lines().expect("read").into_iter().map(|(_, line)| line).collect()
         };
         let mut wake = Wake::open(path.clone(), WakePosition::default(), None).expect("made");
@@ -174,27 +174,27 @@ mod tests {
         assert!(!wake.is_new());
         add("submit\nhold 2");
         assert!(wake.is_new());
-        assert_eq!(read(&mut wake), ["submit"]);
+        assert_eq!(read_lines(&mut wake), ["submit"]);
         add("1\n");
-        assert_eq!(read(&mut wake), ["hold 21"]);
-        assert_eq!(read(&mut wake), [] as [String; 0]);
+        assert_eq!(read_lines(&mut wake), ["hold 21"]);
+        assert_eq!(read_lines(&mut wake), [] as [String; 0]);
         // Ends differ from what the hook says, which comes before it is done.
         add("17 COMPLETED\n18 FAILED\n");
         assert!(wake.is_new() && wake.tells_of_ends());
         add("submit\n");
         assert!(!wake.tells_of_ends());
-        assert_eq!(read(&mut wake).len(), 3);
+        assert_eq!(read_lines(&mut wake).len(), 3);
         // A daemon that comes back reads on where the last one was.
         add("release 21\n");
         let since = wake.position();
-        assert_eq!(read(&mut Wake::open(path.clone(), since, None).expect("opened")), ["release 21"]);
+        assert_eq!(read_lines(&mut Wake::open(path.clone(), since, None).expect("opened")), ["release 21"]);
         let other = WakePosition { file: since.file + 1, ..since };
-        assert_eq!(read(&mut Wake::open(path.clone(), other, None).expect("opened")).len(), 6);
+        assert_eq!(read_lines(&mut Wake::open(path.clone(), other, None).expect("opened")).len(), 6);
         add(&"submit\n".repeat(200_000));
-        assert_eq!(read(&mut wake).len(), 200_001);
+        assert_eq!(read_lines(&mut wake).len(), 200_001);
         assert!(std::fs::metadata(&path).expect("there").len() == 0 && !wake.is_new());
         add("hold 5\n");
-        assert_eq!(read(&mut wake), ["hold 5"]);
+        assert_eq!(read_lines(&mut wake), ["hold 5"]);
         // A hand-back reads both files from where the daemon was.
         let lines = |from: WakePosition| Wake::lines_since(&path, from).into_iter().map(|(_, line)| line);
         assert_eq!(lines(wake.position()).count(), 0);

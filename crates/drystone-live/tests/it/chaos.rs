@@ -169,8 +169,8 @@ impl Chaos {
             let truth = self.world.cluster.true_snapshot();
             for job in &truth.jobs {
                 let key = job.job_keys()[0];
-                let tracked = self.world.core.tracker().find_job(key);
-                if job.state == JobState::Pending && tracked.is_some_and(|job| job.user_hold) {
+                let tracked_job = self.world.core.tracker().find_job(key);
+                if job.state == JobState::Pending && tracked_job.is_some_and(|job| job.user_hold) {
                     self.world.told.push(HookMessage::Release(JobName { id: key.id, task: key.task }));
                 }
                 // Suspended and requeued between two looks, it comes back as if an administrator
@@ -182,7 +182,7 @@ impl Chaos {
                 if job.state == JobState::Pending && self.never.contains(&key.id) && look > 300 {
                     self.world.cluster.by_hand(&ClusterOrder::Cancel(key));
                 }
-                let ours = tracked.is_some_and(|job| job.stopped || job.flight.is_some());
+                let ours = tracked_job.is_some_and(|job| job.stopped || job.flight.is_some());
                 if job.state == JobState::Suspended && look > 30 && !ours {
                     self.world.cluster.by_hand(&ClusterOrder::Resume(key));
                 }
@@ -193,7 +193,8 @@ impl Chaos {
         }
         let live = |job: &&drystone_live::cluster::JobFact| !matches!(job.state, JobState::Ended(_));
         let truth = self.world.cluster.true_snapshot();
-        let tracked = |job: &drystone_live::cluster::JobFact| self.world.core.tracker().find_job(job.job_keys()[0]);
+        let find_tracked =
+            |job: &drystone_live::cluster::JobFact| self.world.core.tracker().find_job(job.job_keys()[0]);
         let stuck_jobs: Vec<String> = truth
             .jobs
             .iter()
@@ -204,7 +205,7 @@ impl Chaos {
                     job.id,
                     job.state,
                     job.reason,
-                    tracked(job).map(|k| (k.place, k.why, k.user_hold))
+                    find_tracked(job).map(|k| (k.place, k.why, k.user_hold))
                 )
             })
             .collect();
@@ -221,15 +222,15 @@ impl Chaos {
     fn describe(&self) -> String {
         let view = self.world.core.session().view();
         let line = |job: &drystone_live::cluster::JobFact| {
-            let tracked = self.world.core.tracker().find_job(job.job_keys()[0]);
-            let on = tracked.and_then(|job| job.id).and_then(|id| view.job_processors(id)).map(ToString::to_string);
+            let tracked_job = self.world.core.tracker().find_job(job.job_keys()[0]);
+            let on = tracked_job.and_then(|job| job.id).and_then(|id| view.job_processors(id)).map(ToString::to_string);
             let places: Vec<String> = job.places.iter().map(|p| format!("{}:{:?}", p.node, p.procs)).collect();
             format!(
                 "\n{} {:?} {} {places:?} | {:?} {on:?}",
                 job.id,
                 job.state,
                 job.procs,
-                tracked.map(|k| (k.place, k.flight))
+                tracked_job.map(|k| (k.place, k.flight))
             )
         };
         self.world

@@ -21,9 +21,9 @@ fn a_run_replays_to_the_same() {
         site.finish(&mut daemon);
         assert_eq!(daemon.stats().differences, 0, "{policy}");
         drop(daemon);
-        let replayed = journal::replay_journal(&site.home().journal_folder()).expect("replays");
-        assert_eq!(replayed.mismatch, None, "{policy}");
-        assert!(replayed.orders >= 40, "{policy}: {replayed:?}");
+        let replay = journal::replay_journal(&site.home().journal_folder()).expect("replays");
+        assert_eq!(replay.mismatch, None, "{policy}");
+        assert!(replay.orders >= 40, "{policy}: {replay:?}");
         let (workload, waits) = journal::read_workload(&site.home().journal_folder()).expect("a workload");
         assert_eq!((workload.len(), waits.len()), (40, 40), "{policy}");
         let runs: i64 = workload.truth().iter().map(|truth| truth.run.0).sum();
@@ -216,8 +216,8 @@ fn a_shadow_touches_nothing() {
     assert!(daemon.stats().starts > 0);
     assert_eq!(site.cluster.borrow().event_record().orders, [] as [ClusterOrder; 0]);
     assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Missing);
-    let proposed = daemon.first_core().tracker().recent_jobs().filter(|job| job.story.wanted.is_some()).count();
-    assert!(proposed > 10, "{proposed}");
+    let proposals = daemon.first_core().tracker().recent_jobs().filter(|job| job.story.wanted.is_some()).count();
+    assert!(proposals > 10, "{proposals}");
     drop(daemon);
     assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
 }
@@ -263,18 +263,18 @@ fn no_job_waits_for_no_reason() {
     let mut alarmed = None;
     let end = loop {
         let end = site.work(&mut daemon, 1);
-        let passed = site.cluster.borrow().current_time() - start;
+        let elapsed = site.cluster.borrow().current_time() - start;
         if daemon.stats().stalled {
-            alarmed.get_or_insert(passed);
+            alarmed.get_or_insert(elapsed);
         }
-        assert!(passed < 400_000, "it goes on");
+        assert!(elapsed < 400_000, "it goes on");
         if end.is_some() {
             break end;
         }
     };
     assert!(matches!(&end, Some(DaemonEnd::GaveBack(why)) if why.contains("have not started")), "{end:?}");
-    let (alarmed, ended) = (alarmed.expect("an alarm first"), site.cluster.borrow().current_time() - start);
-    assert!((60_000..120_000).contains(&alarmed) && ended > alarmed + 60_000, "{alarmed} {ended}");
+    let (alarm_time, elapsed) = (alarmed.expect("an alarm first"), site.cluster.borrow().current_time() - start);
+    assert!((60_000..120_000).contains(&alarm_time) && elapsed > alarm_time + 60_000, "{alarm_time} {elapsed}");
     assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);
     assert!(site.cluster.borrow().true_snapshot().jobs.iter().all(|job| !job.held), "all are let go");
 }
@@ -378,7 +378,7 @@ fn intents_come_before_orders() {
         site.submit(1 + k % 4, 3, 9);
     }
     site.finish(&mut daemon);
-    let ordered = site.cluster.borrow().event_record().orders.clone();
+    let orders = site.cluster.borrow().event_record().orders.clone();
     drop(daemon);
     let mut intended = Vec::new();
     let mut open = 0;
@@ -398,7 +398,7 @@ fn intents_come_before_orders() {
             }
         }
     }
-    assert_eq!(intended, ordered);
+    assert_eq!(intended, orders);
 }
 
 /// A torn tail, in any place, costs what was torn and nothing else.
@@ -413,19 +413,19 @@ fn torn_journals_are_read_to_their_last_whole_record() {
     drop(daemon);
     let path = journal::list_segments(&site.home().journal_folder()).expect("read")[0].path.clone();
     let bytes = std::fs::read(&path).expect("read");
-    let (all, end) = journal::read_entries(&path).expect("read");
+    let (entries, end) = journal::read_entries(&path).expect("read");
     assert_eq!(end, bytes.len() as u64);
     for cut in (0..bytes.len()).step_by(7) {
         std::fs::write(&path, &bytes[..cut]).expect("written");
         let (some, _) = journal::read_entries(&path).expect("read");
-        assert!(some.len() < all.len() && all.starts_with(&some), "{cut}");
+        assert!(some.len() < entries.len() && entries.starts_with(&some), "{cut}");
     }
     for at in (40..bytes.len()).step_by(13) {
         let mut wrong = bytes.clone();
         wrong[at] ^= 0x55;
         std::fs::write(&path, &wrong).expect("written");
         let (some, _) = journal::read_entries(&path).expect("read");
-        assert!(all.starts_with(&some), "{at}");
+        assert!(entries.starts_with(&some), "{at}");
     }
     // The daemon goes on from what is left.
     std::fs::write(&path, &bytes[..bytes.len() - 5]).expect("written");
@@ -458,8 +458,8 @@ fn another_policy_learns_from_the_journal() {
     site.submit(1, 4, 100);
     site.work(&mut daemon, 3);
     let job = daemon.first_core().tracker().jobs().find(|job| job.place == TrackedPlace::Waiting).expect("waits");
-    let predicted = daemon.first_core().session().view().prediction(job.id.expect("known"));
-    assert!((3..=6).contains(&predicted.0), "{predicted}");
+    let prediction = daemon.first_core().session().view().prediction(job.id.expect("known"));
+    assert!((3..=6).contains(&prediction.0), "{prediction}");
     drop(daemon);
     assert_eq!(journal::replay_journal(&site.home().journal_folder()).expect("replays").mismatch, None);
 }

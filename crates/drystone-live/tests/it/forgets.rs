@@ -12,8 +12,8 @@ use drystone_live::tracker::{DaemonMode, HookMessage, Stamp, WakePosition};
 /// One node of four processors, on which no job starts in these milliseconds from the beginning.
 fn world(idle: Vec<(i64, i64)>) -> World {
     let cluster = FakeCluster::new(1, 4);
-    let begun = cluster.current_time();
-    let idle = idle.into_iter().map(|(from, until)| (begun + from, begun + until)).collect();
+    let begin_time = cluster.current_time();
+    let idle = idle.into_iter().map(|(from, until)| (begin_time + from, begin_time + until)).collect();
     World::new(cluster.with_faults(SeededFaults { idle, ..SeededFaults::default() }), "easy", DaemonMode::Drive)
 }
 
@@ -61,10 +61,10 @@ fn a_start_that_is_forgotten_is_repeated_later() {
     assert_eq!(starts(&world, job).len(), 1);
     world.turn(500);
     world.cluster.kill_controller();
-    let killed = world.cluster.current_time();
+    let kill_time = world.cluster.current_time();
     assert!(world.cluster.is_held(job));
     run_until_done(&mut world);
-    assert!(starts(&world, job)[1] - killed >= 15_000, "{:?} {killed}", starts(&world, job));
+    assert!(starts(&world, job)[1] - kill_time >= 15_000, "{:?} {kill_time}", starts(&world, job));
     assert!(starts(&world, other)[0] < starts(&world, job)[1], "others go on");
     assert_eq!(world.cluster.job_state(job), Some(JobState::Ended(Ending::Completed)));
 }

@@ -72,9 +72,9 @@ fn hand_back_releases_in_the_order_of_submission() {
     drop(daemon);
     site.hand_back(&HandBackOptions::default());
     let cluster = site.cluster.borrow();
-    let released = cluster.event_record().orders[before..].iter();
+    let releases = cluster.event_record().orders[before..].iter();
     let released: Vec<u64> =
-        released.filter_map(|order| if let ClusterOrder::Release(key) = order { Some(key.id) } else { None }).collect();
+        releases.filter_map(|order| if let ClusterOrder::Release(key) = order { Some(key.id) } else { None }).collect();
     assert_eq!(released, waiting);
 }
 
@@ -233,8 +233,9 @@ fn hand_back_lets_suspended_jobs_go_on() {
         }
         for _ in 0..400 {
             site.work(&mut daemon, 1);
-            let stopped = site.cluster.borrow().true_snapshot().jobs.iter().any(|job| job.state == JobState::Suspended);
-            if stopped {
+            let is_suspended =
+                site.cluster.borrow().true_snapshot().jobs.iter().any(|job| job.state == JobState::Suspended);
+            if is_suspended {
                 break;
             }
         }

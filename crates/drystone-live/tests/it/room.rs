@@ -127,27 +127,27 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
 /// starts nothing in these milliseconds, in seconds.
 fn wait_of_a_whole_job(idle: Vec<(i64, i64)>) -> i64 {
     let cluster = FakeCluster::new(2, 4);
-    let begun = cluster.current_time() + 10_000;
-    let idle = idle.into_iter().map(|(from, until)| (begun + from, begun + until)).collect();
+    let begin_time = cluster.current_time() + 10_000;
+    let idle = idle.into_iter().map(|(from, until)| (begin_time + from, begin_time + until)).collect();
     let cluster = cluster.with_faults(SeededFaults { idle, ..SeededFaults::default() });
     let mut site = Site::new(cluster, "easy by count", DaemonMode::Drive);
     let mut daemon = site.begin();
     site.submit(1, 600, 900);
     let now = || site.cluster.borrow().current_time();
-    while now() < begun {
+    while now() < begin_time {
         site.work(&mut daemon, 1);
     }
     let (mut small, mut whole) = (0, None);
-    while now() < begun + 200_000 {
-        if (now() - begun) / 5_000 >= small {
+    while now() < begin_time + 200_000 {
+        if (now() - begin_time) / 5_000 >= small {
             site.submit(1, 20, 60);
             small += 1;
         }
-        if whole.is_none() && now() > begun + 30_000 {
+        if whole.is_none() && now() > begin_time + 30_000 {
             whole = Some(site.cluster.borrow_mut().submit(FakeRequest { together: 4, ..FakeRequest::new(4, 5, 60) }));
         }
         if whole.and_then(|job| site.cluster.borrow().job_state(job)) == Some(JobState::Running) {
-            return (now() - begun - 30_000) / 1_000;
+            return (now() - begin_time - 30_000) / 1_000;
         }
         site.work(&mut daemon, 1);
     }

@@ -52,12 +52,12 @@ fn each_set_is_driven_by_itself_through_kills() {
         site.finish(&mut daemon);
         assert_eq!(site.work(&mut daemon, 10), None);
         assert!(daemon.desks().iter().all(|desk| desk.difference_count() == 0), "{policy}");
-        let published = site.board.watch_document().borrow().clone();
+        let document = site.board.watch_document().borrow().clone();
         for line in ["drystone_live_set_processors{set=\"side\"} 8", "drystone_live_set_stalled{set=\"main\"} 0"] {
-            assert!(published.metrics.lines().any(|own| own == line), "{line}: {}", published.metrics);
+            assert!(document.metrics.lines().any(|own| own == line), "{line}: {}", document.metrics);
         }
-        assert!(published.metrics.contains("\ndrystone_live_processors 16\n"), "the sum is there as well");
-        assert!(published.json.contains("\"sets\":[{\"name\":\"main\""), "{}", published.json);
+        assert!(document.metrics.contains("\ndrystone_live_processors 16\n"), "the sum is there as well");
+        assert!(document.json.contains("\"sets\":[{\"name\":\"main\""), "{}", document.json);
         drop(daemon);
         // A policy that suspends starts jobs once as well.
         assert!(site.starts().values().all(|&times| times == 1), "{policy}: {:?}", site.starts());
@@ -65,8 +65,8 @@ fn each_set_is_driven_by_itself_through_kills() {
         let journals = site.home().list_journals();
         assert_eq!(journals.iter().filter_map(|(name, _)| name.as_deref()).collect::<Vec<_>>(), ["main", "side"]);
         for (_, folder) in journals {
-            let replayed = journal::replay_journal(&folder).expect("replays");
-            assert!(replayed.mismatch.is_none() && replayed.segments == 5, "{policy}: {replayed:?}");
+            let replay = journal::replay_journal(&folder).expect("replays");
+            assert!(replay.mismatch.is_none() && replay.segments == 5, "{policy}: {replay:?}");
         }
     }
 }

@@ -18,11 +18,12 @@ fn simulated(workload: &Workload, policy: &str, baseline: Option<&[JobRow]>) -> 
         categories: vec![Scheme::Chiang, Scheme::User],
         ..MetricsConfig::full_config()
     };
-    let mut watched = (Collector::new(Scope::from_workload(workload), config), Watcher::new(workload.machine().procs));
+    let mut observers =
+        (Collector::new(Scope::from_workload(workload), config), Watcher::new(workload.machine().procs));
     Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
-        .run(&mut watched)
+        .run(&mut observers)
         .expect("runs");
-    let report = watched.0.finish();
+    let report = observers.0.finish();
     let find = |scheme| report.categories.iter().find(|c| c.scheme == scheme);
     let material = Material {
         batch: drystone::metrics::BATCH,
@@ -31,7 +32,7 @@ fn simulated(workload: &Workload, policy: &str, baseline: Option<&[JobRow]>) -> 
         classes: find(Scheme::Chiang),
         users: find(Scheme::User),
     };
-    let details = PlotDetails::from_material(material, Some(watched.1));
+    let details = PlotDetails::from_material(material, Some(observers.1));
     (report, details)
 }
 

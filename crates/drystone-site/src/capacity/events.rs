@@ -65,8 +65,8 @@ mod tests {
                     c||n1|2026-01-02T00:00:00|2026-01-03T00:00:00|DRNG*|x|\n";
         let zone = Zone::utc_zone();
         let times = SheetTimes { form: &TimeForm::default(), zone: Some(&zone) };
-        let (events, unused) = read_events(text, "events.psv", &times).expect("a table");
-        assert_eq!((events.len(), unused), (4, 2));
+        let (events, unused_rows) = read_events(text, "events.psv", &times).expect("a table");
+        assert_eq!((events.len(), unused_rows), (4, 2));
         assert_eq!((events[0].cpus, events[0].nodes.as_str(), events[0].end), (Some(128), "", None));
         assert_eq!((events[1].cpus, events[1].nodes.as_str(), events[1].end), (None, "n2", Some(1_767_398_400)));
         assert_eq!((events[2].begin, events[2].end), (1_767_398_400, None));

@@ -91,8 +91,8 @@ mod tests {
     fn both_commands_are_read() {
         let times = SheetTimes { form: &TimeForm::default(), zone: None };
         let text = "Cluster|Name|TRES|Start|End|UnusedWall\nc|maint|cpu=64|1767225600|1767312000|0\nc|x|cpu=1|0|0|0\n";
-        let (found, unused) = read_reservations(text, "resv.psv", &times).expect("a table");
-        assert_eq!((found.len(), unused, found[0].cpus), (1, 1, Some(64)));
+        let (reservations, unused_rows) = read_reservations(text, "resv.psv", &times).expect("a table");
+        assert_eq!((reservations.len(), unused_rows, reservations[0].cpus), (1, 1, Some(64)));
         let text = "ReservationName=maint StartTime=1767225600 EndTime=1767312000 Duration=1-00:00:00 Nodes=n[1-2] NodeCnt=2 CoreCnt=64 Flags=MAINT\n";
         let (found, _) = read_scontrol(text, "resv.txt", &times).expect("lines");
         assert_eq!((found[0].name.as_str(), found[0].nodes.as_str(), found[0].cpus), ("maint", "n[1-2]", Some(64)));

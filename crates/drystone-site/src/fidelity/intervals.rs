@@ -67,8 +67,8 @@ mod tests {
             replayed: (0..blocks).flat_map(|_| [30.0, 100.0]).collect(),
             blocks: (0..blocks).flat_map(|b| [b, b]).collect(),
         };
-        let found = error_intervals(&waits(10), 86_400);
-        assert_eq!((found.mean_error, found.within_minute), (Some((15.0, 15.0)), Some((1.0, 1.0))));
+        let intervals = error_intervals(&waits(10), 86_400);
+        assert_eq!((intervals.mean_error, intervals.within_minute), (Some((15.0, 15.0)), Some((1.0, 1.0))));
         assert_eq!(error_intervals(&waits(3), 86_400).mean_error, None);
     }
 }

@@ -123,10 +123,10 @@ mod tests {
         let (lines, wrong) = read_devices(text, "gres.conf");
         assert_eq!((lines.len(), lines[0].count, wrong.len()), (3, 4, 0));
         let mut machine = machine(&[("g1", "gpu:4"), ("g2", "gpu:a100:8"), ("g3", "gpu:a100:2"), ("g4", "")]);
-        let told = reconcile_devices(&mut machine, &lines, "gres.conf");
+        let messages = reconcile_devices(&mut machine, &lines, "gres.conf");
         assert_eq!(machine.nodes[0].gres, "gpu:a100:4");
         assert_eq!(
-            told,
+            messages,
             [
                 "gres.conf: g4 has gpu:1, and slurm.conf says none: slurm.conf counts",
                 "gres.conf: g2 has gpu:a100:4, and slurm.conf says gpu:a100:8: slurm.conf counts",

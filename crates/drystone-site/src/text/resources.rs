@@ -160,11 +160,14 @@ mod tests {
 
     #[test]
     fn resources_are_named_or_numbered() {
-        let all =
+        let resources =
             parse_tres(b"cpu=8,mem=24000M,node=1,billing=8,gres/gpu=2,gres/gpu:a100=2,license/x=1").expect("resources");
-        assert_eq!(all, Amount { cpus: 8, nodes: 1, gpus: 2, memory_kb: 24_576_000 });
-        let typed = parse_tres(b"billing=1,gres/gpu:a100=3,gres/gpu:v100=1,mem=62.50G").expect("resources");
-        assert_eq!((typed.gpus, typed.memory_kb, typed.cpus), (4, 65_536_000, UNKNOWN));
+        assert_eq!(resources, Amount { cpus: 8, nodes: 1, gpus: 2, memory_kb: 24_576_000 });
+        let device_resources = parse_tres(b"billing=1,gres/gpu:a100=3,gres/gpu:v100=1,mem=62.50G").expect("resources");
+        assert_eq!(
+            (device_resources.gpus, device_resources.memory_kb, device_resources.cpus),
+            (4, 65_536_000, UNKNOWN)
+        );
         let old = parse_tres(b"1=40,2=160000,4=2").expect("resources");
         assert_eq!((old.cpus, old.memory_kb, old.nodes, old.gpus), (40, 163_840_000, 2, 0));
         assert_eq!(parse_tres(b""), Some(Amount::UNKNOWN));

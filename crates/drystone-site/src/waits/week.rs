@@ -165,8 +165,8 @@ mod tests {
             let since = since.min(until - 1);
             let mut hourly = Hourly::new(0, since, until);
             spans.iter().for_each(|&(begin, length, amount)| hourly.add_span(begin, begin + length, f64::from(amount)));
-            let found = hourly.finish_hours();
-            for (at, found) in found.iter().enumerate() {
+            let hours = hourly.finish_hours();
+            for (at, found) in hours.iter().enumerate() {
                 // Second by second, as it is defined.
                 let seconds = (at as i64 * HOUR).max(since)..(at as i64 + 1).saturating_mul(HOUR).min(until);
                 let sum: f64 = spans.iter().map(|&(begin, length, amount)| {

@@ -115,6 +115,6 @@ pub(crate) fn through_folder(site: &Site) -> (Folder, Site) {
     let folder = Folder::new();
     let path = folder.path("site");
     drystone_site::write_folder(site, &path, &|_| {}).expect("written");
-    let read = drystone_site::open_folder(&path).expect("read");
-    (folder, read)
+    let site_copy = drystone_site::open_folder(&path).expect("read");
+    (folder, site_copy)
 }

@@ -461,37 +461,37 @@ fn waits_are_those_that_were_recorded() {
     text.push_str("5|eve|b|p|1700000000|1700000000|1700000500|1700000500|CANCELLED|4|None|None assigned\n");
     text.push_str("6|eve|b|p|1700050000|1700050000|Unknown|Unknown|PENDING|4|Resources|None assigned\n");
     let site = of_text(&text, &utc());
-    let found = measure_waits(
+    let waits = measure_waits(
         &site,
         &WaitsOptions { by: vec![GroupProperty::Account, GroupProperty::Size], ..WaitsOptions::default() },
     );
-    assert_eq!((found.jobs, found.never_started, found.still_waiting, found.unknown), (6, 1, 1, 0));
-    let all = &found.all;
+    assert_eq!((waits.jobs, waits.never_started, waits.still_waiting, waits.unknown), (6, 1, 1, 0));
+    let all = &waits.all;
     // By hand: the mean of the four; the second of four; the last.
     assert_eq!((all.jobs, all.mean, all.median, all.p95), (4, Some(23_415.25), Some(60.0), Some(90_000.0)));
     assert_eq!((all.over_hour, all.over_day, all.core_hours), (Some(0.5), Some(0.25), 16.0));
     assert_eq!(all.expansion, Some((93_661.0 + 14_400.0) / 14_400.0));
     let names: Vec<(&str, u64)> =
-        found.divisions[0].groups.iter().map(|group| (group.name.as_str(), group.figures.jobs)).collect();
+        waits.divisions[0].groups.iter().map(|group| (group.name.as_str(), group.figures.jobs)).collect();
     assert_eq!(names, [("a", 3), ("b", 1)]);
-    assert_eq!(found.divisions[1].groups[0].name, "4-7");
-    let longest = &found.longest[0];
+    assert_eq!(waits.divisions[1].groups[0].name, "4-7");
+    let longest = &waits.longest[0];
     assert_eq!((longest.job.as_str(), longest.wait, longest.reason.as_str()), ("4", 90_000, "Priority"));
     // 4 of 4 processors in use for four hours of the window, which ends with the last end.
     let hours = (1_700_093_600 - site.manifest.window.from) as f64 / 3_600.0;
-    let share = found.week.mean_use.expect("known") * hours * found.week.processors;
+    let share = waits.week.mean_use.expect("known") * hours * waits.week.processors;
     assert!((share - 16.0).abs() < 0.2, "{share}");
     // Three of the four waited, on a machine of 4 processors: the second 60 s and the third 3,601 s
     // beside the first, and the last one beside both until 7,201 s.
-    assert_eq!(found.seconds, 93_661.0);
+    assert_eq!(waits.seconds, 93_661.0);
     // From a moment on.
     let later = measure_waits(&site, &WaitsOptions { since: Some(1_700_000_001), ..WaitsOptions::default() });
     assert_eq!((later.jobs, later.all.jobs), (1, 0));
     // Without submissions nothing is claimed.
     let bare = of_text("JobID|Start|End|State|NCPUS\n1|1700000000|1700003600|COMPLETED|4\n", &utc());
-    let found = measure_waits(&bare, &WaitsOptions::default());
-    assert_eq!((found.all.jobs, found.unknown, found.all.mean, found.week.mean_queue), (0, 1, None, None));
-    assert!(found.notes[0].contains("nothing can be said of waits"), "{:?}", found.notes);
+    let waits = measure_waits(&bare, &WaitsOptions::default());
+    assert_eq!((waits.all.jobs, waits.unknown, waits.all.mean, waits.week.mean_queue), (0, 1, None, None));
+    assert!(waits.notes[0].contains("nothing can be said of waits"), "{:?}", waits.notes);
 }
 
 #[test]
@@ -542,9 +542,9 @@ fn waits_have_causes() {
     ] {
         text.push_str(&job(one));
     }
-    let found = measure_waits(&of_text(&text, &utc()), &WaitsOptions::default());
-    assert!(found.has_reasons);
-    let causes: Vec<(WaitCauseKind, u64, f64, f64, &str)> = found
+    let waits = measure_waits(&of_text(&text, &utc()), &WaitsOptions::default());
+    assert!(waits.has_reasons);
+    let causes: Vec<(WaitCauseKind, u64, f64, f64, &str)> = waits
         .causes
         .iter()
         .map(|cause| (cause.kind, cause.jobs, cause.seconds, cause.free_seconds, cause.user.as_str()))
@@ -558,18 +558,18 @@ fn waits_have_causes() {
             (WaitCauseKind::RoomByCount, 1, 600.0, 600.0, "bob"),
         ]
     );
-    assert_eq!(found.seconds, 9_800.0);
-    assert_eq!(found.causes[0].share, 3_600.0 / 9_800.0);
-    assert_eq!((found.causes[2].job.as_str(), found.causes[2].reason.as_str()), ("4", "QOSMaxCpuPerUserLimit"));
+    assert_eq!(waits.seconds, 9_800.0);
+    assert_eq!(waits.causes[0].share, 3_600.0 / 9_800.0);
+    assert_eq!((waits.causes[2].job.as_str(), waits.causes[2].reason.as_str()), ("4", "QOSMaxCpuPerUserLimit"));
     // Without reasons the machine alone is known.
     let bare = text
         .replace("QOSMaxCpuPerUserLimit", "None")
         .replace("Priority", "")
         .replace("Resources", "")
         .replace("Dependency", "");
-    let found = measure_waits(&of_text(&bare, &utc()), &WaitsOptions::default());
-    let kinds: Vec<(WaitCauseKind, f64)> = found.causes.iter().map(|cause| (cause.kind, cause.seconds)).collect();
+    let waits = measure_waits(&of_text(&bare, &utc()), &WaitsOptions::default());
+    let kinds: Vec<(WaitCauseKind, f64)> = waits.causes.iter().map(|cause| (cause.kind, cause.seconds)).collect();
     // Job 4 waits 1,800 s without room; job 6 all of its time, for job 3 has all eight.
     assert_eq!(kinds, [(WaitCauseKind::NoRoom, 3_600.0 + 1_800.0 + 3_200.0), (WaitCauseKind::RoomByCount, 1_200.0)]);
-    assert!(!found.has_reasons);
+    assert!(!waits.has_reasons);
 }

@@ -84,8 +84,8 @@ fn licences_of_a_site_are_there_once_for_its_pools() {
 /// Job 2 waited 600 s as recorded, in the first 590 of which one licence was left at most.
 #[test]
 fn waits_for_licences_name_them() {
-    let found = measure_waits(&licensed_site(&Folder::new()), &WaitsOptions::default());
+    let waits = measure_waits(&licensed_site(&Folder::new()), &WaitsOptions::default());
     let causes: Vec<(WaitCauseKind, &str, u64, f64)> =
-        found.causes.iter().map(|cause| (cause.kind, cause.of.as_str(), cause.jobs, cause.seconds)).collect();
+        waits.causes.iter().map(|cause| (cause.kind, cause.of.as_str(), cause.jobs, cause.seconds)).collect();
     assert_eq!(causes, [(WaitCauseKind::Licences, "cad", 1, 590.0), (WaitCauseKind::RoomByCount, "", 1, 10.0)]);
 }

@@ -166,10 +166,10 @@ fn pools_that_share_no_node_are_simulated_side_by_side_as_each_alone() {
             let alone = site.pool_workload(pool).expect("a pool");
             let nothing = Outages::default();
             let outages = if alone.outages.is_empty() { &nothing } else { &alone.outages };
-            let one = Experiment::new(&spec, &alone.workload)
+            let pool_result = Experiment::new(&spec, &alone.workload)
                 .with_outages(Some(outages))
                 .with_metrics(MetricsConfig::default());
-            let one = one.run(&mut ()).expect("simulated").expect("to the end");
+            let one = pool_result.run(&mut ()).expect("simulated").expect("to the end");
             let measured = &side.pools[usize::from(pool)];
             assert_eq!(measured.name, alone.name);
             assert_eq!(measured.report.measures, one.report.measures, "{policy}, {}", alone.name);
@@ -197,8 +197,8 @@ fn a_simulated_slurm_is_replayed_within_its_own_noise_where_jobs_are_alike() {
         stop: None,
         told: &|_| {},
     };
-    let found = measure_fidelity(&site, &settings).expect("a fidelity");
-    let pool = &found.pools[0];
+    let fidelity = measure_fidelity(&site, &settings).expect("a fidelity");
+    let pool = &fidelity.pools[0];
     // What ran at once was never more than the inferred machine has.
     assert_eq!(pool.as_happened.over_capacity, 0.0);
     // Slurm repeats itself for 97 of 100 jobs; EASY stands for it for 8 of 10 at least, and no

@@ -234,12 +234,12 @@ fn blanks_and_other_encodings() {
 #[test]
 fn what_is_kept_of_an_anonymous_site_is_listed() {
     let Some(mut site) = read("35/leak.psv") else { return };
-    let told = site.anonymise_site(&AnonymousKey::from_text("k"), Hide::default()).expect("anonymous");
+    let messages = site.anonymise_site(&AnonymousKey::from_text("k"), Hide::default()).expect("anonymous");
     let (_folder, site) = crate::common::through_folder(&site);
     for job in site.jobs() {
         assert!(!job.reason.contains("secret"), "{}", job.reason);
     }
-    let all = told.join("\n");
+    let all = messages.join("\n");
     for kept in ["secretfeat", "secretpart", "secretlic", "secretgpu"] {
         assert!(all.contains(kept), "{all}");
     }

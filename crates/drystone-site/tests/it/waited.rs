@@ -93,8 +93,8 @@ fn the_fields_of_a_log_with_names_are_its_jobs() {
             ],
             "{line}"
         );
-        let left = site.job_at(2);
-        assert_eq!((left.kind, left.end, left.cpus), (SiteJobFate::Withdrawn, Some(from + 600), Some(16)));
+        let record = site.job_at(2);
+        assert_eq!((record.kind, record.end, record.cpus), (SiteJobFate::Withdrawn, Some(from + 600), Some(16)));
         let jobs: Vec<_> =
             site.jobs().map(|job| (job.limit, job.partition.to_string(), job.user.to_string())).collect();
         let right = [(7_200, "2", "5"), (600, "2", "6"), (600, "1", "6"), (600, "1", "7")];

@@ -233,8 +233,8 @@ impl SchedParams {
                 continue;
             }
             let accepted_digits = accepted_value(knob, value);
-            if let (Some(read), Some(value)) = (&accepted_digits, value) {
-                let meant = if knob.is_flag() { "it as set" } else { read.as_str() };
+            if let (Some(digits), Some(value)) = (&accepted_digits, value) {
+                let meant = if knob.is_flag() { "it as set" } else { digits.as_str() };
                 troubles.push(KnobTrouble::Value(format!(
                     "`{word}`: `{}` is read no further; Slurm takes {meant}",
                     value.trim()

@@ -190,9 +190,9 @@ mod tests {
     #[test]
     fn nodes_are_idle_once_their_job_has_ended() {
         let (.., mut ranks) = ranked();
-        let all = || [u64::from(u8::MAX >> 4)].into_iter();
-        assert_eq!([0, 1, 2].map(|ends| ranks.count_idle(all(), ends)), [3, 6, 8]);
-        assert_eq!([2, 0, 1].map(|ends| ranks.tally_set(all(), ends)), [(9, 8), (9, 3), (9, 6)]);
+        let whole_set = || [u64::from(u8::MAX >> 4)].into_iter();
+        assert_eq!([0, 1, 2].map(|ends| ranks.count_idle(whole_set(), ends)), [3, 6, 8]);
+        assert_eq!([2, 0, 1].map(|ends| ranks.tally_set(whole_set(), ends)), [(9, 8), (9, 3), (9, 6)]);
     }
 
     /// Without node 0 the first end leaves five idle. Groups begin at 120 s, half a minute behind
@@ -200,9 +200,9 @@ mod tests {
     #[test]
     fn a_start_waits_for_as_many_nodes_as_it_needs() {
         let (cluster, mut classes, mut ranks) = ranked();
-        let (parted, one) = classes.part_by(&NodeSet::from_members(9, [0]));
-        ranks.note_parted(&parted, &classes);
-        let rest = one.iter().map(|one| 0b1_1111 & !one);
+        let (pairs, class) = classes.part_by(&NodeSet::from_members(9, [0]));
+        ranks.note_parted(&pairs, &classes);
+        let rest = class.iter().map(|one| 0b1_1111 & !one);
         assert_eq!(ranks.tally_set(rest, 0), (8, 3));
         let start = |need| ranks.soonest_start(&cluster, need, 10, i64::MAX);
         assert_eq!(start(3), Some(RankedStart { at: 10, ends: 0 }));

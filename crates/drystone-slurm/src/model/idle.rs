@@ -232,12 +232,12 @@ mod tests {
         for cpus in [1, 4] {
             let machine = ModelMachine::with_equal_nodes(2, cpus);
             let mut idle = IdleNodes::new(&machine);
-            let both = Alloc { nodes: NodeSet::from_members(2, [0]), cpus: vec![cpus], more: None };
-            idle.take_anyway(&both, &machine);
-            idle.take_anyway(&both, &machine);
-            idle.give_back(&both, &machine);
+            let two_cpus = Alloc { nodes: NodeSet::from_members(2, [0]), cpus: vec![cpus], more: None };
+            idle.take_anyway(&two_cpus, &machine);
+            idle.take_anyway(&two_cpus, &machine);
+            idle.give_back(&two_cpus, &machine);
             assert_eq!((idle.idle_on(0), idle.idle_on(1)), (0, cpus));
-            idle.give_back(&both, &machine);
+            idle.give_back(&two_cpus, &machine);
             assert_eq!(idle, IdleNodes::new(&machine));
         }
     }

@@ -122,8 +122,8 @@ mod tests {
                 assert_eq!(steps.most_on(&cluster, &all, time), u64::from(6 * cpus) - taken(time), "{cpus} {time}");
             }
             // The second node is idle from 120 s on.
-            let one = NodeSet::from_members(6, [1]);
-            let idle = [119, 120].map(|time| steps.most_on(&cluster, &one, time));
+            let node_set = NodeSet::from_members(6, [1]);
+            let idle = [119, 120].map(|time| steps.most_on(&cluster, &node_set, time));
             assert_eq!(idle, [u64::from(cpus - 1), u64::from(cpus)]);
         }
     }

@@ -256,8 +256,8 @@ mod tests {
     }
 
     fn place_job(machine: &ModelMachine, free: &[usize], job: &Pending, weights: WeightUse) -> Option<Vec<usize>> {
-        let allowed = NodeSet::from_members(machine.node_count(), free.iter().copied());
-        let alloc = IdleNodes::new(machine).place_whole(job, &allowed, machine, weights)?;
+        let node_set = NodeSet::from_members(machine.node_count(), free.iter().copied());
+        let alloc = IdleNodes::new(machine).place_whole(job, &node_set, machine, weights)?;
         Some(alloc.nodes.iter().collect())
     }
 

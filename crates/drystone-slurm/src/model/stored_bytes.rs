@@ -104,14 +104,14 @@ mod tests {
     #[test]
     fn only_what_changes_a_byte_is_a_change() {
         let bytes = StoredBytes::new(2);
-        let all = NodeSet::from_members(2, [0, 1]);
-        bytes.reset_nodes(&all);
+        let node_set = NodeSet::from_members(2, [0, 1]);
+        bytes.reset_nodes(&node_set);
         bytes.note_gpu_test(1, 0);
         assert_eq!(bytes.change_count(), 0);
         bytes.note_gpu_test(1, 3);
         bytes.note_gpu_test(1, 3);
         assert_eq!((bytes.get(1), bytes.change_count()), (UNTOUCHED - 3, 1));
-        bytes.reset_nodes(&all);
+        bytes.reset_nodes(&node_set);
         assert_eq!((bytes.get(1), bytes.change_count()), (UNTOUCHED, 2));
     }
 }

@@ -137,10 +137,11 @@ fn a_maintenance_of_some_nodes_leaves_the_others() {
 fn jobs_that_are_here_at_the_beginning_have_their_places() {
     let rows = [(0, 2, 600, 600), (0, 1, 600, 600), (0, 1, 600, 600), (200, 2, 600, 10)];
     let workload = workload(4, &rows);
-    let here = |on: Option<std::ops::Range<u32>>| Adopted::Running { since: Time(0), on: on.map(ProcSet::from_range) };
+    let adopt_running =
+        |on: Option<std::ops::Range<u32>>| Adopted::Running { since: Time(0), on: on.map(ProcSet::from_range) };
     let known = Circumstances {
         begin: Some(Time(100)),
-        here: [here(Some(1..3)), here(Some(0..1)), here(None)]
+        here: [adopt_running(Some(1..3)), adopt_running(Some(0..1)), adopt_running(None)]
             .into_iter()
             .enumerate()
             .map(|(at, adopted)| (JobId(at as u32), adopted))

@@ -185,11 +185,12 @@ fn plenty_of_memory_changes_nothing() {
         let cpus = min_nodes + draw(24) as u32;
         let max_nodes = if draw(2) == 0 { min_nodes } else { u32::MAX };
         let wants = Pending { min_nodes, max_nodes, whole: draw(4) == 0, ..Pending::new(0, cpus, 600) };
-        let allowed = NodeSet::from_members(12, (0..12).filter(|_| draw(5) > 0));
-        let (found, expected) = (general.place_job(&wants, &allowed, &rich), alone.place_job(&wants, &allowed, &plain));
+        let node_set = NodeSet::from_members(12, (0..12).filter(|_| draw(5) > 0));
+        let (general_place, expected) =
+            (general.place_job(&wants, &node_set, &rich), alone.place_job(&wants, &node_set, &plain));
         let bare = |alloc: Alloc| (alloc.nodes, alloc.cpus);
         compared += usize::from(expected.is_some());
-        assert_eq!(found.map(bare), expected.map(bare), "{wants:?}");
+        assert_eq!(general_place.map(bare), expected.map(bare), "{wants:?}");
     }
     assert!(compared > 500, "{compared}");
 }

@@ -125,11 +125,11 @@ mod tests {
         let fine = divide_tasks(&todo, &costs, &shape(20, 1, 60)).expect("61 s each");
         assert_eq!((fine.tasks.len(), fine.longest_task()), (20, 61.0));
         assert!((fine.core_hours() - 20.0 * 61.0 / 3600.0).abs() < 1e-9);
-        let refused = divide_tasks(&todo, &costs, &shape(40, 1, 60)).expect_err("31 s each").to_string();
-        assert!(refused.contains("40 tasks would take 31 s each") && refused.contains("--tasks 20"), "{refused}");
+        let error = divide_tasks(&todo, &costs, &shape(40, 1, 60)).expect_err("31 s each").to_string();
+        assert!(error.contains("40 tasks would take 31 s each") && error.contains("--tasks 20"), "{error}");
         // Two processors halve it.
-        let refused = divide_tasks(&todo, &costs, &shape(20, 2, 60)).expect_err("31 s each").to_string();
-        assert!(refused.contains("--tasks 10"), "{refused}");
+        let error = divide_tasks(&todo, &costs, &shape(20, 2, 60)).expect_err("31 s each").to_string();
+        assert!(error.contains("--tasks 10"), "{error}");
         assert!(divide_tasks(&todo, &costs, &shape(10, 2, 60)).is_ok());
         // What is left of a sweep is never refused, but shared by fewer.
         let again = TaskShape { again: true, ..shape(40, 1, 60) };

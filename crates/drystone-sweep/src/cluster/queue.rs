@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn lines_of_squeue_are_read() {
         use QueuedTaskState::{Running, Waiting};
-        let read = |line: &str| parse_line(line).map(|line| (line.job, line.task, line.queued, line.reason));
+        let line_parts = |line: &str| parse_line(line).map(|line| (line.job, line.task, line.queued, line.reason));
         let expected =
             |task, queued, reason: Option<&str>| Some(("4711".to_string(), task, queued, reason.map(str::to_string)));
         for (line, result) in [
@@ -195,18 +195,18 @@ mod tests {
             ("", None),
             ("x", None),
         ] {
-            assert_eq!(read(line), result, "{line}");
+            assert_eq!(line_parts(line), result, "{line}");
         }
     }
 
     /// Failures that Slurm has forgotten stay known; a task that it requeued has none any more.
     #[test]
     fn failures_are_remembered_until_a_task_is_queued_again() {
-        let read = |lines: &[&str]| TaskQueue::parse_answer(&[], &lines.join("\n"));
+        let queue_of = |lines: &[&str]| TaskQueue::parse_answer(&[], &lines.join("\n"));
         let earlier =
             ["7|1|FAILED|JobLaunchFailure", "7|2|PENDING|Priority", "7|3|NODE_FAIL|None", "7|4|FAILED|NonZeroExitCode"];
-        let mut now = read(&["7|3|RUNNING|None", "7|4|CANCELLED|None"]);
-        now.remember_failures(read(&earlier));
+        let mut now = queue_of(&["7|3|RUNNING|None", "7|4|CANCELLED|None"]);
+        now.remember_failures(queue_of(&earlier));
         let reasons: Vec<Option<&str>> = (1..=4).map(|task| now.reason_of("7", task)).collect();
         assert_eq!(reasons, [Some("JobLaunchFailure"), None, None, Some("CANCELLED")]);
     }

@@ -162,9 +162,9 @@ fn who_shares_a_rank_shares_a_bin_and_bins_are_merged_by_what_is_in_them() {
     assert_eq!(counts.iter().sum::<usize>(), 20);
     assert_eq!((distribution.shares[0].bins[0], distribution.shares[0].bins[1]), (Some(1.0), None));
     // The first 65 %: twelve of sixteen, and not the mean of all and none.
-    let merged = distribution.merge_bins(&[0, 13, 20]);
-    assert_eq!(merged.shares[0].bins, [Some(0.75), Some(0.0)]);
-    assert_eq!(merged.shares[1].bins, [Some(0.25), Some(1.0)]);
+    let merged_bins = distribution.merge_bins(&[0, 13, 20]);
+    assert_eq!(merged_bins.shares[0].bins, [Some(0.75), Some(0.0)]);
+    assert_eq!(merged_bins.shares[1].bins, [Some(0.25), Some(1.0)]);
 }
 
 /// Words have no neighbours.
@@ -314,10 +314,10 @@ fn windows_are_replications_of_their_load() {
     };
     store.record_outcomes(&plan, &(0..32).map(of).collect::<Vec<_>>()).expect("recorded");
     let table = CandidateTable::from_store(&store, &CaseSelection::default()).expect("a table");
-    let replicated = ReplicatedTable::from_store(&store, &table, 0.95).expect("replications");
-    let loads: Vec<f64> = replicated.groups.iter().map(|group| group.load).collect();
+    let replicates = ReplicatedTable::from_store(&store, &table, 0.95).expect("replications");
+    let loads: Vec<f64> = replicates.groups.iter().map(|group| group.load).collect();
     assert_eq!(loads, [1.0, 1.1]);
-    for column in &replicated.columns {
+    for column in &replicates.columns {
         let means: Vec<f64> = column.cells.iter().map(|cell| cell.mean).collect();
         assert_eq!(means, [13.5, 27.0, (8.0 + 16.8 + 12.6 + 21.6) / 4.0, 13.5]);
         let standings: Vec<CellStanding> = column.cells.iter().map(|cell| cell.standing).collect();

@@ -128,8 +128,8 @@ fn a_store_knows_the_functions_of_its_metrics() {
     // Merging does not mix stores with other columns.
     let other = dir.path().join("b.db");
     carry(&other, &plain(), 2).expect("done");
-    let mixed = merge_stores(&path, std::slice::from_ref(&other)).expect_err("other metrics").to_string();
-    assert!(mixed.contains("another study"), "{mixed}");
+    let error = merge_stores(&path, std::slice::from_ref(&other)).expect_err("other metrics").to_string();
+    assert!(error.contains("another study"), "{error}");
     assert!(gather_published(&path, std::slice::from_ref(&other), &mut || {}).is_err());
     assert_eq!(Store::open_to_read(&path).expect("a store").rows().expect("rows"), before);
     // A merged copy has the functions as well.

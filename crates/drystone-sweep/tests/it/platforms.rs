@@ -18,9 +18,9 @@ fn plan(directory: &Path, files: &str, policies: &str) -> Result<SweepPlan, Swee
 fn waits(plan: &SweepPlan) -> Vec<f64> {
     let never = AtomicBool::new(false);
     let wait = |place| {
-        let measured = simulate_place(plan, place, &never).expect("nothing stops it");
-        assert_eq!(measured.error, None);
-        measured.values[0].expect("jobs waited")
+        let outcome = simulate_place(plan, place, &never).expect("nothing stops it");
+        assert_eq!(outcome.error, None);
+        outcome.values[0].expect("jobs waited")
     };
     (0..plan.simulations.len()).map(wait).collect()
 }
@@ -113,8 +113,7 @@ fn excessive_waits_are_metrics() {
         let study = SweepStudy::parse(&dir.path().join("study.toml"), text).expect("a study");
         SweepPlan::from_study(&study, None).expect("a plan")
     };
-    let measured =
-        |plan: &SweepPlan| simulate_place(plan, 0, &AtomicBool::new(false)).expect("nothing stops it").values;
+    let outcome = |plan: &SweepPlan| simulate_place(plan, 0, &AtomicBool::new(false)).expect("nothing stops it").values;
     let waits = |plan: &SweepPlan, policy: &str| {
         let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
         let policy = policy.parse().expect("a policy");
@@ -133,9 +132,9 @@ fn excessive_waits_are_metrics() {
     };
     let most = *easy.last().expect("jobs");
     assert!(most > 0 && fcfs.last() > easy.last());
-    assert_eq!(measured(&longest), beyond(most));
-    assert_eq!(measured(&of("\"baseline-max\"", "easy")), [Some(0.0), Some(0.0), None]);
-    assert_eq!(measured(&of("3600", "fcfs")), beyond(3_600));
+    assert_eq!(outcome(&longest), beyond(most));
+    assert_eq!(outcome(&of("\"baseline-max\"", "easy")), [Some(0.0), Some(0.0), None]);
+    assert_eq!(outcome(&of("3600", "fcfs")), beyond(3_600));
     let hashes = [&longest, &of("3600", "fcfs"), &of("7200", "fcfs")].map(|plan| plan.hash.clone());
     assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
 }

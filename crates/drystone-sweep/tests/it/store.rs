@@ -312,13 +312,13 @@ fn chunks_merge_into_the_whole() {
     let rows: usize = chunks.iter().map(|path| results(path).rows.len()).sum();
     assert_eq!(rows, 24, "every result is in one chunk");
     let all = dir.path().join("all.db");
-    let merged = merge_stores(&all, &chunks[..2]).expect("merged");
-    assert_eq!(merged.added as usize, 24 - results(&chunks[2]).rows.len());
-    assert_eq!(merged.missing as usize, results(&chunks[2]).rows.len());
+    let merge = merge_stores(&all, &chunks[..2]).expect("merged");
+    assert_eq!(merge.added as usize, 24 - results(&chunks[2]).rows.len());
+    assert_eq!(merge.missing as usize, results(&chunks[2]).rows.len());
     // Again, and in another order: what is there already is equal.
-    let merged = merge_stores(&all, &[chunks[2].clone(), chunks[0].clone()]).expect("merged");
-    assert_eq!((merged.added as usize, merged.missing), (results(&chunks[2]).rows.len(), 0));
-    assert_eq!(merged.equal as usize, results(&chunks[0]).rows.len());
+    let merge = merge_stores(&all, &[chunks[2].clone(), chunks[0].clone()]).expect("merged");
+    assert_eq!((merge.added as usize, merge.missing), (results(&chunks[2]).rows.len(), 0));
+    assert_eq!(merge.equal as usize, results(&chunks[0]).rows.len());
     assert_eq!(results(&all), results(&whole));
     // Each chunk's run came along once.
     let effort = |path: &Path| {
@@ -354,11 +354,11 @@ fn conflicts_are_found_and_nothing_is_merged() {
     assert_eq!(merge_stores(&into, &all[..2]).expect("merged").missing, 0);
     // Another study does not merge.
     let other = STUDY.replace("to = 3", "to = 4");
-    let other = SweepStudy::parse(Path::new("study.toml"), other)
+    let second_study = SweepStudy::parse(Path::new("study.toml"), other)
         .and_then(|s| SweepPlan::from_study(&s, None))
         .expect("a plan");
     let path = dir.path().join("other.db");
-    complete(&path, &other, Some(SweepChunk { k: 1, n: 2 }), 1);
+    complete(&path, &second_study, Some(SweepChunk { k: 1, n: 2 }), 1);
     let error = merge_stores(&into, &[path]).expect_err("another study").to_string();
     assert!(error.contains("only chunks of one study merge"), "{error}");
     let error = merge_stores(&into, std::slice::from_ref(&into)).expect_err("itself").to_string();

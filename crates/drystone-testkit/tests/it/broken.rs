@@ -135,8 +135,11 @@ fn every_fault_is_found_and_shown_on_few_jobs() {
         let read =
             log::load_from(LogFile { bytes, name: "failing.swf".into() }, "failing", &CleaningOptions::default());
         let read = read.expect("a good log").workload;
-        let made = failure.case.to_workload();
-        assert_eq!((read.machine(), read.jobs(), read.truth()), (made.machine(), made.jobs(), made.truth()));
+        let workload = failure.case.to_workload();
+        assert_eq!(
+            (read.machine(), read.jobs(), read.truth()),
+            (workload.machine(), workload.jobs(), workload.truth())
+        );
         assert!(check_policy(&subject, &failure.case).is_err(), "it fails again");
     }
 }

@@ -55,11 +55,11 @@ fn a_policy_of_another_crate_is_tried_in_one_line() {
     register_policy(&SHALLOW).expect("a new name");
     assert_sound("t-shallow", &[Guarantee::Uninterrupted]);
     let follows = [CaseChange::Shift, CaseChange::Append, CaseChange::Double];
-    let all = FamilyTrial::for_family("t-shallow")
+    let trial = FamilyTrial::for_family("t-shallow")
         .with_changes(&follows)
         .skip_values(|name, _| name == "predict")
         .with_cases(1);
-    assert!(all.run().is_ok());
+    assert!(trial.run().is_ok());
     // In order of arrival only where it looks at one job.
     let in_order = FamilyTrial::for_family("t-shallow").with_cases(20).with_guarantees(|_| vec![Guarantee::InOrder]);
     assert!(in_order.run().expect_err("overtakes").problem.contains("in the order of their arrival"));

@@ -29,8 +29,8 @@ fn premises(rows: &[(i64, i64, u64)]) -> Premises {
 fn starts(applied: &Applied, policy: &str) -> Vec<i64> {
     let spec: PolicySpec = policy.parse().expect("a policy");
     let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
-    let measured = Experiment::new(&spec, &applied.premises.workload).with_metrics(config).run(&mut ());
-    let mut rows = measured.expect("simulated").expect("to its end").report.jobs.expect("rows");
+    let measurements = Experiment::new(&spec, &applied.premises.workload).with_metrics(config).run(&mut ());
+    let mut rows = measurements.expect("simulated").expect("to its end").report.jobs.expect("rows");
     rows.sort_by_key(|row| row.id);
     rows.iter().map(|row| row.start.0).collect()
 }

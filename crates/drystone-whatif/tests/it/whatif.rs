@@ -157,8 +157,8 @@ fn on_nodes(jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
 fn nodes_by_name_are_closed() {
     let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 3, 100, 1), (10_000, 10, 2, 100, 2), (20_000, 10, 1, 100, 1)];
     let closed = after(&on_nodes(&jobs), "maintenance @10050/1h of a[1-2]");
-    let named = Which::Named(ProcSet::from_range(0..4));
-    assert_eq!(closed.premises.pools[0].outages[0].which, named, "{:?}", closed.notes);
+    let first_four = Which::Named(ProcSet::from_range(0..4));
+    assert_eq!(closed.premises.pools[0].outages[0].which, first_four, "{:?}", closed.notes);
     assert_eq!(starts(&closed, "easy")[1..3], [(10_000, 13_650), (10_000, 10_000)]);
     // A node that is none.
     let list = "maintenance @10050/1h of a[2-3]".parse().expect("a change");

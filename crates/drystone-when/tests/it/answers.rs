@@ -126,8 +126,8 @@ fn every_policy_that_does_not_know_the_future_answers() {
         if spec.build_scheduler().forecast.predictor.is_clairvoyant() {
             continue;
         }
-        let found = score_answers(&workload, &spec, move || fresh.build_scheduler(), &options, &|_| {});
-        let found = found.expect(name).expect("not stopped");
+        let scores = score_answers(&workload, &spec, move || fresh.build_scheduler(), &options, &|_| {});
+        let found = scores.expect(name).expect("not stopped");
         // Policies that suspend let hardly any job wait.
         assert!(found.asked > 0, "{name}");
         answered += 1;
@@ -302,8 +302,8 @@ fn where_the_policy_is_another_the_past_takes_over() {
         let settings = ForecasterSettings { samples: 30, ..ForecasterSettings::default() };
         let options = ForeseeOptions { settings, methods, every: 2, ..ForeseeOptions::default() };
         let easy = easy.clone();
-        let found = score_answers(&workload, &believed, move || easy.build_scheduler(), &options, &|_| {});
-        let found = found.expect("sound").expect("not cancelled");
+        let scores = score_answers(&workload, &believed, move || easy.build_scheduler(), &options, &|_| {});
+        let found = scores.expect("sound").expect("not cancelled");
         let crps = |wanted: AnswerMethod| {
             let score = found.methods.iter().find(|score| score.method == wanted);
             score.expect("scored").all.crps

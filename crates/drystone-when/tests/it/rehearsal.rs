@@ -106,7 +106,7 @@ fn a_long_queue_leaves_outcomes_to_learn_from() {
 #[test]
 fn the_present_order_does_not_count_in_the_past() {
     let spec: PolicySpec = "easy".parse().expect("valid");
-    let learned = |rank: i64, step: i64| {
+    let learn_stream = |rank: i64, step: i64| {
         // Jobs of the whole machine that take 500 s, one behind the other; the 41st has just
         // started. When the last eight came, seven others waited.
         let mut past: Vec<Observed> =
@@ -116,8 +116,10 @@ fn the_present_order_does_not_count_in_the_past() {
         forecaster.rehearse_answers(Machine::new(4), &past, Time(20_400), &last(1_000), &|| {}).expect("sound");
         forecaster.save().expect("saves")
     };
-    let alike = learned(0, 0);
-    assert!(learned(-4_294_901_760, 1) == alike && learned(0, -1) == alike && learned(i64::MAX, 0) == alike);
+    let alike = learn_stream(0, 0);
+    assert!(
+        learn_stream(-4_294_901_760, 1) == alike && learn_stream(0, -1) == alike && learn_stream(i64::MAX, 0) == alike
+    );
 }
 
 /// A queue without a record of what ran when its jobs came: at these times the machine looks empty,

@@ -140,9 +140,9 @@ mod tests {
             let gamma = Gamma::new(class.cycle.0, 1.0 / class.cycle.1).expect("valid");
             let part = |i: usize| gamma.cdf(i as f64 + 0.5) - gamma.cdf(i as f64 - 0.5);
             let mean = (22..70).map(part).sum::<f64>() / 48.0;
-            let ours = bucket_weights(class.cycle);
+            let weights = bucket_weights(class.cycle);
             for i in 22..70 {
-                assert!((ours[i % 48] - part(i) / mean).abs() < 1e-9, "half-hour {i}");
+                assert!((weights[i % 48] - part(i) / mean).abs() < 1e-9, "half-hour {i}");
             }
         }
     }
@@ -172,8 +172,8 @@ mod tests {
         let cycle = Cycle::new(TYPELESS.cycle);
         for span in [1.0, 1e3, 1e5, 1e9] {
             let factor = factor_for_span(&[(&cycle, 163.0, 5e6)], span);
-            let reached = cycle.seconds_at(factor * 5e6) - cycle.seconds_at(factor * 163.0);
-            assert!((reached - span).abs() < 1e-6 * span, "{span}: {reached}");
+            let drawn_seconds = cycle.seconds_at(factor * 5e6) - cycle.seconds_at(factor * 163.0);
+            assert!((drawn_seconds - span).abs() < 1e-6 * span, "{span}: {drawn_seconds}");
         }
     }
 }

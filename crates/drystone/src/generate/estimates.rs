@@ -323,16 +323,16 @@ mod tests {
             let mut stream = RandomStream::new(5, StreamPurpose::Estimates, 0);
             for (run, wanted, care) in wishes {
                 let run = run * 10 % (largest + 1);
-                let (value, got) = pool.take_estimate(run, wanted, care, &mut stream);
-                prop_assert!(value >= run && value > 0 && got > 0 && got <= wanted);
+                let (value, estimate) = pool.take_estimate(run, wanted, care, &mut stream);
+                prop_assert!(value >= run && value > 0 && estimate > 0 && estimate <= wanted);
                 let i = (value / 10 - 1) as usize;
                 let fitting = run.div_ceil(10).max(1) as usize - 1;
                 if left[fitting..].iter().any(|&l| l > 0) {
-                    prop_assert!(left[i] >= got);
-                    prop_assert!(got == wanted || got == left[i]);
-                    left[i] -= got;
+                    prop_assert!(left[i] >= estimate);
+                    prop_assert!(estimate == wanted || estimate == left[i]);
+                    left[i] -= estimate;
                 } else {
-                    prop_assert_eq!((value, got), (10 * (fitting as u32 + 1), wanted));
+                    prop_assert_eq!((value, estimate), (10 * (fitting as u32 + 1), wanted));
                 }
             }
         }

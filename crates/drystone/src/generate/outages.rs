@@ -191,7 +191,7 @@ fn draw_failures(params: &OutageParams, node: Procs, windows: &[(Time, Time)]) -
     let length = (params.until - params.from).as_f64();
     // It may be out when all begins.
     let is_broken = stream.draw_unit() < params.unavailable;
-    let (mut at, mut out, mut all) = (0.0, is_broken, Vec::new());
+    let (mut at, mut out, mut outages) = (0.0, is_broken, Vec::new());
     let mut is_first = true;
     while at < length {
         let span = match out {
@@ -207,11 +207,11 @@ fn draw_failures(params: &OutageParams, node: Procs, windows: &[(Time, Time)]) -
             let ahead = windows.partition_point(|window| window.1 <= begin);
             let end = windows.get(ahead).map_or(end, |window| end.min(window.0));
             if end > begin {
-                all.push((begin, end));
+                outages.push((begin, end));
             }
         }
         at += span.max(1.0);
         out = !out;
     }
-    all
+    outages
 }

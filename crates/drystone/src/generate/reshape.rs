@@ -394,8 +394,8 @@ mod tests {
 
     #[test]
     fn jobs_of_a_smaller_share_are_among_those_of_a_larger() {
-        let drawn = |share: f64| (1..2000).filter(|&job| draw_share(7, 1, job) < share).collect::<Vec<i64>>();
-        let (few, many) = (drawn(0.2), drawn(0.4));
+        let share_count = |share: f64| (1..2000).filter(|&job| draw_share(7, 1, job) < share).collect::<Vec<i64>>();
+        let (few, many) = (share_count(0.2), share_count(0.4));
         assert!(few.iter().all(|job| many.contains(job)));
         assert!((300..500).contains(&few.len()) && (700..900).contains(&many.len()));
         // The sequence of splitmix64 with seed 0 begins so.

@@ -160,12 +160,12 @@ impl CircumstancesReading {
         let number: i64 = row.read_number("job", "the log's number of a job")?.unwrap_or_default();
         let begin = row.read_time("at", &self.clock)?;
         let known_begin = &mut self.found.circumstances.begin;
-        if let (Some(known), Some(begin)) = (*known_begin, begin)
-            && known != begin
+        if let (Some(former_begin), Some(begin)) = (*known_begin, begin)
+            && former_begin != begin
         {
             return Err(row.field_error(
                 "at",
-                format!("says {begin}, where another row says {known}: a window has one first instant"),
+                format!("says {begin}, where another row says {former_begin}: a window has one first instant"),
             ));
         }
         *known_begin = known_begin.or(begin);

@@ -455,20 +455,20 @@ mod tests {
 
     #[test]
     fn memory_is_counted_for_each_processor() {
-        let (given, notes) = give_resources(workload(), &specs("mem=4GB/proc"), &[]).expect("fits");
-        assert_eq!(amounts(&given), [vec![(0, 2 << 20)], vec![], vec![(0, 4 * 512)]]);
-        assert_eq!(given.resources().expect("there").resources()[0].total, 8 * (4 << 20));
+        let (equipped, notes) = give_resources(workload(), &specs("mem=4GB/proc"), &[]).expect("fits");
+        assert_eq!(amounts(&equipped), [vec![(0, 2 << 20)], vec![], vec![(0, 4 * 512)]]);
+        assert_eq!(equipped.resources().expect("there").resources()[0].total, 8 * (4 << 20));
         assert_eq!(notes.without_memory, 1);
-        let setting = &given.provenance.settings[0];
+        let setting = &equipped.provenance.settings[0];
         assert_eq!((setting.name.as_str(), setting.value.as_str()), ("resources", "mem=4194304kB/proc"));
-        let (none, _) = give_resources(given, &specs("none"), &[]).expect("nothing to fit");
-        assert!(none.resources().is_none() && none.jobs().iter().all(|job| job.demand == DemandId::NONE));
+        let (bare, _) = give_resources(equipped, &specs("none"), &[]).expect("nothing to fit");
+        assert!(bare.resources().is_none() && bare.jobs().iter().all(|job| job.demand == DemandId::NONE));
     }
 
     #[test]
     fn partitions_are_pools_of_processors() {
-        let (given, _) = give_resources(workload(), &specs("mem=1TB,partition:1=6"), &[]).expect("fits");
-        assert_eq!(amounts(&given), [vec![(0, 2 << 20), (1, 2)], vec![], vec![(0, 2048), (1, 4)]]);
+        let (equipped, _) = give_resources(workload(), &specs("mem=1TB,partition:1=6"), &[]).expect("fits");
+        assert_eq!(amounts(&equipped), [vec![(0, 2 << 20), (1, 2)], vec![], vec![(0, 2048), (1, 4)]]);
         let (_, notes) = give_resources(workload(), &specs("partition:1=6,queue:9=2"), &[]).expect("fits");
         assert_eq!(notes.empty, ["queue:9"]);
     }
@@ -477,8 +477,8 @@ mod tests {
     fn tables_name_any_resource() {
         let table = read_table("t.csv", "\u{feff}job,gpu,disk\r\n# in all\ntotal,4,2TB\n11,1,1.5GB\n13,,0\n99,2,\n")
             .expect("sound");
-        let (given, notes) = give_resources(workload(), &specs("t.csv"), &[table]).expect("fits");
-        assert_eq!(amounts(&given), [vec![(0, 1), (1, 3 << 19)], vec![], vec![]]);
+        let (equipped, notes) = give_resources(workload(), &specs("t.csv"), &[table]).expect("fits");
+        assert_eq!(amounts(&equipped), [vec![(0, 1), (1, 3 << 19)], vec![], vec![]]);
         assert_eq!(notes.unknown, [99]);
     }
 

@@ -534,8 +534,8 @@ mod tests {
         let ids: BTreeSet<String> = Metric::all_metrics().map(Metric::id).collect();
         let names: BTreeSet<String> = Metric::all_metrics().map(Metric::name).collect();
         let columns: Vec<String> = Metric::all_metrics().filter_map(Metric::column_name).collect();
-        let all = Metric::all_metrics().count();
-        assert_eq!((ids.len(), names.len()), (all, all));
+        let metric_count = Metric::all_metrics().count();
+        assert_eq!((ids.len(), names.len()), (metric_count, metric_count));
         assert_eq!(columns.iter().collect::<BTreeSet<_>>().len(), columns.len());
         for metric in Metric::all_metrics() {
             assert_eq!(metric.id().parse(), Ok(metric));

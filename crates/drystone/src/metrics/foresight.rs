@@ -117,8 +117,8 @@ mod tests {
         let w = workload(&[(0, 100, 20), (1, 100, 0)]);
         let f = judge_predictor(&w, &[], &mut parse_forecast("perfect").expect("valid"));
         assert_eq!((f.accuracy.min, f.error.max, f.under.count, f.over.count), (Some(1.0), Some(0.0), 0, 0));
-        let doubled = judge_predictor(&w, &[], &mut parse_forecast("double(perfect)").expect("valid"));
-        assert_eq!((doubled.over.count, doubled.over.max), (1, Some(20.0)));
+        let double_score = judge_predictor(&w, &[], &mut parse_forecast("double(perfect)").expect("valid"));
+        assert_eq!((double_score.over.count, double_score.over.max), (1, Some(20.0)));
         // Of no time nothing is close and nothing is far.
         let idle = judge_predictor(&workload(&[(0, 100, 0), (1, 100, 0)]), &[], &mut Forecast::default());
         assert_eq!((idle.accuracy.mean, idle.accuracy.excluded, idle.error.mean), (None, 2, Some(100.0)));

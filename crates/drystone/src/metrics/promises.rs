@@ -213,8 +213,12 @@ mod tests {
             audit.note_reservation(Time(5), JobId(1), Time(10), Time(10));
             audit.note_start(Time(12), JobId(0), StartReason::Head);
             audit.note_start(Time(11), JobId(1), StartReason::Head);
-            let kept = audit.kept_promises();
-            assert_eq!((kept.promised, kept.broken, kept.excused), (2, 2 - excused, excused), "{news}");
+            let kept_count = audit.kept_promises();
+            assert_eq!(
+                (kept_count.promised, kept_count.broken, kept_count.excused),
+                (2, 2 - excused, excused),
+                "{news}"
+            );
         }
         let mut audit = PromiseAudit::default();
         audit.note_reservation(Time(0), JobId(0), Time(10), Time(10));

@@ -75,14 +75,14 @@ pub fn slowdown_ratios(single: &[JobRow], multiple: &[JobRow], batch: usize) -> 
         let pair = (bounded_slowdown(s.wait(), s.ran), bounded_slowdown(m.wait(), m.ran));
         bounded_pair.add_pair(pair.0, pair.1);
         bounded_classes[class].add_pair(pair.0, pair.1);
-        let (Some(one), Some(many)) = (job_slowdown(s.wait(), s.ran), job_slowdown(m.wait(), m.ran)) else {
+        let (Some(single_slowdown), Some(many)) = (job_slowdown(s.wait(), s.ran), job_slowdown(m.wait(), m.ran)) else {
             excluded_count += 1;
             continue;
         };
-        overall.add_pair(one, many);
-        classes[class].add_pair(one, many);
+        overall.add_pair(single_slowdown, many);
+        classes[class].add_pair(single_slowdown, many);
         if let Some(batch) = i.checked_div(batch).and_then(|b| batches.get_mut(b)) {
-            batch.add_pair(one, many);
+            batch.add_pair(single_slowdown, many);
         }
     }
     Ok(SlowdownRatios {

@@ -157,10 +157,10 @@ fn a_restored_session_wakes_when_it_would_have() {
     }
     assert_eq!(simulation.current_time(), Time(2));
     let source = WorkloadReplay::with_cancellations(&w, &cancelled);
-    let mut restored = Simulation::new(w.machine(), spec("conservative").build_scheduler(), source);
-    restored.load(&simulation.save().expect("saves")).expect("loads");
+    let mut second_simulation = Simulation::new(w.machine(), spec("conservative").build_scheduler(), source);
+    second_simulation.load(&simulation.save().expect("saves")).expect("loads");
     assert_eq!(simulation.session().next_due_time(), Some(Time(100)));
-    assert_eq!(restored.session().next_due_time(), simulation.session().next_due_time());
+    assert_eq!(second_simulation.session().next_due_time(), simulation.session().next_due_time());
 }
 
 /// A state of another policy, or of another predictor, is refused, and what was there before goes

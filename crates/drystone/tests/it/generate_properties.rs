@@ -59,10 +59,10 @@ proptest! {
     fn users_only_permute_jobs_among_arrivals(params in any_params(), users in 1_u32..50, scatter in 0.0_f64..3.0) {
         let habits = Habits { users: Some(users), scatter, odd_jobs: 0.5, care: 1, ..Habits::default() };
         let others = Params { habits, ..params.clone() };
-        if let (Ok(one), Ok(other)) = (generate_workload(&params), generate_workload(&others)) {
-            prop_assert_eq!(shapes(&one), shapes(&other));
+        if let (Ok(first_workload), Ok(other)) = (generate_workload(&params), generate_workload(&others)) {
+            prop_assert_eq!(shapes(&first_workload), shapes(&other));
             let arrivals = |w: &Workload| w.jobs().iter().map(|j| (j.submit, j.queue)).collect::<Vec<_>>();
-            prop_assert_eq!(arrivals(&one), arrivals(&other));
+            prop_assert_eq!(arrivals(&first_workload), arrivals(&other));
         }
     }
 
@@ -85,22 +85,22 @@ fn shapes(workload: &Workload) -> Vec<(u32, Span)> {
 fn the_same_seed_gives_the_same_workload_and_another_another() {
     for model in [WorkloadModel::Typeless, WorkloadModel::Typed] {
         let params = Params { model, load: Some(0.8), seed: 42, ..Params::new(512, 5_000) };
-        let one = generate_workload(&params).expect("valid");
-        assert_eq!(one, generate_workload(&params).expect("valid"));
-        let other = generate_workload(&Params { seed: 43, ..params.clone() }).expect("valid");
-        assert_ne!(one.jobs(), other.jobs());
+        let first_workload = generate_workload(&params).expect("valid");
+        assert_eq!(first_workload, generate_workload(&params).expect("valid"));
+        let second_workload = generate_workload(&Params { seed: 43, ..params.clone() }).expect("valid");
+        assert_ne!(first_workload.jobs(), second_workload.jobs());
         // Another load moves arrivals; without types, everything else stays in its order.
         let busier = generate_workload(&Params { load: Some(1.0), ..params }).expect("valid");
         if model == WorkloadModel::Typeless {
-            assert_eq!(one.truth(), busier.truth());
+            assert_eq!(first_workload.truth(), busier.truth());
             let unmoved = |w: &Workload| {
                 let mut jobs = w.jobs().to_vec();
                 jobs.iter_mut().for_each(|job| job.submit = Time::ZERO);
                 jobs
             };
-            assert_eq!(unmoved(&one), unmoved(&busier));
+            assert_eq!(unmoved(&first_workload), unmoved(&busier));
         } else {
-            assert_eq!(shapes(&one), shapes(&busier));
+            assert_eq!(shapes(&first_workload), shapes(&busier));
         }
     }
 }
@@ -130,28 +130,28 @@ fn workloads_are_the_same_everywhere() {
 
 #[test]
 fn what_makes_no_workload_is_refused() {
-    let refused = |params: Params| generate_workload(&params).expect_err("refused").to_string();
+    let error_of = |params: Params| generate_workload(&params).expect_err("refused").to_string();
     let base = Params::new(128, 100);
-    let with_load = |load| refused(Params { load: Some(load), ..base.clone() });
-    assert_eq!(refused(Params::new(0, 100)), "a machine needs at least one processor");
-    assert_eq!(refused(Params::new(128, 0)), "a workload needs at least one job");
+    let with_load = |load| error_of(Params { load: Some(load), ..base.clone() });
+    assert_eq!(error_of(Params::new(0, 100)), "a machine needs at least one processor");
+    assert_eq!(error_of(Params::new(128, 0)), "a workload needs at least one job");
     assert_eq!(with_load(0.0), "the load must be a finite number above 0, not 0");
     assert_eq!(with_load(-0.5), "the load must be a finite number above 0, not -0.5");
     assert_eq!(with_load(f64::NAN), "the load must be a finite number above 0, not NaN");
     assert_eq!(with_load(f64::INFINITY), "the load must be a finite number above 0, not inf");
     assert!(with_load(1e-12).starts_with("a load of 0.000000000001 would spread 100 jobs over"));
     assert!(with_load(1e12).starts_with("a load of 1000000000000 would spread 100 jobs over"));
-    let span = |s| refused(Params { length: WorkloadLength::Span(Span(s)), ..base.clone() });
+    let span = |s| error_of(Params { length: WorkloadLength::Span(Span(s)), ..base.clone() });
     assert_eq!(span(0), "a workload needs a span above 0 s, not 0 s");
     assert_eq!(span(-5), "a workload needs a span above 0 s, not -5 s");
-    let largest = |s| refused(Params { max_estimate: Span(s), ..base.clone() });
+    let largest = |s| error_of(Params { max_estimate: Span(s), ..base.clone() });
     for s in [0, 3_599, i64::MAX] {
         assert_eq!(
             largest(s),
             format!("the largest estimate must be from one hour (3600 s) to 366 days (31622400 s), not {s} s")
         );
     }
-    let habits = |habits| refused(Params { habits, ..base.clone() });
+    let habits = |habits| error_of(Params { habits, ..base.clone() });
     let usual = Habits::default;
     assert_eq!(habits(Habits { users: Some(0), ..usual() }), "users must be at least 1, not 0");
     assert_eq!(habits(Habits { odd_jobs: 1.5, ..usual() }), "odd_jobs must be from 0 to 1, not 1.5");

@@ -40,9 +40,9 @@ fn visited(traversal: Traversal, nodes: Option<u64>) -> (FoundSchedule, Vec<Stri
 /// Returns the result, and the paths on the way, the jobs numbered from 1 in the order of their
 /// arrival.
 fn trace(task: &GoalTask, settings: &GoalSettings) -> (FoundSchedule, Vec<String>) {
-    let (found, paths) = GoalSearch::default().trace_paths(task, settings);
+    let (best_path, paths) = GoalSearch::default().trace_paths(task, settings);
     let print = |path: Vec<u32>| path.iter().map(|place| (place + 1).to_string()).collect();
-    (found, paths.into_iter().map(print).collect())
+    (best_path, paths.into_iter().map(print).collect())
 }
 
 /// One processor, and jobs that arrived just now, each of another user: 1, 2, ...
@@ -346,16 +346,16 @@ proptest! {
         let answer = problem.search_permutations(&goal);
         let mut search = GoalSearch::default();
         for prune in [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside] {
-            let (found, visited) = search.trace_paths(&task, &GoalSettings { prune, ..settings.clone() });
-            prop_assert!(found.exhausted);
-            prop_assert_eq!(&found.values, &answer.values, "{:?} {:?}", prune, goal);
-            prop_assert_eq!(&found.path, &places(&answer.path));
+            let (best_path, path_count) = search.trace_paths(&task, &GoalSettings { prune, ..settings.clone() });
+            prop_assert!(best_path.exhausted);
+            prop_assert_eq!(&best_path.values, &answer.values, "{:?} {:?}", prune, goal);
+            prop_assert_eq!(&best_path.path, &places(&answer.path));
             let starts: Vec<i64> = answer.starts.iter().map(|s| s - problem.now).collect();
-            prop_assert_eq!(&found.starts, &starts);
+            prop_assert_eq!(&best_path.starts, &starts);
             if prune == Prune::Never {
                 let all: Vec<Vec<u32>> = answer.visited.iter().map(|path| places(path)).collect();
-                prop_assert_eq!(visited, all);
-                prop_assert_eq!(found.effort.nodes, naive::count_nodes(&answer.visited) as u64);
+                prop_assert_eq!(path_count, all);
+                prop_assert_eq!(best_path.effort.nodes, naive::count_nodes(&answer.visited) as u64);
             }
         }
     }
@@ -365,13 +365,13 @@ proptest! {
     fn limits_cut_the_visits_short((task, problem) in moments(6), (settings, goal) in goals(), limit in 0u64..400) {
         let answer = problem.search_permutations(&goal);
         let settings = GoalSettings { prune: Prune::Never, nodes: Some(limit), ..settings };
-        let (found, visited) = GoalSearch::default().trace_paths(&task, &settings);
+        let (best_path, path_count) = GoalSearch::default().trace_paths(&task, &settings);
         let within = |&count: &usize| count == 1 || naive::count_nodes(&answer.visited[..count]) as u64 <= limit;
         let count = (1..=answer.visited.len()).take_while(within).last().unwrap_or(0);
         let expected: Vec<Vec<u32>> = answer.visited[..count].iter().map(|path| places(path)).collect();
-        prop_assert_eq!(visited, expected);
-        prop_assert!(found.effort.nodes <= limit.max(task.waiting.len() as u64));
-        prop_assert_eq!(found.exhausted, count == answer.visited.len());
+        prop_assert_eq!(path_count, expected);
+        prop_assert!(best_path.effort.nodes <= limit.max(task.waiting.len() as u64));
+        prop_assert_eq!(best_path.exhausted, count == answer.visited.len());
     }
 
     /// Models with the uniqueness property: the best of all permutations, whatever the order of
@@ -408,8 +408,8 @@ proptest! {
         };
         for path in naive::list_permutations(task.waiting.len()) {
             let starts = problem.schedule_order(&path);
-            let theirs = measures.map(|m| problem.measure_value(m, &starts));
-            prop_assert!(!better(&found.values, &theirs), "{path:?}: {theirs:?} is better than {:?}", found.values);
+            let search_values = measures.map(|m| problem.measure_value(m, &starts));
+            prop_assert!(!better(&found.values, &search_values), "{path:?}: {search_values:?} is better than {:?}", found.values);
         }
     }
 

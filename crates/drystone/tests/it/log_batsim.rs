@@ -123,9 +123,9 @@ fn a_schedule_comes_back_as_it_was() {
     let workload = generate_workload(&Params { seed: 6, load: Some(1.0), ..Params::new(64, 400) }).expect("a workload");
     let policy: PolicySpec = "easy".parse().expect("easy");
     let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::default() };
-    let measured =
+    let measurements =
         Experiment::new(&policy, &workload).with_metrics(config).run(&mut ()).expect("sound").expect("whole");
-    let rows = measured.report.jobs.expect("rows were asked for");
+    let rows = measurements.report.jobs.expect("rows were asked for");
     let mut text = Vec::new();
     write_jobs(&mut text, "w", &rows, workload.truth(), &place_jobs(&rows, 64)).expect("memory");
     let text = String::from_utf8(text).expect("text");
@@ -163,8 +163,8 @@ proptest! {
             let workload = generate_workload(&Params::new(24, 1)).expect("one job");
             let policy: PolicySpec = "fcfs".parse().expect("fcfs");
             let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::default() };
-            let measured = Experiment::new(&policy, &workload).with_metrics(config).run(&mut ()).expect("sound").expect("whole");
-            let row = measured.report.jobs.expect("rows").remove(0);
+            let measurements = Experiment::new(&policy, &workload).with_metrics(config).run(&mut ()).expect("sound").expect("whole");
+            let row = measurements.report.jobs.expect("rows").remove(0);
             rows.push(JobRow {
                 id: JobId(at as u32),
                 start: drystone::model::Time(now),
@@ -173,14 +173,14 @@ proptest! {
                 ..row
             });
         }
-        let placed = place_jobs(&rows, machine);
+        let places = place_jobs(&rows, machine);
         for (a, row) in rows.iter().enumerate() {
-            let set = placed[a].as_ref().expect("there is room");
+            let set = places[a].as_ref().expect("there is room");
             prop_assert_eq!(set.len(), row.procs);
             for (b, other) in rows.iter().enumerate().skip(a + 1) {
                 let together = row.start < other.end && other.start < row.end;
                 if together {
-                    prop_assert!(set.is_disjoint(placed[b].as_ref().expect("there is room")));
+                    prop_assert!(set.is_disjoint(places[b].as_ref().expect("there is room")));
                 }
             }
         }

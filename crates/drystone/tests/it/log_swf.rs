@@ -78,9 +78,9 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
         let records: Vec<SwfRecord> = reader.by_ref().map(|record| record.expect("a record")).collect();
         assert!(records.iter().all(|record| SwfRecord { line: 0, ..*record } == SwfRecord { line: 0, ..records[2] }));
         assert_eq!((records.len(), records[0].line), (3, 2));
-        let said = reader.describe_extra_data().expect("said");
+        let description = reader.describe_extra_data().expect("said");
         assert_eq!(
-            said,
+            description,
             "2 records have up to 2 columns beyond the 18 of the format (DAG_name, Task_ID), which are left out"
         );
     }
@@ -155,9 +155,9 @@ fn malformed_lines_are_named_with_place_expectation_and_remedy() {
         assert_eq!(message(text.as_bytes()), format!("log.swf:3:{what}{remedy}"));
         let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").with_leniency(true);
         assert_eq!(reader.by_ref().filter(Result::is_ok).count(), 2);
-        let (count, kept) = reader.malformed_lines();
-        assert_eq!((count, kept[0].line), (1, 3));
-        assert_eq!(kept[0].to_string(), format!("3:{what}"));
+        let (count, samples) = reader.malformed_lines();
+        assert_eq!((count, samples[0].line), (1, 3));
+        assert_eq!(samples[0].to_string(), format!("3:{what}"));
     }
 }
 
@@ -350,8 +350,8 @@ fn compression_is_known_by_content() {
         let mut again = String::new();
         source::open_log(&path).expect("opens").bytes.read_to_string(&mut again).expect("reads");
         assert!(again == text, "{ending}");
-        let loaded = log::load_log(&path, &CleaningOptions::default()).expect("a good log");
-        assert_eq!(loaded.workload.len(), 20_000);
+        let log_result = log::load_log(&path, &CleaningOptions::default()).expect("a good log");
+        assert_eq!(log_result.workload.len(), 20_000);
     }
 }
 
@@ -376,8 +376,8 @@ fn several_gzip_members_are_one_file() {
     let (_, member) = compressed("gz");
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(&[member.clone(), member].concat()).expect("writes");
-    let loaded = log::load_log(file.path(), &CleaningOptions::default()).expect("a good log");
-    assert_eq!(loaded.workload.len(), 40_000);
+    let log_result = log::load_log(file.path(), &CleaningOptions::default()).expect("a good log");
+    assert_eq!(log_result.workload.len(), 40_000);
 }
 
 /// Nothing need be missing, so it is not called truncated; the trailing data is reported.
@@ -412,8 +412,9 @@ fn times_of_headers_that_cannot_be() {
         let mut header = SwfHeader::new();
         header.push(key, &value.to_string());
         assert_eq!(header.unix_start().or(header.utc_offset()), read, "{key} {value}");
-        let told: Vec<(&str, i64)> = header.absurd_fields().into_iter().map(|(key, said, _)| (key, said)).collect();
-        assert_eq!(told, if absurd { vec![(key, value)] } else { vec![] }, "{key} {value}");
+        let absurd_values: Vec<(&str, i64)> =
+            header.absurd_fields().into_iter().map(|(key, said, _)| (key, said)).collect();
+        assert_eq!(absurd_values, if absurd { vec![(key, value)] } else { vec![] }, "{key} {value}");
     }
 }
 

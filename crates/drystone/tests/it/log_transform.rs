@@ -50,13 +50,16 @@ fn changes_of_resources_move_with_the_jobs() {
     };
     assert_eq!(supply(&log, [99, 100, 101, 300]), [4, 2, 3, 6]);
     assert_eq!(supply(&divided, [49, 50, 149, 150]), [4, 3, 3, 6]);
-    let shifted = shift_workload(log).expect("shifted");
-    assert_eq!(supply(&shifted, [89, 90, 91, 290]), [4, 2, 3, 6]);
+    let shifted_log = shift_workload(log).expect("shifted");
+    assert_eq!(supply(&shifted_log, [89, 90, 91, 290]), [4, 2, 3, 6]);
     let announced = |workload: &Workload| {
         let steps = workload.resources().expect("some").supply_steps().iter();
         steps.filter(|step| step.from > Time::MIN).map(|step| step.announced.map(|at| at.0)).collect::<Vec<_>>()
     };
-    assert_eq!((announced(&shifted), announced(&divided)), (vec![Some(40), None, Some(290)], vec![None, Some(150)]));
+    assert_eq!(
+        (announced(&shifted_log), announced(&divided)),
+        (vec![Some(40), None, Some(290)], vec![None, Some(150)])
+    );
 }
 
 /// Tables beside a log are of its own times, however these are moved: an outage meets the jobs that
@@ -67,23 +70,23 @@ fn outages_follow_the_log() {
     let provenance = Provenance { unix_start: Some(843_480_031), ..Provenance::default() };
     let log = workload(&[12_000, 12_500, 13_100], provenance);
     let at = |workload: &Workload, table: &str| {
-        let read =
+        let log_copy =
             outages::read_outages(table.as_bytes(), "o.csv", workload.machine(), &workload.provenance).expect("read");
-        read.list().iter().map(|out| (out.begin.0, out.end.map(|end| end.0))).collect::<Vec<_>>()
+        log_copy.list().iter().map(|out| (out.begin.0, out.end.map(|end| end.0))).collect::<Vec<_>>()
     };
     let tables = ["begin,end,procs\n12500,13000,2\n", "begin,end,procs\n1996-09-23T15:28:51,1996-09-23T15:37:11,2\n"];
     for table in tables {
         assert_eq!(at(&log, table), [(12_500, Some(13_000))]);
         // The first job comes at 0 then.
-        let shifted = shift_workload(log.clone()).expect("shifted");
-        assert_eq!(at(&shifted, table), [(500, Some(1_000))]);
+        let shifted_log = shift_workload(log.clone()).expect("shifted");
+        assert_eq!(at(&shifted_log, table), [(500, Some(1_000))]);
         let divided = scale_load(log.clone(), "2".parse().expect("a factor")).expect("scaled");
         assert_eq!(at(&divided, table), [(6_250, Some(6_500))]);
         // One after the other, in either order.
         let both = shift_workload(divided).expect("shifted");
         assert_eq!(both.jobs()[1].submit, Time(250));
         assert_eq!(at(&both, table), [(250, Some(500))]);
-        let both = scale_load(shifted, "2".parse().expect("a factor")).expect("scaled");
+        let both = scale_load(shifted_log, "2".parse().expect("a factor")).expect("scaled");
         assert_eq!(at(&both, table), [(250, Some(500))]);
     }
 }

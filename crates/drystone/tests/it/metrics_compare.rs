@@ -211,11 +211,11 @@ fn those_who_pay_are_named() {
         report(128, &jobs, MetricsConfig { classes: true, ..MetricsConfig::light_config() })
     };
     let (old, new) = (weeks(600), weeks(4_200));
-    let found = find_payers(&old, &new, 0.95);
-    let classes: Vec<&str> = found.iter().map(|payer| payer.class.as_str()).collect();
-    assert_eq!(classes[0], "more than 64 processors", "{found:?}");
-    assert!((found[0].work - 100.0 / 101.0).abs() < 1e-9 && found[0].by_mean);
-    assert!((found[0].mean.1 - found[0].mean.0 - 3_600.0).abs() < 1e-6, "{found:?}");
+    let payers = find_payers(&old, &new, 0.95);
+    let classes: Vec<&str> = payers.iter().map(|payer| payer.class.as_str()).collect();
+    assert_eq!(classes[0], "more than 64 processors", "{payers:?}");
+    assert!((payers[0].work - 100.0 / 101.0).abs() < 1e-9 && payers[0].by_mean);
+    assert!((payers[0].mean.1 - payers[0].mean.0 - 3_600.0).abs() < 1e-6, "{payers:?}");
     assert!(classes.iter().all(|class| !class.starts_with("1 processor")), "{classes:?}");
     assert_eq!(find_payers(&old, &old, 0.95), []);
 }

@@ -96,13 +96,13 @@ fn jobs_beyond_a_quota_come_last() {
 #[test]
 fn other_rules_of_ownership_and_promises_know_no_priorities() {
     for policy in ["multiqueue(own=fig4)", "multiqueue(own=split)", "multiqueue(promise=eager)"] {
-        let refused =
+        let error =
             spec(policy).build_scheduler().policy.set_priorities(Priorities::from_text("every(5)").expect("a text"));
-        assert!(refused.expect_err(policy).to_string().contains("own=shared and promise=pivot"), "{policy}");
+        assert!(error.expect_err(policy).to_string().contains("own=shared and promise=pivot"), "{policy}");
     }
     let reserving = Priorities::from_text("every(5,reserve=60)").expect("a text");
-    let refused = spec("slack").build_scheduler().policy.set_priorities(reserving);
-    assert!(refused.expect_err("slack").to_string().contains("knows no reservations"));
+    let error = spec("slack").build_scheduler().policy.set_priorities(reserving);
+    assert!(error.expect_err("slack").to_string().contains("knows no reservations"));
 }
 
 const PROCS: Procs = 16;

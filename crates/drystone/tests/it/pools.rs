@@ -110,8 +110,8 @@ fn supply_over_time_is_that_of_all_pools() {
     assert_spans(&whole, &[(0, 10), (1, 11), (11, 15), (20, 25)]);
     // Announced: beside job 0 none is left for job 1 from 5 on, so that it starts at 10, and job 2
     // when there are four again.
-    let known = Some(Time(0));
-    let whole = licensed(&rows, &[step(5, 2, known), step(20, 4, known)]);
+    let known_since = Some(Time(0));
+    let whole = licensed(&rows, &[step(5, 2, known_since), step(20, 4, known_since)]);
     assert_spans(&whole, &[(0, 10), (10, 20), (20, 24), (20, 25)]);
 }
 
@@ -126,10 +126,13 @@ impl SupplyWatch<'_> {
     fn change(&mut self, now: Time, id: JobId, starts: bool) {
         let table = self.whole.resources().expect("some");
         for &(resource, amount) in table.demand_totals(self.whole.job(id).demand) {
-            let held = &mut self.held[resource.index()];
-            *held = if starts { *held + amount } else { *held - amount };
-            let there = table.supply_at(resource, now);
-            assert!(!starts || *held <= there, "{held} of {there} of {resource:?} at {now}, where job {id} starts");
+            let held_amount = &mut self.held[resource.index()];
+            *held_amount = if starts { *held_amount + amount } else { *held_amount - amount };
+            let supply = table.supply_at(resource, now);
+            assert!(
+                !starts || *held_amount <= supply,
+                "{held_amount} of {supply} of {resource:?} at {now}, where job {id} starts"
+            );
         }
     }
 }

@@ -64,9 +64,9 @@ fn jobs_keep_their_sizes_and_the_machine_its_power_when_times_move() {
         (0..workload.len()).map(|place| shapes.shape_at(place).map(|(shape, _)| shape.kind)).collect()
     };
     let expected = [Some(JobKind::Malleable), None, Some(JobKind::Moldable)];
-    let shifted = shift_workload(whole.clone()).expect("shifted");
-    assert_eq!(kinds(&shifted), expected);
-    let cap = shifted.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0];
+    let shifted_workload = shift_workload(whole.clone()).expect("shifted");
+    assert_eq!(kinds(&shifted_workload), expected);
+    let cap = shifted_workload.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0];
     assert_eq!((cap.from, cap.announced), (Time(20), Time(10)));
     // Another load has other arrivals, and the same power.
     let scaled = scale_load(whole.clone(), "2".parse::<LoadFactor>().expect("a factor")).expect("scaled");

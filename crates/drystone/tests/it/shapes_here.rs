@@ -62,8 +62,8 @@ fn a_job_that_runs_already_has_the_size_of_the_log() {
     // So it is on processors that have names.
     let mut known = jobs.circumstances().cloned().expect("circumstances");
     known.here.insert(JobId(0), Adopted::Running { since: Time(0), on: Some(ProcSet::from_range(2..6)) });
-    let named = jobs.clone().with_circumstances(known.clone()).expect("four processors");
-    let named = shaped(named, table, Overrun::RunOn);
+    let begun_workload = jobs.clone().with_circumstances(known.clone()).expect("four processors");
+    let named = shaped(begun_workload, table, Overrun::RunOn);
     assert_eq!(rows(&named, "easy"), stays);
     // Circumstances may also come last.
     assert_eq!(rows(&case.with_circumstances(known).expect("four processors"), "easy"), stays);

@@ -204,11 +204,11 @@ fn a_job_that_waits_again_asks_as_it_did_before() {
     // 60 s at 4 are 80 s at 3.
     assert_eq!(run(outage), [[0, 20, 4], [90, 150, 4], [150, 230, 3]]);
     // One that is lost asks for nothing any more.
-    let lost = Outage {
+    let loss = Outage {
         hit: drystone::model::OutageHit::Lose,
         ..Outage::new_failure(Which::Count(2), Time(20), Some(Time(90)))
     };
-    assert_eq!(run(lost), [[0, 20, 4]]);
+    assert_eq!(run(loss), [[0, 20, 4]]);
 }
 
 #[test]

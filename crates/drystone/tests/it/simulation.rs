@@ -268,9 +268,9 @@ fn plans_follow_predictions_of_running_jobs() {
 #[test]
 fn priorities_are_not_ignored() {
     for policy in ["fcfs", "easy", "conservative", "multiqueue(own=fig4)", "ss", "is"] {
-        let given =
+        let expected_starts =
             spec(policy).build_scheduler().policy.set_priorities(Priorities::from_text("every(5)").expect("a text"));
-        assert!(given.is_err(), "{policy}");
+        assert!(expected_starts.is_err(), "{policy}");
     }
 }
 

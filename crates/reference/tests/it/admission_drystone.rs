@@ -157,8 +157,8 @@ fn check_pools(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
     let division = PoolDivision::new(vec![pool(1), pool(2)]);
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut watch = Watch::new(whole.len());
-    let done = Experiment::new(&spec, &whole).with_division(Some(&division)).run(&mut watch);
-    done.unwrap_or_else(|e| panic!("{policy}: {e}: {world:?}"));
+    let measurements = Experiment::new(&spec, &whole).with_division(Some(&division)).run(&mut watch);
+    measurements.unwrap_or_else(|e| panic!("{policy}: {e}: {world:?}"));
     judge(policy, world, &whole, &parts, &watch);
 }
 

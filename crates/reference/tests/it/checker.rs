@@ -57,8 +57,8 @@ fn too_many_processors_in_use() {
 fn capacity_of_a_smaller_machine() {
     let jobs = [job(0, 2, 10), job(0, 2, 10)];
     let out = [JobOut { start: 0, end: 10 }, JobOut { start: 9, end: 19 }];
-    let found = check_schedule(3, &jobs, &list_segments(&out));
-    assert_eq!(found, Err(vec![NaiveViolation::OverCapacity { at: 9, used: 4 }]));
+    let violations = check_schedule(3, &jobs, &list_segments(&out));
+    assert_eq!(violations, Err(vec![NaiveViolation::OverCapacity { at: 9, used: 4 }]));
     // Back to back is no overlap.
     let out = [JobOut { start: 0, end: 10 }, JobOut { start: 10, end: 20 }];
     assert_eq!(check_schedule(3, &jobs, &list_segments(&out)), Ok(()));
@@ -70,8 +70,8 @@ fn capacity_of_a_smaller_machine() {
 fn a_resource_that_is_overdrawn() {
     let out = [JobOut { start: 5, end: 15 }, JobOut { start: 0, end: 5 }, JobOut { start: 8, end: 9 }];
     let asks = [vec![4, 1], vec![4, 2], vec![0, 2]];
-    let found = check_resources(&[4, 2], &asks, &list_segments(&out));
-    assert_eq!(found, Err(vec![NaiveViolation::OverResource { resource: 1, at: 8, used: 3 }]));
+    let violations = check_resources(&[4, 2], &asks, &list_segments(&out));
+    assert_eq!(violations, Err(vec![NaiveViolation::OverResource { resource: 1, at: 8, used: 3 }]));
     assert_eq!(check_resources(&[4, 3], &asks, &list_segments(&out)), Ok(()));
     assert!(check_resources(&[3, 3], &asks, &list_segments(&out)).is_err());
 }
@@ -80,8 +80,8 @@ fn a_resource_that_is_overdrawn() {
 fn a_processor_with_two_jobs() {
     let jobs = [job(0, 1, 10), job(0, 1, 10)];
     let on = |job, start, processor| NaiveSegment { job, start, end: start + 10, processors: Some(vec![processor]) };
-    let found = check_schedule(2, &jobs, &[on(0, 0, 1), on(1, 5, 1)]);
-    assert_eq!(found, Err(vec![NaiveViolation::SharedProcessor { processor: 1, first: 0, second: 1 }]));
+    let violations = check_schedule(2, &jobs, &[on(0, 0, 1), on(1, 5, 1)]);
+    assert_eq!(violations, Err(vec![NaiveViolation::SharedProcessor { processor: 1, first: 0, second: 1 }]));
     assert_eq!(check_schedule(2, &jobs, &[on(0, 0, 1), on(1, 5, 0)]), Ok(()));
 }
 

@@ -93,8 +93,8 @@ proptest! {
         for named in NAMED {
             let formula: Formula = named.name.parse().expect("a name");
             let known = NaiveKnown { run, estimate, procs, submit, wait, ..NaiveKnown::default() };
-            let (ours, theirs) = (formula.compute_value(&facts, &moment), published_rank(named.name, &known));
-            prop_assert!((ours - theirs).abs() <= 1e-12 * theirs.abs(), "{}: {ours}, {theirs}", named.name);
+            let (own_value, published_value) = (formula.compute_value(&facts, &moment), published_rank(named.name, &known));
+            prop_assert!((own_value - published_value).abs() <= 1e-12 * published_value.abs(), "{}: {own_value}, {published_value}", named.name);
         }
     }
 }

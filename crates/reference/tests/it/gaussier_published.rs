@@ -58,7 +58,7 @@ fn check(log: &str, machine: i64, name: &str) {
             "recursive_doubling" => Corrector::RecursiveDoubling,
             other => panic!("unknown corrector {other}"),
         };
-        let found = summarise_schedule(&jobs, &run(scheduler, predictor, corrector, &jobs, machine));
+        let summary = summarise_schedule(&jobs, &run(scheduler, predictor, corrector, &jobs, machine));
         let mut matches = true;
         let mut compare = |printed: &str, value: f64| {
             let expected: f64 = printed.parse().expect("a number");
@@ -67,16 +67,16 @@ fn check(log: &str, machine: i64, name: &str) {
             matches &= (value - expected).abs() <= 1e-13 * expected;
         };
         if f[7] != "NA" {
-            compare(f[7], found.mean_flow);
+            compare(f[7], summary.mean_flow);
         }
-        compare(f[8], found.max_flow as f64);
-        compare(f[9], found.mean_bounded_slowdown);
-        compare(f[10], found.max_bounded_slowdown);
-        compare(f[11], found.rms_bounded_slowdown);
+        compare(f[8], summary.max_flow as f64);
+        compare(f[9], summary.mean_bounded_slowdown);
+        compare(f[10], summary.max_bounded_slowdown);
+        compare(f[11], summary.rms_bounded_slowdown);
         // NA is the overflow of the sum of flow times in 32 bits.
-        matches &= (f[7] == "NA") == (found.sum_flow > i64::from(i32::MAX));
+        matches &= (f[7] == "NA") == (summary.sum_flow > i64::from(i32::MAX));
         if !matches {
-            failures.push(format!("{line}\n  found {found:?}"));
+            failures.push(format!("{line}\n  found {summary:?}"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

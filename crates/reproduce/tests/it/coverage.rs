@@ -42,9 +42,9 @@ fn intervals_hold_on_small_logs() {
         seed: 77_000,
         planners: false,
     };
-    let found = measure_coverage(&study).expect("simulated");
-    assert_eq!(found.len(), 2 * 2 * study.list_comparisons().len());
-    for cell in &found {
+    let coverage = measure_coverage(&study).expect("simulated");
+    assert_eq!(coverage.len(), 2 * 2 * study.list_comparisons().len());
+    for cell in &coverage {
         assert!(cell.intervals >= 36 && cell.holding >= fewest(cell.intervals, 0.93), "{cell:?}");
         // Not by being endless.
         assert!(cell.wider < 5.0, "{cell:?}");

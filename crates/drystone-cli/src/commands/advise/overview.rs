@@ -124,9 +124,9 @@ fn render_sized(advised: &Advised, figures: usize, most: usize, cautions: usize)
 
 /// Names the best of each way.
 fn best_names(asked: &[AskedWay<'_>]) -> String {
-    let named =
+    let policy_list =
         asked.iter().filter_map(|one| Some(format!("{}: {}", way_heading(one), one.answer.best.as_ref()?.name)));
-    named.collect::<Vec<_>>().join("\n")
+    policy_list.collect::<Vec<_>>().join("\n")
 }
 
 fn way_heading(asked: &AskedWay<'_>) -> &'static str {

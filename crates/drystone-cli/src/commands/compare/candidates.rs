@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn every_candidate_can_be_run_by_a_site() {
-        let all = default_candidates().unwrap_or_default();
-        assert_eq!(all.len(), CANDIDATES.len());
-        for spec in all {
+        let default_policies = default_candidates().unwrap_or_default();
+        assert_eq!(default_policies.len(), CANDIDATES.len());
+        for spec in default_policies {
             let meta = PolicyMeta::from_spec(&spec);
             assert!(!meta.clairvoyant && !meta.preemptive, "{spec}");
         }
@@ -92,17 +92,17 @@ mod tests {
 
     #[test]
     fn a_bound_is_told_where_it_counts() {
-        let told =
+        let notes =
             |text: &str, waited| describe_bound(&PolicyMeta::from_spec(&text.parse().expect("a policy")), waited);
-        assert_eq!(told("slack", 100), None);
+        assert_eq!(notes("slack", 100), None);
         assert!(
-            told("slack", 101).is_some_and(|t| t.contains("slack(horizon=all) looks at all")),
+            notes("slack", 101).is_some_and(|t| t.contains("slack(horizon=all) looks at all")),
             "{:?}",
-            told("slack", 101)
+            notes("slack", 101)
         );
-        assert!(told("goal(horizon=50)", 5_000).is_some_and(|t| t.contains("goal(horizon=50,depth=all)")));
-        assert_eq!(told("conservative(horizon=all)", 1_000_000), None);
-        assert_eq!(told("easy", 1_000_000), None);
+        assert!(notes("goal(horizon=50)", 5_000).is_some_and(|t| t.contains("goal(horizon=50,depth=all)")));
+        assert_eq!(notes("conservative(horizon=all)", 1_000_000), None);
+        assert_eq!(notes("easy", 1_000_000), None);
     }
 
     #[test]

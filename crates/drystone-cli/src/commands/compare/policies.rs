@@ -20,8 +20,8 @@ pub(crate) fn policies_to_compare(args: &CompareArgs) -> Result<Vec<PolicySpec>,
     let policy_texts = if is_asked {
         args.policy.clone()
     } else {
-        let all = if args.all { every_policy()? } else { default_candidates()? };
-        all.into_iter().filter(|spec| has_form(spec, study)).collect()
+        let candidates = if args.all { every_policy()? } else { default_candidates()? };
+        candidates.into_iter().filter(|spec| has_form(spec, study)).collect()
     };
     let given_specs: Vec<PolicySpec> = own.into_iter().chain(policy_texts).chain(args.baseline.clone()).collect();
     for spec in given_specs {

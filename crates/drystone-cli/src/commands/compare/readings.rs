@@ -404,8 +404,8 @@ mod tests {
         use MetricVerdict::{Better, Same, Unclear, Worse};
         let here = comparison(&[("a", Better, -0.2), ("b", Better, -0.1), ("c", Unclear, 0.0), ("d", Same, 0.0)]);
         let there = comparison(&[("a", Unclear, -0.1), ("b", Worse, 0.3), ("c", Same, 0.0), ("d", Same, 0.0)]);
-        let found = changed_verdicts(&here, &there);
-        let names: Vec<(&str, bool)> = found.iter().map(|c| (c.policy.as_str(), c.is_reversed())).collect();
+        let verdict_changes = changed_verdicts(&here, &there);
+        let names: Vec<(&str, bool)> = verdict_changes.iter().map(|c| (c.policy.as_str(), c.is_reversed())).collect();
         assert_eq!(names, [("b", true), ("a", false)]);
         let told = readings(vec![reading(&here, &there)]);
         assert!(told.has_reversal("b") && !told.has_reversal("a"));

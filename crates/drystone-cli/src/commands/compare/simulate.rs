@@ -212,8 +212,8 @@ impl CompareInputs<'_> {
                 return Ok(None);
             }
             let measurement = measurement.map_err(|e| CommandFailure::experiment_error(spec.text(), e))?;
-            if let (Some(told), Some(measured)) = (told, &measurement) {
-                progress.print_notice(&told.format_line(spec.text(), &measured.report));
+            if let (Some(scale_report), Some(measured)) = (told, &measurement) {
+                progress.print_notice(&scale_report.format_line(spec.text(), &measured.report));
             }
             Ok(measurement.map(|measured| WatchedPolicy { measured, watcher }))
         };

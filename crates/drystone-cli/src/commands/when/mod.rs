@@ -296,9 +296,9 @@ mod tests {
     fn variants_are_smaller_and_each_once() {
         let hour = 3600;
         // The longest of the last ran for 3 h: 3 h 45 min and a quarter.
-        let found = list_variants(32, Span(12 * hour), Some((Span(3 * hour), 20)));
+        let variants = list_variants(32, Span(12 * hour), Some((Span(3 * hour), 20)));
         let limits = [6 * hour, 4 * hour, 3 * hour].map(|limit| (32, Span(limit)));
-        assert_eq!(found, [&limits[..], &[(16, Span(12 * hour)), (8, Span(12 * hour))]].concat());
+        assert_eq!(variants, [&limits[..], &[(16, Span(12 * hour)), (8, Span(12 * hour))]].concat());
         assert_eq!(list_variants(1, Span(400), None), []);
     }
 }

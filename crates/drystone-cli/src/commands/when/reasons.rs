@@ -199,8 +199,8 @@ mod tests {
             assert!(of(word).is_some_and(|reason| reason.effect == WaitEffect::Adds), "{word}");
         }
         assert_eq!(of("BeginTime").and_then(|reason| reason.begin), Some(99));
-        let held = reason_from_word("Priority", 0, None);
-        assert!(held.is_some_and(|reason| reason.effect == WaitEffect::Bars), "a priority of 0 is a hold");
+        let wait_reason = reason_from_word("Priority", 0, None);
+        assert!(wait_reason.is_some_and(|reason| reason.effect == WaitEffect::Bars), "a priority of 0 is a hold");
         assert!(reason_from_word("BeginTime", 5, None).is_some_and(|reason| reason.effect == WaitEffect::Bars));
     }
 

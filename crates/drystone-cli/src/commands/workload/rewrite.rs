@@ -71,9 +71,9 @@ impl Raw {
 pub(super) fn run_scale(args: &ScaleArgs) -> CommandOutcome {
     let mut raw = read_raw(&args.rewrite)?;
     // Submits that become equal keep the order that they had.
-    let mut all = group_jobs(&mut raw.records);
-    all.sort_by_key(|job| job[0].submit.round());
-    raw.records = all.into_iter().flat_map(|job| job.to_vec()).collect();
+    let mut records = group_jobs(&mut raw.records);
+    records.sort_by_key(|job| job[0].submit.round());
+    raw.records = records.into_iter().flat_map(|job| job.to_vec()).collect();
     for record in &mut raw.records {
         record.submit = args.load.divide_time(Time(record.submit.round())).0.into();
     }

@@ -191,12 +191,12 @@ pub(crate) fn numbers() -> impl Strategy<Value = Expr> {
             ];
             let condition = Expr::from_binary(operators[at], a.clone(), b);
             let condition = if at % 2 == 0 { Expr::Not(Box::new(condition)) } else { condition };
-            let both = Expr::from_binary(
+            let conjunction = Expr::from_binary(
                 if at < 3 { Operator::And } else { Operator::Or },
                 condition.clone(),
                 Expr::from_binary(Operator::Above, a.clone(), Expr::Number(1.0)),
             );
-            Expr::Call(Function::If, vec![both, a, c])
+            Expr::Call(Function::If, vec![conjunction, a, c])
         });
         prop_oneof![
             binary,
@@ -233,8 +233,8 @@ proptest! {
         let again = formula.text().parse::<Formula>().map(|f| f.text().to_string());
         prop_assert_eq!(again.as_deref(), Ok(formula.text()));
         let moment = at(f64::from(now));
-        let (plain, folded) = (value::compute_value(&expr, &facts, &moment), formula.compute_value(&facts, &moment));
-        prop_assert!(plain.to_bits() == folded.to_bits() || (plain.is_nan() && folded.is_nan()), "{plain} {folded}");
+        let (plain, folded_value) = (value::compute_value(&expr, &facts, &moment), formula.compute_value(&facts, &moment));
+        prop_assert!(plain.to_bits() == folded_value.to_bits() || (plain.is_nan() && folded_value.is_nan()), "{plain} {folded_value}");
     }
 
     /// Many at once are as one alone.

@@ -260,13 +260,13 @@ mod tests {
             past in proptest::collection::vec((0u32..40, 0i32..3, 1i64..5, 0i64..8), 0..40),
         ) {
             for options in all_options(size) {
-                let (mut one, mut other) = (RecentPredictor::new(options), RecentPredictor::new(options.into_canonical()));
+                let (mut first_predictor, mut canonical_predictor) = (RecentPredictor::new(options), RecentPredictor::new(options.into_canonical()));
                 for &(id, user, estimate, run) in &past {
                     let job = job(user, estimate);
-                    let said = one.predict(JobId(id), &job, None);
-                    proptest::prop_assert_eq!(said, other.predict(JobId(id), &job, None), "{:?}", options);
-                    one.learn_from_end(JobId(id), &job, Span(run), Time::ZERO);
-                    other.learn_from_end(JobId(id), &job, Span(run), Time::ZERO);
+                    let said = first_predictor.predict(JobId(id), &job, None);
+                    proptest::prop_assert_eq!(said, canonical_predictor.predict(JobId(id), &job, None), "{:?}", options);
+                    first_predictor.learn_from_end(JobId(id), &job, Span(run), Time::ZERO);
+                    canonical_predictor.learn_from_end(JobId(id), &job, Span(run), Time::ZERO);
                 }
             }
         }

@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn history_moves_the_borders() {
         let mut c = classes(QueueBorders::Auto { queues: Some(4), history: 8 }, &[]);
-        let moved: Vec<bool> = (1..=8).map(|i| c.learn_arrival(Span(i * 10))).collect();
-        assert_eq!(moved, [false, false, false, false, false, false, false, true]);
+        let decisions: Vec<bool> = (1..=8).map(|i| c.learn_arrival(Span(i * 10))).collect();
+        assert_eq!(decisions, [false, false, false, false, false, false, false, true]);
         // A border is the first run time of the next eighth: 30, 50, 70 and everything above.
         assert_eq!(c.borders(), [Span(30), Span(50), Span(70)]);
         // Equal run times need one queue, however many were asked for.

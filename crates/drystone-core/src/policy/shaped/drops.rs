@@ -82,9 +82,9 @@ fn shrink_most(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
     let givers = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, surplus(one)?)));
     let giver = givers.min_by_key(|(_, id, surplus)| (Reverse(*surplus), *id));
     let Some((at, id, _)) = giver else { return false };
-    let (one, Some(shape)) = (&scene.runners[at], scene.view.job_shape(id)) else { return false };
-    let less = Procs::try_from(over.div_euclid(one.watts) + i64::from(over.rem_euclid(one.watts) > 0));
-    let most = one.size.saturating_sub(less.unwrap_or(Procs::MAX));
+    let (runner, Some(shape)) = (&scene.runners[at], scene.view.job_shape(id)) else { return false };
+    let less = Procs::try_from(over.div_euclid(runner.watts) + i64::from(over.rem_euclid(runner.watts) > 0));
+    let most = runner.size.saturating_sub(less.unwrap_or(Procs::MAX));
     let to = shape.sizes.at_most(most).unwrap_or(shape.sizes.min());
     scene.resize_job(at, to, true, actions);
     true

@@ -105,8 +105,8 @@ mod tests {
         let mut averages = Averages::new(AverageWait::ByLength);
         averages.learn_wait(Span(0), Span(600));
         averages.learn_wait(Span(7_200), Span(28_801));
-        let found = [1, 600, 601, 3_600, 28_800, 28_801].map(|length| averages.mean_seconds(Span(length)));
-        assert_eq!(found, [1800.0, 1800.0, 3600.0, 3600.0, 3600.0, 5400.0]);
+        let means = [1, 600, 601, 3_600, 28_800, 28_801].map(|length| averages.mean_seconds(Span(length)));
+        assert_eq!(means, [1800.0, 1800.0, 3600.0, 3600.0, 3600.0, 5400.0]);
         let mut given = Averages::new(AverageWait::GivenByLength([60.0, 600.0, 1200.0, 2400.0]));
         given.learn_wait(Span(0), Span(600));
         assert_eq!(

@@ -176,16 +176,16 @@ mod tests {
         ) {
             let set = |s: &BTreeSet<u32>| s.iter().copied().collect::<ProcSet>();
             let pool = |s: &BTreeSet<u32>| { let mut pool = RangePool::default(); pool.insert(&set(s)); pool };
-            let all = |pool: &RangePool| pool.lowest_processors(pool.len());
+            let lowest_of = |pool: &RangePool| pool.lowest_processors(pool.len());
             prop_assert_eq!(pool(&a).len() as usize, a.len());
             let mut both = pool(&a);
             both.insert(&set(&b));
             prop_assert_eq!(&both, &pool(&(&a | &b)));
-            prop_assert_eq!(all(&both), set(&(&a | &b)));
+            prop_assert_eq!(lowest_of(&both), set(&(&a | &b)));
             prop_assert_eq!(both.len() as usize, (&a | &b).len());
             let mut less = pool(&a);
             less.remove(&set(&b));
-            prop_assert_eq!(all(&less), set(&(&a - &b)));
+            prop_assert_eq!(lowest_of(&less), set(&(&a - &b)));
             prop_assert_eq!(less.len() as usize, (&a - &b).len());
             prop_assert_eq!(&less, &pool(&(&a - &b)));
             let mut same = pool(&a);

@@ -177,14 +177,14 @@ fn waves_of_items_agree_with_a_sorted_map() {
                 0 => _ = tree.take_first().map(|first| assert_eq!(map.remove(&first.key), Some(first.size))),
                 1 => _ = tree.remove(&place(key)).map(|gone| assert_eq!(map.remove(&gone.key), Some(gone.size))),
                 2 => {
-                    let taken = tree.take_after(Some(place(key)), &mut AtMost(300));
+                    let entry = tree.take_after(Some(place(key)), &mut AtMost(300));
                     let found = map.range(key + 1..).find(|(_, size)| **size <= 300).map(|(key, _)| *key);
-                    assert_eq!(taken.map(|taken| taken.key), found);
+                    assert_eq!(entry.map(|taken| taken.key), found);
                     found.map(|key| map.remove(&key));
                 }
                 _ => {
-                    let gone = tree.replace_item(&place(key), Entry { key: u32::MAX, size: 0 });
-                    assert_eq!(gone.map(|gone| gone.size), map.remove(&key));
+                    let former_entry = tree.replace_item(&place(key), Entry { key: u32::MAX, size: 0 });
+                    assert_eq!(former_entry.map(|gone| gone.size), map.remove(&key));
                     assert_eq!(tree.remove(&place(u32::MAX)), Some(Entry { key: u32::MAX, size: 0 }));
                 }
             }

@@ -210,8 +210,8 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> (u32, u32, u32) {
-        let held = read_sizes(&RecordPairs::split_pairs(text.as_bytes())).1.expect("held");
-        (held.cpus, held.nodes, held.gpus)
+        let sizes = read_sizes(&RecordPairs::split_pairs(text.as_bytes())).1.expect("held");
+        (sizes.cpus, sizes.nodes, sizes.gpus)
     }
 
     #[test]
@@ -235,12 +235,12 @@ mod tests {
 
     #[test]
     fn requests_are_summed_over_their_chunks() {
-        let asked = |text: &str| read_sizes(&RecordPairs::split_pairs(text.as_bytes())).0.expect("asked");
-        let torque = asked("Resource_List.nodes=4:ppn=8:gpus=1+1:ppn=2 Resource_List.ncpus=1");
+        let request_of = |text: &str| read_sizes(&RecordPairs::split_pairs(text.as_bytes())).0.expect("asked");
+        let torque = request_of("Resource_List.nodes=4:ppn=8:gpus=1+1:ppn=2 Resource_List.ncpus=1");
         assert_eq!((torque.cpus, torque.nodes, torque.gpus), (34, 5, 4));
-        let pbs = asked("Resource_List.select=2:ncpus=36:mem=4gb Resource_List.ncpus=72");
+        let pbs = request_of("Resource_List.select=2:ncpus=36:mem=4gb Resource_List.ncpus=72");
         assert_eq!((pbs.cpus, pbs.nodes, pbs.memory_kb), (72, 2, 8 << 20));
-        let plain = asked("Resource_List.ncpus=12 Resource_List.nodect=2 Resource_List.mem=1993mb");
+        let plain = request_of("Resource_List.ncpus=12 Resource_List.nodect=2 Resource_List.mem=1993mb");
         assert_eq!((plain.cpus, plain.nodes, plain.memory_kb), (12, 2, 1_993 << 10));
     }
 

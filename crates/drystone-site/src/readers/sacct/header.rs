@@ -320,8 +320,8 @@ mod tests {
     #[test]
     fn layouts_find_their_delimiter() {
         let row = format!("1|{}|a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,0,1,2|x", "v|".repeat(23));
-        let (header, named) = RowHeader::from_layout("xdmod", row.as_bytes(), None).expect("a layout");
-        assert!(!named);
+        let (header, layout_names) = RowHeader::from_layout("xdmod", row.as_bytes(), None).expect("a layout");
+        assert!(!layout_names);
         assert_eq!((header.delimiter.as_slice(), header.columns.len(), header.free), (&b"|"[..], 26, true));
         // Brackets of an array in the first column part nothing.
         let (header, _) =

@@ -166,9 +166,10 @@ mod tests {
     fn aligned(header: &str, line: &str) -> Option<[String; 3]> {
         let FirstLine::Header(header) = RowHeader::of_line(header.as_bytes(), None) else { panic!("a header") };
         let mut values: ColumnValues<'_> = [b""; COLUMNS];
-        let found = realign_row(&header, line.as_bytes(), &TimeForm::default(), &mut values);
+        let outcome = realign_row(&header, line.as_bytes(), &TimeForm::default(), &mut values);
         let text = |column: SacctColumn| String::from_utf8_lossy(values[column as usize]).into_owned();
-        (found != Realigned::Nothing).then(|| [SacctColumn::Constraints, SacctColumn::End, SacctColumn::User].map(text))
+        (outcome != Realigned::Nothing)
+            .then(|| [SacctColumn::Constraints, SacctColumn::End, SacctColumn::User].map(text))
     }
 
     #[test]

@@ -717,13 +717,13 @@ mod tests {
 
     #[test]
     fn tables_are_known_by_their_names_in_any_order() {
-        let known = |line: &str| recognise_preset(&names(line)).map(|preset| preset.names[0]);
-        assert_eq!(known("jid,usr,cnumr,nnumr,adt,sdt,edt,elpl,nnuma,exit state"), Some("fugaku"));
-        assert_eq!(known("name,cpu_milli,num_gpu,creation_time,deletion_time"), Some("alibaba-gpu"));
-        assert_eq!(known("vc,user,node_num,cpu_num,gpu_num,job_id"), Some("helios"));
-        assert_eq!(known("job_id,user,node_num,gpu_num,cpu_num,type,state,gpu_time"), Some("acme"));
-        assert_eq!(known("JobID,User,Submit,Start,End,State"), None);
-        assert_eq!(known("job_id,user,submit_time,start_time,elapsed_minutes,cores,state"), None);
+        let preset_name = |line: &str| recognise_preset(&names(line)).map(|preset| preset.names[0]);
+        assert_eq!(preset_name("jid,usr,cnumr,nnumr,adt,sdt,edt,elpl,nnuma,exit state"), Some("fugaku"));
+        assert_eq!(preset_name("name,cpu_milli,num_gpu,creation_time,deletion_time"), Some("alibaba-gpu"));
+        assert_eq!(preset_name("vc,user,node_num,cpu_num,gpu_num,job_id"), Some("helios"));
+        assert_eq!(preset_name("job_id,user,node_num,gpu_num,cpu_num,type,state,gpu_time"), Some("acme"));
+        assert_eq!(preset_name("JobID,User,Submit,Start,End,State"), None);
+        assert_eq!(preset_name("job_id,user,submit_time,start_time,elapsed_minutes,cores,state"), None);
     }
 
     #[test]

@@ -167,8 +167,8 @@ fn split_fields(line: &str, delimiter: &str, quoted: bool) -> Vec<String> {
     let mut out = Vec::new();
     let mut rest = line;
     loop {
-        let trimmed = rest.trim_start_matches(' ');
-        if let Some(quoted) = trimmed.strip_prefix('"') {
+        let indented_rest = rest.trim_start_matches(' ');
+        if let Some(quoted) = indented_rest.strip_prefix('"') {
             let mut end = 0;
             while let Some(at) = quoted[end..].find('"') {
                 end += at;

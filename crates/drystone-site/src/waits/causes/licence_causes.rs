@@ -24,7 +24,7 @@ pub(super) fn lacked_licences(
     free: &FreeOverTime,
     waits: &[(usize, i64, i64)],
 ) -> Vec<Option<LackedLicence>> {
-    let mut lacked = vec![None; waits.len()];
+    let mut licence_waits = vec![None; waits.len()];
     let totals: BTreeMap<String, i64> = site
         .slurm_conf()
         .and_then(|text| SlurmConf::parse(text, "slurm.conf").ok())
@@ -34,7 +34,7 @@ pub(super) fn lacked_licences(
         .map(|(name, count)| (name, i64::from(count)))
         .collect();
     if totals.is_empty() {
-        return lacked;
+        return licence_waits;
     }
     let demands = |at: usize| -> Vec<(String, i64)> {
         let job = site.job_at(at);
@@ -64,11 +64,11 @@ pub(super) fn lacked_licences(
         let joint_steps = free.join_steps(&free_licences, (pool, units, gpus));
         for (place, seconds) in sum_fitting(&joint_steps, |step| step.gpus > 0 && step.units < count, &spans) {
             let seconds = seconds as f64;
-            let longer = lacked[place].as_ref().is_none_or(|other: &LackedLicence| seconds > other.seconds);
+            let longer = licence_waits[place].as_ref().is_none_or(|other: &LackedLicence| seconds > other.seconds);
             if seconds > 0.0 && longer {
-                lacked[place] = Some(LackedLicence { name: name.clone(), seconds });
+                licence_waits[place] = Some(LackedLicence { name: name.clone(), seconds });
             }
         }
     }
-    lacked
+    licence_waits
 }

@@ -183,16 +183,16 @@ fn highest_resource(set: &str) -> i64 {
 
 /// Cells of a line, of which some may stand in quotes.
 fn split_cells(line: &str) -> Vec<String> {
-    let (mut all, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
+    let (mut cells, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
     for c in line.chars() {
         match c {
             '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => all.push(std::mem::take(&mut cell)),
+            ',' if !is_quoted => cells.push(std::mem::take(&mut cell)),
             c => cell.push(c),
         }
     }
-    all.push(cell);
-    all
+    cells.push(cell);
+    cells
 }
 
 struct JobLines<'a, R> {

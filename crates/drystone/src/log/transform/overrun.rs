@@ -65,8 +65,13 @@ mod tests {
         );
         let workload = workload.expect("possible");
         let times = |how| -> Vec<(i64, i64)> {
-            let changed = treat_overruns(workload.clone(), how).expect("possible");
-            changed.jobs().iter().zip(changed.truth()).map(|(job, truth)| (job.estimate.0, truth.run.0)).collect()
+            let treated_workload = treat_overruns(workload.clone(), how).expect("possible");
+            treated_workload
+                .jobs()
+                .iter()
+                .zip(treated_workload.truth())
+                .map(|(job, truth)| (job.estimate.0, truth.run.0))
+                .collect()
         };
         assert_eq!(times(Overrunning::Kill), [(10, 5), (10, 10), (10, 10)]);
         assert_eq!(times(Overrunning::Raise), [(10, 5), (10, 10), (30, 30)]);
