@@ -343,6 +343,25 @@ mod tests {
         );
     }
 
+    /// Advice names the setting of `slurm.conf` that a change is about, and `docs/advise.md` lists
+    /// those of `SchedulerParameters`.
+    #[test]
+    fn every_change_has_a_name_in_slurm() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/advise.md");
+        let page_text = std::fs::read_to_string(page).expect("a page");
+        let multifactor = "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\n\
+                           PriorityWeightAge=1000\nPriorityWeightFairshare=10\nPriorityDecayHalfLife=14-0";
+        for text in ["", "SchedulerType=sched/builtin", "SchedulerParameters=bf_max_job_test=1", multifactor] {
+            for change in list_options(&site(text), &"avgX".parse().expect("valid")).0 {
+                for (param, _) in &change.set {
+                    let (name, is_parameter) = in_slurm(param);
+                    assert!(!name.is_empty(), "`{param}` of {change:?} is in neither KNOBS nor OTHERS");
+                    assert!(!is_parameter || page_text.contains(&format!("`{name}`")), "docs/advise.md lacks `{name}`");
+                }
+            }
+        }
+    }
+
     #[test]
     fn weights_that_count_are_turned_both_ways() {
         let all = names(&site(

@@ -1,7 +1,8 @@
 //! Names that are no names: people, accounts and nodes become keyed numbers, and texts go.
 
 use crate::jobs::FoundJob;
-use crate::rows::{AccountingTable, Symbol, Symbols};
+use crate::manifest::Manifest;
+use crate::rows::{AccountingTable, RowNote, Symbol, Symbols, Where, Who};
 use crate::site::{Imported, Site, SiteJobs};
 use drystone::model::SharedSort;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -98,20 +99,45 @@ impl Site {
     }
 
     fn mask_manifest(&mut self, key: &AnonymousKey, hide: Hide) {
-        let manifest = &mut self.manifest;
-        (manifest.anonymous, manifest.on_nodes, manifest.limits) = (true, false, 0);
-        manifest.cluster = String::new();
-        for (file, number) in manifest.files.iter_mut().zip(1..) {
+        let Manifest {
+            cluster,
+            files,
+            options,
+            evidence,
+            pools: manifest_pools,
+            partitions,
+            rules,
+            on_nodes,
+            limits,
+            anonymous,
+            // Counts, spans, and words of the format. The caller replaces the warnings, and a
+            // manifest with comments of a log is none that comes here.
+            schema: _,
+            time_zone: _,
+            slurm_versions: _,
+            ignored_columns: _,
+            rows: _,
+            bad_rows: _,
+            jobs: _,
+            users: _,
+            window: _,
+            grace: _,
+            warnings: _,
+            swf: _,
+        } = &mut self.manifest;
+        (*anonymous, *on_nodes, *limits) = (true, false, 0);
+        *cluster = String::new();
+        for (file, number) in files.iter_mut().zip(1..) {
             file.name = format!("file {number}");
         }
-        manifest.options.retain(|setting| !["cluster", "columns"].contains(&setting.name.as_str()));
-        manifest.rules.iter_mut().for_each(|rule| rule.examples.clear());
-        manifest.evidence = vec!["the facts of the machine are left out, since they name nodes".to_string()];
+        options.retain(|setting| !["cluster", "columns"].contains(&setting.name.as_str()));
+        rules.iter_mut().for_each(|rule| rule.examples.clear());
+        *evidence = vec!["the facts of the machine are left out, since they name nodes".to_string()];
         if !hide.partitions {
             return;
         }
         let mut pools = BTreeMap::new();
-        for (pool, number) in manifest.pools.iter_mut().zip(1..) {
+        for (pool, number) in manifest_pools.iter_mut().zip(1..) {
             pools.insert(pool.name.clone(), format!("pool-{number}"));
             pool.name = format!("pool-{number}");
             pool.partitions.iter_mut().for_each(|name| *name = key.mask_name("partition", name.as_bytes()));
@@ -121,7 +147,7 @@ impl Site {
                 *pool = pools.get(name).cloned();
             }
         };
-        for partition in &mut manifest.partitions {
+        for partition in partitions {
             partition.name = key.mask_name("partition", partition.name.as_bytes());
             mask_pool_name(&mut partition.pool);
         }
@@ -247,22 +273,23 @@ fn mask_people(imported: &mut Imported, key: &AnonymousKey) {
         by_number.entry(who.uid).or_insert_with(|| table.names.bytes_of(who.user).to_vec());
     }
     let names = &mut table.names;
-    for who in table.who.items_mut() {
-        let root = who.uid == ROOT || names.bytes_of(who.user) == b"root";
+    // Patterns name every field, so that a new one is no secret that stays.
+    for Who { user, account, group, uid } in table.who.items_mut() {
+        let root = *uid == ROOT || names.bytes_of(*user) == b"root";
         if !root {
-            who.user = mask_symbol(names, who.user, key, "user");
-            who.uid = u32::MAX;
+            *user = mask_symbol(names, *user, key, "user");
+            *uid = u32::MAX;
         }
         // The administrator may be in a group of people.
-        if names.bytes_of(who.group) != b"root" {
-            who.group = mask_symbol(names, who.group, key, "group");
+        if names.bytes_of(*group) != b"root" {
+            *group = mask_symbol(names, *group, key, "group");
         }
-        who.account = mask_symbol(names, who.account, key, "account");
+        *account = mask_symbol(names, *account, key, "account");
     }
-    for note in table.notes.items_mut() {
-        note.canceller = mask_canceller(names, note.canceller, key, &by_number);
+    for RowNote { reason, canceller, word, flags: _, exit: _ } in table.notes.items_mut() {
+        *canceller = mask_canceller(names, *canceller, key, &by_number);
         // Reasons and words for states may be written by people.
-        (note.reason, note.word) = (Symbol(0), Symbol(0));
+        (*reason, *word) = (Symbol(0), Symbol(0));
     }
     table.rows.each_mut(|row| {
         if row.name > 0 {
@@ -300,13 +327,14 @@ fn mask_symbol(names: &mut Symbols, symbol: Symbol, key: &AnonymousKey, kind: &s
 fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
     let table = &mut imported.table;
     let names = &mut table.names;
-    for at in table.at.items_mut() {
-        at.cluster = Symbol(0);
-        at.qos = mask_symbol(names, at.qos, key, "qos");
-        at.asks = mask_asked_places(names, at.asks, key, hide);
-        at.reservation = mask_symbol(names, at.reservation, key, "reservation");
+    // Constraints are kept: `kept_texts` lists them.
+    for Where { cluster, partition, qos, reservation, constraints: _, asks } in table.at.items_mut() {
+        *cluster = Symbol(0);
+        *qos = mask_symbol(names, *qos, key, "qos");
+        *asks = mask_asked_places(names, *asks, key, hide);
+        *reservation = mask_symbol(names, *reservation, key, "reservation");
         if hide.partitions {
-            at.partition = mask_symbol(names, at.partition, key, "partition");
+            *partition = mask_symbol(names, *partition, key, "partition");
         }
     }
 }

@@ -14,6 +14,12 @@ use drystone::policy::PolicySpec;
 /// The cases are the same in every run. `DRYSTONE_CASES` sets how many are drawn for each text, 4
 /// by default.
 ///
+/// ```
+/// use drystone_testkit::{Guarantee, assert_sound};
+///
+/// assert_sound("fcfs", &[Guarantee::Uninterrupted]);
+/// ```
+///
 /// # Panics
 /// With a log of a few jobs that shows what is wrong; or if no policy has this name.
 pub fn assert_sound(family: &str, guarantees: &[Guarantee]) {

@@ -1,6 +1,7 @@
 //! Changes made to premises, one after another.
 
-use super::change::{ChangeList, Longer, SiteChange};
+use super::change::{ChangeList, SiteChange};
+use super::change_values::Longer;
 use super::premises::{ApplyError, Premises};
 use super::state::{Applied, LeftOutJobs};
 use super::{capacity, jobs, memory, node_times, settings, shared_limits, supply};

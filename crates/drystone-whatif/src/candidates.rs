@@ -1,6 +1,7 @@
 //! Changes of limits that are worth a try at a site.
 
-use super::change::{ChangeList, Longer, SiteChange};
+use super::change::{ChangeList, SiteChange};
+use super::change_values::Longer;
 use super::premises::Premises;
 use drystone::model::Span;
 use std::cmp::Reverse;

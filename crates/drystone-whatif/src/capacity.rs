@@ -1,6 +1,7 @@
 //! Changes of the machine: nodes, partitions, limits of QOS, times that nodes are out.
 
-use super::change::{Closure, NodeAmount, SiteChange, format_length};
+use super::change::SiteChange;
+use super::change_values::{Closure, NodeAmount, format_length};
 use super::conf_text::ConfText;
 use super::node_times::{NOTICE, PoolPlace, outage_processors, places_of, within_the_log};
 use super::places::{Renumbering, recompute_totals, size_of};

@@ -1,162 +1,18 @@
 //! Changes of a site as values, and as texts.
 
+use super::change_values::{
+    ArrivalChange, Border, Bordered, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount, NodesFrom,
+    SupplyAmount, format_length,
+};
 use super::limit_text::{ACCOUNT_LIMITS, QOS_LIMITS, read_limits};
-use super::scan::{Scan, SiteChangeError};
+use super::scan::{Scan, SiteChangeError, quote_name};
 use super::setting_text;
 use drystone::log::transform::LoadFactor;
 use drystone::model::Span;
 use drystone::text::find_nearest;
 use drystone::times::{read_duration, read_moment};
+use std::fmt;
 use std::str::FromStr;
-
-/// A number that is added, taken away, or put in the place of another.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum NodeAmount {
-    /// So many more, or fewer.
-    By(i64),
-    To(u32),
-    /// So many percent more, or fewer.
-    Percent(f64),
-}
-
-impl NodeAmount {
-    /// The number that becomes of another; `None` for less than none or more than can be counted.
-    pub fn apply_to(self, now: u32) -> Option<u32> {
-        match self {
-            NodeAmount::By(more) => u32::try_from(i64::from(now).checked_add(more)?).ok(),
-            NodeAmount::To(number) => Some(number),
-            NodeAmount::Percent(percent) => {
-                let number = (f64::from(now) * (1.0 + percent / 100.0)).round();
-                (number >= 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32)
-            }
-        }
-    }
-}
-
-/// Treatment of a job that asks for more than the longest limit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Longer {
-    /// Its work is split into pieces, each submitted when the one before has ended. A piece after
-    /// the first begins with this overhead, in which it does no work.
-    Split(Span),
-    /// It is refused: its user does not submit it.
-    Refused,
-}
-
-/// A rule for the limits that users give.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LimitRule {
-    Times(LoadFactor),
-    /// The limit times this percentile of the run times by limits of the user's jobs that had
-    /// ended.
-    Percentile(u8),
-    /// The run time.
-    Exact,
-}
-
-/// A way in which jobs come to arrive at another load.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ArrivalChange {
-    /// Submit times are divided by the factor.
-    Compressed,
-    /// Days of users are drawn: more load repeats some in other weeks, less leaves some out.
-    Resampled,
-}
-
-/// Quantity that a border of partitions divides.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bordered {
-    /// The nodes of a job, rounded up.
-    Nodes,
-    /// The processors of a job, as its pool counts them.
-    Procs,
-    /// The limit of a job, in seconds.
-    Limit,
-}
-
-/// A border between partitions.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Border {
-    /// The partition of the jobs on this side.
-    pub partition: String,
-    /// Quantity compared.
-    pub what: Bordered,
-    /// Jobs up to the border, else those above it.
-    pub at_most: bool,
-    /// The border; a job on it is on the side of smaller jobs.
-    pub value: i64,
-    /// The partition of jobs that leave; `None`: the default one, or the largest other one.
-    pub others: Option<String>,
-}
-
-/// A time that nodes are out: maintenance, or a reservation.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Closure {
-    /// Local time of the site, `2026-12-03T08:00`, or `@` and a second of the log.
-    pub begin: String,
-    pub length: Span,
-    /// So many nodes; `None`: all.
-    pub nodes: Option<u32>,
-    /// Of this partition or pool, or these nodes as a hostlist; `None`: of the site.
-    pub of: Option<String>,
-}
-
-/// Nodes from a time on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NodesFrom {
-    /// A partition, a pool, or nodes as a hostlist.
-    pub of: String,
-    /// Local time of the site, or `@` and a second of the log.
-    pub begin: String,
-}
-
-/// Amount of a counted resource, for good or for some time.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SupplyAmount {
-    /// Name of the resource; for a licence its own name is enough.
-    pub resource: String,
-    /// The amount: a whole number, or a size with a unit.
-    pub amount: String,
-    /// Beginning, a local time of the site or `@` and a second of the log; `None`: the beginning of
-    /// the log.
-    pub from: Option<String>,
-    /// End, in the same forms; `None`: for good.
-    pub until: Option<String>,
-    /// True if it is announced two weeks before.
-    pub announced: bool,
-}
-
-/// Jobs that are left out: those of one user, account or QOS.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum LeftOut {
-    User(String),
-    Account(String),
-    Qos(String),
-}
-
-/// An amount of memory of a node, in megabytes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum MemoryAmount {
-    /// So many more, or fewer.
-    By(i64),
-    To(u64),
-    /// So many percent more, or fewer.
-    Percent(f64),
-}
-
-impl MemoryAmount {
-    /// The memory that becomes of another; `None` for less than one megabyte or more than can be
-    /// counted.
-    pub fn apply_to(self, now: u64) -> Option<u64> {
-        let most = 1_u64 << 40;
-        let new_memory = match self {
-            MemoryAmount::By(more) => now.checked_add_signed(more)?,
-            MemoryAmount::To(megabytes) => megabytes,
-            MemoryAmount::Percent(percent) => (now as f64 * (1.0 + percent / 100.0)).round() as u64,
-        };
-        (1..=most).contains(&new_memory).then_some(new_memory)
-    }
-}
 
 /// One change of a site or a log.
 ///
@@ -252,26 +108,45 @@ pub enum SiteChange {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChangeList(pub Vec<SiteChange>);
 
-/// Words that changes begin with.
-const WORDS: [&str; 17] = [
-    "nodes",
-    "drain",
-    "procs",
-    "memory",
-    "limit-max",
-    "limits",
-    "load",
-    "border",
-    "short-queue",
-    "qos",
-    "account",
-    "set",
-    "maintenance",
-    "reservation",
-    "supply",
-    "remove",
-    "sharing",
+/// Reader of what follows the word of a change.
+type ReadChange = fn(&mut Scan<'_>) -> Result<SiteChange, SiteChangeError>;
+
+/// Words that changes begin with, each with an example and its reader. Messages, help and tests
+/// follow from this table.
+const WORDS: [(&str, &str, ReadChange); 17] = [
+    ("nodes", "nodes gpu:+8", read_nodes),
+    ("drain", "drain gpu from 2026-12-03T08:00", read_drain),
+    ("procs", "procs +64", |scan| read_amount(scan).map(SiteChange::Procs)),
+    ("memory", "memory gpu:+128G", read_memory),
+    ("limit-max", "limit-max 24h split", limit_max),
+    ("limits", "limits x0.5", read_limit_change),
+    ("load", "load 1.2", read_load),
+    ("border", "border small: nodes<=4 else large", read_border),
+    ("short-queue", "short-queue 1h", |scan| read_span(scan, |_| false).map(SiteChange::ShortQueue)),
+    ("qos", "qos normal: MaxJobsPU=10", |scan| {
+        read_limits(scan, "a QOS", &QOS_LIMITS).map(|(name, limits)| SiteChange::Qos { name, limits })
+    }),
+    ("account", "account physics: GrpTRES=gres/gpu=16", |scan| {
+        read_limits(scan, "an account", &ACCOUNT_LIMITS).map(|(name, limits)| SiteChange::Account { name, limits })
+    }),
+    ("set", "set PriorityWeightAge=1000 bf_window=2880", |scan| setting_text::read_settings(scan).map(SiteChange::Set)),
+    ("maintenance", "maintenance 2026-12-03T08:00/10h of gpu", |scan| {
+        read_closure(scan, false).map(SiteChange::Maintenance)
+    }),
+    ("reservation", "reservation 2026-12-03T08:00/10h 16", |scan| {
+        read_closure(scan, true).map(SiteChange::Reservation)
+    }),
+    ("supply", "supply license:matlab=4 from 2026-12-03 to 2026-12-10", |scan| {
+        read_supply(scan).map(SiteChange::Supply)
+    }),
+    ("remove", "remove user:ada", remove),
+    ("sharing", "sharing whole", read_sharing),
 ];
+
+/// Every word that a change begins with, in the order of the documentation.
+pub fn change_words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().map(|(word, ..)| *word)
+}
 
 impl FromStr for ChangeList {
     type Err = SiteChangeError;
@@ -316,38 +191,75 @@ impl SiteChange {
     }
 }
 
+impl fmt::Display for ChangeList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
+        let words: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&words.join("; "))
+    }
+}
+
+impl fmt::Display for SiteChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |of: &Option<String>| of.as_ref().map_or(String::new(), |of| format!("{}:", quote_name(of)));
+        match self {
+            SiteChange::Nodes { of: place, amount, from } => {
+                write!(f, "nodes {}{amount}", of(place))?;
+                from.iter().try_for_each(|from| write!(f, " from {from}"))
+            }
+            SiteChange::Delivery(nodes) => write!(f, "nodes {nodes}"),
+            SiteChange::Drain(nodes) => write!(f, "drain {nodes}"),
+            SiteChange::Procs(amount) => write!(f, "procs {amount}"),
+            SiteChange::Memory { of: place, amount } => write!(f, "memory {}{amount}", of(place)),
+            SiteChange::LimitMax { of: place, most, longer } => {
+                let longer = match longer {
+                    Longer::Split(Span::ZERO) => "split".to_string(),
+                    Longer::Split(overhead) => format!("split {}", format_length(*overhead)),
+                    Longer::Refused => "refuse".to_string(),
+                };
+                write!(f, "limit-max {}{} {longer}", of(place), format_length(*most))
+            }
+            SiteChange::Limits(LimitRule::Times(factor)) => write!(f, "limits x{factor}"),
+            SiteChange::Limits(LimitRule::Percentile(percent)) => write!(f, "limits p{percent} of user"),
+            SiteChange::Limits(LimitRule::Exact) => f.write_str("limits exact"),
+            SiteChange::Load(factor, ArrivalChange::Compressed) => write!(f, "load {factor}"),
+            SiteChange::Load(factor, ArrivalChange::Resampled) => write!(f, "load {factor} resampled"),
+            SiteChange::Border(border) => write!(f, "border {border}"),
+            SiteChange::ShortQueue(most) => write!(f, "short-queue {}", format_length(*most)),
+            SiteChange::Qos { name, limits } => {
+                let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                write!(f, "qos {}: {}", quote_name(name), limits.join(" "))
+            }
+            SiteChange::Account { name, limits } => {
+                let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                write!(f, "account {}: {}", quote_name(name), limits.join(" "))
+            }
+            SiteChange::Set(all) => {
+                let assignments: Vec<String> = all.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                write!(f, "set {}", assignments.join(" "))
+            }
+            SiteChange::Maintenance(closure) => write!(f, "maintenance {closure}"),
+            SiteChange::Reservation(closure) => write!(f, "reservation {closure}"),
+            SiteChange::Supply(supply) => write!(f, "supply {supply}"),
+            SiteChange::Remove(LeftOut::User(name)) => write!(f, "remove user:{}", quote_name(name)),
+            SiteChange::Remove(LeftOut::Account(name)) => write!(f, "remove account:{}", quote_name(name)),
+            SiteChange::Remove(LeftOut::Qos(name)) => write!(f, "remove qos:{}", quote_name(name)),
+            SiteChange::Sharing { whole } => write!(f, "sharing {}", if *whole { "whole" } else { "shared" }),
+        }
+    }
+}
+
 fn read_change(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let (from, word) = scan.read_word(|c| c == ';' || c == ':');
-    let change = match word.to_ascii_lowercase().as_str() {
-        "nodes" => read_nodes(scan)?,
-        "drain" => read_drain(scan)?,
-        "procs" => SiteChange::Procs(read_amount(scan)?),
-        "memory" => read_memory(scan)?,
-        "limit-max" => limit_max(scan)?,
-        "limits" => read_limit_change(scan)?,
-        "load" => read_load(scan)?,
-        "border" => read_border(scan)?,
-        "short-queue" => SiteChange::ShortQueue(read_span(scan, |_| false)?),
-        "qos" => {
-            let (name, limits) = read_limits(scan, "a QOS", &QOS_LIMITS)?;
-            SiteChange::Qos { name, limits }
-        }
-        "account" => {
-            let (name, limits) = read_limits(scan, "an account", &ACCOUNT_LIMITS)?;
-            SiteChange::Account { name, limits }
-        }
-        "set" => SiteChange::Set(setting_text::read_settings(scan)?),
-        "maintenance" => SiteChange::Maintenance(read_closure(scan, false)?),
-        "reservation" => SiteChange::Reservation(read_closure(scan, true)?),
-        "supply" => SiteChange::Supply(read_supply(scan)?),
-        "remove" => remove(scan)?,
-        "sharing" => read_sharing(scan)?,
-        other => {
-            let near = find_nearest(other, WORDS).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            let problem = format!("expected a change, one of {}{near}", WORDS.join(", "));
-            return Err(scan.error_at(from, problem));
-        }
+    let Some((_, _, read)) = WORDS.iter().find(|(own, ..)| own.eq_ignore_ascii_case(&word)) else {
+        let near = find_nearest(&word.to_ascii_lowercase(), change_words())
+            .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let words: Vec<&str> = change_words().collect();
+        return Err(scan.error_at(from, format!("expected a change, one of {}{near}", words.join(", "))));
     };
+    let change = read(scan)?;
     scan.expect_end("one change")?;
     Ok(change)
 }
@@ -654,13 +566,6 @@ fn read_sharing(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         "shared" => Ok(SiteChange::Sharing { whole: false }),
         _ => Err(scan.error_at(from, "expected `whole` or `shared`")),
     }
-}
-
-/// A length of time in its largest whole unit.
-pub(super) fn format_length(span: Span) -> String {
-    let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
-    let largest_unit = units.into_iter().find(|(seconds, _)| span.0 % seconds == 0 && span.0 > 0);
-    largest_unit.map_or_else(|| format!("{}s", span.0), |(seconds, unit)| format!("{}{unit}", span.0 / seconds))
 }
 
 #[cfg(test)]

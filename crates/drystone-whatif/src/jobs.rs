@@ -1,6 +1,7 @@
 //! Changes of jobs: their limits, their arrivals, their partitions, which there are.
 
-use super::change::{ArrivalChange, Border, Bordered, LeftOut, LimitRule, SiteChange, format_length};
+use super::change::SiteChange;
+use super::change_values::{ArrivalChange, Border, Bordered, LeftOut, LimitRule, format_length};
 use super::conf_text::ConfText;
 use super::places::can_go;
 use super::premises::ApplyError;

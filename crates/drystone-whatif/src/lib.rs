@@ -9,7 +9,7 @@ mod apply;
 mod candidates;
 mod capacity;
 mod change;
-mod change_text;
+mod change_values;
 mod conf_text;
 mod jobs;
 mod limit_text;
@@ -31,9 +31,9 @@ mod words;
 
 pub use apply::apply_changes;
 pub use candidates::limit_candidates;
-pub use change::{
-    ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount,
-    SiteChange, SupplyAmount,
+pub use change::{ChangeList, SiteChange, change_words};
+pub use change_values::{
+    ArrivalChange, Border, Bordered, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount, SupplyAmount,
 };
 pub use moment::parse_moment;
 pub use paired::{ClassChange, PairedChange, PairedWait, compare_waits};

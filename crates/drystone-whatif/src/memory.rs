@@ -1,6 +1,7 @@
 //! Memory: of nodes, and what jobs get of it by default or at most for each processor.
 
-use super::change::{MemoryAmount, SiteChange};
+use super::change::SiteChange;
+use super::change_values::MemoryAmount;
 use super::conf_text::ConfText;
 use super::places::recompute_totals;
 use super::premises::ApplyError;

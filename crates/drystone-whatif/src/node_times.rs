@@ -1,6 +1,7 @@
 //! Nodes that come or go at a time, and places that changes name.
 
-use super::change::{NodesFrom, SiteChange};
+use super::change::SiteChange;
+use super::change_values::NodesFrom;
 use super::conf_text::{ConfText, processors_of};
 use super::premises::{ApplyError, PoolPremises, Premises};
 use super::state::Applied;

@@ -1,6 +1,7 @@
 //! Changes in the amount of a counted resource, for good or for some time.
 
-use super::change::{SiteChange, SupplyAmount};
+use super::change::SiteChange;
+use super::change_values::SupplyAmount;
 use super::node_times::{NOTICE, within_the_log};
 use super::premises::ApplyError;
 use super::state::Applied;

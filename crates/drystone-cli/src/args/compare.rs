@@ -28,7 +28,7 @@ The same input gives the same bytes on any number of threads, unless --within cu
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct CompareArgs {
     /// A policy to compare; repeatable
-    /// [default: eight that a site can run, without those that would take long on this log].
+    /// [default: those that a site can run, without those that would take long on this log].
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::parse_policy)]
     pub(crate) policy: Vec<PolicySpec>,
 

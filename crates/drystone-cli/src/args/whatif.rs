@@ -5,7 +5,7 @@ use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
 use drystone::policy::PolicySpec;
-use drystone_whatif::{ChangeList, SiteChange};
+use drystone_whatif::{ChangeList, SiteChange, change_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ Before and after are both simulated, from the same jobs and the same clocks. The
 
 /// Arguments of `drystone whatif`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+#[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{}\n\n{CODES}", change_help()))]
 pub(crate) struct WhatifArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -164,6 +164,12 @@ pub(crate) enum ArrivalsArg {
 /// Changes that are alternatives to each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Several(pub(crate) Vec<SiteChange>);
+
+/// The sentence of the help on the texts of --change.
+fn change_help() -> String {
+    let words: Vec<&str> = change_words().collect();
+    format!("A change begins with one of {}; docs/whatif.md has a text of each.", words.join(", "))
+}
 
 fn parse_change(word: &str, text: &str) -> Result<SiteChange, String> {
     SiteChange::of_option(word, text).map_err(|error| error.to_string())

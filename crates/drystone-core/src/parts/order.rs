@@ -1,7 +1,7 @@
 //! Order in which waiting jobs are considered.
 
 use super::WaitingJob;
-use super::formula::{Formula, Motion, WaitingFacts};
+use super::formula::{Formula, Motion, ORDER_SAMPLES, ORDER_SHAPE, WaitingFacts};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::text::{Takes, ValueForm};
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,15 @@ use std::fmt;
 use std::str::FromStr;
 
 /// An order of waiting jobs, for reservations or for backfilling. Ties are broken by arrival.
+///
+/// ```
+/// use drystone_core::parts::Order;
+///
+/// assert_eq!("sjf".parse(), Ok(Order::Sjf));
+/// let order: Order = "log10(r)*n + 870*log10(s)".parse()?;
+/// assert!(!order.is_dynamic() && order.heeds_predictions());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Order {
     /// First come, first served.
@@ -37,41 +46,8 @@ impl Order {
     /// Values of a parameter that is an order.
     pub const TAKES: Takes = Takes::Form(&ValueForm {
         name: "order",
-        shape: "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf|wfp3|unicef|f1|f2|f3|f4|saf|laf|spf|lpf|sqf|lqf|\
-                srf|lrf|sexp|lexp|lcfs|site|multifactor(age=1000,size=100)|a formula",
-        samples: &[
-            "fcfs",
-            "sjf",
-            "ljf",
-            "smallest",
-            "largest",
-            "narrowest",
-            "widest",
-            "lxf",
-            "wfp3",
-            "unicef",
-            "f1",
-            "f2",
-            "f3",
-            "f4",
-            "saf",
-            "laf",
-            "spf",
-            "lpf",
-            "sqf",
-            "lqf",
-            "srf",
-            "lrf",
-            "sexp",
-            "lexp",
-            "lcfs",
-            "site",
-            "multifactor(age=1000,size=100)",
-            "wfp3@prediction",
-            "log10(r)*n+870*log10(s)",
-            "r*n-60*w",
-            "if(waiting>10,r,-x)",
-        ],
+        shape: ORDER_SHAPE,
+        samples: ORDER_SAMPLES,
         check: |text| text.parse::<Order>().is_ok(),
     });
 

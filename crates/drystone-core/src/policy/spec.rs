@@ -13,6 +13,19 @@ use std::str::FromStr;
 
 /// A policy with all its parameters, checked: what a text means. Prints as the shortest text that
 /// means the same.
+///
+/// ```
+/// use drystone_core::policy::PolicySpec;
+///
+/// let policy: PolicySpec = "easy(backfill=sjf,reserve=1)".parse()?;
+/// assert_eq!(policy.kind().name, "easy");
+/// // One reservation is the default.
+/// assert_eq!(policy.canonical_text(), "easy(backfill=sjf)");
+///
+/// let error = "easy(backfil=sjf)".parse::<PolicySpec>().expect_err("no such parameter");
+/// assert!(error.to_string().contains("backfill"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PolicySpec {
     text: String,

@@ -59,6 +59,32 @@ impl Levels {
 
 /// Watches a simulation. Every method does nothing by default; what is not overridden costs
 /// nothing.
+///
+/// ```
+/// use drystone_core::engine::{Observer, Simulation, WorkloadReplay};
+/// use drystone_core::model::{EndedJob, Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+/// use drystone_core::policy::PolicySpec;
+///
+/// /// The longest wait of all jobs.
+/// #[derive(Default)]
+/// struct LongestWait(Span);
+///
+/// impl Observer for LongestWait {
+///     fn note_end(&mut self, ended: &EndedJob<'_>) {
+///         self.0 = self.0.max(ended.wait_time());
+///     }
+/// }
+///
+/// // Both jobs need the whole machine, and each runs for ten seconds.
+/// let jobs = [0, 4].map(|submit| Job::new(Time(submit), 2, Span(10))).to_vec();
+/// let truth = [1, 2].map(|number| Truth { run: Span(10), number, status: LogStatus::Completed }).to_vec();
+/// let workload = Workload::new(Machine::new(2), jobs, truth, Provenance::default())?;
+/// let policy: PolicySpec = "fcfs".parse()?;
+/// let mut longest = LongestWait::default();
+/// Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload)).run(&mut longest)?;
+/// assert_eq!(longest.0, Span(6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Observer {
     /// True if [`Observer::note_end`] does anything: the outcome of a job is put together only for
     /// observers that use it.

@@ -181,6 +181,23 @@ pub trait EventSource {
 }
 
 /// The jobs of a workload, with cancellations if there are any.
+///
+/// ```
+/// use drystone_core::engine::{Schedule, Simulation, WorkloadReplay};
+/// use drystone_core::model::{Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+/// use drystone_core::policy::PolicySpec;
+///
+/// let truth = Truth { run: Span(50), number: 1, status: LogStatus::Completed };
+/// let jobs = vec![Job::new(Time(0), 1, Span(60))];
+/// let workload = Workload::new(Machine::new(1), jobs, vec![truth], Provenance::default())?;
+/// let policy: PolicySpec = "fcfs".parse()?;
+/// // Its user withdraws the job after 20 s.
+/// let replay = WorkloadReplay::with_cancellations(&workload, &[(Time(20), JobId(0))]);
+/// let mut schedule = Schedule::default();
+/// Simulation::new(workload.machine(), policy.build_scheduler(), replay).run(&mut schedule)?;
+/// assert_eq!(schedule.spans, [Some((Time(0), Time(20)))]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WorkloadReplay<'a> {
     workload: &'a Workload,

@@ -34,6 +34,14 @@ impl fmt::Display for JobId {
 /// [`Truth`].
 ///
 /// Attributes that the log leaves unset are [`UNKNOWN`].
+///
+/// ```
+/// use drystone_engine::model::{Job, Span, Time, UNKNOWN};
+///
+/// // Submitted after a minute, by user 7: four processors for an hour at most.
+/// let job = Job::new(Time(60), 4, Span::HOUR).with_user(7);
+/// assert_eq!((job.procs, job.user, job.group), (4, 7, UNKNOWN));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Job {
@@ -168,6 +176,14 @@ impl LogStatus {
 
 /// Facts of a job that only the machine knows: its run time. Belongs to workloads and simulated
 /// machines, never to policies.
+///
+/// ```
+/// use drystone_engine::model::{LogStatus, Span, Truth};
+///
+/// // Job 4711 of the log ran for ten minutes.
+/// let truth = Truth { run: Span(600), number: 4711, status: LogStatus::Completed };
+/// assert!(truth.run < Span::HOUR);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Truth {
     /// Actual run time on its processors. Never negative; 0 is allowed.

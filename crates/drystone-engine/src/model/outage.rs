@@ -46,6 +46,19 @@ impl OutageHit {
 }
 
 /// Processors that are out from one time to another.
+///
+/// ```
+/// use drystone_engine::model::{Machine, Outage, Outages, Time, Which};
+///
+/// // Two processors fail; all eight are out for maintenance that is announced before.
+/// let failure = Outage::new_failure(Which::Count(2), Time(500), Some(Time(800)));
+/// let window = Outage::new_window(Which::Count(8), Time(0), Time(2_000), Time(3_000));
+/// let outages = Outages::new(Machine::new(8), vec![window, failure])?;
+///
+/// assert_eq!(outages.list()[0].procs(), 2);
+/// assert_eq!(outages.list()[1].known_time(), Time(0));
+/// # Ok::<(), drystone_engine::model::OutageError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outage {
     /// Processors concerned.

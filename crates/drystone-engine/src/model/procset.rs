@@ -10,6 +10,16 @@ use std::str::FromStr;
 ///
 /// Its text form is canonical: `0-3,7` for the processors 0, 1, 2, 3 and 7, and the empty text for
 /// no processor. With r ranges, set operations cost O(r) and membership O(log r).
+///
+/// ```
+/// use drystone_engine::model::ProcSet;
+///
+/// let procs: ProcSet = "0-3,7".parse()?;
+/// assert_eq!(procs.len(), 5);
+/// assert!(procs.contains(7) && !procs.contains(4));
+/// assert_eq!(procs.to_string(), "0-3,7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 pub struct ProcSet {
     /// Disjoint, ascending, never touching, never empty.

@@ -6,11 +6,25 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 /// A point in time, in whole seconds since the origin of the workload (usually the first submit of
 /// the log).
+///
+/// ```
+/// use drystone_engine::model::{Span, Time};
+///
+/// assert_eq!(Time(90) - Time(30), Span::MINUTE);
+/// assert_eq!(Time::ZERO + Span::HOUR, Time(3_600));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(pub i64);
 
 /// A length of time in whole seconds.
+///
+/// ```
+/// use drystone_engine::model::Span;
+///
+/// assert_eq!(Span::HOUR + Span(1_800), Span(5_400));
+/// assert_eq!(Span::DAY.as_f64(), 86_400.0);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Span(pub i64);

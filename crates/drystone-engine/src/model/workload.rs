@@ -68,6 +68,20 @@ impl TimeMove {
 
 /// Jobs in order of arrival on a machine. `jobs[i]` and `truth[i]` belong together; `i` is the
 /// [`JobId`].
+///
+/// ```
+/// use drystone_engine::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+///
+/// let jobs = vec![Job::new(Time(100), 3, Span(80)), Job::new(Time(0), 4, Span(50))];
+/// let truth = [(60, 1), (50, 2)].map(|(run, number)| Truth { run: Span(run), number, status: LogStatus::Completed });
+/// let workload = Workload::new(Machine::new(4), jobs, truth.to_vec(), Provenance::default())?;
+///
+/// // Jobs are in order of arrival, each with its truth.
+/// assert_eq!((workload.jobs()[0].submit, workload.truth()[0].number), (Time(0), 2));
+/// // 3 · 60 + 4 · 50 processor-seconds of the 400 between the submits.
+/// assert_eq!(workload.offered_load(), Some(0.95));
+/// # Ok::<(), drystone_engine::model::WorkloadError>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Workload {
     machine: Machine,

@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// A type of values. A parameter takes one of these or, as `auto|1 to 8`, one of several.
+///
+/// ```
+/// use drystone_engine::text::Takes;
+///
+/// let depth = Takes::Whole { from: 1, to: 100 };
+/// assert!(depth.accepts_text("50") && !depth.accepts_text("0"));
+/// assert!(Takes::Words(&["wait", "size"]).accepts_text("size"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Takes {

@@ -64,6 +64,20 @@ fn changes_are_written_as_they_are_read() {
     }
 }
 
+/// Every word has an example that is read and written again, and that `docs/whatif.md` explains.
+#[test]
+fn every_word_has_an_example() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/whatif.md");
+    let page_text = std::fs::read_to_string(page).expect("a page");
+    for (word, example, _) in WORDS {
+        let change: SiteChange = example.parse().unwrap_or_else(|error| panic!("{example}: {error}"));
+        assert!(example.starts_with(&format!("{word} ")), "{word}: {example}");
+        assert_eq!(change.to_string().parse(), Ok(change), "{example}");
+        assert!(page_text.contains(&format!("`{example}`")), "docs/whatif.md lacks `{example}`");
+        assert!(WORDS.iter().filter(|(own, ..)| *own == word).count() == 1, "{word} twice");
+    }
+}
+
 #[test]
 fn errors_point_at_the_character() {
     for (text, at, part) in [

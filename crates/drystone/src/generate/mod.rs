@@ -100,6 +100,16 @@ struct LanePlan {
 
 /// Generates the workload that `params` determine.
 ///
+/// ```
+/// use drystone::generate::{Params, generate_workload};
+///
+/// let params = Params { seed: 3, load: Some(0.8), ..Params::new(64, 1_000) };
+/// let workload = generate_workload(&params)?;
+/// assert_eq!((workload.len(), workload.machine().procs), (1_000, 64));
+/// assert_eq!(workload, generate_workload(&params)?);
+/// # Ok::<(), drystone::generate::GenerateError>(())
+/// ```
+///
 /// # Errors
 /// See [`GenerateError`].
 ///

@@ -24,6 +24,22 @@ pub struct LoadedLog {
 /// Reads and cleans a log: a file in Standard Workload Format, or a workload or `jobs.csv` of
 /// Batsim, compressed with gzip, zstd, xz, bzip2 or not at all, or `-` for the standard input.
 ///
+/// ```
+/// use drystone::log::clean::{CleaningOptions, CleaningRule};
+/// use drystone::log::load_log;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("two.swf");
+/// // Number, submit, wait, run time, processors used, …, processors and time asked for, …
+/// let job = |number: u32, run: i32| format!("{number} 0 0 {run} 4 -1 -1 4 600 -1 1 1 1 1 1 1 -1 -1\n");
+/// std::fs::write(&path, format!("; MaxProcs: 8\n{}{}", job(1, 300), job(2, -1)))?;
+///
+/// let log = load_log(&path, &CleaningOptions::default())?;
+/// assert_eq!((log.workload.len(), log.workload.machine().procs), (1, 8));
+/// assert_eq!(log.audit.count_touched(CleaningRule::NegativeRun), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// The file cannot be read, is damaged, is no log, holds no job, or breaks a rule that the options
 /// made an error.

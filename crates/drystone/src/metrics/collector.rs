@@ -23,6 +23,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Choice of measurements.
+///
+/// ```
+/// use drystone::metrics::{JobSelection, Measure, Metric, MetricsConfig};
+///
+/// // No more than this number needs: one measure, and no percentiles.
+/// let config = MetricsConfig::for_metrics(&[Metric::Mean(Measure::Wait)], JobSelection::All);
+/// assert_eq!(config.measures, [Measure::Wait]);
+/// assert!(!config.percentiles && MetricsConfig::default().percentiles);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MetricsConfig {
     /// Selection of the jobs that count.

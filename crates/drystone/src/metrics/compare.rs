@@ -139,6 +139,27 @@ pub enum CompareError {
 /// simulated apart, these windows are the units. Intervals are those of single comparisons;
 /// verdicts use p values corrected for the number of policies, metric by metric.
 ///
+/// ```
+/// use drystone::experiment::Experiment;
+/// use drystone::generate::{Params, generate_workload};
+/// use drystone::metrics::{IntervalOptions, Measure, Metric, Report, compare_reports};
+/// use drystone::policy::PolicySpec;
+///
+/// let workload = generate_workload(&Params { seed: 1, load: Some(0.9), ..Params::new(32, 300) })?;
+/// let report = |text: &str| -> Result<Report, Box<dyn std::error::Error>> {
+///     let policy: PolicySpec = text.parse()?;
+///     Ok(Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it").report)
+/// };
+/// let (fcfs, easy) = (report("fcfs")?, report("easy")?);
+/// let reports = [("fcfs", &fcfs), ("easy", &easy)];
+/// let metrics = [Metric::Mean(Measure::Wait)];
+/// let comparison = compare_reports(&reports, "fcfs", &metrics, IntervalOptions::default())?;
+///
+/// let change = comparison.policies[0].changes[0];
+/// assert_eq!((change.baseline, change.value), (fcfs.measures.wait.mean, easy.measures.wait.mean));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Cost: O(policies × metrics × weeks).
 ///
 /// # Errors

@@ -17,6 +17,22 @@ use serde::{Deserialize, Serialize};
 
 /// Everything measured in one simulation. Job metrics are over the jobs that the selection keeps;
 /// the use of the machine and the queue are over all jobs.
+///
+/// ```
+/// use drystone::experiment::Experiment;
+/// use drystone::generate::{Params, generate_workload};
+/// use drystone::policy::PolicySpec;
+///
+/// let workload = generate_workload(&Params { seed: 1, load: Some(0.9), ..Params::new(32, 300) })?;
+/// let policy: PolicySpec = "easy".parse()?;
+/// let report = Experiment::new(&policy, &workload).run(&mut ())?.expect("nothing stops it").report;
+///
+/// let wait = &report.measures.wait;
+/// assert_eq!(wait.count, 300);
+/// assert!(wait.median <= wait.p90 && wait.p90 <= wait.max);
+/// assert!(report.machine.utilisation.is_some_and(|share| share > 0.0 && share <= 1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {

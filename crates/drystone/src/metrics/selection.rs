@@ -8,6 +8,15 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Selection of the jobs that count. Part of an experiment's description; printed with its results.
+///
+/// ```
+/// use drystone::metrics::JobSelection;
+/// use drystone::model::Span;
+///
+/// // Without the first and the last day.
+/// let selection = JobSelection::Window { warm_up: Span::DAY, cool_down: Span::DAY };
+/// assert_eq!(selection.to_string().parse(), Ok(selection));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobSelection {

@@ -402,3 +402,69 @@ fn options_have_one_text_form() {
     }
     assert_eq!(serde_json::to_string(&CleaningEffect::Guessed).expect("text"), "\"guessed\"");
 }
+
+/// Returns a log that the rule touches, and the options that ask for the rule. A rule that is
+/// added to the cleaning gets its log here.
+fn log_for_rule(rule: CleaningRule) -> (String, CleaningOptions) {
+    let default = CleaningOptions::default();
+    let (first, options) = match rule {
+        CleaningRule::MalformedLine => ("1 0 x\n".to_string(), CleaningOptions { lenient: true, ..default }),
+        CleaningRule::PartialExecution => {
+            (line([1, 0, 10, 1, 1, 40, 1]) + &line([1, -1, 10, 1, 1, 40, 2]) + &line([1, -1, 9, 1, 1, 40, 3]), default)
+        }
+        CleaningRule::JoinedExecution => (line([1, 0, 10, 1, 1, 40, 2]) + &line([1, -1, 20, 1, 1, 40, 3]), default),
+        // Forty days are more than any month.
+        CleaningRule::OtherMonth => {
+            let clock = "; UnixStartTime: 0\n; TimeZoneString: UTC\n".to_string();
+            (clock + &line([1, 0, 40 * 86_400, 1, 1, 40 * 86_400, 1]), CleaningOptions { same_month: true, ..default })
+        }
+        CleaningRule::RoundedTime => ("1 0.5 0 9 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n".to_string(), default),
+        CleaningRule::NegativeSubmit => {
+            (line([1, -5, 3, 1, 1, 9, 1]), CleaningOptions { negative_submit: Keep::Drop, ..default })
+        }
+        CleaningRule::KeptNegativeSubmit => (line([1, -5, 3, 1, 1, 9, 1]), default),
+        CleaningRule::NegativeRun => (line([1, 0, -1, 1, 1, 9, 5]), default),
+        CleaningRule::NegativeRunZeroed => {
+            (line([1, 0, -1, 1, 1, 9, 5]), CleaningOptions { negative_run: NegativeRun::Zero, ..default })
+        }
+        CleaningRule::NegativeRunTen => {
+            (line([1, 0, -1, 1, 1, 9, 5]), CleaningOptions { negative_run: NegativeRun::Ten, ..default })
+        }
+        CleaningRule::ZeroRun => (line([1, 0, 0, 1, 1, 9, 1]), CleaningOptions { zero_run: Keep::Drop, ..default }),
+        CleaningRule::NoProcessors => (line([1, 0, 5, -1, 0, 9, 1]), default),
+        CleaningRule::OtherSizeField => (line([1, 0, 5, 3, -1, 9, 1]), default),
+        CleaningRule::TooWide => (line([1, 0, 5, 1, 11, 9, 1]), default),
+        CleaningRule::NoEstimate => {
+            (line([1, 0, 5, 1, 1, -1, 1]), CleaningOptions { missing_estimate: MissingEstimate::Drop, ..default })
+        }
+        CleaningRule::GuessedEstimate => (line([1, 0, 5, 1, 1, -1, 1]), default),
+        CleaningRule::RunsOn => (line([1, 0, 12, 1, 1, 9, 1]), default),
+        CleaningRule::Killed => (line([1, 0, 12, 1, 1, 9, 1]), CleaningOptions { overrun: Overrun::Kill, ..default }),
+        CleaningRule::RaisedEstimate => {
+            (line([1, 0, 12, 1, 1, 9, 1]), CleaningOptions { overrun: Overrun::Raise, ..default })
+        }
+        CleaningRule::ExactEstimate => {
+            (line([1, 0, 5, 1, 1, 9, 1]), CleaningOptions { overrun: Overrun::Exact, ..default })
+        }
+        CleaningRule::IdOutOfRange => ("1 0 0 5 1 -1 -1 1 9 -1 1 4294967296 1 1 1 1 -1 -1\n".to_string(), default),
+        CleaningRule::RepeatedNumber => (line([1, 0, 5, 1, 1, 9, 1]).repeat(2), default),
+        CleaningRule::DroppedNumber => {
+            (line([1, 0, 5, 1, 1, 9, 1]).repeat(2), CleaningOptions { duplicates: Duplicates::Drop, ..default })
+        }
+        CleaningRule::OutOfOrder => (line([1, 8, 5, 1, 1, 9, 1]) + &line([2, 7, 5, 1, 1, 9, 1]), default),
+        CleaningRule::NotTaken => (line([1, 0, 5, 1, 1, 9, 1]), CleaningOptions { take: Some(1), ..default }),
+    };
+    // A job that no rule touches is left in any case.
+    (TEN.to_string() + &first + &line([9, 9, 5, 1, 1, 9, 1]), options)
+}
+
+#[test]
+fn every_rule_is_applied() {
+    for &rule in CleaningRule::ALL {
+        let (text, options) = log_for_rule(rule);
+        let bytes = Box::new(std::io::Cursor::new(text.clone().into_bytes()));
+        let loaded = log::load_from(LogFile { bytes, name: "toy.swf".into() }, "toy", &options);
+        let audit = loaded.unwrap_or_else(|error| panic!("{rule}: {error}\n{text}")).audit;
+        assert!(audit.count_touched(rule) > 0, "no code applies `{rule}` to\n{text}{audit}");
+    }
+}

@@ -90,6 +90,18 @@ mod tests {
         }
     }
 
+    /// `docs/verdict.md` says which policies are tried by default.
+    #[test]
+    fn every_candidate_is_documented() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdict.md");
+        let text = std::fs::read_to_string(page).expect("a page");
+        let sentence = text.split("By default `compare` tries ").nth(1).and_then(|rest| rest.split("\n\n").next());
+        let sentence = sentence.expect("the sentence on the default");
+        for name in CANDIDATES {
+            assert!(sentence.contains(&format!("`{name}`")), "docs/verdict.md lacks the candidate `{name}`");
+        }
+    }
+
     #[test]
     fn a_bound_is_told_where_it_counts() {
         let notes =

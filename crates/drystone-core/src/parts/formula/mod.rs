@@ -27,6 +27,7 @@ pub use board::QueueBoard;
 pub use drystone_engine::policy::BeyondProcessors;
 pub use expr::{Expr, FUNCTIONS, Function, FunctionInfo, Operator, VARIABLES, Variable, VariableInfo};
 pub use named::{FACTORS, NAMED, NamedOrder, NamedVariant, VARIANTS};
+pub(crate) use named::{ORDER_SAMPLES, ORDER_SHAPE};
 pub use shares::{RunUsage, Shares};
 pub use value::{Moment, WaitingFacts};
 
@@ -49,6 +50,17 @@ pub enum Motion {
 }
 
 /// A formula that has been checked. Copies share it.
+///
+/// ```
+/// use drystone_core::parts::formula::{Formula, Moment, WaitingFacts};
+///
+/// // Of a job with 4 processors that is predicted to run 10 s.
+/// let facts = WaitingFacts { run: 10.0, procs: 4.0, ..WaitingFacts::default() };
+/// let area: Formula = "r*n".parse()?;
+/// assert_eq!(area.compute_value(&facts, &Moment::default()), 40.0);
+/// assert!("r*processors".parse::<Formula>().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Formula(Arc<CheckedFormula>);
 

@@ -44,6 +44,24 @@ macro_rules! named {
         pub const NAMED: &[NamedOrder] = &[$(
             NamedOrder { name: $name, formula: $formula, run: $run, summary: $summary, source: $source },
         )*];
+
+        /// Notation of the values of a parameter that is an order, for people.
+        pub(crate) const ORDER_SHAPE: &str = concat!(
+            "fcfs|sjf|ljf|smallest|largest|narrowest|widest|lxf|",
+            $($name, "|",)*
+            "multifactor(age=1000,size=100)|a formula"
+        );
+
+        /// Orders of every kind, for examples and for tests of what takes an order.
+        pub(crate) const ORDER_SAMPLES: &[&str] = &[
+            "fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", "lxf",
+            $($name,)*
+            "multifactor(age=1000,size=100)",
+            "wfp3@prediction",
+            "log10(r)*n+870*log10(s)",
+            "r*n-60*w",
+            "if(waiting>10,r,-x)",
+        ];
     };
 }
 

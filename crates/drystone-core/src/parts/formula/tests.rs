@@ -278,3 +278,22 @@ proptest! {
         }
     }
 }
+
+/// Help and samples list the orders that are no formulas, then every named order.
+#[test]
+fn help_and_samples_list_every_order() {
+    let words = crate::parts::Order::ALL.map(|order| order.name().to_string());
+    let names: Vec<&str> = words.iter().map(String::as_str).chain(NAMED.iter().map(|order| order.name)).collect();
+    assert!(ORDER_SHAPE.starts_with(&format!("{}|multifactor(", names.join("|"))), "{ORDER_SHAPE}");
+    assert!(ORDER_SAMPLES.starts_with(&names), "{ORDER_SAMPLES:?}");
+}
+
+/// `docs/formulas.md` has every named order.
+#[test]
+fn every_named_order_is_documented() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formulas.md");
+    let text = std::fs::read_to_string(page).expect("a page");
+    for NamedOrder { name, .. } in NAMED {
+        assert!(text.contains(&format!("`{name}`")), "docs/formulas.md lacks the order `{name}`");
+    }
+}

@@ -224,11 +224,18 @@ mod tests {
         }
     }
 
-    /// The line for people names every predictor and every parameter of the table.
+    /// The line for people names every predictor and every parameter of the table; policies are
+    /// tried with a sample of each, and `docs/predictions.md` has all.
     #[test]
     fn people_are_told_of_all() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/predictions.md");
+        let text = std::fs::read_to_string(page).expect("a page");
+        let Takes::Form(form) = PREDICTOR else { panic!("predictors are a form") };
+        let has_sample = |name: &str| form.samples.iter().any(|sample| sample.split('(').next() == Some(name));
         for kind in predictor_kinds() {
             assert!(VALUES.contains(kind.name), "{kind:?}");
+            assert!(has_sample(kind.name), "no sample in PREDICTOR: {kind:?}");
+            assert!(text.contains(&format!("`{}", kind.name)), "docs/predictions.md lacks {kind:?}");
             for param in kind.params.iter().filter(|p| kind.unnamed != Some(p.name)) {
                 assert!(VALUES.contains(&format!("{}=", param.name)), "{kind:?}: {}", param.name);
             }

@@ -6,6 +6,18 @@ use crate::parts::predict::Forecast;
 use crate::policy::{PassRule, Policy};
 
 /// A policy together with how it plans with run times and how often it is asked.
+///
+/// ```
+/// use drystone_core::engine::Scheduler;
+/// use drystone_core::parts::predict::parse_forecast;
+/// use drystone_core::policy::PolicySpec;
+///
+/// // A policy that plans with the mean run time of each user's last three jobs.
+/// let policy: PolicySpec = "easy".parse()?;
+/// let scheduler = Scheduler { forecast: parse_forecast("recent(3)")?, ..policy.build_scheduler() };
+/// assert_eq!(scheduler.forecast.predictor.name(), "recent");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Scheduler {
     /// Decides.
     pub policy: Box<dyn Policy>,

@@ -40,6 +40,33 @@ impl Prediction {
 /// Like a policy it is a pure state machine: it receives every arrival and every end in the order
 /// of time, and its state can be saved and restored. Memory must be bounded per user and per job
 /// that is here, not per job that ever was.
+///
+/// ```
+/// use drystone_core::model::{Job, JobId, Span, Time};
+/// use drystone_core::parts::predict::{Prediction, Predictor};
+/// use serde::{Deserialize, Serialize};
+///
+/// /// The run time of the job that ended last, whoever's it was.
+/// #[derive(Default, Serialize, Deserialize)]
+/// struct LastRun(Option<Span>);
+///
+/// impl Predictor for LastRun {
+///     fn name(&self) -> &str {
+///         "last-run"
+///     }
+///     fn predict(&mut self, _id: JobId, job: &Job, _oracle: Option<Span>) -> Prediction {
+///         self.0.map_or(Prediction::from_given(job.estimate), Prediction::from_learned)
+///     }
+///     fn learn_from_end(&mut self, _id: JobId, _job: &Job, ran: Span, _now: Time) {
+///         self.0 = Some(ran);
+///     }
+/// }
+///
+/// let (mut last, job) = (LastRun::default(), Job::new(Time(0), 1, Span(100)));
+/// assert_eq!(last.predict(JobId(0), &job, None).run, Span(100));
+/// last.learn_from_end(JobId(0), &job, Span(30), Time(30));
+/// assert_eq!(last.predict(JobId(1), &job, None).run, Span(30));
+/// ```
 pub trait Predictor: Snapshot + Send + Sync {
     /// A name that stays the same from version to version: saved states bear it.
     fn name(&self) -> &str;

@@ -8,6 +8,16 @@ use serde::{Deserialize, Serialize};
 
 /// Conversion of a log's records to jobs. [`CleaningOptions::default`] is Drystone's own way;
 /// [`CleaningStudy::options`] are those of papers.
+///
+/// ```
+/// use drystone::log::clean::{CleaningOptions, CleaningStudy, Overrun};
+///
+/// // Jobs end at their estimates, and the first thousand count.
+/// let options = CleaningOptions { overrun: Overrun::Kill, take: Some(1_000), ..CleaningOptions::default() };
+/// assert!(options.build_settings(128).iter().any(|setting| (&*setting.name, &*setting.value) == ("overrun", "kill")));
+/// // The choices of a paper.
+/// assert_eq!(CleaningStudy::Tsafrir2007.options().study, Some(CleaningStudy::Tsafrir2007));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CleaningOptions {
