@@ -16,8 +16,13 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --features drystone-generators/all --locked -- -D warnings
 
-# The site of the documents
+# Rewrites the expected texts of help and schemas: read the difference before you commit it
+snapshots:
+    INSTA_UPDATE=always cargo test --locked -p drystone-cli --test cli
+
+# The site of the documents, which has the help of the program
 docs:
+    cargo build
     docs/build
 
 # The package for Python: built and tested

@@ -8,6 +8,7 @@ mod lexer;
 mod map;
 mod names;
 mod prose;
+mod recipes;
 mod templates;
 
 use prose::Finding;
