@@ -1,4 +1,4 @@
-//! Makes tables as in `docs/slurm-experiments.md`, in Markdown: what Slurm's documentation says of
+//! Makes tables as in `docs/slurm.md`, in Markdown: what Slurm's documentation says of
 //! parameters, in numbers.
 //!
 //! ```text

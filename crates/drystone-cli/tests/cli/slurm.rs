@@ -180,7 +180,7 @@ fn the_page_of_the_recordings_is_up_to_date() {
 
 /// The page, as far as the program wrote it.
 fn page() -> Option<String> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/slurm-certification.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/slurm-certification.md");
     std::fs::read_to_string(path).ok()
 }
 
