@@ -589,10 +589,10 @@ impl EventSource for Happenings<'_> {
         })
     }
 
-    fn begin_trials(&mut self, ids: &[JobId]) {
+    fn begin_trials(&mut self, now: Time, ids: &[JobId]) {
         let jobs: Vec<JobId> = ids.iter().map(|&id| self.observed_id(id)).collect();
         jobs.iter().for_each(|job| _ = self.s.held.remove(job));
-        self.change_admission(|admission, _, numbers| {
+        self.change_admission(now, |admission, _, numbers| {
             let jobs: Vec<JobId> = jobs.iter().map(|&job| numbers.site_number(job)).collect();
             admission.begin_trials(&jobs);
         });
@@ -602,8 +602,8 @@ impl EventSource for Happenings<'_> {
         self.ask_admission(|admission, _, numbers| admission.has_trials(|job| numbers.is_own(job)))
     }
 
-    fn expire_trials(&mut self) -> Vec<JobId> {
-        let jobs = self.change_admission(|admission, limits, numbers| {
+    fn expire_trials(&mut self, now: Time) -> Vec<JobId> {
+        let jobs = self.change_admission(now, |admission, limits, numbers| {
             numbers.own_jobs(&admission.expire_trials(limits, |job| numbers.is_own(job)))
         });
         self.hold_for_limits(jobs)
@@ -617,19 +617,19 @@ impl EventSource for Happenings<'_> {
         jobs.into_iter().map(|job| self.simulated_id(job)).collect()
     }
 
-    fn withdraw_admission(&mut self, id: JobId) -> bool {
+    fn withdraw_admission(&mut self, now: Time, id: JobId) -> bool {
         let job = self.observed_id(id);
-        let is_withdrawn = self.change_admission(|admission, limits, numbers| {
+        let is_withdrawn = self.change_admission(now, |admission, limits, numbers| {
             admission.withdraw_admission(limits, numbers.site_number(job))
         });
         if is_withdrawn {
-            self.s.held.insert(job, LIMIT);
+            self.hold_for_limits(vec![job]);
         }
         is_withdrawn
     }
 
-    fn withdraw_excess(&mut self) -> Vec<JobId> {
-        let jobs = self.change_admission(|admission, limits, numbers| {
+    fn withdraw_excess(&mut self, now: Time) -> Vec<JobId> {
+        let jobs = self.change_admission(now, |admission, limits, numbers| {
             numbers.own_jobs(&admission.withdraw_excess(limits, |job| numbers.is_own(job)))
         });
         self.hold_for_limits(jobs)

@@ -180,7 +180,7 @@ pub trait EventSource {
     }
 
     /// Held jobs are tried: they wait, without a claim.
-    fn begin_trials(&mut self, _ids: &[JobId]) {}
+    fn begin_trials(&mut self, _now: Time, _ids: &[JobId]) {}
 
     /// Returns whether a job is tried.
     fn has_trials(&self) -> bool {
@@ -188,7 +188,7 @@ pub trait EventSource {
     }
 
     /// Ends the trials of jobs for which started ones leave no room in a limit. Returns them.
-    fn expire_trials(&mut self) -> Vec<JobId> {
+    fn expire_trials(&mut self, _now: Time) -> Vec<JobId> {
         Vec::new()
     }
 
@@ -198,12 +198,12 @@ pub trait EventSource {
     }
 
     /// Lets a tried or admitted job wait for its limit again. Returns whether it was either.
-    fn withdraw_admission(&mut self, _id: JobId) -> bool {
+    fn withdraw_admission(&mut self, _now: Time, _id: JobId) -> bool {
         false
     }
 
     /// Lets admitted jobs wait again for which starts have left no room in a limit. Returns them.
-    fn withdraw_excess(&mut self) -> Vec<JobId> {
+    fn withdraw_excess(&mut self, _now: Time) -> Vec<JobId> {
         Vec::new()
     }
 

@@ -4,6 +4,7 @@
 use super::{Happenings, LIMIT};
 use crate::engine::Admission;
 use crate::model::{JobId, JobLimit, JobLimits, Time};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Limits that jobs of several machines share, each simulated by itself.
@@ -151,8 +152,11 @@ impl Happenings<'_> {
     /// Changes the ledger of the limits. Jobs that wait for them may have room then.
     pub(super) fn change_admission<R>(
         &mut self,
+        now: Time,
         change: impl FnOnce(&mut Admission, &JobLimits, DeskNumbers<'_>) -> R,
     ) -> R {
+        // Jobs that have room then are admitted at this time.
+        self.s.now = self.s.now.max(now);
         let (result, is_due) = match &self.desk {
             None => {
                 let result = change(&mut self.s.admission, &self.known.limits, DeskNumbers { ids: None });
@@ -295,11 +299,17 @@ impl Happenings<'_> {
         }
     }
 
-    /// Jobs that waited or were tried wait for a limit again. Returns their numbers in the
-    /// simulation.
+    /// Jobs that waited or were tried wait for a limit again, also those that do not know yet that
+    /// they were admitted. Returns their numbers in the simulation.
     pub(super) fn hold_for_limits(&mut self, jobs: Vec<JobId>) -> Vec<JobId> {
+        if let Some(desk) = &self.desk {
+            let withdrawn: BTreeSet<JobId> = jobs.iter().map(|&job| desk.in_site(job)).collect();
+            desk.site.lock_state().admitted.retain(|job| !withdrawn.contains(job));
+        }
         jobs.iter().for_each(|&job| _ = self.s.held.insert(job, LIMIT));
-        jobs.into_iter().map(|job| self.simulated_id(job)).collect()
+        let ids: Vec<JobId> = jobs.into_iter().map(|job| self.simulated_id(job)).collect();
+        self.s.at_once.retain(|id| !ids.contains(id));
+        ids
     }
 
     pub(super) fn waits_for_limit(&self, job: JobId) -> bool {

@@ -24,7 +24,7 @@ impl<S: EventSource> Simulation<S> {
         now: Time,
         observer: &mut impl Observer,
     ) -> Result<(), SimulationError> {
-        for id in self.source.expire_trials() {
+        for id in self.source.expire_trials(now) {
             self.hold_for_limit(now, id, observer)?;
         }
         loop {
@@ -42,8 +42,8 @@ impl<S: EventSource> Simulation<S> {
             self.report_moves(now, observer);
             self.tell_starts(now);
             if !starts.is_empty() {
-                let mut excess_jobs = self.source.expire_trials();
-                excess_jobs.append(&mut self.source.withdraw_excess());
+                let mut excess_jobs = self.source.expire_trials(now);
+                excess_jobs.append(&mut self.source.withdraw_excess(now));
                 for id in excess_jobs {
                     self.hold_for_limit(now, id, observer)?;
                 }
@@ -66,7 +66,7 @@ impl<S: EventSource> Simulation<S> {
         if jobs.is_empty() || self.session.save_policy().is_none() {
             return Ok(false);
         }
-        self.source.begin_trials(&jobs);
+        self.source.begin_trials(now, &jobs);
         for &id in &jobs {
             if self.session.release_job(now, id)? {
                 observer.note_release(now, self.source.observed_id(id));
@@ -92,7 +92,7 @@ impl<S: EventSource> Simulation<S> {
                 SimulationError::Impossible { index: self.session.next_id().0, problem }
             })?;
             for id in excess_jobs {
-                if self.source.withdraw_admission(id) {
+                if self.source.withdraw_admission(now, id) {
                     self.hold_for_limit(now, id, observer)?;
                 }
             }
