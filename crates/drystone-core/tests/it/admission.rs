@@ -107,8 +107,8 @@ fn every_limit_of_a_job_holds() {
     }
 }
 
-/// An admitted job that waits for the machine counts: the limit of 2 jobs is used by one that runs
-/// on all processors and one that waits. When the latter is withdrawn, the third takes its place.
+/// A limit of 2 jobs is claimed by one that runs on all processors and one that waits for it. When
+/// the latter is withdrawn, the third takes its place.
 #[test]
 fn a_withdrawn_job_leaves_its_part() {
     let jobs = with(workload(4, &[(0, 4, 10, 10), (1, 4, 10, 10), (2, 1, 5, 5), (3, 2, 5, 5)]), |c| {
@@ -171,4 +171,52 @@ fn a_claim_beyond_its_limit_is_refused() {
     known.limits.bind_job(JobId(0), set);
     let error = workload(4, &[(0, 3, 10, 10)]).with_circumstances(known).expect_err("too much").to_string();
     assert_eq!(error, "job 1 takes 3 of `QOSGrpCpuLimit`, which lets 2 be taken: it would never start");
+}
+
+/// A user may have 8 of 10 processors. Its job of 8 waits for the machine until 100 and uses nothing
+/// of the limit: its jobs of 4 run meanwhile on what is left, one after the other. While one runs,
+/// the limit has no room for the job of 8; from 82 on it has.
+#[test]
+fn a_job_that_waits_for_the_machine_uses_nothing_of_a_limit() {
+    let rows = [(0, 6, 100, 100), (1, 8, 50, 50), (2, 4, 50, 50), (3, 4, 30, 30)];
+    let jobs = with(workload(10, &rows), |c| {
+        limit(c, "QOSMaxCpuPerUserLimit", 8, &[(1, 8), (2, 4), (3, 4)]);
+    });
+    for policy in ["easy", "easy(backfill=sjf)", "easy(reserve=2)", "conservative", "slack", "multiqueue", "ss"] {
+        let (words, spans) = told(policy, &jobs);
+        let right = [(0, 100), (100, 150), (2, 52), (52, 82)].map(Some);
+        assert_eq!(spans, right, "{policy}: {words:?}");
+        let of_wide: Vec<&str> =
+            words.iter().filter(|w| w.ends_with("e 1") || w.ends_with("d 1")).map(String::as_str).collect();
+        assert_eq!(of_wide[..2], ["2 hold 1", "82 release 1"], "{policy}: {words:?}");
+    }
+}
+
+/// A job of 8 is planned for 100. At 95 another job of its user starts on the two processors that
+/// the plan leaves: the limit has no room for the job of 8 from then on, and one of 4 takes the rest
+/// at 100. The job of 8 starts when that has ended.
+#[test]
+fn a_limit_counts_what_runs_at_a_start() {
+    let rows = [(0, 6, 100, 100), (1, 8, 50, 50), (4, 4, 200, 200), (95, 2, 30, 30)];
+    let jobs = with(workload(10, &rows), |c| {
+        limit(c, "QOSMaxCpuPerUserLimit", 8, &[(1, 8), (2, 4), (3, 2)]);
+    });
+    let (words, schedule) = told("easy", &jobs);
+    assert_eq!(schedule, [(0, 100), (300, 350), (100, 300), (95, 125)].map(Some), "{words:?}");
+    let held = |word: &&String| word.ends_with(" 1");
+    let of_wide: Vec<&str> = words.iter().filter(held).map(String::as_str).collect();
+    assert_eq!(of_wide[..2], ["95 hold 1", "300 release 1"], "{words:?}");
+}
+
+/// A user may run 2 jobs. The first waits for the whole machine until 10, and three more are tried
+/// at 1 beside the job that runs: two start, the third has to wait until one of these has ended.
+#[test]
+fn of_the_jobs_that_fit_the_first_keep_the_limit() {
+    let rows = [(0, 4, 10, 10), (0, 8, 10, 10), (1, 1, 5, 5), (1, 1, 3, 3), (1, 1, 4, 4)];
+    let jobs = with(workload(8, &rows), |c| {
+        limit(c, "QOSMaxJobsPerUserLimit", 2, &[(1, 1), (2, 1), (3, 1), (4, 1)]);
+    });
+    let (words, schedule) = told("easy", &jobs);
+    // At 4 job 3 ends, and job 4 runs until 8.
+    assert_eq!(schedule, [(0, 10), (10, 20), (1, 6), (1, 4), (4, 8)].map(Some), "{words:?}");
 }

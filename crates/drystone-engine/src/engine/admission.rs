@@ -1,9 +1,15 @@
 //! Admission: the jobs that may start, by the limits that they share.
 //!
 //! A job is admitted when it fits beside all that are admitted already, whether these run or wait.
-//! So whatever a policy starts of them keeps every limit, and no admitted job has to be taken back.
-//! Of the jobs that wait for a limit, each that fits is admitted when there is room, in the order
-//! of their numbers: one that does not fit holds back no other, as in Slurm.
+//! So whatever a policy starts of them keeps every limit. Of the jobs that wait for a limit, each
+//! that fits is admitted when there is room, in the order of their numbers: one that does not fit
+//! holds back no other, as in Slurm.
+//!
+//! A job that only waits uses nothing of a limit. Where an admitted job finds no room on the
+//! machine, the jobs that its claim holds back are tried ([`Admission::claimed_jobs`]): they wait
+//! beside it without a claim. Of the starts of a pass the first keep the limits
+//! ([`Admission::excess_of_starts`]), and jobs for which they leave nothing wait for the limit again
+//! ([`Admission::expire_trials`], [`Admission::withdraw_excess`]).
 //!
 //! Of a limit on time left a job takes less the longer it runs: those that wait are looked at when
 //! so much has worn off that the smallest of them fits.
@@ -41,6 +47,10 @@ pub struct Admission {
     used: Vec<u64>,
     /// Jobs that wait for a limit, by their set of claims.
     waiting: BTreeMap<u32, BTreeSet<JobId>>,
+    /// Jobs that share a limit, are admitted and have not started.
+    booked: BTreeSet<JobId>,
+    /// Jobs that wait for a limit, and that a policy may start if they fit it then.
+    tried: BTreeSet<JobId>,
     /// For each limit the sets of claims on it of jobs that wait.
     sets_at: BTreeMap<u32, BTreeSet<u32>>,
     /// Limits for which jobs wait and that have more room than when these were looked at last.
@@ -84,13 +94,19 @@ impl Admission {
         let Some(set) = limits.set_of(job) else { return true };
         if self.first_full(limits, set).is_none() {
             self.change_usage(limits, set, u64::saturating_add);
+            self.booked.insert(job);
             return true;
         }
+        self.queue_job(limits, set, job);
+        false
+    }
+
+    /// A job waits for a limit.
+    fn queue_job(&mut self, limits: &JobLimits, set: u32, job: JobId) {
         self.waiting.entry(set).or_default().insert(job);
         for claim in limits.claims_of(set) {
             self.sets_at.entry(claim.limit).or_default().insert(set);
         }
-        false
     }
 
     /// A job runs already, within the limits or beyond.
@@ -107,20 +123,31 @@ impl Admission {
         if self.remove(limits, set, job) {
             return;
         }
+        self.booked.remove(&job);
         self.change_usage(limits, set, u64::saturating_sub);
         for claim in limits.claims_of(set) {
             if let Some(running) = self.wearing.get_mut(&claim.limit) {
                 running.remove(&job);
             }
         }
+        self.note_freed(limits, set);
+    }
+
+    /// The limits of a set of claims have more room.
+    fn note_freed(&mut self, limits: &JobLimits, set: u32) {
         let waits = |limit: &u32| self.sets_at.get(limit).is_some_and(|sets| !sets.is_empty());
         let freed_limits: Vec<u32> = limits.claims_of(set).iter().map(|claim| claim.limit).filter(waits).collect();
         self.freed.extend(freed_limits);
     }
 
-    /// A job that is admitted started at this time: what it takes of limits on time left wears off.
+    /// A job that is admitted or was tried started at this time: what it takes of limits on time
+    /// left wears off.
     pub fn note_start(&mut self, limits: &JobLimits, job: JobId, since: Time) {
         let Some(set) = limits.set_of(job) else { return };
+        self.booked.remove(&job);
+        if self.remove(limits, set, job) {
+            self.change_usage(limits, set, u64::saturating_add);
+        }
         let span = limits.span_of(set);
         for claim in limits.claims_of(set).iter().filter(|claim| limits.wears_off(claim.limit)) {
             let part = WearingClaim { since, amount: claim.amount, span };
@@ -196,10 +223,118 @@ impl Admission {
             }
             self.change_usage(limits, set, u64::saturating_add);
             self.remove(limits, set, job);
+            self.booked.insert(job);
             admitted_jobs.push(job);
             heads.extend(first(&self.waiting, set));
         }
         admitted_jobs
+    }
+
+    /// Returns whether a job may wait for the claim of another that waits itself.
+    #[must_use]
+    pub fn has_claims(&self) -> bool {
+        !self.waiting.is_empty() && !(self.booked.is_empty() && self.tried.is_empty())
+    }
+
+    /// Returns the jobs that claims of waiting jobs alone hold back, in the order of their numbers:
+    /// each of them fits beside the jobs that have started, and none is tried yet. `is_own` is false
+    /// for a job of another machine, whose claim stays.
+    ///
+    /// Cost: O(sets + result + admitted jobs that wait).
+    #[must_use]
+    pub fn claimed_jobs(&self, limits: &JobLimits, is_own: impl Fn(JobId) -> bool) -> Vec<JobId> {
+        if !self.has_claims() {
+            return Vec::new();
+        }
+        let room = RoomBesideStarted::new(self, limits, &is_own);
+        let fitting_sets = self.waiting.iter().filter(|(set, _)| room.has_room(limits, **set));
+        let jobs = fitting_sets.flat_map(|(_, jobs)| jobs.iter().copied());
+        let mut jobs: Vec<JobId> = jobs.filter(|job| is_own(*job) && !self.tried.contains(job)).collect();
+        jobs.sort_unstable();
+        jobs
+    }
+
+    /// Returns whether claims of waiting jobs alone hold this job back.
+    #[must_use]
+    pub fn is_claimed(&self, limits: &JobLimits, job: JobId, is_own: impl Fn(JobId) -> bool) -> bool {
+        let Some(set) = limits.set_of(job).filter(|_| self.has_claims()) else { return false };
+        self.waiting.get(&set).is_some_and(|jobs| jobs.contains(&job))
+            && RoomBesideStarted::new(self, limits, is_own).has_room(limits, set)
+    }
+
+    /// Jobs that wait for a limit are tried from now on.
+    pub fn begin_trials(&mut self, jobs: &[JobId]) {
+        self.tried.extend(jobs);
+    }
+
+    /// Returns whether a job is tried.
+    #[must_use]
+    pub fn has_trials(&self, is_own: impl Fn(JobId) -> bool) -> bool {
+        self.tried.iter().any(|&job| is_own(job))
+    }
+
+    /// Ends the trials of jobs that do not fit beside the jobs that have started, and returns them.
+    pub fn expire_trials(&mut self, limits: &JobLimits, is_own: impl Fn(JobId) -> bool) -> Vec<JobId> {
+        let room = RoomBesideStarted::new(self, limits, &is_own);
+        let lacks_room = |job: &JobId| limits.set_of(*job).is_some_and(|set| !room.has_room(limits, set));
+        let jobs: Vec<JobId> = self.tried.iter().copied().filter(|job| is_own(*job) && lacks_room(job)).collect();
+        jobs.iter().for_each(|job| _ = self.tried.remove(job));
+        jobs
+    }
+
+    /// Ends the trial of a job, or lets an admitted job wait for its limit again. Returns whether it
+    /// was either.
+    pub fn withdraw_admission(&mut self, limits: &JobLimits, job: JobId) -> bool {
+        if self.tried.remove(&job) {
+            return true;
+        }
+        let Some(set) = limits.set_of(job).filter(|_| self.booked.remove(&job)) else { return false };
+        self.change_usage(limits, set, u64::saturating_sub);
+        self.note_freed(limits, set);
+        self.queue_job(limits, set, job);
+        true
+    }
+
+    /// Returns the jobs to hold back so that these starts, in this order, keep every limit: of the
+    /// tried and the admitted jobs, those that do not fit beside the starts before the first one
+    /// that breaks a limit. Empty where all starts keep the limits.
+    #[must_use]
+    pub fn excess_of_starts(&self, limits: &JobLimits, starts: &[JobId], is_own: impl Fn(JobId) -> bool) -> Vec<JobId> {
+        let mut room = RoomBesideStarted::new(self, limits, &is_own);
+        // A job that was sent back and starts again has kept its claim.
+        let counts = |job: &JobId| self.tried.contains(job) || self.booked.contains(job);
+        for (at, job) in starts.iter().enumerate().filter(|(_, job)| counts(job)) {
+            let Some(set) = limits.set_of(*job) else { continue };
+            if !room.has_room(limits, set) {
+                let kept: BTreeSet<JobId> = starts[..at].iter().copied().collect();
+                let lacks_room = |job: &JobId| {
+                    !kept.contains(job) && limits.set_of(*job).is_some_and(|set| !room.has_room(limits, set))
+                };
+                let candidates = self.tried.iter().chain(&self.booked).copied().filter(|job| is_own(*job));
+                return candidates.filter(lacks_room).collect();
+            }
+            room.take_claims(limits, set);
+        }
+        Vec::new()
+    }
+
+    /// Lets admitted jobs wait again that do not fit beside the started ones any more, nor beside
+    /// admitted ones of smaller numbers. Returns them.
+    pub fn withdraw_excess(&mut self, limits: &JobLimits, is_own: impl Fn(JobId) -> bool) -> Vec<JobId> {
+        let mut room = RoomBesideStarted::new(self, limits, &is_own);
+        let mut excess_jobs = Vec::new();
+        for &job in self.booked.iter().filter(|job| is_own(**job)) {
+            let Some(set) = limits.set_of(job) else { continue };
+            if room.has_room(limits, set) {
+                room.take_claims(limits, set);
+            } else {
+                excess_jobs.push(job);
+            }
+        }
+        for &job in &excess_jobs {
+            self.withdraw_admission(limits, job);
+        }
+        excess_jobs
     }
 
     /// Returns the limit for which a job waits; `None` for one that does not wait here.
@@ -234,6 +369,7 @@ impl Admission {
     fn remove(&mut self, limits: &JobLimits, set: u32, job: JobId) -> bool {
         let Some(jobs) = self.waiting.get_mut(&set) else { return false };
         let has_waited = jobs.remove(&job);
+        self.tried.remove(&job);
         if jobs.is_empty() {
             self.waiting.remove(&set);
             for claim in limits.claims_of(set) {
@@ -243,5 +379,38 @@ impl Admission {
             }
         }
         has_waited
+    }
+}
+
+/// Use of limits by jobs that have started, and by more that are added.
+struct RoomBesideStarted<'a> {
+    admission: &'a Admission,
+    /// By limit: amounts that are added, less claims of admitted jobs that wait.
+    changes: BTreeMap<u32, i128>,
+}
+
+impl<'a> RoomBesideStarted<'a> {
+    fn new(admission: &'a Admission, limits: &JobLimits, is_own: impl Fn(JobId) -> bool) -> RoomBesideStarted<'a> {
+        let mut changes = BTreeMap::new();
+        for set in admission.booked.iter().filter(|job| is_own(**job)).filter_map(|&job| limits.set_of(job)) {
+            for claim in limits.claims_of(set) {
+                *changes.entry(claim.limit).or_default() -= i128::from(claim.amount);
+            }
+        }
+        RoomBesideStarted { admission, changes }
+    }
+
+    fn has_room(&self, limits: &JobLimits, set: u32) -> bool {
+        limits.claims_of(set).iter().filter(|claim| claim.binds).all(|claim| {
+            let change = self.changes.get(&claim.limit).copied().unwrap_or(0);
+            let usage = i128::from(self.admission.used_at(claim.limit, self.admission.now)) + change;
+            usage + i128::from(claim.amount) <= i128::from(limits.limits()[claim.limit as usize].most)
+        })
+    }
+
+    fn take_claims(&mut self, limits: &JobLimits, set: u32) {
+        for claim in limits.claims_of(set) {
+            *self.changes.entry(claim.limit).or_default() += i128::from(claim.amount);
+        }
     }
 }

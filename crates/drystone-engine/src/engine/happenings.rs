@@ -564,11 +564,75 @@ impl EventSource for Happenings<'_> {
     }
 
     fn follows_starts(&self) -> bool {
-        self.wears
+        self.desk.is_some() || !self.known.limits.is_empty()
     }
 
     fn note_start(&mut self, now: Time, id: JobId) {
         self.start_wearing(self.observed_id(id), now);
+    }
+
+    fn has_claims(&self) -> bool {
+        self.ask_admission(|admission, _, _| admission.has_claims())
+    }
+
+    fn claimed_jobs(&self) -> Vec<JobId> {
+        let jobs = self.ask_admission(|admission, limits, numbers| {
+            numbers.own_jobs(&admission.claimed_jobs(limits, |job| numbers.is_own(job)))
+        });
+        jobs.into_iter().map(|job| self.simulated_id(job)).collect()
+    }
+
+    fn is_claimed(&self, id: JobId) -> bool {
+        let job = self.observed_id(id);
+        self.ask_admission(|admission, limits, numbers| {
+            admission.is_claimed(limits, numbers.site_number(job), |job| numbers.is_own(job))
+        })
+    }
+
+    fn begin_trials(&mut self, now: Time, ids: &[JobId]) {
+        let jobs: Vec<JobId> = ids.iter().map(|&id| self.observed_id(id)).collect();
+        jobs.iter().for_each(|job| _ = self.s.held.remove(job));
+        self.change_admission(now, |admission, _, numbers| {
+            let jobs: Vec<JobId> = jobs.iter().map(|&job| numbers.site_number(job)).collect();
+            admission.begin_trials(&jobs);
+        });
+    }
+
+    fn has_trials(&self) -> bool {
+        self.ask_admission(|admission, _, numbers| admission.has_trials(|job| numbers.is_own(job)))
+    }
+
+    fn expire_trials(&mut self, now: Time) -> Vec<JobId> {
+        let jobs = self.change_admission(now, |admission, limits, numbers| {
+            numbers.own_jobs(&admission.expire_trials(limits, |job| numbers.is_own(job)))
+        });
+        self.hold_for_limits(jobs)
+    }
+
+    fn excess_of_starts(&self, starts: &[JobId]) -> Vec<JobId> {
+        let jobs = self.ask_admission(|admission, limits, numbers| {
+            let starts: Vec<JobId> = starts.iter().map(|&id| numbers.site_number(self.observed_id(id))).collect();
+            numbers.own_jobs(&admission.excess_of_starts(limits, &starts, |job| numbers.is_own(job)))
+        });
+        jobs.into_iter().map(|job| self.simulated_id(job)).collect()
+    }
+
+    fn withdraw_admission(&mut self, now: Time, id: JobId) -> bool {
+        let job = self.observed_id(id);
+        let is_withdrawn = self.change_admission(now, |admission, limits, numbers| {
+            admission.withdraw_admission(limits, numbers.site_number(job))
+        });
+        if is_withdrawn {
+            self.hold_for_limits(vec![job]);
+        }
+        is_withdrawn
+    }
+
+    fn withdraw_excess(&mut self, now: Time) -> Vec<JobId> {
+        let jobs = self.change_admission(now, |admission, limits, numbers| {
+            numbers.own_jobs(&admission.withdraw_excess(limits, |job| numbers.is_own(job)))
+        });
+        self.hold_for_limits(jobs)
     }
 
     fn end_kind(&self, id: JobId) -> How {

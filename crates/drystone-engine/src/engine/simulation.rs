@@ -1,6 +1,7 @@
 //! The loop: a simulated machine that runs jobs as long as they really take, and asks the scheduler
 //! at every event.
 
+mod claims;
 mod error;
 mod events;
 mod future;
@@ -555,15 +556,23 @@ impl<S: EventSource> Simulation<S> {
 
     #[inline]
     fn run_pass(&mut self, now: Time, observer: &mut impl Observer) -> Result<(), SimulationError> {
+        if S::NEWS && self.source.has_claims() {
+            return self.run_pass_within_limits(now, observer);
+        }
         let mut deed =
             MachineEffect { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
         self.session.decide_with(now, |session, at| deed.carried_out(session, at, observer))?;
         let thrashing = deed.thrashing;
+        self.report_moves(now, observer);
+        self.tell_starts(now);
+        thrashing.map_or(Ok(()), Err)
+    }
+
+    #[inline]
+    fn report_moves(&self, now: Time, observer: &mut impl Observer) {
         for moved in self.session.actions().moves() {
             let place = |job| self.source.observed_id(job);
             observer.note_move(now, &Moved { job: place(moved.job), favour: moved.favour.map(place), ..*moved });
         }
-        self.tell_starts(now);
-        thrashing.map_or(Ok(()), Err)
     }
 }

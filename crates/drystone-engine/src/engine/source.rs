@@ -163,6 +163,50 @@ pub trait EventSource {
         None
     }
 
+    /// Returns whether a job may wait for a claim of another that waits itself; see
+    /// [`Admission`](super::Admission), whose methods the next ones pass on.
+    fn has_claims(&self) -> bool {
+        false
+    }
+
+    /// Returns the jobs that claims of waiting jobs alone hold back.
+    fn claimed_jobs(&self) -> Vec<JobId> {
+        Vec::new()
+    }
+
+    /// Returns whether claims of waiting jobs alone hold this job back.
+    fn is_claimed(&self, _id: JobId) -> bool {
+        false
+    }
+
+    /// Held jobs are tried: they wait, without a claim.
+    fn begin_trials(&mut self, _now: Time, _ids: &[JobId]) {}
+
+    /// Returns whether a job is tried.
+    fn has_trials(&self) -> bool {
+        false
+    }
+
+    /// Ends the trials of jobs for which started ones leave no room in a limit. Returns them.
+    fn expire_trials(&mut self, _now: Time) -> Vec<JobId> {
+        Vec::new()
+    }
+
+    /// Returns the jobs to hold back so that these starts keep all limits.
+    fn excess_of_starts(&self, _starts: &[JobId]) -> Vec<JobId> {
+        Vec::new()
+    }
+
+    /// Lets a tried or admitted job wait for its limit again. Returns whether it was either.
+    fn withdraw_admission(&mut self, _now: Time, _id: JobId) -> bool {
+        false
+    }
+
+    /// Lets admitted jobs wait again for which starts have left no room in a limit. Returns them.
+    fn withdraw_excess(&mut self, _now: Time) -> Vec<JobId> {
+        Vec::new()
+    }
+
     /// Lets jobs start whatever limits they share: the policy keeps these itself.
     fn drop_limits(&mut self) {}
 

@@ -4,6 +4,7 @@
 use super::{Happenings, LIMIT};
 use crate::engine::Admission;
 use crate::model::{JobId, JobLimit, JobLimits, Time};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Limits that jobs of several machines share, each simulated by itself.
@@ -46,6 +47,37 @@ impl SiteAdmission {
 
     fn lock_state(&self) -> MutexGuard<'_, SiteState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Numbers of a machine's jobs in the ledger of its limits.
+#[derive(Clone, Copy)]
+pub(super) struct DeskNumbers<'a> {
+    /// `None` where the machine has the ledger for itself.
+    ids: Option<&'a [JobId]>,
+}
+
+impl DeskNumbers<'_> {
+    /// Returns the number of a job of the machine in the ledger.
+    pub(super) fn site_number(self, job: JobId) -> JobId {
+        self.ids.and_then(|ids| ids.get(job.index()).copied()).unwrap_or(job)
+    }
+
+    /// Returns the number on the machine of a job of the ledger; `None` for a job of another one.
+    fn own_number(self, job: JobId) -> Option<JobId> {
+        match self.ids {
+            None => Some(job),
+            Some(ids) => ids.binary_search(&job).ok().map(|at| JobId(at as u32)),
+        }
+    }
+
+    pub(super) fn is_own(self, job: JobId) -> bool {
+        self.own_number(job).is_some()
+    }
+
+    /// Returns the numbers on the machine of those that are of it.
+    pub(super) fn own_jobs(self, jobs: &[JobId]) -> Vec<JobId> {
+        jobs.iter().filter_map(|&job| self.own_number(job)).collect()
     }
 }
 
@@ -104,6 +136,42 @@ impl Happenings<'_> {
                 jobs.into_iter().for_each(|(job, since)| take(admission, limits, desk.in_site(job), since));
             }
         }
+    }
+
+    /// Asks the ledger of the limits.
+    pub(super) fn ask_admission<R>(&self, question: impl FnOnce(&Admission, &JobLimits, DeskNumbers<'_>) -> R) -> R {
+        match &self.desk {
+            None => question(&self.s.admission, &self.known.limits, DeskNumbers { ids: None }),
+            Some(desk) => {
+                let state = desk.site.lock_state();
+                question(&state.admission, &state.limits, DeskNumbers { ids: Some(&desk.ids) })
+            }
+        }
+    }
+
+    /// Changes the ledger of the limits. Jobs that wait for them may have room then.
+    pub(super) fn change_admission<R>(
+        &mut self,
+        now: Time,
+        change: impl FnOnce(&mut Admission, &JobLimits, DeskNumbers<'_>) -> R,
+    ) -> R {
+        // Jobs that have room then are admitted at this time.
+        self.s.now = self.s.now.max(now);
+        let (result, is_due) = match &self.desk {
+            None => {
+                let result = change(&mut self.s.admission, &self.known.limits, DeskNumbers { ids: None });
+                (result, self.s.admission.is_due())
+            }
+            Some(desk) => {
+                let mut state = desk.site.lock_state();
+                let SiteState { limits, admission, .. } = &mut *state;
+                let result = change(admission, limits, DeskNumbers { ids: Some(&desk.ids) });
+                (result, admission.is_due())
+            }
+        };
+        self.s.freed |= is_due;
+        self.look_for_room();
+        result
     }
 
     /// A job may start by all other rules. Returns why it is held back.
@@ -229,6 +297,19 @@ impl Happenings<'_> {
             self.s.held.remove(&job);
             self.s.at_once.push_back(self.simulated_id(job));
         }
+    }
+
+    /// Jobs that waited or were tried wait for a limit again, also those that do not know yet that
+    /// they were admitted. Returns their numbers in the simulation.
+    pub(super) fn hold_for_limits(&mut self, jobs: Vec<JobId>) -> Vec<JobId> {
+        if let Some(desk) = &self.desk {
+            let withdrawn: BTreeSet<JobId> = jobs.iter().map(|&job| desk.in_site(job)).collect();
+            desk.site.lock_state().admitted.retain(|job| !withdrawn.contains(job));
+        }
+        jobs.iter().for_each(|&job| _ = self.s.held.insert(job, LIMIT));
+        let ids: Vec<JobId> = jobs.into_iter().map(|job| self.simulated_id(job)).collect();
+        self.s.at_once.retain(|id| !ids.contains(id));
+        ids
     }
 
     pub(super) fn waits_for_limit(&self, job: JobId) -> bool {

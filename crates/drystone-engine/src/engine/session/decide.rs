@@ -3,6 +3,7 @@
 use super::{PolicyViolation, Session};
 use crate::model::Time;
 use crate::policy::Actions;
+use crate::snapshot::SnapshotError;
 
 impl Session {
     /// One scheduling pass, where one can do anything: a job waits to start or to resume, or the
@@ -35,6 +36,13 @@ impl Session {
         now: Time,
         then: impl FnMut(&mut Session, usize),
     ) -> Result<(), PolicyViolation> {
+        self.ask_policy(now);
+        self.carry_out_decision(now, then)
+    }
+
+    /// Asks the policy for its actions, and carries out none.
+    #[inline]
+    pub(crate) fn ask_policy(&mut self, now: Time) {
         self.s.world.now = now;
         self.woken = false;
         self.actions.clear();
@@ -44,6 +52,15 @@ impl Session {
             view.stopwatch = Some(&*self.stopwatch);
         }
         self.scheduler.policy.decide(&view, &mut self.actions);
+    }
+
+    /// Carries out what the policy has decided.
+    #[inline]
+    pub(crate) fn carry_out_decision(
+        &mut self,
+        now: Time,
+        then: impl FnMut(&mut Session, usize),
+    ) -> Result<(), PolicyViolation> {
         self.carry_out_all(then)?;
         if self.wakes {
             self.wake = self.scheduler.policy.next_wake().unwrap_or(Time::MAX);
@@ -56,6 +73,24 @@ impl Session {
             self.policy_wake = if self.wakes { self.wake } else { Time::MAX };
             self.merge_wakes();
         }
+        Ok(())
+    }
+
+    /// Returns the policy's state; `None` for a policy that has none to be saved.
+    pub(crate) fn save_policy(&self) -> Option<Vec<u8>> {
+        self.scheduler.policy.save().ok()
+    }
+
+    /// Brings the policy back to a state that it had between two decisions.
+    ///
+    /// # Errors
+    /// The policy refuses its own state.
+    pub(crate) fn restore_policy(&mut self, state: &[u8]) -> Result<(), SnapshotError> {
+        self.scheduler.policy.load(state)?;
+        if self.listened {
+            self.scheduler.policy.enable_notes();
+        }
+        self.scheduler.policy.set_threads(self.threads);
         Ok(())
     }
 

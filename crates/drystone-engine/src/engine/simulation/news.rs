@@ -128,7 +128,7 @@ impl<S: EventSource> Simulation<S> {
             }),
             SourceEvent::Limited(id) => {
                 self.tell_limit(now, id, observer);
-                Ok(false)
+                Ok(self.source.is_claimed(id))
             }
             SourceEvent::Capacity { losses, strokes, foreseen } => {
                 self.strike_processors(now, &losses, &strokes, foreseen, observer)
@@ -172,7 +172,7 @@ impl<S: EventSource> Simulation<S> {
     }
 
     /// Tells of the limit for which a held job waits, if it does.
-    fn tell_limit(&self, now: Time, id: JobId, observer: &mut impl Observer) {
+    pub(super) fn tell_limit(&self, now: Time, id: JobId, observer: &mut impl Observer) {
         if let Some(limit) = self.source.limit_of(id) {
             observer.note_limit(now, self.source.observed_id(id), &limit);
         }
@@ -196,7 +196,8 @@ impl<S: EventSource> Simulation<S> {
         observer.note_arrival(now, place);
         observer.note_hold(now, place);
         self.tell_limit(now, id, observer);
-        Ok(false)
+        // It may start although the claim of a job that waits holds it back.
+        Ok(self.source.is_claimed(id))
     }
 
     /// Processors go, come back or are announced to go: first those jobs end that run on them.
