@@ -30,7 +30,6 @@ pub enum GoldenError {
     },
 }
 
-/// One recorded run.
 #[derive(Debug)]
 pub struct Golden {
     /// `NAME.repN`.
@@ -124,7 +123,6 @@ impl Golden {
         !acts && !gang && !self.jobs.iter().any(waits)
     }
 
-    /// The jobs that a name means.
     pub fn matching_jobs(&self, name: LineJob) -> impl Iterator<Item = u32> + '_ {
         let is = move |&id: &u32| match name {
             LineJob::Job(own) => own == id,

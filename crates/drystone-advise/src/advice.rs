@@ -18,7 +18,6 @@ use serde::Serialize;
 /// Least share of the judgements in which a recommendation must be better.
 const SURE: f64 = 0.75;
 
-/// Advice for a site.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Advice {
     /// Clock phases in which candidates were simulated.
@@ -44,7 +43,6 @@ pub struct Advice {
 /// Advice in one way, or the reason for none.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AdvisedWay {
-    /// Reason for or against the recommendation.
     pub reason: AdviceReason,
     /// Best candidate on all periods; `None` if nothing is better than the present state.
     pub best: Option<Tried>,
@@ -67,7 +65,6 @@ pub struct AdvisedWay {
 }
 
 impl AdvisedWay {
-    /// Returns whether it is recommended.
     pub fn is_recommended(&self) -> bool {
         self.reason == AdviceReason::Recommended
     }
@@ -144,7 +141,6 @@ pub struct Figured {
     pub no_interval: Option<NoEstimate>,
 }
 
-/// Something that was tried.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Tried {
     pub name: String,

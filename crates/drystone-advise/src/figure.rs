@@ -51,7 +51,6 @@ pub enum ClassOf {
 impl ClassOf {
     const ALL: [ClassOf; 4] = [ClassOf::Partition, ClassOf::Account, ClassOf::User, ClassOf::Qos];
 
-    /// Returns the word that names it.
     pub fn format_word(self) -> &'static str {
         match self {
             ClassOf::Partition => "partition",
@@ -87,7 +86,6 @@ const GOALS: [&str; 8] = ["maxW", "Tw", "maxTw", "avgW", "avgX", "areaW", "late"
 const BOUND: f64 = 60.0;
 
 impl GoalFigure {
-    /// Returns the unit of its values.
     pub fn unit(&self) -> MetricUnit {
         match self {
             GoalFigure::Goal(GoalMeasure::Slowdown) => MetricUnit::Ratio,

@@ -50,7 +50,6 @@ pub struct Evidence {
 /// A check of a configuration with its result.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HealthRemark {
-    /// The setting that was looked at.
     pub setting: &'static str,
     /// True if a change is suggested.
     pub change: bool,

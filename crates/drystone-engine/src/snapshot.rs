@@ -122,7 +122,6 @@ struct SnapshotHeader {
     version: String,
 }
 
-/// A state behind its header.
 pub(crate) fn write_state<T: Serialize>(contents: Contents, state: &T) -> Result<Vec<u8>, SnapshotError> {
     let version = env!("CARGO_PKG_VERSION").to_string();
     let header = SnapshotHeader { contents: contents.code(), layout: LAYOUT, version };

@@ -61,7 +61,6 @@ fn count_places(expr: &Expr) -> usize {
     usize::from(!expr.is_condition()) + expr.direct_parts().into_iter().map(count_places).sum::<usize>()
 }
 
-/// Returns the expression at a place.
 fn expr_at(expr: &Expr, place: usize) -> Option<&Expr> {
     let mut remaining = place;
     find_in_tree(expr, &mut remaining)
@@ -148,7 +147,6 @@ mod tests {
     use super::*;
     use drystone::parts::formula::Formula;
 
-    /// Whatever is bred is a formula.
     #[test]
     fn children_are_formulas() {
         let mut draw = RandomDraw::new(7, 0);

@@ -36,7 +36,6 @@ impl CapacitySteps {
         CapacitySteps { before: i64::from(procs), steps }
     }
 
-    /// Processors at this second.
     pub fn procs_at(&self, time: i64) -> i64 {
         let behind = self.steps.partition_point(|&(from, _)| from <= time);
         if behind == 0 { self.before } else { self.steps[behind - 1].1 }
@@ -52,7 +51,6 @@ impl CapacitySteps {
         &self.steps
     }
 
-    /// The most there ever are.
     pub(crate) fn max_procs(&self) -> i64 {
         self.steps.iter().map(|&(_, level)| level).fold(self.before, i64::max)
     }

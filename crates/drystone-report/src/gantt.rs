@@ -25,7 +25,6 @@ pub struct Gantt {
     pub workload: String,
     /// The policy as it can be given again.
     pub policy: String,
-    /// Processors of the machine.
     pub procs: Procs,
     /// The window.
     pub from: Time,
@@ -33,7 +32,6 @@ pub struct Gantt {
     pub until: Time,
     /// True if rows are only packed: the policy counts processors and names none.
     pub packed: bool,
-    /// Jobs in the window.
     jobs: GanttJobs,
     /// Rectangles, five numbers each: index of the job, start, end, lowest row, row above the
     /// highest; negative index − 1 where the job neither ended then nor changed its size: it was
@@ -64,12 +62,10 @@ struct GanttJobs {
     run: Vec<i64>,
 }
 
-/// The promises to one job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PromiseMark {
     /// The log's number of the job.
     pub number: i64,
-    /// Processors it needs.
     pub procs: Procs,
     pub submit: Time,
     pub start: Option<Time>,
@@ -81,7 +77,6 @@ pub struct PromiseMark {
 }
 
 impl PromiseMark {
-    /// From a job's story.
     pub fn from_story(workload: &Workload, id: JobId, story: &Biography) -> PromiseMark {
         let job = workload.job(id);
         let planned_start = |(at, chapter): &(Time, Chapter)| match chapter {
@@ -283,7 +278,6 @@ pub enum Colour {
 impl Colour {
     pub const ALL: [Colour; 3] = [Colour::User, Colour::Class, Colour::Wait];
 
-    /// The word for it.
     pub fn id(self) -> &'static str {
         match self {
             Colour::User => "user",

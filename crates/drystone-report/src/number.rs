@@ -96,11 +96,8 @@ pub fn whole_change(relative: f64, decimals: usize) -> String {
 /// The one unit of a column of times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimeUnit {
-    /// Seconds.
     Seconds,
-    /// Minutes.
     Minutes,
-    /// Hours.
     Hours,
     Days,
 }

@@ -31,7 +31,6 @@ impl MachineSource {
     }
 }
 
-/// Contents of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FileKind {
     Jobs(Carrier),
@@ -48,7 +47,6 @@ pub(crate) enum FileKind {
     Limits,
     /// `gres.conf`.
     Beside,
-    /// Nothing.
     Empty,
     /// Nothing but messages of a program: the first of them.
     Messages(String),
@@ -113,7 +111,6 @@ impl FileKind {
     }
 }
 
-/// The kind of the table behind the remarks at the beginning of a text, if there is one.
 fn behind_remarks(head: &[u8], layout: &TextLayout) -> Option<FileKind> {
     let lines = head.split_inclusive(|&byte| byte == b'\n');
     let remarks = lines.take_while(|line| is_remark(line.trim_ascii_end()) || line.trim_ascii().is_empty());
@@ -125,7 +122,6 @@ fn unknown_kind(looks: &str, advice: &str) -> FileKind {
     FileKind::Unknown(looks.to_string(), advice.to_string())
 }
 
-/// Returns the kind of a document in JSON.
 fn detect_json(head: &[u8], layout: &TextLayout) -> FileKind {
     let text = String::from_utf8_lossy(head);
     let has = |key: &str| text.contains(&format!("\"{key}\""));

@@ -13,10 +13,8 @@ macro_rules! choices {
         pub enum $type { $($(#[$vdoc])* $variant,)+ }
 
         impl $type {
-            /// Every choice.
             pub const ALL: &'static [$type] = &[$($type::$variant,)+];
 
-            /// Its word.
             pub fn name(self) -> &'static str {
                 match self { $($type::$variant => $text,)+ }
             }
@@ -158,7 +156,6 @@ pub struct ImportOptions {
     pub partial: bool,
     /// Arrival of a job.
     pub arrive: Arrive,
-    /// Size of a job.
     pub size: Size,
     /// Units of pools and jobs.
     pub count: Counting,
@@ -174,7 +171,6 @@ pub struct ImportOptions {
     pub wide: Wide,
     /// Beginning of the window: a date or time of the site, or seconds since 1970.
     pub from: Option<String>,
-    /// Its end.
     pub until: Option<String>,
     /// Collection of the ranges of nodes that jobs ask for; `None` if they are not needed.
     pub node_ranges: Option<NodeRanges>,

@@ -20,7 +20,6 @@ use drystone::model::{Outages, Setting, Span, Time, Workload};
 use drystone_whatif::{ChangeList, Premises};
 use std::path::{Path, PathBuf};
 
-/// A workload as it is simulated.
 #[derive(Clone, Debug)]
 pub struct SweepCase {
     /// The workload's name in the study; with the transformations it tells cases apart.
@@ -152,7 +151,6 @@ pub(crate) fn list_cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<
     Ok(cases)
 }
 
-/// Changes, failures and checkpoints of a case.
 type CaseHappening<'a> = (Option<&'a ChangeList>, Option<&'a NodeFailures>, Option<&'a Checkpoints>);
 
 impl WorkloadEntry {

@@ -4,14 +4,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt;
 
-/// A value of a parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DesignLevel {
-    /// A whole number.
     Int(i64),
-    /// A number.
     Real(f64),
-    /// A word.
     Text(String),
     /// Yes or no.
     Bool(bool),
@@ -43,7 +39,6 @@ impl DesignLevel {
     }
 }
 
-/// The values that a parameter can take.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Range {
     /// These.

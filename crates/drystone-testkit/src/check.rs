@@ -50,7 +50,6 @@ fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     places_on_nodes(subject, case, &whole)
 }
 
-/// Returns the failure of a guarantee.
 fn describe_breach(guarantee: &Guarantee, problem: &str) -> String {
     format!("it guarantees that {guarantee}: {problem}")
 }

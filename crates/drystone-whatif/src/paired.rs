@@ -32,7 +32,6 @@ pub struct PairedChange {
     pub interval: Option<(f64, f64)>,
     /// after / before − 1; `None` where nothing waited before.
     pub change: Option<f64>,
-    /// Its interval.
     pub change_interval: Option<(f64, f64)>,
     /// Probability of a difference as large where there is none.
     pub p: Option<f64>,

@@ -84,7 +84,6 @@ impl Periods {
         (self.length == PeriodLength::Week && blocks >= LEAST_UNITS).then_some(EstimateBasis::Blocks { blocks, units })
     }
 
-    /// Returns the number of periods.
     pub fn period_count(&self) -> usize {
         self.counted.len()
     }

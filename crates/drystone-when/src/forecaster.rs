@@ -65,7 +65,6 @@ pub struct Forecaster {
 /// Starts of jobs that have not ended, as are kept before the older half is dropped.
 const MOST_BEGUN: usize = 200_000;
 
-/// All that a forecaster has learned.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct ForecasterMemory {
     runs: Runs,
@@ -206,7 +205,6 @@ impl Forecaster {
         self.spent
     }
 
-    /// A fresh scheduler of its policy.
     pub(crate) fn fresh_scheduler(&self) -> Scheduler {
         (self.fresh)()
     }
@@ -258,7 +256,6 @@ impl Forecaster {
         corrected_answers
     }
 
-    /// Statistics of the past for these jobs, which wait.
     pub(crate) fn past_statistics(
         &mut self,
         session: &Session,

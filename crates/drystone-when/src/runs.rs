@@ -66,7 +66,6 @@ impl RunHistory {
     }
 }
 
-/// Learned run times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
     same: BTreeMap<Kin, RunHistory>,
@@ -75,7 +74,6 @@ pub(crate) struct Runs {
     of_class: BTreeMap<i32, RunHistory>,
     all: RunHistory,
     batches: Batches,
-    /// Ends so far.
     ends: u64,
     /// Number of times that old histories were forgotten.
     #[serde(skip)]
@@ -173,7 +171,6 @@ impl RunTime {
         }
     }
 
-    /// The probability that it is longer than this.
     pub(crate) fn probability_beyond(&self, limit: i64) -> f64 {
         match self.values.last() {
             Some(last) => {
@@ -190,7 +187,6 @@ impl RunTime {
 }
 
 impl Runs {
-    /// A job has arrived.
     pub(crate) fn note_arrival(&mut self, kin: Kin, time: i64) {
         let Runs { of_limit, of_user, batches, .. } = self;
         let histories = [of_limit.get(&(kin.user, kin.limit)), of_user.get(&kin.user)];

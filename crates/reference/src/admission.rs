@@ -1,6 +1,5 @@
 //! Admission by shared limits, as defined: instant by instant, job by job.
 
-/// A job that shares limits.
 #[derive(Clone, Debug)]
 pub struct NaiveLimited {
     /// Time from which it may start by all other rules.
@@ -43,7 +42,6 @@ fn fits_limits(limits: &[i64], jobs: &[NaiveLimited], admitted: &[Option<i64>], 
     })
 }
 
-/// Returns a job's part of a limit.
 pub fn part_of(job: &NaiveLimited, limit: usize) -> i64 {
     job.parts.iter().filter(|(own, _)| *own == limit).map(|(_, part)| part).sum()
 }

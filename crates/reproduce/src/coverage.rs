@@ -71,7 +71,6 @@ pub struct CoverageStudy {
 }
 
 impl CoverageStudy {
-    /// The comparisons that are made on each log.
     pub fn list_comparisons(&self) -> Vec<CoverageComparison> {
         let planners = PLANNERS.iter().filter(|_| self.planners);
         let against = POLICIES.iter().chain(planners).map(|&(name, policy)| CoverageComparison {
@@ -253,7 +252,6 @@ fn weekly_sums(report: &Report, measure: Measure, weeks: usize) -> Vec<PeriodSum
     sums
 }
 
-/// Counts the logs of a cell.
 fn count_logs(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
     let truth_without = |left: Option<usize>| {
         let cases = logs.first().map_or(0, Vec::len);

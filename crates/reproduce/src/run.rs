@@ -51,13 +51,11 @@ pub struct StudyRow {
 }
 
 impl TableResult {
-    /// Returns the number of cells with this result.
     pub fn count_cells(&self, verdict: CellVerdict) -> usize {
         self.rows.iter().flat_map(|r| &r.cells).filter(|c| c.verdict == verdict).count()
     }
 }
 
-/// Results of a study.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Reproduced {
     /// The tables, with the rows that are done.

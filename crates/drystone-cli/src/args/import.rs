@@ -183,7 +183,6 @@ pub(crate) enum ImportFormat {
 }
 
 impl ImportArgs {
-    /// The options of the importer.
     pub(crate) fn import_options(&self) -> ImportOptions {
         ImportOptions {
             columns: self.columns.clone(),

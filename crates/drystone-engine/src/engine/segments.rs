@@ -129,7 +129,6 @@ impl Segments {
         self.open.entry(id).or_default().push(SegmentPart { start: now, procs: None, pace: None, end: None, on });
     }
 
-    /// The segment at work ends.
     fn close_segment(&mut self, now: Time, id: JobId, then: SegmentEnd) {
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut())
             && part.end.is_none()

@@ -400,7 +400,6 @@ impl Circumstances {
     }
 }
 
-/// Keeps the entries of jobs that have a place.
 fn keep_placed<T: Clone>(of: &BTreeMap<JobId, T>, place: impl Fn(JobId) -> Option<JobId>) -> BTreeMap<JobId, T> {
     of.iter().filter_map(|(&job, what)| Some((place(job)?, what.clone()))).collect()
 }

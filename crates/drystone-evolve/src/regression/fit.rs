@@ -39,7 +39,6 @@ pub struct FunctionForm {
     pub joins: [Join; 2],
 }
 
-/// A function with the weights that fit best.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FittedFunction {
     pub form: FunctionForm,
@@ -91,7 +90,6 @@ impl FunctionForm {
         products
     }
 
-    /// The values of its products for a job.
     fn product_values(self, sample: &QueueSample) -> Vec<f64> {
         let variables = [sample.run.max(1.0), sample.procs, sample.submit.max(1.0)];
         let factor = |&(at, divides): &(usize, bool)| {

@@ -52,7 +52,6 @@ impl Page {
         let _ = writeln!(self.text, "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}");
     }
 
-    /// A sample of the family, with its labels.
     fn write_sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
         let _ = write!(self.text, "{PREFIX}_{name}");
         for (at, (label, value)) in labels.iter().enumerate() {
@@ -64,7 +63,6 @@ impl Page {
     }
 }
 
-/// The value of a label as the format wants it.
 fn escape_label(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -6,22 +6,18 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Address to listen on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Listen {
-    /// On an address.
     Tcp {
         /// Address and port.
         address: SocketAddr,
         /// True if other machines may connect.
         public: bool,
     },
-    /// On a Unix socket.
     Unix(PathBuf),
     Nowhere,
 }
 
-/// It cannot listen there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListenError {
@@ -116,13 +112,11 @@ pub(super) enum Accepts {
     Unix(std::os::unix::net::UnixListener, PathBuf),
 }
 
-/// The listener registered with tokio.
 pub(super) enum Listener {
     Tcp(tokio::net::TcpListener),
     Unix(tokio::net::UnixListener),
 }
 
-/// An accepted connection.
 pub(super) enum AcceptedStream {
     Tcp(tokio::net::TcpStream),
     Unix(tokio::net::UnixStream),

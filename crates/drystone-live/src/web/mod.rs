@@ -54,7 +54,6 @@ pub fn serve_board(listen: &Listen, board: &PublishedBoard) -> Result<Option<Str
 /// Response to a request, as soon as it is there.
 type NextAnswer = Pin<Box<dyn Future<Output = Response<EventBody>> + Send>>;
 
-/// A source of responses.
 trait Answers: Send + Sync + 'static {
     fn answer_request(&self, request: &Request<Incoming>) -> NextAnswer;
 }

@@ -34,7 +34,6 @@ impl Cause {
     pub const ALL: &'static [Cause] =
         &[Cause::Down, Cause::Reservation, Cause::ReservedJob, Cause::Cluster, Cause::NewNode];
 
-    /// Its word.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Down => "down",
@@ -49,9 +48,7 @@ impl Cause {
 /// Units of a pool that were out for some time. Times are seconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PoolLoss {
-    /// Number of the pool.
     pub pool: u16,
-    /// Beginning.
     pub begin: i64,
     /// End; `None` beyond the records.
     pub end: Option<i64>,
@@ -64,9 +61,7 @@ pub struct PoolLoss {
 /// A node, or processors of it, that were out for some time. Times are seconds since 1970.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NodeLoss {
-    /// Number of the pool.
     pub pool: u16,
-    /// Beginning.
     pub begin: i64,
     /// End; `None` beyond the records.
     pub end: Option<i64>,

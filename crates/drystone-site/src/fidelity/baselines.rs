@@ -59,7 +59,6 @@ pub(super) fn size_class(units: u32) -> usize {
     SIZES.iter().position(|(most, _)| units <= *most).unwrap_or(0)
 }
 
-/// The class of a length of time.
 pub(super) fn length_class(seconds: i64) -> usize {
     LENGTHS.iter().position(|(most, _)| seconds <= *most).unwrap_or(0)
 }

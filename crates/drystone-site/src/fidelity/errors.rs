@@ -44,7 +44,6 @@ impl Starts {
         Starts { backfilled: vec![false; wait.len()], wait }
     }
 
-    /// As they were recorded.
     pub(super) fn from_records(case: &PoolCase) -> Starts {
         Starts::of_waits(case.jobs.iter().map(RecordedTimes::recorded_wait).collect())
     }
@@ -53,7 +52,6 @@ impl Starts {
 /// Errors of a replay over the jobs that count.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Errors {
-    /// Jobs compared.
     pub jobs: u64,
     /// Mean recorded wait, in seconds.
     pub recorded_mean: Option<f64>,
@@ -69,7 +67,6 @@ pub struct Errors {
     pub signed_median: Option<f64>,
     /// Share of jobs started within a minute of when they were.
     pub within_minute: Option<f64>,
-    /// Within ten minutes.
     pub within_ten_minutes: Option<f64>,
     pub within_hour: Option<f64>,
     /// Within a tenth of the recorded wait.

@@ -33,7 +33,6 @@ impl ConstantShift {
         (seconds.abs() >= LEAST_SHIFT && share >= NEARLY_ALL).then_some(ConstantShift { seconds, share })
     }
 
-    /// The shift in a sentence.
     pub(super) fn describe_shift(&self) -> String {
         let way = if self.seconds < 0.0 { "early" } else { "late" };
         format!(
@@ -136,7 +135,6 @@ fn quiet_in(changes: &[(i64, QuietChange)], units: i64, (from, until): (i64, i64
 /// Most times that are named one by one.
 const NAMED: usize = 3;
 
-/// Describes the quiet times of a site.
 pub(super) fn quiet_texts(quiet: &[QuietTime], site: &Site) -> Vec<String> {
     let zone = Zone::from_name(&site.manifest.time_zone).unwrap_or_else(|_| Zone::utc_zone());
     let minute = |moment: i64| clock::format_minute(zone.civil_time(moment));

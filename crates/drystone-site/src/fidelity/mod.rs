@@ -45,16 +45,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Settings of the measurement of fidelity.
 #[derive(Clone)]
 pub struct FidelitySettings<'a> {
-    /// The site's policy.
     pub policy: PolicySpec,
     /// Runs with moved arrivals.
     pub seeds: u32,
     /// Largest shift of arrivals, in seconds.
     pub jitter: i64,
-    /// First seed of all that is drawn.
     pub seed: u64,
     /// Seconds of the window that are not measured; `None`: as the import found.
     pub warm_up: Option<i64>,
@@ -62,7 +59,6 @@ pub struct FidelitySettings<'a> {
     pub repetitions: Vec<(String, &'a Site)>,
     /// Only this pool.
     pub pool: Option<u16>,
-    /// Threads that simulate.
     pub threads: usize,
     /// Set when it is to stop.
     pub stop: Option<&'a AtomicBool>,
@@ -268,7 +264,6 @@ fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
     keys.keys().map(row).collect()
 }
 
-/// Shares that backfill started.
 fn backfill_shares(case: &PoolCase, replayed: &Starts) -> Mechanism {
     let known_jobs = || case.counted_jobs().filter_map(|(at, job)| Some((at, job.backfilled?)));
     let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);

@@ -47,7 +47,6 @@ static MEASURES: [RequiredMeasure; 14] = [
     RequiredMeasure { name: "over-capacity", more: false, get: |p| Some(p.as_happened.over_capacity) },
 ];
 
-/// A requirement that is not met.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnmetRequirement {
     pub pool: String,

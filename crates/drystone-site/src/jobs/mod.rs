@@ -24,7 +24,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SiteJobFate {
-    /// It ran and ended.
     #[default]
     Ran,
     /// It never ran and left.
@@ -39,7 +38,6 @@ impl SiteJobFate {
     pub const ALL: &'static [SiteJobFate] =
         &[SiteJobFate::Ran, SiteJobFate::Withdrawn, SiteJobFate::Waiting, SiteJobFate::Running];
 
-    /// Its word.
     pub fn name(self) -> &'static str {
         match self {
             SiteJobFate::Ran => "ran",
@@ -49,7 +47,6 @@ impl SiteJobFate {
         }
     }
 
-    /// Returns whether it has a start.
     pub fn has_start(self) -> bool {
         matches!(self, SiteJobFate::Ran | SiteJobFate::Running)
     }
@@ -61,7 +58,6 @@ impl SiteJobFate {
 pub enum LimitFrom {
     #[default]
     Record,
-    /// The partition's default.
     PartitionDefault,
     /// The partition's longest.
     PartitionMax,
@@ -75,7 +71,6 @@ impl LimitFrom {
     pub const ALL: &'static [LimitFrom] =
         &[LimitFrom::Record, LimitFrom::PartitionDefault, LimitFrom::PartitionMax, LimitFrom::Longest, LimitFrom::Year];
 
-    /// Its word.
     pub fn name(self) -> &'static str {
         match self {
             LimitFrom::Record => "record",
@@ -140,12 +135,10 @@ marks! {
 }
 
 impl JobMarks {
-    /// Returns whether it has this one.
     pub fn has_mark(self, mark: JobMarks) -> bool {
         self.0 & mark.0 != 0
     }
 
-    /// Adds one.
     pub fn set_mark(&mut self, mark: JobMarks) {
         self.0 |= mark.0;
     }
@@ -211,7 +204,6 @@ impl FoundJob {
     }
 }
 
-/// Counts a job under a rule, with its row as the example.
 pub(crate) fn count_rule(
     tally: &mut RuleTally,
     table: &AccountingTable,

@@ -42,7 +42,6 @@ fn user_index(job: &FoundJob, table: &AccountingTable) -> usize {
     table.owner_of(table.rows.get(job.row)).user.0 as usize
 }
 
-/// The lower median.
 fn lower_median(values: &mut [u16]) -> Option<u64> {
     let middle = values.len().checked_sub(1)? / 2;
     Some(u64::from(*values.select_nth_unstable(middle).1))

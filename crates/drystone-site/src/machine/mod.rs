@@ -75,14 +75,12 @@ pub(crate) struct SiteMachine {
     pub(crate) preempts_by_suspension: bool,
     /// Seconds that jobs may run beyond their limit, and have to end after it.
     pub(crate) grace: u32,
-    /// Sources of all of this.
     pub(crate) evidence: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolUnit {
-    /// Processors.
     #[default]
     Cpu,
     /// Whole nodes.
@@ -91,7 +89,6 @@ pub enum PoolUnit {
 }
 
 impl PoolUnit {
-    /// Its word.
     pub fn name(self) -> &'static str {
         match self {
             PoolUnit::Cpu => "cpu",
@@ -107,7 +104,6 @@ pub(crate) fn lines_by_release(conf: &str, config: &str) -> String {
     scontrol::lines_by_release(conf, config)
 }
 
-/// Reads a description of a machine, or of a part of one.
 pub(crate) fn read_machine(kind: MachineSource, path: &Path, text: &[u8]) -> Result<SiteMachine, SiteError> {
     let name = path.display().to_string();
     let mut machine = match kind {

@@ -39,7 +39,6 @@ impl GroupProperty {
         GroupProperty::Reason,
     ];
 
-    /// Its word.
     pub fn name(self) -> &'static str {
         match self {
             GroupProperty::Account => "account",
@@ -53,7 +52,6 @@ impl GroupProperty {
         }
     }
 
-    /// Returns whether its values have an order of their own.
     pub(super) fn is_ordered(self) -> bool {
         matches!(self, GroupProperty::Gpu | GroupProperty::Size | GroupProperty::Hour)
     }

@@ -6,7 +6,6 @@ use drystone::metrics::Better;
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
 
-/// Selection of test cases.
 #[derive(Clone, Debug, Default)]
 pub struct CaseSelection {
     /// Metrics by name; all where empty.
@@ -15,7 +14,6 @@ pub struct CaseSelection {
     pub workloads: Vec<String>,
 }
 
-/// Complete candidates with their values.
 #[derive(Clone, Debug)]
 pub struct CandidateTable {
     /// The study's parameters.
@@ -89,7 +87,6 @@ impl StudyCandidate {
         !self.name.contains('{') && self.policy.split(['(', '@', ' ']).next() != Some(self.name.as_str())
     }
 
-    /// The policy on a workload of the table.
     pub fn policy_on(&self, case: usize) -> &str {
         self.policies.get(case).unwrap_or(&self.policy)
     }
@@ -255,12 +252,10 @@ impl CandidateTable {
         self.metrics.len() > 1 && self.metrics.iter().any(|metric| !metric.is_mean())
     }
 
-    /// The metric of a test case.
     pub fn metric_of(&self, test: usize) -> &SweepMetric {
         &self.metrics[test % self.metrics.len()]
     }
 
-    /// The workload of a test case.
     pub fn case_of(&self, test: usize) -> &str {
         &self.cases[test / self.metrics.len()]
     }

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Predicted durations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Costs {
     /// Seconds on one thread of this machine of each simulation that was asked about, in that
@@ -111,7 +110,6 @@ fn list_kinds(plan: &SweepPlan, todo: &[usize]) -> Vec<CostKind> {
     kinds
 }
 
-/// A prediction for every simulation.
 fn predict_costs(kinds: &[CostKind], count: usize) -> Vec<f64> {
     let mean = |rates: Vec<f64>| rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let mut seconds = vec![0.0; count];

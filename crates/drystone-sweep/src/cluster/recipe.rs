@@ -32,7 +32,6 @@ impl BatchRecipe {
         BatchRecipe::Submitit,
     ];
 
-    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             BatchRecipe::Hyperqueue => "hyperqueue",
@@ -54,7 +53,6 @@ impl BatchRecipe {
         }
     }
 
-    /// The command that runs its script.
     pub fn run_command(self) -> &'static [&'static str] {
         match self {
             BatchRecipe::Hyperqueue | BatchRecipe::Parallel => &["sh"],

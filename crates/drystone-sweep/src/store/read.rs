@@ -20,7 +20,6 @@ pub(crate) struct CaseOrigin {
     pub(crate) change: Option<String>,
 }
 
-/// A sweep's progress.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SweepStatus {
     /// The study's name.
@@ -39,7 +38,6 @@ pub struct SweepStatus {
     pub recorded: u64,
     /// Configurations there are to be.
     pub configurations: u64,
-    /// Simulations that failed.
     pub failed: u64,
     /// The first failures.
     pub failures: Vec<String>,
@@ -233,7 +231,6 @@ impl Store {
         Ok(self.workloads()?.into_iter().map(|w| (w.label, w.name)).collect())
     }
 
-    /// Returns where cases come from, by their labels.
     pub(crate) fn case_origins(&self, labels: &[String]) -> Result<Vec<CaseOrigin>, SweepError> {
         let rows = self.workloads()?;
         let of = |label: &String| {

@@ -127,7 +127,6 @@ pub fn read_circumstances(input: impl Read, file: &str, workload: &Workload) -> 
     }
 }
 
-/// Returns the likely column of the mistake.
 fn likely_column(circumstances: &Circumstances, error: &CircumstanceError) -> &'static str {
     let says = |word: &str| error.problem.contains(word);
     match () {
@@ -144,7 +143,6 @@ fn likely_column(circumstances: &Circumstances, error: &CircumstanceError) -> &'
     }
 }
 
-/// A table at work.
 struct CircumstancesReading {
     clock: LogClock,
     by_number: HashMap<i64, JobId>,

@@ -74,7 +74,6 @@ pub fn read_outages(
     })
 }
 
-/// Returns the column of a part of an outage.
 fn field_column(field: OutageField, outage: &Outage) -> &'static str {
     match (field, &outage.which) {
         (OutageField::Procs, Which::Named(_)) => "processors",

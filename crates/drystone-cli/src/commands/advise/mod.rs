@@ -254,7 +254,6 @@ fn counts_processors(site: &SiteKnobs, args: &AdviseArgs) -> bool {
     conf.map_or(args.cpus > 1, |(_, conf)| conf.nodes.iter().any(|node| node.cpus > 1))
 }
 
-/// Returns the changes and live policies to try.
 fn candidates_to_try(args: &AdviseArgs, site: &SiteKnobs) -> (Vec<KnobChange>, Vec<LivePolicy>) {
     let (changes, live) = list_options(site, &args.goal);
     match args.only {

@@ -19,7 +19,6 @@ use drystone_whatif::ChangeList;
 /// Facts of the unchanged site, found before anything is tried.
 pub(super) struct First {
     waits: Vec<f64>,
-    /// Outcome of each job.
     pub(super) rows: Vec<JobRow>,
     /// Jobs that count, with their waits and run times, in the order of their ends.
     pub(super) ended: Vec<(Job, Span, Span)>,

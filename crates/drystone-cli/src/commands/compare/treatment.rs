@@ -45,7 +45,6 @@ impl Treatment {
         }
     }
 
-    /// The beginning of a sentence on it.
     pub(super) fn sentence_beginning(self) -> &'static str {
         match self {
             Treatment::RunOn => "If they run on",

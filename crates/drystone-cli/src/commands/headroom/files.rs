@@ -52,7 +52,6 @@ impl HeadroomFiles {
         })
     }
 
-    /// Returns whether the schedule needs the original records.
     pub(super) fn need_records(&self) -> bool {
         self.schedule.as_ref().is_some_and(ScheduleFile::needs_records)
     }

@@ -66,7 +66,6 @@ pub(super) struct Progressed {
     failed: u64,
     failures: Vec<String>,
     complete: bool,
-    /// Tasks on a cluster, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<ShownTasks>,
     #[serde(skip)]
@@ -100,7 +99,6 @@ impl Progressed {
         Progressed { tasks, ..self }
     }
 
-    /// Adds all of it to a document.
     pub(super) fn append_progress(&self, document: &mut Document) {
         let share = if self.simulations == 0 { None } else { Some(self.simulated as f64 / self.simulations as f64) };
         let mut facts = vec![

@@ -91,7 +91,6 @@ fn choose_policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure
     Ok((spec, conf.is_some()))
 }
 
-/// The value of a parameter, where it is set.
 fn find_parameter(spec: &PolicySpec, name: &str) -> Option<String> {
     let value = spec.parameters().into_iter().find(|(key, _)| *key == name)?.1.to_string();
     (!["none", "auto"].contains(&value.as_str())).then_some(value)
@@ -274,7 +273,6 @@ fn uniform_nodes(procs: u32, cpus: u32, whole: bool) -> String {
     text + "PartitionName=batch Nodes=ALL Default=YES\n"
 }
 
-/// Jobs, pools and names.
 fn build_premises(
     args: &WhatifArgs,
     input: &WorkloadInput,

@@ -68,7 +68,6 @@ impl ShareResource {
         }
     }
 
-    /// This one of a job's shares.
     pub(super) fn share_of(self, shares: &ResourceShares) -> u16 {
         match self {
             ShareResource::Gpus => shares.gpus,
@@ -227,7 +226,6 @@ fn whole_seconds(number: &str, unit: Span) -> Option<i64> {
     whole.checked_add(fraction / parts)
 }
 
-/// Most measures in one objective.
 pub(super) const MOST_MEASURES: usize = 8;
 
 #[cfg(test)]

@@ -42,7 +42,6 @@ impl SearchRow {
 /// A measure at one decision: thresholds resolved, in a form that is cheap to add up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoalRule {
-    /// Maximum of waits.
     MaxWait,
     /// Sum of waits beyond a threshold.
     Excess(i64),

@@ -71,7 +71,6 @@ impl<S: EventSource> Simulation<S> {
         Ok(())
     }
 
-    /// A job has gone: others may come.
     pub(super) fn tell_gone(&mut self, now: Time, id: JobId) {
         if self.source.note_departure(now, id) && self.impossible.is_none() {
             self.s.next_arrival = self.next_incoming();
@@ -171,7 +170,6 @@ impl<S: EventSource> Simulation<S> {
         Ok(true)
     }
 
-    /// Tells of the limit for which a held job waits, if it does.
     fn tell_limit(&self, now: Time, id: JobId, observer: &mut impl Observer) {
         if let Some(limit) = self.source.limit_of(id) {
             observer.note_limit(now, self.source.observed_id(id), &limit);

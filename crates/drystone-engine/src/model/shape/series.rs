@@ -92,7 +92,6 @@ impl PowerTerms {
         below.fold(Span::ZERO, |sum, pair| sum + (pair[1] - pair[0]))
     }
 
-    /// Returns the terms with all times earlier by a span.
     #[must_use]
     pub(crate) fn shifted_earlier(&self, by: Span) -> PowerTerms {
         PowerTerms { times: self.times.iter().map(|time| *time - by).collect(), ..self.clone() }
