@@ -12,6 +12,7 @@ use crate::unseen::{UnseenTest, change_estimates, test_unseen};
 use drystone::inference::{Estimate, NoEstimate};
 use drystone::metrics::MetricUnit;
 use drystone::policy::goal::GoalMeasure;
+use drystone::statistics::arithmetic_mean;
 use drystone_whatif::draw_halves;
 use serde::Serialize;
 
@@ -390,7 +391,7 @@ fn judge_halves(study: &AdviceStudy<'_>, chosen: &[Option<Chosen>], divisions: &
         actual_changes.push(worth);
         judged.pairs.push((promise, worth));
     }
-    let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    let mean = |all: &[f64]| arithmetic_mean(all.iter().copied());
     (judged.promised, judged.got) = (mean(&promised_changes), mean(&actual_changes));
     actual_changes.sort_unstable_by(f64::total_cmp);
     judged.between =

@@ -56,7 +56,7 @@ impl SiteKnobs {
 }
 
 /// A value as a policy text has it.
-fn quote_value(value: &str) -> String {
+pub fn quote_value(value: &str) -> String {
     let plain = !value.contains(|c: char| c.is_whitespace() || "(),=\"".contains(c));
     if plain { value.to_string() } else { format!("\"{value}\"") }
 }

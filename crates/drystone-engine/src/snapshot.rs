@@ -88,23 +88,16 @@ pub const LAYOUT: u16 = 21;
 
 const MAGIC: [u8; 8] = *b"DRYSTONE";
 
-/// Contents of a saved state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Contents {
-    Session,
-    Simulation,
+crate::word_enum! {
+    /// Contents of a saved state.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) enum Contents {
+        Session = "session",
+        Simulation = "simulation",
+    }
 }
 
 impl Contents {
-    const ALL: [Contents; 2] = [Contents::Session, Contents::Simulation];
-
-    fn name(self) -> &'static str {
-        match self {
-            Contents::Session => "session",
-            Contents::Simulation => "simulation",
-        }
-    }
-
     fn code(self) -> u8 {
         match self {
             Contents::Session => b's',

@@ -136,7 +136,10 @@ pub fn tune_number(draw: &mut RandomDraw, one: &Expr) -> Expr {
     change_place(&mut child, &mut place.clone(), &mut |part| {
         if let Expr::Number(number) = part {
             let moved_number = if *number == 0.0 { factor } else { *number * factor };
-            *part = Expr::Number(crate::round_digits(if turn { -moved_number } else { moved_number }, 3));
+            *part = Expr::Number(drystone::statistics::round_significant(
+                if turn { -moved_number } else { moved_number },
+                3,
+            ));
         }
     });
     child

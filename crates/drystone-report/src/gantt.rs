@@ -188,7 +188,7 @@ impl Gantt {
     /// As one HTML file: to be zoomed, moved, hovered, coloured. Needs no network.
     pub fn render_page(&self, colour: Colour) -> String {
         let mut data = self.to_json();
-        data["colour"] = Value::from(colour.id());
+        data["colour"] = Value::from(colour.name());
         let title = format!("{} on {} – Drystone", self.policy, self.workload);
         let rows = if self.packed {
             "rows are packed: this policy counts processors and names none"
@@ -223,7 +223,7 @@ impl Gantt {
     /// # Errors
     /// Mistakes in the JavaScript of the chart.
     pub fn draw_chart(&self, colour: Colour, width: u32, height: u32) -> Result<Drawing, DrawError> {
-        let data = json!({ "gantt": self.to_json(), "colour": colour.id(), "height": height });
+        let data = json!({ "gantt": self.to_json(), "colour": colour.name(), "height": height });
         let mut drawings = run_drawing("drawGantt", data.to_string(), width)?;
         let drawing = drawings.pop().ok_or_else(|| DrawError::Script("nothing was drawn".to_string()))?;
         Ok(Drawing { determined: self.determined.clone(), ..drawing })
@@ -263,27 +263,17 @@ impl GanttJobs {
     }
 }
 
-/// Meanings of colours.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Colour {
-    /// Users with most work apart, others together.
-    #[default]
-    User,
-    /// Four classes of run times.
-    Class,
-    /// Wait of a job before its first start.
-    Wait,
-}
-
-impl Colour {
-    pub const ALL: [Colour; 3] = [Colour::User, Colour::Class, Colour::Wait];
-
-    pub fn id(self) -> &'static str {
-        match self {
-            Colour::User => "user",
-            Colour::Class => "class",
-            Colour::Wait => "wait",
-        }
+drystone::word_enum! {
+    /// Meanings of colours.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum Colour {
+        /// Users with most work apart, others together.
+        #[default]
+        User = "user",
+        /// Four classes of run times.
+        Class = "class",
+        /// Wait of a job before its first start.
+        Wait = "wait",
     }
 }
 

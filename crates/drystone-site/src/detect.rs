@@ -5,29 +5,17 @@ use crate::readers::sacct::{FirstLine, RowHeader, TextLayout};
 use crate::readers::{Carrier, table};
 use crate::text::{Id, is_message, is_remark};
 
-/// A description of a machine.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum MachineSource {
-    SlurmConf,
-    Nodes,
-    Partitions,
-    Config,
-    Sinfo,
-    PbsNodes,
-    PbsNodesJson,
-}
-
-impl MachineSource {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            MachineSource::SlurmConf => "slurm.conf",
-            MachineSource::Nodes => "scontrol show nodes",
-            MachineSource::Partitions => "scontrol show partitions",
-            MachineSource::Config => "scontrol show config",
-            MachineSource::Sinfo => "sinfo --json",
-            MachineSource::PbsNodes => "pbsnodes -av",
-            MachineSource::PbsNodesJson => "pbsnodes -av -F json",
-        }
+drystone::word_enum! {
+    /// A description of a machine.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    pub(crate) enum MachineSource {
+        SlurmConf = "slurm.conf",
+        Nodes = "scontrol show nodes",
+        Partitions = "scontrol show partitions",
+        Config = "scontrol show config",
+        Sinfo = "sinfo --json",
+        PbsNodes = "pbsnodes -av",
+        PbsNodesJson = "pbsnodes -av -F json",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Choice of the points of a parameter space: all of a grid, or a sample of it.
 
+use drystone::statistics::round_significant;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt;
@@ -74,7 +75,7 @@ impl Range {
 /// Six significant digits: enough for any parameter, few enough to be read, and the same on every
 /// platform.
 fn round_value(value: f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(value)
+    round_significant(value, 6)
 }
 
 /// Method of choosing points.

@@ -11,13 +11,15 @@ pub const LEAST: usize = 4;
 /// empty machine.
 const EDGES: usize = 8;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PeriodLength {
-    /// Seven days from the first submit that counts on, and so on.
-    Week,
-    /// A day: where there are too few weeks.
-    Day,
+drystone::word_enum! {
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum PeriodLength {
+        /// Seven days from the first submit that counts on, and so on.
+        Week = "week",
+        /// A day: where there are too few weeks.
+        Day = "day",
+    }
 }
 
 impl PeriodLength {
@@ -25,13 +27,6 @@ impl PeriodLength {
         match self {
             PeriodLength::Week => Span::WEEK,
             PeriodLength::Day => Span::DAY,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            PeriodLength::Week => "week",
-            PeriodLength::Day => "day",
         }
     }
 }

@@ -17,6 +17,7 @@ use drystone_core::model::{Job, JobId, Span, Time};
 use drystone_core::parts::Profile;
 use drystone_core::policy::{Phase, PolicySpec};
 use drystone_core::snapshot::{Snapshot, SnapshotError};
+use drystone_core::statistics::upper_median;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -689,6 +690,5 @@ impl Forecaster {
 }
 
 fn median_time(mut times: Vec<Time>) -> Time {
-    let middle = times.len() / 2;
-    if times.is_empty() { Time::MIN } else { *times.select_nth_unstable(middle).1 }
+    upper_median(&mut times).unwrap_or(Time::MIN)
 }

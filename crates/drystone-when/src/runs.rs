@@ -3,6 +3,7 @@
 
 use crate::batches::{BatchSurprise, Batches};
 use crate::settings::ForecasterSettings;
+use drystone_core::statistics::upper_median;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -58,11 +59,7 @@ impl RunHistory {
     /// The median of its run times, where there are five or more.
     fn median_run(&self) -> Option<i64> {
         let mut runs: Vec<i64> = self.newest.iter().map(|ended| ended.run).collect();
-        if runs.len() < 5 {
-            return None;
-        }
-        let middle = runs.len() / 2;
-        Some(*runs.select_nth_unstable(middle).1)
+        if runs.len() < 5 { None } else { upper_median(&mut runs) }
     }
 }
 

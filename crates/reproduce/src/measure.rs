@@ -6,6 +6,7 @@ use drystone::metrics::{
     Categorised, JobRow, Measure, Measures, Metric, Report, Scheme, SlowdownRatios, Stalls, Summary, measures,
 };
 use drystone::model::Workload;
+use drystone::statistics::arithmetic_mean;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -86,7 +87,7 @@ fn variation_coefficient(summary: &Summary) -> Option<f64> {
 }
 
 fn mean_of(rows: &[JobRow], of: impl Fn(&JobRow) -> f64) -> Option<f64> {
-    (!rows.is_empty()).then(|| rows.iter().map(of).sum::<f64>() / rows.len() as f64)
+    arithmetic_mean(rows.iter().map(of))
 }
 
 fn row_slowdown(row: &JobRow) -> f64 {

@@ -68,7 +68,10 @@ impl Drop for Folder {
 /// Destination of the bytes until they are complete.
 enum OutputPlace {
     /// Beside the target.
-    Temporary { file: NamedTempFile, target: PathBuf },
+    Temporary {
+        file: NamedTempFile,
+        target: PathBuf,
+    },
     /// Into what is no regular file and must not be replaced: `/dev/null`, a named pipe.
     Direct(File),
     Stdout(io::Stdout),

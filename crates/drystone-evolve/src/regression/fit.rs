@@ -104,7 +104,7 @@ impl FunctionForm {
         let first = weights[0].abs();
         let mut text = String::new();
         for (product, weight) in self.list_products().iter().zip(weights) {
-            let relative = crate::round_digits(weight / first, 3);
+            let relative = drystone::statistics::round_significant(weight / first, 3);
             let sign = if relative < 0.0 {
                 "-"
             } else if text.is_empty() {

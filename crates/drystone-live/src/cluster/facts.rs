@@ -178,30 +178,19 @@ pub enum HookMark {
     User,
 }
 
-/// Request of a job that Drystone does not model; such a job is left to the cluster.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub enum UnmodelledRequest {
-    Licences,
-    /// GPUs or other generic resources.
-    Devices,
-    /// Nodes with certain features.
-    Features,
-    Reservation,
-    /// Several components that start together.
-    Heterogeneous,
-    SeveralPartitions,
-}
-
-impl UnmodelledRequest {
-    pub fn name(self) -> &'static str {
-        match self {
-            UnmodelledRequest::Licences => "licences",
-            UnmodelledRequest::Devices => "GPUs or other devices",
-            UnmodelledRequest::Features => "node features",
-            UnmodelledRequest::Reservation => "a reservation",
-            UnmodelledRequest::Heterogeneous => "several components",
-            UnmodelledRequest::SeveralPartitions => "one of several partitions",
-        }
+drystone::word_enum! {
+    /// Request of a job that Drystone does not model; such a job is left to the cluster.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+    pub enum UnmodelledRequest {
+        Licences = "licences",
+        /// GPUs or other generic resources.
+        Devices = "GPUs or other devices",
+        /// Nodes with certain features.
+        Features = "node features",
+        Reservation = "a reservation",
+        /// Several components that start together.
+        Heterogeneous = "several components",
+        SeveralPartitions = "one of several partitions",
     }
 }
 

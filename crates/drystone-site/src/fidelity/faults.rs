@@ -2,10 +2,11 @@
 
 use super::case::PoolCase;
 use super::errors::WaitPairs;
-use super::stats::{find_quantile, sort_values};
+use super::stats::sort_values;
 use crate::capacity::Cause;
 use crate::clock::{self, Zone};
 use crate::site::Site;
+use drystone::statistics::nearest_rank_quantile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ const NEARLY_ALL: f64 = 0.9;
 impl ConstantShift {
     pub(super) fn find_shift(waits: &WaitPairs) -> Option<ConstantShift> {
         let distances: Vec<f64> = waits.replayed.iter().zip(&waits.recorded).map(|(new, old)| new - old).collect();
-        let seconds = find_quantile(&sort_values(distances.clone()), 0.5)?;
+        let seconds = nearest_rank_quantile(&sort_values(distances.clone()), 0.5)?;
         let near = distances.iter().filter(|&&distance| (distance - seconds).abs() <= NEAR).count();
         let share = near as f64 / distances.len() as f64;
         (seconds.abs() >= LEAST_SHIFT && share >= NEARLY_ALL).then_some(ConstantShift { seconds, share })

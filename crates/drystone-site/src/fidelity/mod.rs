@@ -37,10 +37,11 @@ use self::baselines::{LENGTHS, SIZES, class_medians, job_classes, nothing_waits}
 use self::case::PoolCase;
 use self::errors::{Starts, WaitPairs};
 use self::replay::ReplayInputs;
-use self::stats::{find_quantile, sort_values};
+use self::stats::sort_values;
 use crate::site::Site;
 use drystone::model::SharedSort;
 use drystone::policy::PolicySpec;
+use drystone::statistics::nearest_rank_quantile;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -249,7 +250,7 @@ fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
         let errors = Errors::from_waits(&waits);
         let quantiles = |values: &[f64]| {
             let values = sort_values(values.to_vec());
-            [0.1, 0.5, 0.9, 0.99].map(|q| find_quantile(&values, q))
+            [0.1, 0.5, 0.9, 0.99].map(|q| nearest_rank_quantile(&values, q))
         };
         ClassRow {
             size: SIZES[size].1.to_string(),

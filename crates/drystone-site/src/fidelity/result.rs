@@ -6,12 +6,13 @@ use super::faults::{ConstantShift, QuietTime, quiet_texts, quiet_times};
 use super::hours::{HourErrors, Hours};
 use super::intervals::Intervals;
 use super::reason::RecordedReason;
-use super::stats::{find_quantile, sort_values};
+use super::stats::sort_values;
 use super::{AsHappened, FidelitySettings};
 use crate::jobs::SiteJobFate;
 use crate::site::Site;
 use crate::words::count_noun;
 use drystone::model::SharedSort;
+use drystone::statistics::nearest_rank_quantile;
 use serde::{Deserialize, Serialize};
 
 const SCHEMA: &str = "drystone/fidelity/1";
@@ -230,16 +231,16 @@ type Summing<'a> = &'a dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>;
 impl Noise {
     pub(super) fn from_runs(jitter: i64, runs: &[(Errors, HourErrors)]) -> Noise {
         let middle = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5)
+            nearest_rank_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5)
         };
         let low = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0)
+            nearest_rank_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0)
         };
         let high = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0)
+            nearest_rank_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0)
         };
         let hour = |get: &dyn Fn(&HourErrors) -> Option<f64>| {
-            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5)
+            nearest_rank_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5)
         };
         let spread_of = |near: Summing<'_>, far: Summing<'_>| Errors {
             jobs: runs.first().map_or(0, |r| r.0.jobs),

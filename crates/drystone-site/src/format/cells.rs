@@ -55,8 +55,8 @@ impl<'a> GroupTexts<'a> {
     pub(super) fn text_code(&mut self, at: usize, job: &SiteJob<'a>, text: Text) -> u32 {
         let symbol = |symbol: Symbol| if symbol == Symbol(0) { NO_TEXT } else { symbol.0 };
         match text {
-            Text::LimitFrom => return place_of(LimitFrom::ALL, &job.limit_from),
-            Text::Kind => return place_of(SiteJobFate::ALL, &job.kind),
+            Text::LimitFrom => return place_of(&LimitFrom::ALL, &job.limit_from),
+            Text::Kind => return place_of(&SiteJobFate::ALL, &job.kind),
             Text::Pool => {
                 return if usize::from(job.pool) < self.cells.pools.len() { job.pool.into() } else { NO_TEXT };
             }

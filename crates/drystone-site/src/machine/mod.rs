@@ -78,23 +78,15 @@ pub(crate) struct SiteMachine {
     pub(crate) evidence: Vec<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PoolUnit {
-    #[default]
-    Cpu,
-    /// Whole nodes.
-    Node,
-    Gpu,
-}
-
-impl PoolUnit {
-    pub fn name(self) -> &'static str {
-        match self {
-            PoolUnit::Cpu => "cpu",
-            PoolUnit::Node => "node",
-            PoolUnit::Gpu => "gpu",
-        }
+drystone::word_enum! {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum PoolUnit {
+        #[default]
+        Cpu = "cpu",
+        /// Whole nodes.
+        Node = "node",
+        Gpu = "gpu",
     }
 }
 

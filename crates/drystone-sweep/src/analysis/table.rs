@@ -4,6 +4,7 @@ use crate::error::SweepError;
 use crate::{DesignLevel, Store, StoreRow, SweepMetric};
 use drystone::metrics::Better;
 use drystone::policy::PolicySpec;
+use drystone::statistics::round_significant;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
@@ -58,7 +59,7 @@ pub const DIGITS: usize = 12;
 
 /// A value to [`DIGITS`], so that equal ones are.
 pub(super) fn round_digits(value: f64) -> f64 {
-    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+    round_significant(value, DIGITS)
 }
 
 /// Returns whether a policy knows true run times: a bound for others, impossible on a real machine.

@@ -2,6 +2,7 @@
 
 use crate::SweepPlan;
 use crate::trial::try_simulation;
+use drystone::statistics::arithmetic_mean;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -40,7 +41,7 @@ impl CostKind {
         let mut took = self.took.clone();
         took.sort_by(f64::total_cmp);
         took.truncate(took.len() - took.len() / 10);
-        (!took.is_empty()).then(|| took.iter().sum::<f64>() / took.len() as f64 / self.jobs.max(1) as f64)
+        arithmetic_mean(took).map(|mean| mean / self.jobs.max(1) as f64)
     }
 
     /// Returns whether another trial would improve the estimate: five trials for long simulations,

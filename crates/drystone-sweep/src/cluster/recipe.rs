@@ -8,40 +8,24 @@ use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 
-/// A system for which there is a recipe.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BatchRecipe {
-    /// HyperQueue: many tasks in few allocations.
-    Hyperqueue,
-    /// Snakemake: a rule per task.
-    Snakemake,
-    /// GNU parallel: one machine, or several by ssh.
-    Parallel,
-    /// PBS Pro and OpenPBS: a job array.
-    Pbs,
-    /// submitit: from Python to Slurm.
-    Submitit,
+drystone::word_enum! {
+    /// A system for which there is a recipe.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum BatchRecipe {
+        /// HyperQueue: many tasks in few allocations.
+        Hyperqueue = "hyperqueue",
+        /// Snakemake: a rule per task.
+        Snakemake = "snakemake",
+        /// GNU parallel: one machine, or several by ssh.
+        Parallel = "parallel",
+        /// PBS Pro and OpenPBS: a job array.
+        Pbs = "pbs",
+        /// submitit: from Python to Slurm.
+        Submitit = "submitit",
+    }
 }
 
 impl BatchRecipe {
-    pub const ALL: [BatchRecipe; 5] = [
-        BatchRecipe::Hyperqueue,
-        BatchRecipe::Snakemake,
-        BatchRecipe::Parallel,
-        BatchRecipe::Pbs,
-        BatchRecipe::Submitit,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            BatchRecipe::Hyperqueue => "hyperqueue",
-            BatchRecipe::Snakemake => "snakemake",
-            BatchRecipe::Parallel => "parallel",
-            BatchRecipe::Pbs => "pbs",
-            BatchRecipe::Submitit => "submitit",
-        }
-    }
-
     /// Returns the name of its script in a submission's folder.
     pub fn file_name(self) -> &'static str {
         match self {

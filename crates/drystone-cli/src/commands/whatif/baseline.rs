@@ -7,6 +7,7 @@ use crate::input::WorkloadInput;
 use crate::site::SiteInput;
 use drystone::model::{JobId, JobLimits, Outages};
 use drystone::policy::PolicySpec;
+use drystone_advise::quote_value;
 use drystone_slurm::accounts::{Accounts, NODE_PARTS};
 use drystone_slurm::conf::{SlurmConf, flatten_file};
 use drystone_slurm::policy::SLURM;
@@ -45,12 +46,6 @@ pub(crate) fn path_text(path: &Path) -> Result<String, CommandFailure> {
             path.display()
         ))
     })
-}
-
-/// A value as a policy text has it.
-pub(super) fn quote_value(value: &str) -> String {
-    let plain = !value.contains(|c: char| c.is_whitespace() || "(),=\"".contains(c));
-    if plain { value.to_string() } else { format!("\"{value}\"") }
 }
 
 /// The policy: as asked for, else the site's own Slurm, else EASY.

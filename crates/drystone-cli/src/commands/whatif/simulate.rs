@@ -1,6 +1,6 @@
 //! Simulates before and after, several at a time.
 
-use super::baseline::{WhatIfBaseline, quote_value};
+use super::baseline::WhatIfBaseline;
 use crate::args::WhatifArgs;
 use crate::exit::CommandFailure;
 use crate::parallel;
@@ -11,6 +11,7 @@ use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
 use drystone::model::{JobId, Machine, Outages, Time, Workload};
 use drystone::policy::{PolicySpec, StartReason};
 use drystone_advise::Periods;
+use drystone_advise::quote_value;
 use drystone_whatif::{Applied, ChangeList, PoolPremises};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -50,7 +50,11 @@ pub(super) enum GoalRule {
     /// Sum of bounded slowdowns.
     Slowdown,
     /// Maximum of end × processors − work; `last` is the last end of a running job.
-    Unused { procs: i64, work: i64, last: i64 },
+    Unused {
+        procs: i64,
+        work: i64,
+        last: i64,
+    },
     /// Number of waits beyond a threshold.
     Late(i64),
     /// Sum of waits × processors.
