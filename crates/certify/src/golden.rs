@@ -105,11 +105,6 @@ impl Golden {
         Ok(golden)
     }
 
-    /// The recording's scenario: its name without the repetition.
-    pub fn scenario_name(&self) -> &str {
-        self.name.rsplit_once(".rep").map_or(&self.name, |(scenario, _)| scenario)
-    }
-
     /// Returns whether a free run can be compared: jobs wait for nothing but resources, limits and
     /// their turn.
     pub fn runs_freely(&self) -> bool {

@@ -35,7 +35,7 @@ pub use change::{
     ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount,
     SiteChange, SupplyAmount,
 };
-pub use moment::parse_moment;
+pub use moment::{MomentError, parse_moment};
 pub use paired::{ClassChange, PairedChange, PairedWait, compare_waits};
 pub use periods::{LEAST, PeriodLength, Periods, draw_halves};
 pub use premises::{ApplyError, LimitRules, PartitionPremises, PoolPremises, Premises};

@@ -109,7 +109,7 @@ pub fn compare_waits<'a>(
         count += 1;
     }
     let mut evidence = MeanDifference::compare_sums(old, new);
-    if periods.period_length() == PeriodLength::Day && evidence.estimate.is_ok() {
+    if periods.length == PeriodLength::Day && evidence.estimate.is_ok() {
         evidence.estimate = Err(NoEstimate::TooFew);
     }
     let divisor = (count as f64).max(1.0);
@@ -125,7 +125,7 @@ pub fn compare_waits<'a>(
         p: evidence.p_value(),
         signs: evidence.signs,
         verdict: match evidence.judge_difference(evidence.p_value(), confidence, 1) {
-            DifferenceVerdict::Shorter | DifferenceVerdict::Longer if periods.period_length() == PeriodLength::Day => {
+            DifferenceVerdict::Shorter | DifferenceVerdict::Longer if periods.length == PeriodLength::Day => {
                 DifferenceVerdict::TooFew
             }
             verdict => verdict,

@@ -458,11 +458,6 @@ impl Tracker {
         self.named
     }
 
-    /// Returns the offset between the cluster's time and the session's.
-    pub fn clock_offset(&self) -> i64 {
-        self.offset
-    }
-
     /// Jobs that are the cluster's to start, by why.
     pub fn left_out(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();

@@ -9,7 +9,7 @@ mod listen;
 mod page_server;
 mod patient_stream;
 
-pub use listen::{Listen, ListenError};
+pub use listen::{Listen, ListenError, ListenPlaceError};
 pub use page_server::{PageMaker, PageResponse, serve_pages};
 
 use crate::board::{PublishedBoard, PublishedDocument};

@@ -27,7 +27,7 @@ pub use hours::{HourErrors, Hours, SeriesError};
 pub use intervals::{Interval, Intervals};
 pub use reason::RecordedReason;
 pub use replay::ReplayError;
-pub use require::{FidelityRequirement, UnmetRequirement};
+pub use require::{FidelityRequirement, RequirementError, UnmetRequirement};
 pub use result::{
     AccountingCoverage, CensoredWaits, ClassRow, Fidelity, FidelityBaseline, Mechanism, Noise, PoolFidelity,
     RecordFaults, Repetition, ReplaySkill,

@@ -112,6 +112,21 @@ fn without_variant(policy: &str) -> String {
     format!("{name}{}", &rest[end..])
 }
 
+/// A text that does not name one configuration of a table.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CandidateError {
+    #[error("no configuration that is ranked has this number, name or policy; there is {}", list_some(ranked))]
+    Unknown {
+        /// Number and policy of each configuration.
+        ranked: Vec<String>,
+    },
+    #[error("{} configurations are called so; give a number of the study: {}", numbers.len(), list_some(numbers))]
+    Ambiguous {
+        /// Numbers in the study of those that are called so.
+        numbers: Vec<String>,
+    },
+}
+
 impl CandidateTable {
     /// The results of a store.
     ///
@@ -209,7 +224,7 @@ impl CandidateTable {
 
     /// Returns the place of the only candidate with this number, name or policy, or says why there
     /// is none.
-    pub fn find_candidate(&self, wanted: &str) -> Result<usize, String> {
+    pub fn find_candidate(&self, wanted: &str) -> Result<usize, CandidateError> {
         let number = wanted.parse::<usize>().ok();
         let is = |candidate: &StudyCandidate| match number {
             Some(number) => candidate.number == number,
@@ -219,20 +234,12 @@ impl CandidateTable {
         match places[..] {
             [one] => Ok(one),
             [] => {
-                let descriptions: Vec<String> =
-                    self.candidates.iter().map(|c| format!("{} {}", c.number, c.policy)).collect();
-                Err(format!(
-                    "no configuration that is ranked has this number, name or policy; there is {}",
-                    list_some(&descriptions)
-                ))
+                let descriptions = self.candidates.iter().map(|c| format!("{} {}", c.number, c.policy));
+                Err(CandidateError::Unknown { ranked: descriptions.collect() })
             }
             _ => {
-                let numbers: Vec<String> = places.iter().map(|&at| self.candidates[at].number.to_string()).collect();
-                Err(format!(
-                    "{} configurations are called so; give a number of the study: {}",
-                    numbers.len(),
-                    list_some(&numbers)
-                ))
+                let numbers = places.iter().map(|&at| self.candidates[at].number.to_string());
+                Err(CandidateError::Ambiguous { numbers: numbers.collect() })
             }
         }
     }

@@ -53,13 +53,19 @@ impl fmt::Display for BatchRecipe {
     }
 }
 
-impl FromStr for BatchRecipe {
-    type Err = String;
+/// A system for which there is no recipe.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no recipe for `{system}`; expected one of {}", BatchRecipe::ALL.map(BatchRecipe::name).join(", "))]
+pub struct RecipeError {
+    pub system: String,
+}
 
-    fn from_str(text: &str) -> Result<BatchRecipe, String> {
-        let names: Vec<&str> = BatchRecipe::ALL.iter().map(|recipe| recipe.name()).collect();
+impl FromStr for BatchRecipe {
+    type Err = RecipeError;
+
+    fn from_str(text: &str) -> Result<BatchRecipe, RecipeError> {
         let recipe = BatchRecipe::ALL.into_iter().find(|recipe| recipe.name() == text);
-        recipe.ok_or_else(|| format!("there is no recipe for `{text}`; expected one of {}", names.join(", ")))
+        recipe.ok_or_else(|| RecipeError { system: text.to_string() })
     }
 }
 
@@ -228,7 +234,7 @@ mod tests {
             assert!(first.contains(&recipe.run_command().join(" ")) && first.starts_with("# 9 simulations"), "{text}");
             assert!(text.contains("/w/study.db.tasks/1"), "{text}");
         }
-        assert!("torque".parse::<BatchRecipe>().expect_err("none").contains("hyperqueue, snakemake"));
+        assert!("torque".parse::<BatchRecipe>().expect_err("none").to_string().contains("hyperqueue, snakemake"));
     }
 
     #[test]

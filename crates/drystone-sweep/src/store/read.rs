@@ -171,7 +171,9 @@ impl Store {
     pub fn study(&self) -> Result<(SweepStudy, Option<SweepChunk>), SweepError> {
         let study = SweepStudy::parse(Path::new(&self.meta_value("file")?), self.meta_value("text")?)?;
         let chunk = self.meta_value("chunk")?;
-        let chunk = (!chunk.is_empty()).then(|| chunk.parse().map_err(|e: String| self.store_error(e))).transpose()?;
+        let chunk = (!chunk.is_empty())
+            .then(|| chunk.parse().map_err(|e: crate::ChunkError| self.store_error(e.to_string())))
+            .transpose()?;
         Ok((study, chunk))
     }
 

@@ -199,7 +199,7 @@ fn compute_advice(
         splits: args.splits.into(),
         seed: args.seed,
         knobs: args.knobs.into(),
-        weekly: periods.period_length() == PeriodLength::Week,
+        weekly: periods.length == PeriodLength::Week,
     };
     let outcome = drystone_advise::give_advice(&mut study, &mut bench, plan)?;
     let is_stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
@@ -225,7 +225,7 @@ fn compute_advice(
         cost: site.cost.clone(),
         instantaneous: site.instantaneous,
         most_waiting: first.most_waiting,
-        period: periods.period_length(),
+        period: periods.length,
         edges_left_out: periods.leaves_out_edges(),
         seed: args.seed,
         splits: args.splits,

@@ -146,7 +146,7 @@ impl<'a> PricesDocument<'a> {
             q: certificate.q,
             begin: certificate.begin,
             delta: certificate.delta,
-            procs: case.instance.capacity().first_level(),
+            procs: case.instance.capacity().before,
             capacity: case.instance.capacity().steps(),
             releases: later.map(|(at, (_, task))| (at, task.release)).collect(),
             ran_already: row_tasks().filter(ran).map(|(at, _)| at).collect(),

@@ -36,7 +36,7 @@ fn follow_tasks(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
     let mut seen_count = 0;
     loop {
         let shown_tasks = ShownTasks::from_store(store)?;
-        let recorded_count = shown_tasks.as_ref().map_or(0, ShownTasks::recorded_count);
+        let recorded_count = shown_tasks.as_ref().map_or(0, |tasks| tasks.recorded);
         progress.add_done(recorded_count.saturating_sub(seen_count) as u64);
         seen_count = seen_count.max(recorded_count);
         if cancel.load(Ordering::Relaxed) || !shown_tasks.as_ref().is_some_and(ShownTasks::goes_on) {

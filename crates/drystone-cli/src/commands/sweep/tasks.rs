@@ -18,7 +18,7 @@ const NOT_LAUNCHED: &str = "JobLaunchFailure";
 pub(super) struct ShownTasks {
     folder: String,
     /// Simulations in the store or published.
-    recorded: usize,
+    pub(super) recorded: usize,
     /// Of them, those that a gather will add.
     not_gathered: usize,
     complete: usize,
@@ -95,10 +95,6 @@ impl ShownTasks {
     /// of others one that is not complete.
     pub(super) fn goes_on(&self) -> bool {
         self.running + self.waiting > 0 || (!self.asked && !self.incomplete.is_empty())
-    }
-
-    pub(super) fn recorded_count(&self) -> usize {
-        self.recorded
     }
 
     pub(super) fn task_facts(&self) -> Vec<(String, String)> {
