@@ -89,13 +89,7 @@ fn cleaned(header: &SwfHeader, records: &[SwfRecord]) {
     let mut ways: Vec<CleaningOptions> = CleaningStudy::ALL.iter().map(|study| study.options()).collect();
     ways.push(CleaningOptions::default());
     for (size, overrun) in SizeField::ALL.iter().zip(Overrun::ALL) {
-        ways.push(CleaningOptions {
-            size: *size,
-            overrun: *overrun,
-            shift: true,
-            procs: Some(64),
-            ..CleaningOptions::default()
-        });
+        ways.push(CleaningOptions { size: *size, overrun, shift: true, procs: Some(64), ..CleaningOptions::default() });
     }
     for options in ways {
         let options = CleaningOptions { list: true, records: true, ..options };

@@ -31,7 +31,6 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Both together.
     pub fn add(&mut self, other: &Agreement) {
         self.passes += other.passes;
         self.passes_with_extra += other.passes_with_extra;
@@ -80,7 +79,6 @@ impl Agreement {
     }
 }
 
-/// A difference, for the search for its reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// Beginning of the pass, in milliseconds.

@@ -31,13 +31,11 @@ impl VerdictObserver for Deeds {
 }
 
 impl Deeds {
-    /// Adds a plan of a job.
     pub(super) fn add_plan(&mut self, id: u32, plan: (i64, i64, NodeSet)) {
         let before = self.plans_of(id).count();
         self.plans.insert((id, before), plan);
     }
 
-    /// The plans of a job.
     pub(super) fn plans_of(&self, id: u32) -> impl Iterator<Item = &(i64, i64, NodeSet)> + '_ {
         self.plans.range((id, 0)..(id + 1, 0)).map(|(_, plan)| plan)
     }

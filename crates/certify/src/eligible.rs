@@ -95,7 +95,6 @@ impl<'a> Eligibility<'a> {
         job.dependency == "singleton" && job.submit + self.golden.base < now && now == self.begins[id as usize]
     }
 
-    /// The reservation that a job names, as an index.
     pub(super) fn reservation_index(&self, id: u32, names: &[drystone_slurm::model::AdvanceReservation]) -> u32 {
         let name = &self.golden.jobs[id as usize].reservation;
         let position = names.iter().position(|own| !name.is_empty() && own.name == *name);

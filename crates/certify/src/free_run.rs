@@ -17,7 +17,6 @@ pub struct FreeRun {
 }
 
 impl FreeRun {
-    /// The mean over the phases.
     pub fn mean_over_phases(&self) -> f64 {
         self.model.iter().sum::<f64>() / self.model.len().max(1) as f64
     }

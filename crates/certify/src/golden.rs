@@ -30,7 +30,6 @@ pub enum GoldenError {
     },
 }
 
-/// One recorded run.
 #[derive(Debug)]
 pub struct Golden {
     /// `NAME.repN`.
@@ -106,11 +105,6 @@ impl Golden {
         Ok(golden)
     }
 
-    /// The recording's scenario: its name without the repetition.
-    pub fn scenario_name(&self) -> &str {
-        self.name.rsplit_once(".rep").map_or(&self.name, |(scenario, _)| scenario)
-    }
-
     /// Returns whether a free run can be compared: jobs wait for nothing but resources, limits and
     /// their turn.
     pub fn runs_freely(&self) -> bool {
@@ -124,7 +118,6 @@ impl Golden {
         !acts && !gang && !self.jobs.iter().any(waits)
     }
 
-    /// The jobs that a name means.
     pub fn matching_jobs(&self, name: LineJob) -> impl Iterator<Item = u32> + '_ {
         let is = move |&id: &u32| match name {
             LineJob::Job(own) => own == id,

@@ -4,7 +4,6 @@ use super::recorded::{GoldenJob, GoldenShare, Happening, LineJob};
 use drystone_slurm::conf::{PreemptMode, expand_hostlist};
 use std::collections::BTreeMap;
 
-/// The columns of the lines of jobs.
 pub(super) struct LineColumns {
     columns: BTreeMap<String, usize>,
 }

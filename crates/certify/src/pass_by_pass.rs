@@ -596,7 +596,6 @@ impl<'a> PassReplay<'a> {
         self.stepping = Some(stepping);
     }
 
-    /// Compares the result of the last considered job.
     fn compare_last_job(&mut self, at: i64) {
         let Some(stepping) = &mut self.stepping else { return };
         let (real, model) = (std::mem::take(&mut stepping.real), std::mem::take(&mut stepping.model));

@@ -95,7 +95,6 @@ impl<'a> Makes<'a> {
         parts.iter().map(entry).collect()
     }
 
-    /// Returns what a partition adds to a priority.
     fn part_term(&self, part: u16, machine: &ModelMachine) -> i64 {
         let Some(rules) = &self.multifactor else { return 0 };
         let factor = |part: u16| f64::from(machine.parts[usize::from(part)].job_factor);
@@ -115,7 +114,6 @@ impl<'a> Makes<'a> {
         self.golden.jobs.iter().all(|job| job.one.is_some())
     }
 
-    /// The nodes of these names.
     pub(super) fn find_nodes(&self, names: &[String]) -> NodeSet {
         let index = names.iter().filter_map(|name| self.golden.conf.find_node(name)).map(|index| index as usize);
         NodeSet::from_members(self.golden.conf.nodes.len(), index)
@@ -182,7 +180,6 @@ impl<'a> Makes<'a> {
         job.eligible.filter(|_| job.restarts == 0).map_or(job.submit, |eligible| eligible.max(job.submit))
     }
 
-    /// Returns a job's allocation according to the recording.
     fn recorded_allocation(&self, shares: &[GoldenShare], machine: &ModelMachine) -> Option<Alloc> {
         let mut of: Vec<(usize, &GoldenShare)> = Vec::new();
         for share in shares {
@@ -248,7 +245,6 @@ impl<'a> Makes<'a> {
         })
     }
 
-    /// The first task of an array.
     fn first_of(&self, array: u32) -> u32 {
         let is = |job: &super::GoldenJob| job.task.is_some_and(|(of, _)| of == array);
         self.golden.jobs.iter().position(is).unwrap_or(0) as u32

@@ -7,7 +7,6 @@ use drystone_slurm::model::Pending;
 use drystone_slurm::site::{Charged, JobPriorities, Multifactor};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Agreement of calculated priorities.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PriorityAgreement {
     /// Priorities that Slurm calculated.

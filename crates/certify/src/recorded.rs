@@ -62,7 +62,6 @@ pub struct GoldenJob {
     pub constraint: String,
     /// Licences, as written.
     pub licences: String,
-    /// The reservation that it names.
     pub reservation: String,
     /// Dependencies, as written.
     pub dependency: String,
@@ -86,7 +85,6 @@ pub enum Happening {
     MainPass(bool),
     /// The main scheduler starts a job on these nodes.
     MainStart(LineJob, Vec<String>),
-    /// A backfill pass begins.
     BackfillPass,
     /// It looks at a job of this priority, in this partition where the recording says so.
     Test(LineJob, i64, Option<String>),
@@ -104,7 +102,6 @@ pub enum Happening {
     Abort,
     /// A backfill pass ends.
     Done,
-    /// A job has ended.
     Complete(LineJob),
     /// A node is done with the epilog of a job, where the recording has that.
     Epilog(Option<u32>, String),
@@ -132,12 +129,9 @@ pub enum Happening {
     Gang(LineJob, bool),
 }
 
-/// Share of a job on one node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GoldenShare {
-    /// The node's name.
     pub node: String,
-    /// Processors.
     pub cpus: u32,
     /// Cores used among the first 64, as bits.
     pub cores: u64,

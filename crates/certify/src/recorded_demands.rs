@@ -50,7 +50,6 @@ pub(super) fn named_nodes(job: &GoldenJob) -> &[String] {
     &job.named.0[..job.named.0.len().min(most)]
 }
 
-/// The nodes of these names.
 fn node_numbers(conf: &SlurmConf, names: &[String]) -> Vec<u32> {
     names.iter().filter_map(|name| conf.find_node(name)).collect()
 }

@@ -12,13 +12,13 @@ use crate::unseen::{UnseenTest, change_estimates, test_unseen};
 use drystone::inference::{Estimate, NoEstimate};
 use drystone::metrics::MetricUnit;
 use drystone::policy::goal::GoalMeasure;
+use drystone::statistics::arithmetic_mean;
 use drystone_whatif::draw_halves;
 use serde::Serialize;
 
 /// Least share of the judgements in which a recommendation must be better.
 const SURE: f64 = 0.75;
 
-/// Advice for a site.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Advice {
     /// Clock phases in which candidates were simulated.
@@ -44,7 +44,6 @@ pub struct Advice {
 /// Advice in one way, or the reason for none.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AdvisedWay {
-    /// Reason for or against the recommendation.
     pub reason: AdviceReason,
     /// Best candidate on all periods; `None` if nothing is better than the present state.
     pub best: Option<Tried>,
@@ -67,7 +66,6 @@ pub struct AdvisedWay {
 }
 
 impl AdvisedWay {
-    /// Returns whether it is recommended.
     pub fn is_recommended(&self) -> bool {
         self.reason == AdviceReason::Recommended
     }
@@ -144,7 +142,6 @@ pub struct Figured {
     pub no_interval: Option<NoEstimate>,
 }
 
-/// Something that was tried.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Tried {
     pub name: String,
@@ -394,7 +391,7 @@ fn judge_halves(study: &AdviceStudy<'_>, chosen: &[Option<Chosen>], divisions: &
         actual_changes.push(worth);
         judged.pairs.push((promise, worth));
     }
-    let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    let mean = |all: &[f64]| arithmetic_mean(all.iter().copied());
     (judged.promised, judged.got) = (mean(&promised_changes), mean(&actual_changes));
     actual_changes.sort_unstable_by(f64::total_cmp);
     judged.between =

@@ -4,10 +4,8 @@ use crate::options::{KnobChange, in_slurm};
 use drystone_slurm::conf::{Knob, SchedParams, SlurmConf, merge_parameters};
 use serde::Serialize;
 
-/// A line to change or to add.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ConfEdit {
-    /// The whole line as it is to be.
     pub line: String,
     /// Position of the line that it replaces, `FILE:LINE`; `None` for a new line.
     pub replaces: Option<String>,

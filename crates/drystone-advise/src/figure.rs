@@ -38,29 +38,19 @@ pub enum GoalFigure {
     },
 }
 
-/// Properties that jobs of a class have in common.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ClassOf {
-    Partition,
-    Account,
-    User,
-    /// The QOS, which a log has in the number of the queue.
-    Qos,
+drystone::word_enum! {
+    /// Properties that jobs of a class have in common.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum ClassOf {
+        Partition = "partition",
+        Account = "account",
+        User = "user",
+        /// The QOS, which a log has in the number of the queue.
+        Qos = "qos",
+    }
 }
 
 impl ClassOf {
-    const ALL: [ClassOf; 4] = [ClassOf::Partition, ClassOf::Account, ClassOf::User, ClassOf::Qos];
-
-    /// Returns the word that names it.
-    pub fn format_word(self) -> &'static str {
-        match self {
-            ClassOf::Partition => "partition",
-            ClassOf::Account => "account",
-            ClassOf::User => "user",
-            ClassOf::Qos => "qos",
-        }
-    }
-
     fn class_number(self, job: &Job) -> i32 {
         match self {
             ClassOf::Partition => job.partition,
@@ -87,7 +77,6 @@ const GOALS: [&str; 8] = ["maxW", "Tw", "maxTw", "avgW", "avgX", "areaW", "late"
 const BOUND: f64 = 60.0;
 
 impl GoalFigure {
-    /// Returns the unit of its values.
     pub fn unit(&self) -> MetricUnit {
         match self {
             GoalFigure::Goal(GoalMeasure::Slowdown) => MetricUnit::Ratio,
@@ -141,7 +130,7 @@ impl GoalFigure {
                 format!("{} {}", if objective.maximum { "largest" } else { "mean" }, objective.measure.name())
             }
             GoalFigure::Class { of, name, longest, .. } => {
-                format!("{} wait of the {} {name}", if *longest { "longest" } else { "mean" }, of.format_word())
+                format!("{} wait of the {} {name}", if *longest { "longest" } else { "mean" }, of.name())
             }
             GoalFigure::Widths { above, most, longest } => {
                 let widths = match (above, most) {
@@ -201,7 +190,7 @@ impl fmt::Display for GoalFigure {
             GoalFigure::Goal(measure) => measure.fmt(f),
             GoalFigure::Catalogue(objective) => objective.fmt(f),
             GoalFigure::Class { of, name, longest, .. } => {
-                write!(f, "{}({}={name})", if *longest { "maxW" } else { "avgW" }, of.format_word())
+                write!(f, "{}({}={name})", if *longest { "maxW" } else { "avgW" }, of.name())
             }
             GoalFigure::Widths { above, most, longest } => {
                 let name = if *longest { "maxW" } else { "avgW" };
@@ -286,7 +275,7 @@ fn parse_class(inside: &str, longest: bool) -> Option<Result<GoalFigure, String>
     let (word, name) =
         inside.split_once('=').filter(|(word, _)| !word.trim_end().ends_with('<') && !word.contains('>'))?;
     let (word, name) = (word.trim(), name.trim());
-    let of = ClassOf::ALL.into_iter().find(|of| of.format_word().eq_ignore_ascii_case(word));
+    let of = ClassOf::ALL.into_iter().find(|of| of.name().eq_ignore_ascii_case(word));
     let Some(of) = of.filter(|_| !name.is_empty()) else {
         let problem = format!("`{inside}`: expected partition=NAME, account=NAME, user=NAME or qos=NAME in brackets");
         return Some(Err(problem));

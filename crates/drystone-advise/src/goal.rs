@@ -7,7 +7,6 @@ use drystone::text::find_nearest;
 use std::fmt;
 use std::str::FromStr;
 
-/// Goal to improve.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdviceGoal {
     lexical: bool,
@@ -150,19 +149,16 @@ pub enum Bound {
 /// Bound on getting worse: `maxW<+20%`, `maxW<48h`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GoalGuard {
-    /// Bounded figure.
     pub figure: GoalFigure,
     pub bound: Bound,
 }
 
 impl GoalGuard {
-    /// Returns whether it is kept.
     pub fn is_kept(&self, baseline: f64, value: f64) -> bool {
         // A last digit is no breach.
         value <= self.largest_allowed(baseline) * (1.0 + 1e-12)
     }
 
-    /// The largest value that keeps it.
     pub fn largest_allowed(&self, baseline: f64) -> f64 {
         match self.bound {
             Bound::Relative(more) => baseline * (1.0 + more),

@@ -2,6 +2,7 @@
 //! simulation.
 
 use crate::sdiag::PassCost;
+use drystone::statistics::nearest_rank_quantile;
 use drystone_slurm::conf::SlurmConf;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -50,7 +51,6 @@ pub struct Evidence {
 /// A check of a configuration with its result.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HealthRemark {
-    /// The setting that was looked at.
     pub setting: &'static str,
     /// True if a change is suggested.
     pub change: bool,
@@ -113,9 +113,7 @@ fn check_window(case: &HealthCase<'_>) -> HealthRemark {
     // Limits that hardly any job asks for are no reason for a window.
     let mut limits: Vec<i64> = case.jobs.iter().map(|job| job.limit).collect();
     limits.sort_unstable();
-    let limit_in_use =
-        limits.get(((limits.len() as f64 * (1.0 - FEW)).ceil() as usize).clamp(1, limits.len().max(1)) - 1);
-    let limit_in_use = limit_in_use.copied().unwrap_or(0);
+    let limit_in_use = nearest_rank_quantile(&limits, 1.0 - FEW).unwrap_or(0);
     let wanted_window = ((limit_in_use + 59) / 60 + DAY - 1) / DAY * DAY;
     let change = limit_in_use > window * 60;
     HealthRemark {

@@ -58,7 +58,6 @@ pub(crate) fn estimate_measures(
     })
 }
 
-/// The periods without those of a block.
 pub(crate) fn all_but(periods: &[usize], block: &Range<usize>) -> Vec<usize> {
     [&periods[..block.start], &periods[block.end..]].concat()
 }

@@ -30,7 +30,7 @@ pub use drystone_whatif::{LEAST, PeriodLength, Periods};
 pub use figure::{ClassOf, GoalFigure, Thresholds};
 pub use goal::{AdviceGoal, Bound, GoalGuard};
 pub use health::{Evidence, HealthCase, HealthRemark, RecordedJob, check_health};
-pub use options::{KnobChange, LivePolicy, SiteKnobs, list_options};
+pub use options::{KnobChange, LivePolicy, SiteKnobs, list_options, quote_value};
 pub use sdiag::{PassCost, SdiagError};
 pub use search::AdviceSettings;
 pub use study::{AdviceCandidate, AdviceStudy, CandidateSimulator, PeriodFigures};

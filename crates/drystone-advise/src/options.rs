@@ -21,7 +21,6 @@ pub struct SiteKnobs {
 }
 
 impl SiteKnobs {
-    /// The policy text of this site after some changes, in a phase of its clocks.
     pub fn policy_text(&self, changes: &[&KnobChange], phase: u32) -> String {
         let mut words: Vec<String> = self.conf.iter().map(|(path, _)| quote_value(path)).collect();
         let own = self.more.iter().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -47,7 +46,6 @@ impl SiteKnobs {
         micros >= least.unsigned_abs()
     }
 
-    /// The parameters in force.
     pub(crate) fn params(&self) -> SchedParams {
         self.conf.as_ref().map_or_else(SchedParams::default, |(_, conf)| conf.sched.clone())
     }
@@ -58,7 +56,7 @@ impl SiteKnobs {
 }
 
 /// A value as a policy text has it.
-fn quote_value(value: &str) -> String {
+pub fn quote_value(value: &str) -> String {
     let plain = !value.contains(|c: char| c.is_whitespace() || "(),=\"".contains(c));
     if plain { value.to_string() } else { format!("\"{value}\"") }
 }
@@ -95,7 +93,6 @@ impl KnobChange {
     }
 }
 
-/// A policy that `drystone live` can run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LivePolicy {
     pub policy: String,
@@ -119,7 +116,6 @@ pub fn list_options(site: &SiteKnobs, goal: &AdviceGoal) -> (Vec<KnobChange>, Ve
     (changes, live_policies(goal))
 }
 
-/// Settings of the backfill scheduler.
 fn backfill_changes(site: &SiteKnobs) -> Vec<KnobChange> {
     let params = site.params();
     // The manual asks for a window as long as the longest limit; whole days are easier to remember.

@@ -8,7 +8,6 @@ use serde_json::Value;
 pub struct PassCost {
     /// Microseconds of one test, at least 1.
     pub micros: u32,
-    /// Source of the figure.
     pub source: String,
     /// True if the site itself reports it.
     pub measured_here: bool,
@@ -47,7 +46,6 @@ impl PassCost {
         PassCost { micros: micros.max(1), source: "as given".to_string(), measured_here: true }
     }
 
-    /// Returns the cost assumed for an unknown site.
     pub fn for_unknown_site() -> PassCost {
         PassCost { micros: USUAL, source: "not measured at the site".to_string(), measured_here: false }
     }

@@ -155,7 +155,6 @@ fn opened_besides(study: &AdviceStudy<'_>, candidate: &AdviceCandidate) -> usize
     }
 }
 
-/// These changes and one more.
 fn with_change(turned: &[usize], change: usize) -> AdviceCandidate {
     let mut changes = turned.to_vec();
     changes.push(change);

@@ -107,7 +107,6 @@ impl PeriodFigures {
     }
 }
 
-/// Simulator of candidates.
 pub trait CandidateSimulator {
     type Error;
 
@@ -142,16 +141,13 @@ pub enum AdviceCandidate {
 /// Question, candidates and results.
 pub struct AdviceStudy<'a> {
     pub site: &'a SiteKnobs,
-    /// Goal to improve.
     pub goal: &'a AdviceGoal,
     /// Guards against getting much worse.
     pub guards: &'a [GoalGuard],
     /// The figures of the goal, then those of the guards, then mean and longest wait, where they
     /// are not among them.
     pub figures: Vec<GoalFigure>,
-    /// Single changes of settings.
     pub changes: Vec<KnobChange>,
-    /// Policies to run live.
     pub live: Vec<LivePolicy>,
     /// Changes of partitions and QOS, as texts.
     pub limits: Vec<String>,
@@ -208,7 +204,6 @@ impl<'a> AdviceStudy<'a> {
         }
     }
 
-    /// The policy that is simulated for it in a phase.
     pub fn candidate_policy(&self, candidate: &AdviceCandidate, phase: u32) -> String {
         match candidate {
             AdviceCandidate::Slurm(changes) => {
@@ -261,7 +256,6 @@ impl<'a> AdviceStudy<'a> {
         (0..phases).filter_map(|phase| self.known.get(&self.candidate_policy(candidate, phase))).collect()
     }
 
-    /// Every candidate that was asked for.
     pub(crate) fn tried_candidates(&self) -> Vec<AdviceCandidate> {
         self.asked.iter().cloned().collect()
     }
@@ -292,7 +286,6 @@ impl<'a> AdviceStudy<'a> {
         Some((self.goal_change(&old, &new), self.keeps_guards(&old, &new)))
     }
 
-    /// The change of the goal between two lists of the study's figures.
     pub(crate) fn goal_change(&self, old: &[f64], new: &[f64]) -> f64 {
         self.goal.change_beyond(old, new, self.least_excess(old))
     }
@@ -312,7 +305,6 @@ impl<'a> AdviceStudy<'a> {
         Some((old, mean_values(&new, &self.figures, periods)?))
     }
 
-    /// Returns whether every guard is kept.
     pub fn keeps_guards(&self, old: &[f64], new: &[f64]) -> bool {
         let from = self.goal.figures().len();
         self.guards

@@ -21,19 +21,16 @@ pub(crate) const USAGE: u8 = 2;
 /// A policy broke its contract: a bug of the policy.
 pub(crate) const VIOLATION: u8 = 3;
 
-/// The exit codes, for help texts.
 pub(crate) const CODES: &str = "Exit codes: 0 done; 1 a finding (a promise was broken and --require-promises \
     given, or a published number is not met);\n2 wrong usage, input or output; 3 a policy broke its contract; \
     130 interrupted, 143 terminated, 129 hung up.";
 
-/// Result of commands.
 pub(crate) type CommandOutcome = Result<u8, CommandFailure>;
 
 /// Reason why the program stops early.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CommandFailure {
-    /// The output pipe was closed.
     PipeClosed,
     /// Something to tell, and how to exit.
     Message {
@@ -63,7 +60,6 @@ impl CommandFailure {
         CommandFailure::Because { code: USAGE, text: error.to_string(), error: Box::new(error) }
     }
 
-    /// Returns the message.
     pub fn message(&self) -> &str {
         match self {
             CommandFailure::PipeClosed => "the output is closed",
@@ -79,7 +75,6 @@ impl CommandFailure {
         }
     }
 
-    /// Writing to `name` failed.
     pub(crate) fn write_error(name: &str, error: &io::Error) -> CommandFailure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return CommandFailure::PipeClosed;
@@ -87,7 +82,6 @@ impl CommandFailure {
         CommandFailure::usage_error(format_args!("{name}: cannot be written: {error}"))
     }
 
-    /// A simulation of `policy` failed.
     pub(crate) fn simulation_error(policy: &str, error: SimulationError) -> CommandFailure {
         let (code, text) = match &error {
             SimulationError::Thrashing { .. }
@@ -107,7 +101,6 @@ impl CommandFailure {
         CommandFailure::Because { code, text, error: Box::new(error) }
     }
 
-    /// An experiment with `policy` came to nothing.
     pub(crate) fn experiment_error(policy: &str, error: ExperimentError) -> CommandFailure {
         match error {
             ExperimentError::Simulation(error) => CommandFailure::simulation_error(policy, error),
@@ -115,7 +108,6 @@ impl CommandFailure {
         }
     }
 
-    /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
             CommandFailure::PipeClosed => DONE,

@@ -304,7 +304,6 @@ pub(crate) fn find_job(workload: &Workload, number: i64) -> Result<JobId, Comman
     Ok(JobId(at as u32))
 }
 
-/// Checks that a policy accepts these priorities.
 pub(crate) fn check_priorities(
     spec: &PolicySpec,
     priorities: &Priorities,
@@ -314,7 +313,6 @@ pub(crate) fn check_priorities(
     prioritisation.map_err(|error| CommandFailure::usage_error(format_args!("policy {spec}: {error}")))
 }
 
-/// Checks that these policies can be simulated on the workload.
 pub(crate) fn check_policies<'a>(
     specs: impl IntoIterator<Item = &'a PolicySpec>,
     workload: &Workload,

@@ -48,7 +48,6 @@ use std::sync::{Arc, OnceLock};
 /// Something, and the notes and warnings that came with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WithNotes<T> {
-    /// The result.
     pub what: T,
     pub messages: Vec<String>,
 }
@@ -58,7 +57,6 @@ fn collect_notes<T>(work: impl FnOnce() -> Result<T, CommandFailure>) -> Result<
     Ok(WithNotes { what: result?, messages })
 }
 
-/// The arguments of a command, from its words.
 fn parse_command(words: &[String]) -> Result<Command, CommandFailure> {
     let words = ["drystone".to_string()].into_iter().chain(words.iter().cloned());
     let cli = <Cli as clap::Parser>::try_parse_from(words).map_err(|error| {
@@ -82,7 +80,6 @@ fn build_command(name: &str, fixed: &[&str], options: &[String]) -> Result<Comma
     parse_command(&words)
 }
 
-/// The options of `run` that shape a workload.
 fn shaping_args(options: &[String]) -> Result<SimulationArgs, CommandFailure> {
     match build_command("run", &["--policy=easy"], options)? {
         Command::Run(args) => Ok(args.common),
@@ -202,7 +199,6 @@ impl WorkloadInput {
         &self.audit
     }
 
-    /// The log's header.
     pub fn header(&self) -> &SwfHeader {
         &self.header
     }

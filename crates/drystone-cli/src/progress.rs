@@ -148,7 +148,6 @@ impl WorkProgress {
         }
     }
 
-    /// Some more is done.
     pub(crate) fn add_done(&self, done: u64) {
         self.bar.inc(done);
         if let Some(lines) = &self.lines {
@@ -290,7 +289,6 @@ impl Drop for WorkProgress {
     }
 }
 
-/// Counts jobs that end.
 pub(crate) struct EndCounter<'a> {
     progress: &'a WorkProgress,
     /// Not passed to the bar yet.
@@ -312,7 +310,6 @@ impl Observer for EndCounter<'_> {
     }
 }
 
-/// Reads and counts the bytes.
 pub(crate) struct CountedReader<R> {
     pub(crate) input: R,
     pub(crate) progress: WorkProgress,

@@ -56,7 +56,6 @@ fn explain_no_effect(workload: &Workload, before: &ResourceTable) -> Option<Stri
 }
 
 impl RealArgs {
-    /// Returns whether the original records are needed.
     pub(crate) fn needs_records(&self) -> bool {
         self.warm_start.is_some() || self.feedback
     }
@@ -66,7 +65,6 @@ impl RealArgs {
         self.needs_records() || self.circumstances.is_some()
     }
 
-    /// The files that it names.
     pub(crate) fn named_files(&self) -> [Option<&Path>; 3] {
         [self.outages.as_deref(), self.circumstances.as_deref(), self.supply.as_deref()]
     }

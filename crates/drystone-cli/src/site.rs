@@ -33,7 +33,6 @@ pub(crate) struct SiteInput {
     pub(crate) outages: Outages,
     /// Division of the jobs among several pools.
     pub(crate) division: Option<PoolDivision>,
-    /// Default selection of the jobs that count.
     pub(crate) selection: JobSelection,
     /// For each job its place in the site.
     pub(crate) places: Vec<u32>,
@@ -195,7 +194,6 @@ pub(crate) fn thread_count() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The places of jobs in their site.
 pub(crate) fn site_places(records: &[SwfRecord]) -> Vec<u32> {
     records.iter().map(|record| u32::try_from(record.line.saturating_sub(1)).unwrap_or(u32::MAX)).collect()
 }
@@ -229,7 +227,6 @@ impl SiteInput {
         Ok((self.outages.clone(), outages, Some(meta("site.json")?)))
     }
 
-    /// Returns whether capacity is out at some time.
     pub(crate) fn lacks_capacity(&self) -> bool {
         !self.plain && !self.outages.is_empty()
     }
@@ -262,7 +259,6 @@ impl SiteInput {
         }
     }
 
-    /// The `slurm.conf` in its folder.
     pub(crate) fn slurm_conf(&self) -> Option<PathBuf> {
         let conf = self.folder.join("slurm.conf");
         conf.is_file().then_some(conf)

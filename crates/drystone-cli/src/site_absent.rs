@@ -71,7 +71,6 @@ pub(crate) fn open_counted_log(_path: &Path) -> Option<Result<LogFile, LogError>
     None
 }
 
-/// Returns the places of jobs in their site, none.
 pub(crate) fn site_places(_records: &[SwfRecord]) -> Vec<u32> {
     Vec::new()
 }
@@ -98,7 +97,6 @@ pub(crate) fn write_tables_beside(_log: &Path, _out: &Path) -> Result<(), Comman
 }
 
 impl SiteInput {
-    /// Returns the proof that no site exists.
     pub(crate) fn prove_absent(&self) -> Infallible {
         match self.never {}
     }

@@ -36,11 +36,9 @@ pub(crate) struct HeldWaits {
     others: f64,
 }
 
-/// Cause of a hold.
 enum HoldCause {
     /// A limit, by its holder.
     Limit(String),
-    /// Too little of a resource.
     Resource(String),
     /// Other jobs, a time to begin or a release.
     Other,

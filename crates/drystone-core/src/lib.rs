@@ -12,4 +12,6 @@ pub mod parts;
 pub mod policy;
 mod room;
 
-pub use drystone_engine::{engine, model, snapshot, text};
+#[doc(hidden)]
+pub use drystone_engine::word_enum;
+pub use drystone_engine::{engine, model, snapshot, statistics, text};

@@ -11,4 +11,6 @@ pub mod model;
 pub mod parts;
 pub mod policy;
 pub mod snapshot;
+pub mod statistics;
 pub mod text;
+mod word_enum;

@@ -88,23 +88,16 @@ pub const LAYOUT: u16 = 22;
 
 const MAGIC: [u8; 8] = *b"DRYSTONE";
 
-/// Contents of a saved state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Contents {
-    Session,
-    Simulation,
+crate::word_enum! {
+    /// Contents of a saved state.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) enum Contents {
+        Session = "session",
+        Simulation = "simulation",
+    }
 }
 
 impl Contents {
-    const ALL: [Contents; 2] = [Contents::Session, Contents::Simulation];
-
-    fn name(self) -> &'static str {
-        match self {
-            Contents::Session => "session",
-            Contents::Simulation => "simulation",
-        }
-    }
-
     fn code(self) -> u8 {
         match self {
             Contents::Session => b's',
@@ -122,7 +115,6 @@ struct SnapshotHeader {
     version: String,
 }
 
-/// A state behind its header.
 pub(crate) fn write_state<T: Serialize>(contents: Contents, state: &T) -> Result<Vec<u8>, SnapshotError> {
     let version = env!("CARGO_PKG_VERSION").to_string();
     let header = SnapshotHeader { contents: contents.code(), layout: LAYOUT, version };

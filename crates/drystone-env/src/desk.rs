@@ -39,7 +39,6 @@ struct ForeseenStart {
     shadow: Shadow,
 }
 
-/// A desk at work.
 #[derive(Clone, Debug)]
 pub(crate) struct AgentDesk {
     act: Act,
@@ -119,7 +118,6 @@ impl AgentDesk {
         (self.blocked, self.looked, self.foreseen, self.wake) = (None, None, None, None);
     }
 
-    /// A pass begins.
     pub(crate) fn begin_pass(&mut self, view: &View<'_>) {
         self.free = view.free_processors();
         self.started.clear();
@@ -239,7 +237,6 @@ impl AgentDesk {
         places.min_by_key(|at| (key(at), *at))
     }
 
-    /// Chooses which jobs have a row.
     pub(crate) fn choose_rows(&mut self) {
         let (jobs, window) = (self.queue.len(), self.window);
         let AgentDesk { rows, order, queue, .. } = self;
@@ -337,7 +334,6 @@ impl AgentDesk {
         self.rows.len()
     }
 
-    /// The agent's answer.
     pub(crate) fn apply_answer(&mut self, action: usize, view: &View<'_>, actions: &mut Actions) -> DeskAnswer {
         match self.act {
             Act::Pick => {
@@ -383,7 +379,6 @@ impl AgentDesk {
         self.wake = Some(now + self.patience);
     }
 
-    /// Starts the job at a place, which fits.
     fn start_job(&mut self, at: usize, why: StartReason, view: &View<'_>, actions: &mut Actions) {
         let DeskJob { id, procs, prediction, .. } = self.queue.remove(at);
         let id = JobId(id);

@@ -35,7 +35,6 @@ pub struct EpisodeResult {
     pub utilisation: f64,
 }
 
-/// Hears of arrivals.
 #[derive(Debug, Default)]
 struct ArrivalObserver(Vec<JobId>);
 
@@ -88,11 +87,9 @@ enum EnvState {
     /// It was never reset.
     New,
     Asks,
-    /// The episode is over.
     Over,
 }
 
-/// One environment.
 pub(crate) struct Env {
     number: u64,
     ground: EpisodeWorkload,
@@ -118,7 +115,6 @@ pub(crate) struct Env {
     written: usize,
 }
 
-/// Buffers into which an environment writes its observation.
 pub(crate) struct ObservationBuffers<'a> {
     pub(crate) jobs: &'a mut [f32],
     pub(crate) machine: &'a mut [f32],
@@ -318,7 +314,6 @@ impl Env {
         Ok(())
     }
 
-    /// One step.
     pub(crate) fn step(&mut self, action: usize, shown: &mut ObservationBuffers<'_>) -> Result<Stepped, EnvError> {
         let before = self.earned_value();
         self.steps += 1;
@@ -375,7 +370,6 @@ impl Env {
         Ok(())
     }
 
-    /// Returns the result of the finished episode.
     pub(crate) fn episode_result(&self) -> EpisodeResult {
         let jobs = f64::from(self.options.jobs);
         EpisodeResult {

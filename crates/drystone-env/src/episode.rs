@@ -10,7 +10,6 @@ use rand_chacha::rand_core::SeedableRng;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A workload from which episodes are taken.
 #[derive(Clone, Debug)]
 pub(crate) struct EpisodeWorkload {
     pub(crate) workload: Arc<Workload>,
@@ -66,7 +65,6 @@ impl EpisodeWorkload {
         self.starts[0].start
     }
 
-    /// The stream of an episode of this many jobs.
     pub(crate) fn open_stream(&self, first: u32, jobs: u32) -> EpisodeStream {
         let mut stream = EpisodeStream {
             workload: Arc::clone(&self.workload),
@@ -148,7 +146,6 @@ impl EpisodeStream {
         self.running
     }
 
-    /// Returns whether this job starts as it arrives.
     pub(crate) fn starts_on_arrival(&self, id: u32) -> bool {
         self.before.get(id as usize).is_some_and(|(.., starts)| *starts)
     }

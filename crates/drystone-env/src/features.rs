@@ -260,7 +260,6 @@ impl Scale {
         }
     }
 
-    /// Returns whether true run times are observed.
     pub(crate) fn sees_runs(&self) -> bool {
         self.sees_runs
     }

@@ -12,19 +12,10 @@ use std::str::FromStr;
 /// An enum of words.
 macro_rules! words {
     ($(#[$doc:meta])* $type:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-        pub enum $type { $($(#[$vdoc])* $variant,)+ }
-
-        impl $type {
-            /// Every choice.
-            pub const ALL: &'static [$type] = &[$($type::$variant,)+];
-
-            /// Its word.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $($type::$variant => $text,)+ }
-            }
+        drystone::word_enum! {
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+            pub enum $type { $($(#[$vdoc])* $variant = $text,)+ }
         }
 
         impl fmt::Display for $type {

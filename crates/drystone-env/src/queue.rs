@@ -38,7 +38,6 @@ impl QueueRows {
         self.unused.clear();
     }
 
-    /// The fixed part of a job's row.
     #[inline]
     pub(crate) fn fixed_features(&self, job: &DeskJob) -> &Fixed {
         &self.rows[job.slot as usize]
@@ -83,13 +82,11 @@ impl QueueRows {
         self.jobs.binary_search_by_key(&id.0, |job| job.id)
     }
 
-    /// Returns the position of a job in the queue.
     #[inline]
     pub(crate) fn find_position(&self, id: JobId) -> Option<usize> {
         self.search_position(id).ok()
     }
 
-    /// Removes the job at a place.
     pub(crate) fn remove(&mut self, at: usize) -> DeskJob {
         let job = self.jobs.remove(at);
         self.unused.push(job.slot);

@@ -73,7 +73,6 @@ impl Buffers {
     }
 }
 
-/// The part of one environment.
 struct EnvPart<'a> {
     env: &'a mut Env,
     jobs: &'a mut [f32],
@@ -293,7 +292,6 @@ struct ArraySizes {
 }
 
 impl<'a> EnvArrays<'a> {
-    /// Lends the arrays.
     fn reborrow(&mut self) -> EnvArrays<'_> {
         EnvArrays {
             jobs: self.jobs,

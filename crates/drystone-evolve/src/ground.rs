@@ -35,7 +35,6 @@ impl LogWeeks {
         (submit - origin).0.div_euclid(i64::from(self.weeks) * Span::WEEK.0)
     }
 
-    /// Returns the beginning of a part.
     fn part_begin(&self, origin: Time, part: i64) -> Time {
         origin + Span(part * i64::from(self.weeks) * Span::WEEK.0)
     }
@@ -162,7 +161,6 @@ impl ChoiceGround {
         Ok(self)
     }
 
-    /// The policy with this formula.
     fn formula_policy(&self, formula: &str) -> Result<PolicySpec, GroundError> {
         let policy = self.template.with_formula(formula);
         policy.map_err(|e| GroundError::Simulation { policy: formula.to_string(), problem: e.problem })

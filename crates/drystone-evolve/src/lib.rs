@@ -22,6 +22,6 @@ pub use ground::{ChoiceGround, GroundError, LogWeeks};
 pub use objective::ObjectiveGuard;
 pub use score::{CandidateScore, ScoredCandidate, pareto_front};
 pub use search::{EvolveSearch, EvolveSettings, EvolveState, SearchError};
-pub use simplify::{round_digits, simplify_expr};
+pub use simplify::simplify_expr;
 pub use simulate::{SimulationOutcome, Stopped, Template};
 pub use verdict::{JudgedPolicy, OnLog, PolicyVerdict, judge_policies};

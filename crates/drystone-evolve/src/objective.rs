@@ -9,7 +9,6 @@ use std::str::FromStr;
 /// A bound that a candidate must keep: `wait_max<=1.5*easy`, or `wait_max<=86400`.
 #[derive(Clone, Debug)]
 pub struct ObjectiveGuard {
-    /// Bounded objective.
     pub of: MeasureObjective,
     /// The bound, or what the policy's value is multiplied by.
     pub factor: f64,
@@ -59,7 +58,6 @@ impl MeasureTally {
         }
     }
 
-    /// Adds all jobs of another tally.
     pub fn add_tally(&mut self, other: &MeasureTally) {
         self.sum += other.sum;
         self.count += other.count;

@@ -27,14 +27,12 @@ impl CandidateScore {
     }
 }
 
-/// A candidate that was tried.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ScoredCandidate {
     /// Its canonical text.
     pub formula: String,
     /// Number of its parts.
     pub size: usize,
-    /// Score of the formula.
     pub score: CandidateScore,
 }
 

@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, PoisonError};
 
-/// Settings of a search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EvolveSettings {
     /// Candidates of a generation.
@@ -34,7 +33,6 @@ impl Default for EvolveSettings {
     }
 }
 
-/// Deepest formula.
 const DEEPEST: usize = 9;
 /// Of this many candidates the best is taken as a parent.
 const TOURNAMENT: usize = 4;
@@ -76,7 +74,6 @@ pub enum SearchError {
     },
 }
 
-/// A search in progress.
 pub struct EvolveSearch<'a> {
     ground: &'a ChoiceGround,
     settings: EvolveSettings,
@@ -87,7 +84,6 @@ pub struct EvolveSearch<'a> {
 }
 
 impl<'a> EvolveSearch<'a> {
-    /// A search from the beginning.
     pub fn new(ground: &'a ChoiceGround, settings: EvolveSettings, threads: usize, of: String) -> EvolveSearch<'a> {
         let state = EvolveState {
             of,
@@ -117,12 +113,10 @@ impl<'a> EvolveSearch<'a> {
         Ok(self)
     }
 
-    /// Returns the state of the search.
     pub fn state(&self) -> &EvolveState {
         &self.state
     }
 
-    /// Returns the state as text to be saved.
     pub fn serialize_state(&self) -> String {
         serde_json::to_string(&self.state).unwrap_or_default()
     }
@@ -173,7 +167,6 @@ impl<'a> EvolveSearch<'a> {
         Ok(Ok(()))
     }
 
-    /// The first generation.
     fn first_generation(&self, draw: &mut RandomDraw) -> Result<Vec<Expr>, SearchError> {
         let mut formulas = Vec::new();
         for order in &self.settings.start {
@@ -247,7 +240,6 @@ impl<'a> EvolveSearch<'a> {
     }
 }
 
-/// A formula at random, of any depth.
 fn random_formula(draw: &mut RandomDraw) -> Expr {
     let depth = 2 + draw.draw_below(4);
     random_expr(draw, depth)
@@ -287,7 +279,6 @@ fn select_survivors(old: &[ScoredCandidate], new: Vec<ScoredCandidate>, count: u
     candidates
 }
 
-/// Scores of formulas, in their order, by several threads.
 fn score_in_parallel(
     ground: &ChoiceGround,
     formulas: &[&str],

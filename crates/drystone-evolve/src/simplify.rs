@@ -1,11 +1,7 @@
 //! Smaller formulas of the same order.
 
 use drystone::parts::formula::{Expr, Function, Operator};
-
-/// A number with this many significant digits.
-pub fn round_digits(number: f64, digits: usize) -> f64 {
-    format!("{number:.*e}", digits.saturating_sub(1)).parse().unwrap_or(number)
-}
+use drystone::statistics::round_significant;
 
 /// Returns the formula without redundant parts: sums with 0, products with 1, double signs, roots
 /// of squares. Values may differ in the last bits, so a simplified formula must be scored again.
@@ -56,7 +52,7 @@ fn simplify_binary(operator: Operator, a: Expr, b: Expr) -> Expr {
 pub(crate) fn with_rounded_numbers(expr: &Expr, digits: usize) -> Expr {
     let mut expr = expr.clone();
     if let Expr::Number(number) = &mut expr {
-        *number = round_digits(*number, digits);
+        *number = round_significant(*number, digits);
     }
     for part in expr.parts_mut() {
         *part = with_rounded_numbers(part, digits);
@@ -85,7 +81,5 @@ mod tests {
             let again = simplify_expr(&once).to_string();
             assert!(again == simple || simple == "0+n" && again == "n", "{text}: {again}");
         }
-        assert_eq!(round_digits(868.49, 2), 870.0);
-        assert_eq!(round_digits(-0.012_345, 3), -0.0123);
     }
 }

@@ -54,7 +54,6 @@ impl FromStr for Template {
 pub struct Stopped;
 
 pub enum SimulationOutcome {
-    /// It ended.
     Done,
     /// The simulation was cancelled.
     Stopped,

@@ -61,7 +61,6 @@ fn count_places(expr: &Expr) -> usize {
     usize::from(!expr.is_condition()) + expr.direct_parts().into_iter().map(count_places).sum::<usize>()
 }
 
-/// Returns the expression at a place.
 fn expr_at(expr: &Expr, place: usize) -> Option<&Expr> {
     let mut remaining = place;
     find_in_tree(expr, &mut remaining)
@@ -137,7 +136,10 @@ pub fn tune_number(draw: &mut RandomDraw, one: &Expr) -> Expr {
     change_place(&mut child, &mut place.clone(), &mut |part| {
         if let Expr::Number(number) = part {
             let moved_number = if *number == 0.0 { factor } else { *number * factor };
-            *part = Expr::Number(crate::round_digits(if turn { -moved_number } else { moved_number }, 3));
+            *part = Expr::Number(drystone::statistics::round_significant(
+                if turn { -moved_number } else { moved_number },
+                3,
+            ));
         }
     });
     child
@@ -148,7 +150,6 @@ mod tests {
     use super::*;
     use drystone::parts::formula::Formula;
 
-    /// Whatever is bred is a formula.
     #[test]
     fn children_are_formulas() {
         let mut draw = RandomDraw::new(7, 0);

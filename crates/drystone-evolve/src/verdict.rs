@@ -18,7 +18,6 @@ pub struct JudgedPolicy {
     pub policy: PolicySpec,
 }
 
-/// Values of policies on one log.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct OnLog {
     pub log: String,
@@ -134,7 +133,6 @@ pub fn judge_policies(
 /// Probability that an interval holds the true change.
 const CONFIDENCE: f64 = 0.95;
 
-/// The change of the mean over these weeks.
 fn mean_difference(weeks: &[usize], old: &[Vec<MeasureTally>], new: &[Vec<MeasureTally>]) -> MeanDifference {
     let sums = |tallies: &[Vec<MeasureTally>]| -> Vec<PeriodSum> {
         let of = |&week: &usize| tallies.get(week).map_or(MeasureTally::default(), |week| week[0]);

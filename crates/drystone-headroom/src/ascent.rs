@@ -37,17 +37,14 @@ pub struct AscentStep {
     pub value: f64,
 }
 
-/// Result of an ascent.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Ascended {
-    /// The best prices.
     pub prices: Prices,
     /// The sum that they prove, up to errors of floats: [`Ascended::certify_floor`] has none.
     pub value: f64,
     /// Steps on each grid that was reached, with its seconds of a cell.
     pub steps: Vec<(i64, u32)>,
-    /// True if it was stopped early.
     pub stopped: bool,
     relaxation: Relaxation,
 }

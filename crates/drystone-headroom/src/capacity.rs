@@ -4,7 +4,7 @@
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CapacitySteps {
     /// Before the first step.
-    before: i64,
+    pub before: i64,
     /// From each time on, in order of time.
     steps: Vec<(i64, i64)>,
 }
@@ -36,15 +36,9 @@ impl CapacitySteps {
         CapacitySteps { before: i64::from(procs), steps }
     }
 
-    /// Processors at this second.
     pub fn procs_at(&self, time: i64) -> i64 {
         let behind = self.steps.partition_point(|&(from, _)| from <= time);
         if behind == 0 { self.before } else { self.steps[behind - 1].1 }
-    }
-
-    /// Processors before the first change.
-    pub fn first_level(&self) -> i64 {
-        self.before
     }
 
     /// The changes, in order of time: from when on how many.
@@ -52,7 +46,6 @@ impl CapacitySteps {
         &self.steps
     }
 
-    /// The most there ever are.
     pub(crate) fn max_procs(&self) -> i64 {
         self.steps.iter().map(|&(_, level)| level).fold(self.before, i64::max)
     }

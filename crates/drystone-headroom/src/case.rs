@@ -28,9 +28,7 @@ pub enum Refused {
     Trim(JobSelection),
     /// A job did not run as long as it would have.
     Cut(i64),
-    /// No job counts.
     NoneCounts,
-    /// Jobs that no schedule can have.
     Impossible(Impossible),
 }
 

@@ -48,7 +48,6 @@ impl Money for i128 {
     }
 }
 
-/// Prices with their sums up to each border.
 pub(crate) struct PriceSums<M> {
     begin: i64,
     delta: i64,
@@ -151,7 +150,6 @@ impl<M: Money> PriceSums<M> {
         (at, best)
     }
 
-    /// Returns the cost of the whole machine.
     pub(crate) fn of_machine(&self, areas: &[i64]) -> M {
         self.price.iter().zip(areas).fold(M::ZERO, |sum, (&price, &area)| sum + price * M::from_whole(area))
     }
@@ -177,7 +175,6 @@ impl CellUsage {
         CellUsage { begin: prices.begin, delta: prices.delta, single: vec![0; cells + 1], change: vec![0; cells + 1] }
     }
 
-    /// A task that starts then.
     #[inline]
     pub(crate) fn add_task(&mut self, task: &HeadroomTask, start: i64) {
         let (from, until) = (start - self.begin, start + task.run - self.begin);
@@ -207,7 +204,6 @@ impl CellUsage {
         self.change.fill(0);
     }
 
-    /// Some parts in one cell.
     pub(crate) fn add_parts(&mut self, cell: usize, parts: i64) {
         self.single[cell] = self.single[cell].wrapping_add(parts);
     }

@@ -14,12 +14,10 @@ pub struct Instance {
     pub(crate) tasks: Vec<HeadroomTask>,
 }
 
-/// Tasks that no schedule can have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Impossible {
     /// Place of the task.
     pub task: usize,
-    /// Description of the mistake.
     pub problem: String,
 }
 
@@ -61,7 +59,6 @@ impl Instance {
         &self.tasks
     }
 
-    /// The machine.
     pub fn capacity(&self) -> &CapacitySteps {
         &self.capacity
     }

@@ -18,7 +18,6 @@ const BOUND: i64 = 10;
 impl DelayMeasure {
     pub const ALL: [DelayMeasure; 3] = [DelayMeasure::Wait, DelayMeasure::BoundedSlowdown, DelayMeasure::AreaWait];
 
-    /// The word for it in options and files.
     pub fn option_word(self) -> &'static str {
         match self {
             DelayMeasure::Wait => "wait",
@@ -45,7 +44,6 @@ impl DelayMeasure {
         }
     }
 
-    /// A job that may start from its submit on.
     pub fn make_task(self, submit: i64, procs: u32, run: i64) -> HeadroomTask {
         self.task_from(submit, submit, procs, run)
     }
@@ -78,7 +76,6 @@ impl DelayWeight {
     /// Delay costs nothing.
     pub const NONE: DelayWeight = DelayWeight { over: 0, under: 1 };
 
-    /// As a number.
     pub fn as_f64(self) -> f64 {
         self.over as f64 / self.under as f64
     }

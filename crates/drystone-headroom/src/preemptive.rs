@@ -13,7 +13,6 @@ const ROUNDS: u32 = 12;
 
 /// The seconds of a cell below a threshold.
 struct CellPiece {
-    /// Number of seconds.
     seconds: f64,
     /// ∫ of what they are cheaper than the threshold.
     saved: f64,

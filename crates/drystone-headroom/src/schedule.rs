@@ -102,13 +102,13 @@ impl TaskSchedule {
         order.sort_shared_by_key(|&at| (instance.tasks[at].release, at));
         // Changes of what is free from a second on, those in the past summed up.
         let mut free = std::collections::BTreeMap::new();
-        let mut level = instance.capacity.first_level();
+        let mut level = instance.capacity.before;
         for &(time, next) in instance.capacity.steps() {
             *free.entry(time).or_insert(0) += next - level;
             level = next;
         }
         let mut now = i64::MIN;
-        let mut level = instance.capacity.first_level();
+        let mut level = instance.capacity.before;
         let mut starts = vec![0; instance.tasks.len()];
         for at in order {
             let task = &instance.tasks[at];

@@ -15,7 +15,6 @@ use tokio::sync::watch;
 
 pub use crate::audit::list_differences;
 
-/// Published document and metrics.
 #[derive(Clone, Debug)]
 pub struct PublishedDocument {
     pub json: String,
@@ -30,7 +29,6 @@ impl Default for PublishedDocument {
     }
 }
 
-/// Place of publication.
 #[derive(Debug)]
 pub struct PublishedBoard {
     send: watch::Sender<Arc<PublishedDocument>>,
@@ -42,11 +40,9 @@ impl Default for PublishedBoard {
     }
 }
 
-/// Sources of a document.
 pub struct BoardSource<'a> {
     /// Each set of nodes, and its session's time.
     pub sets: Vec<(&'a LiveDesk, Time)>,
-    /// Counters of the daemon.
     pub stats: &'a Stats,
     /// Cost of looking.
     pub budget: &'a Budget,

@@ -2,13 +2,11 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Clock of a daemon: time and waiting.
 pub trait DaemonClock {
     /// Seconds since 1970 by the machine's clock, which may be set.
     fn wall_seconds(&self) -> i64;
     /// Time that never goes back, from any beginning.
     fn steady_time(&self) -> Duration;
-    /// Lets time pass.
     fn sleep(&mut self, time: Duration);
 }
 

@@ -32,7 +32,6 @@ pub enum CoreInput {
     /// Something is due without anything having been seen: a prediction expires, the policy wanted
     /// to be woken. Told at that very time, or as soon after it as can be, before the next look.
     Tick(Stamp),
-    /// Outcomes of the last orders.
     Outcomes(Vec<OrderOutcome>),
     /// The daemon has been away.
     Restarted(Stamp),
@@ -81,14 +80,12 @@ pub struct Decided {
 pub struct CoreOutput {
     /// Decisions of the policy; hypothetical in shadow mode.
     pub decided: Vec<Decided>,
-    /// Orders to send.
     pub orders: Vec<ClusterOrder>,
     /// Reason to hand the cluster back, if any.
     pub doubt: Option<String>,
 }
 
 impl CoreOutput {
-    /// Returns whether the output is empty.
     pub fn is_empty(&self) -> bool {
         self.decided.is_empty() && self.orders.is_empty() && self.doubt.is_none()
     }
@@ -161,7 +158,6 @@ pub enum Unsuitable {
 /// News, and of which of the session's jobs, where it knows it.
 type NamedNews = (Option<JobId>, TrackerNews);
 
-/// Saved state.
 #[derive(Serialize, Deserialize)]
 struct SavedCore {
     tracker: Tracker,
@@ -169,7 +165,6 @@ struct SavedCore {
     last: CoreOutput,
 }
 
-/// Tracker and session.
 pub struct Core {
     tracker: Tracker,
     session: Session,
@@ -254,12 +249,10 @@ impl Core {
         policy.parameters().iter().any(|(_, value)| words(value))
     }
 
-    /// The tracker, to look at.
     pub fn tracker(&self) -> &Tracker {
         &self.tracker
     }
 
-    /// The session, to look at.
     pub fn session(&self) -> &Session {
         &self.session
     }

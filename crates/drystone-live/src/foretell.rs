@@ -147,7 +147,6 @@ impl Foretell {
         }
     }
 
-    /// The last answer for a job.
     pub fn job_forecast(&self, job: JobId) -> Option<ForetoldStart> {
         self.starts.get(&job).copied()
     }

@@ -379,7 +379,6 @@ impl<C: Cluster> HandBack<'_, C> {
             && suspended_jobs.any(|own| own.id == key.id && own.task == key.task)
     }
 
-    /// Returns whether its user holds it.
     fn is_users(&self, key: JobKey, fact: &JobFact) -> bool {
         self.standing.users.last_word(key).unwrap_or(fact.mark == HookMark::User)
     }
@@ -397,7 +396,6 @@ impl<C: Cluster> HandBack<'_, C> {
     }
 }
 
-/// Held jobs of a look, with their facts.
 fn held_jobs(snapshot: &ClusterSnapshot) -> impl Iterator<Item = (JobKey, &JobFact)> {
     let jobs = snapshot.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
     jobs.flat_map(|fact| fact.job_keys().into_iter().map(move |key| (key, fact)))

@@ -35,7 +35,6 @@ pub struct ComparedMeans {
 /// Wait of a job under each scheduler.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct WaitPair {
-    /// Its number.
     pub job: i64,
     pub procs: u32,
     /// Wait on the cluster, in seconds.
@@ -76,7 +75,6 @@ pub struct LiveReport {
     pub schema: &'static str,
     /// The version that made it.
     pub drystone: &'static str,
-    /// The cluster's name.
     pub cluster: String,
     /// The policy, and what it is compared with.
     pub policy: String,
@@ -109,7 +107,6 @@ pub struct LiveReport {
     pub announced: Option<AnnouncedAccuracy>,
 }
 
-/// A report cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {

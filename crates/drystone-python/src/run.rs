@@ -264,10 +264,10 @@ pub(crate) fn gantt(
     size: Option<(u32, u32)>,
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(Option<Plot>, Option<String>)> {
-    let colour = Colour::ALL.into_iter().find(|one| one.id() == colour).ok_or_else(|| {
+    let colour = Colour::ALL.into_iter().find(|one| one.name() == colour).ok_or_else(|| {
         error::wrong_error(format!(
             "colour: there is no `{colour}`; there are {}",
-            Colour::ALL.map(Colour::id).join(", ")
+            Colour::ALL.map(Colour::name).join(", ")
         ))
     })?;
     let input = Arc::clone(&log.input);
@@ -331,7 +331,7 @@ pub(crate) fn job_table(
         ("corrections", int(|row| i64::from(row.corrections))),
         ("accuracy", PyColumn::MaybeFloat(rows.iter().map(|row| row.accuracy).collect())),
         ("counted", PyColumn::Bool(rows.iter().map(|row| row.counted).collect())),
-        ("ended", PyColumn::Text(rows.iter().map(|row| Some(row.ended.format_word().to_string())).collect())),
+        ("ended", PyColumn::Text(rows.iter().map(|row| Some(row.ended.name().to_string())).collect())),
         ("promised", PyColumn::MaybeInt(rows.iter().map(|row| row.promised.map(|at| at.0)).collect())),
     ];
     if let Some(sizes) = sizes {

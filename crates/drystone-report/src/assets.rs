@@ -3,11 +3,8 @@
 /// Apache ECharts 6.1.0, `dist/echarts.min.js` of the npm package, unchanged. Apache-2.0; see
 /// `assets/echarts`.
 pub(crate) const ECHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
-/// Style of a page.
 pub(crate) const PAGE_CSS: &str = include_str!("../assets/page.css");
-/// Script of a page.
 pub(crate) const PAGE_JS: &str = include_str!("../assets/page.js");
 /// Script that draws a Gantt chart of a schedule.
 pub(crate) const GANTT_JS: &str = include_str!("../assets/gantt.js");
-/// Script of the page of a Gantt chart.
 pub(crate) const GANTT_PAGE_JS: &str = include_str!("../assets/gantt-page.js");

@@ -18,7 +18,6 @@ mod absent;
 #[cfg(not(feature = "charts"))]
 pub(crate) use absent::run_drawing;
 
-/// Script that draws plots of results.
 pub(crate) const SCRIPT: &str = include_str!("../assets/plots.js");
 /// Script that draws plots of fidelities.
 #[cfg(feature = "charts")]
@@ -44,9 +43,7 @@ pub const MOST_TOGETHER: usize = 9;
 pub struct Drawing {
     /// Name of a file, without its ending.
     pub id: String,
-    /// Title of the plot.
     pub title: String,
-    /// Note on reading the plot.
     #[serde(default)]
     pub note: String,
     pub svg: String,

@@ -45,7 +45,6 @@ pub struct PlotDetails {
     pub ratios: Option<SlowdownRatios>,
     /// Quantities inside the policy over time, such as the sizes of its partitions.
     pub gauges: Vec<QuantitySteps>,
-    /// Effort of its searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchDetails>,
     /// Power over time, where it is counted.
@@ -56,7 +55,6 @@ pub struct PlotDetails {
 /// A distribution as points of its cumulative distribution function.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Number of values.
     pub count: u64,
     /// (share of all values, the smallest value not exceeded by so many), ascending; values by
     /// nearest rank.
@@ -184,10 +182,8 @@ pub struct QuantitySteps {
     pub changes: u64,
 }
 
-/// Effort of the searches of a policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SearchDetails {
-    /// All together.
     pub effort: SearchEffort,
     /// Nodes placed per search.
     pub nodes: Summary,

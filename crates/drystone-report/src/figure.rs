@@ -36,13 +36,11 @@ pub enum AxisReading {
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FigureAxis {
-    /// Name that stands at the axis.
     pub name: String,
     /// Names of categories; their numbers from 0 are the values. Empty for an axis of numbers.
     pub categories: Vec<String>,
     /// True for a logarithmic axis.
     pub log: bool,
-    /// Reading of its numbers.
     pub reading: AxisReading,
 }
 
@@ -52,7 +50,6 @@ impl FigureAxis {
         FigureAxis { name: name.to_string(), categories: Vec::new(), log: false, reading }
     }
 
-    /// The axis with a logarithmic scale.
     pub fn with_log_scale(self) -> FigureAxis {
         FigureAxis { log: true, ..self }
     }
@@ -68,7 +65,6 @@ impl FigureAxis {
     }
 }
 
-/// Some points of one kind.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FigureSeries {
     /// Name in the legend.
@@ -86,19 +82,14 @@ impl FigureSeries {
     }
 }
 
-/// A plot.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Figure {
     /// Name of a file, without its ending.
     pub id: String,
-    /// Title of the plot.
     pub title: String,
-    /// Note on reading the plot.
     pub note: String,
     pub marks: SeriesMarks,
-    /// The axis across.
     pub x: FigureAxis,
-    /// The axis upwards.
     pub y: FigureAxis,
     pub series: Vec<FigureSeries>,
 }

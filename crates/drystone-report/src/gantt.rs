@@ -25,7 +25,6 @@ pub struct Gantt {
     pub workload: String,
     /// The policy as it can be given again.
     pub policy: String,
-    /// Processors of the machine.
     pub procs: Procs,
     /// The window.
     pub from: Time,
@@ -33,7 +32,6 @@ pub struct Gantt {
     pub until: Time,
     /// True if rows are only packed: the policy counts processors and names none.
     pub packed: bool,
-    /// Jobs in the window.
     jobs: GanttJobs,
     /// Rectangles, five numbers each: index of the job, start, end, lowest row, row above the
     /// highest; negative index − 1 where the job neither ended then nor changed its size: it was
@@ -64,12 +62,10 @@ struct GanttJobs {
     run: Vec<i64>,
 }
 
-/// The promises to one job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PromiseMark {
     /// The log's number of the job.
     pub number: i64,
-    /// Processors it needs.
     pub procs: Procs,
     pub submit: Time,
     pub start: Option<Time>,
@@ -81,7 +77,6 @@ pub struct PromiseMark {
 }
 
 impl PromiseMark {
-    /// From a job's story.
     pub fn from_story(workload: &Workload, id: JobId, story: &Biography) -> PromiseMark {
         let job = workload.job(id);
         let planned_start = |(at, chapter): &(Time, Chapter)| match chapter {
@@ -193,7 +188,7 @@ impl Gantt {
     /// As one HTML file: to be zoomed, moved, hovered, coloured. Needs no network.
     pub fn render_page(&self, colour: Colour) -> String {
         let mut data = self.to_json();
-        data["colour"] = Value::from(colour.id());
+        data["colour"] = Value::from(colour.name());
         let title = format!("{} on {} – Drystone", self.policy, self.workload);
         let rows = if self.packed {
             "rows are packed: this policy counts processors and names none"
@@ -228,7 +223,7 @@ impl Gantt {
     /// # Errors
     /// Mistakes in the JavaScript of the chart.
     pub fn draw_chart(&self, colour: Colour, width: u32, height: u32) -> Result<Drawing, DrawError> {
-        let data = json!({ "gantt": self.to_json(), "colour": colour.id(), "height": height });
+        let data = json!({ "gantt": self.to_json(), "colour": colour.name(), "height": height });
         let mut drawings = run_drawing("drawGantt", data.to_string(), width)?;
         let drawing = drawings.pop().ok_or_else(|| DrawError::Script("nothing was drawn".to_string()))?;
         Ok(Drawing { determined: self.determined.clone(), ..drawing })
@@ -268,28 +263,17 @@ impl GanttJobs {
     }
 }
 
-/// Meanings of colours.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Colour {
-    /// Users with most work apart, others together.
-    #[default]
-    User,
-    /// Four classes of run times.
-    Class,
-    /// Wait of a job before its first start.
-    Wait,
-}
-
-impl Colour {
-    pub const ALL: [Colour; 3] = [Colour::User, Colour::Class, Colour::Wait];
-
-    /// The word for it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Colour::User => "user",
-            Colour::Class => "class",
-            Colour::Wait => "wait",
-        }
+drystone::word_enum! {
+    /// Meanings of colours.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum Colour {
+        /// Users with most work apart, others together.
+        #[default]
+        User = "user",
+        /// Four classes of run times.
+        Class = "class",
+        /// Wait of a job before its first start.
+        Wait = "wait",
     }
 }
 

@@ -43,15 +43,12 @@ impl NamedPairs {
 /// The setting that names the world of a site's jobs.
 pub const WORLD: &str = "world";
 
-/// The workload of a result.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkloadMeta {
-    /// Its title.
     pub name: String,
     /// Fingerprint of everything in it that can influence a result, after cleaning.
     pub hash: String,
-    /// Processors of the machine.
     pub procs: u32,
     pub jobs: u64,
     /// First submit; `None` without jobs.
@@ -68,11 +65,9 @@ pub struct WorkloadMeta {
     pub time_zone: Option<String>,
     /// Settings by which records became jobs.
     pub settings: NamedPairs,
-    /// Effects of cleaning.
     pub cleaning: CleaningMeta,
 }
 
-/// Effects of cleaning.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CleaningMeta {
@@ -167,7 +162,6 @@ impl WorkloadMeta {
         }
     }
 
-    /// Returns the value of a setting.
     pub fn find_setting(&self, name: &str) -> Option<&str> {
         self.settings.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
@@ -189,7 +183,6 @@ impl WorkloadMeta {
         self.window.or_else(submits).unwrap_or(Span::ZERO)
     }
 
-    /// The workload in a line for people.
     pub fn format_line(&self) -> String {
         let span = self.load_span();
         format!(
@@ -203,7 +196,6 @@ impl WorkloadMeta {
     }
 }
 
-/// A policy of a result.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PolicyMeta {
@@ -224,7 +216,6 @@ pub struct PolicyMeta {
 const PREEMPTIVE: [&str; 3] = ["ss", "tss", "is"];
 
 impl PolicyMeta {
-    /// Description of a policy.
     pub fn from_spec(spec: &PolicySpec) -> PolicyMeta {
         let parameters = spec.parameters().into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         let scheduler = spec.build_scheduler();
@@ -257,13 +248,10 @@ pub struct ExperimentMeta {
     pub seed: u64,
     /// True if each calendar month was simulated apart, from an empty machine.
     pub each_month: bool,
-    /// The file of priorities, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priorities: Option<FileMeta>,
-    /// The platform file, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<FileMeta>,
-    /// The table of outages, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outages: Option<FileMeta>,
     /// Random failures of nodes, where there were any.
@@ -272,7 +260,6 @@ pub struct ExperimentMeta {
     /// Checkpoints of jobs, where they wrote any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoints: Option<String>,
-    /// The table of circumstances, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<FileMeta>,
     /// True if jobs arrive after the end of others.
@@ -280,7 +267,6 @@ pub struct ExperimentMeta {
     pub feedback: bool,
 }
 
-/// A file that was given.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileMeta {
@@ -296,7 +282,6 @@ impl FileMeta {
     /// not outgrow them.
     const LONGEST: usize = 16 * 1024;
 
-    /// Description of a file of this name and text.
     pub fn from_text(file: String, text: &str) -> FileMeta {
         let hash = short_hash(blake3::hash(text.as_bytes()));
         FileMeta { file, hash, text: (text.len() <= FileMeta::LONGEST).then(|| text.to_string()) }

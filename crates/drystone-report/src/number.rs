@@ -93,16 +93,15 @@ pub fn whole_change(relative: f64, decimals: usize) -> String {
     }
 }
 
-/// The one unit of a column of times.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TimeUnit {
-    /// Seconds.
-    Seconds,
-    /// Minutes.
-    Minutes,
-    /// Hours.
-    Hours,
-    Days,
+drystone::word_enum! {
+    /// The one unit of a column of times.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum TimeUnit {
+        Seconds = "s",
+        Minutes = "min",
+        Hours = "h",
+        Days = "days",
+    }
 }
 
 impl TimeUnit {
@@ -113,16 +112,6 @@ impl TimeUnit {
             s if s < 5_400.0 => TimeUnit::Minutes,
             s if s < 172_800.0 => TimeUnit::Hours,
             _ => TimeUnit::Days,
-        }
-    }
-
-    /// Its abbreviation.
-    pub fn name(self) -> &'static str {
-        match self {
-            TimeUnit::Seconds => "s",
-            TimeUnit::Minutes => "min",
-            TimeUnit::Hours => "h",
-            TimeUnit::Days => "days",
         }
     }
 

@@ -29,7 +29,6 @@ pub struct Results {
     pub baseline: String,
     /// Sentences for decision makers.
     pub verdict: Vec<String>,
-    /// The summary of the comparison, if it was written.
     pub summary: Option<ComparisonSummary>,
     /// Changes against the baseline.
     pub comparison: Comparison,
@@ -65,7 +64,6 @@ pub struct PolicyResult {
     /// Results of each pool, if several are simulated side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<PoolResult>,
-    /// Data for plots, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<PlotDetails>,
     /// Speed of the simulation, if asked for. Differs from run to run.
@@ -101,9 +99,7 @@ impl PolicyResult {
 /// Speed of a simulation. Differs from run to run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Timing {
-    /// Duration in seconds.
     pub seconds: f64,
-    /// Jobs simulated in a second.
     pub jobs_per_second: f64,
 }
 
@@ -274,7 +270,6 @@ impl Results {
     }
 }
 
-/// A value in an error message.
 fn shorten_value(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() <= 60 { text } else { format!("{}…", text.chars().take(60).collect::<String>()) }

@@ -205,7 +205,6 @@ pub fn power_table(policies: &[PolicyResult]) -> DocumentTable {
     table
 }
 
-/// Every policy at every other load.
 pub fn loads_table(points: &[LoadPoint]) -> DocumentTable {
     let mut table = DocumentTable::new([
         "factor",

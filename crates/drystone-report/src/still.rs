@@ -31,13 +31,10 @@ const SHOWN_ROWS: usize = 80;
 /// The section that every page has.
 const DETAILS: (&str, &str) = ("tables", "Details");
 
-/// A picture with its title and note.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// Title above it.
     pub title: String,
     pub svg: String,
-    /// Note below it.
     pub note: String,
 }
 

@@ -16,7 +16,6 @@ pub struct ComparisonSummary {
     pub price: Vec<String>,
     /// Requirements to run it on a site's system.
     pub to_run_it: Option<String>,
-    /// Assumptions.
     pub assumed: Vec<String>,
     /// Questions that the comparison cannot answer.
     pub open: Vec<String>,

@@ -194,7 +194,6 @@ fn write_categories(policies: &[PolicyResult], out: &mut String) {
     }
 }
 
-/// The users with most jobs.
 fn write_users(results: &Results, out: &mut String) {
     let policies = &results.policies;
     let Some(base) = policies.iter().find(|p| p.policy.text == results.baseline) else { return };

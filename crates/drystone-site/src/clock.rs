@@ -169,7 +169,6 @@ pub(crate) fn civil_bytes(text: &[u8]) -> Option<i64> {
         .then(|| days_since_epoch(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
-/// Returns the number of days of a month.
 pub(crate) fn month_days(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,

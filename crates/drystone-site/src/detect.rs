@@ -5,33 +5,20 @@ use crate::readers::sacct::{FirstLine, RowHeader, TextLayout};
 use crate::readers::{Carrier, table};
 use crate::text::{Id, is_message, is_remark};
 
-/// A description of a machine.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum MachineSource {
-    SlurmConf,
-    Nodes,
-    Partitions,
-    Config,
-    Sinfo,
-    PbsNodes,
-    PbsNodesJson,
-}
-
-impl MachineSource {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            MachineSource::SlurmConf => "slurm.conf",
-            MachineSource::Nodes => "scontrol show nodes",
-            MachineSource::Partitions => "scontrol show partitions",
-            MachineSource::Config => "scontrol show config",
-            MachineSource::Sinfo => "sinfo --json",
-            MachineSource::PbsNodes => "pbsnodes -av",
-            MachineSource::PbsNodesJson => "pbsnodes -av -F json",
-        }
+drystone::word_enum! {
+    /// A description of a machine.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    pub(crate) enum MachineSource {
+        SlurmConf = "slurm.conf",
+        Nodes = "scontrol show nodes",
+        Partitions = "scontrol show partitions",
+        Config = "scontrol show config",
+        Sinfo = "sinfo --json",
+        PbsNodes = "pbsnodes -av",
+        PbsNodesJson = "pbsnodes -av -F json",
     }
 }
 
-/// Contents of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FileKind {
     Jobs(Carrier),
@@ -48,7 +35,6 @@ pub(crate) enum FileKind {
     Limits,
     /// `gres.conf`.
     Beside,
-    /// Nothing.
     Empty,
     /// Nothing but messages of a program: the first of them.
     Messages(String),
@@ -113,7 +99,6 @@ impl FileKind {
     }
 }
 
-/// The kind of the table behind the remarks at the beginning of a text, if there is one.
 fn behind_remarks(head: &[u8], layout: &TextLayout) -> Option<FileKind> {
     let lines = head.split_inclusive(|&byte| byte == b'\n');
     let remarks = lines.take_while(|line| is_remark(line.trim_ascii_end()) || line.trim_ascii().is_empty());
@@ -125,7 +110,6 @@ fn unknown_kind(looks: &str, advice: &str) -> FileKind {
     FileKind::Unknown(looks.to_string(), advice.to_string())
 }
 
-/// Returns the kind of a document in JSON.
 fn detect_json(head: &[u8], layout: &TextLayout) -> FileKind {
     let text = String::from_utf8_lossy(head);
     let has = |key: &str| text.contains(&format!("\"{key}\""));

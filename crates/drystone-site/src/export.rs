@@ -42,7 +42,6 @@ fn group_name<'a>(job: &'a SiteJob<'_>, accounted: bool) -> &'a str {
 }
 
 impl Numbering {
-    /// Of the names of a site.
     pub fn from_site(site: &Site) -> Numbering {
         let pools = &site.manifest.pools;
         let is_accounted = (0..site.len()).any(|at| site.symbols_at(at).account != Symbol(0));
@@ -88,7 +87,6 @@ impl Numbering {
         ]
     }
 
-    /// Returns the number of partitions of a pool.
     pub(crate) fn partition_count(&self, pool: u16) -> usize {
         self.partitions.get(usize::from(pool)).map_or(0, BTreeMap::len)
     }
@@ -138,7 +136,6 @@ impl Site {
         self.jobs().next().map_or(self.manifest.window.from, |job| job.arrive)
     }
 
-    /// The header of a pool as a log.
     pub fn swf_header(&self, pool: u16, numbering: &Numbering) -> SwfHeader {
         let mut header = SwfHeader::new();
         if let Some(comments) = &self.manifest.swf {
@@ -173,7 +170,6 @@ impl Site {
         header
     }
 
-    /// A job as a record, with this number.
     pub fn swf_record(
         &self,
         job: &SiteJob<'_>,
@@ -433,7 +429,6 @@ struct ExportedLog {
 const PIECE: usize = 1 << 16;
 
 impl ExportedLog {
-    /// Writes some more.
     fn write_more(&mut self) -> io::Result<()> {
         let writer = std::mem::replace(&mut self.writer, SwfWriter::new(Vec::new()));
         let mut bytes = writer.into_inner();

@@ -25,7 +25,6 @@ pub(crate) struct PartitionUnion {
     pub(crate) procs: u64,
 }
 
-/// Nodes of a pool.
 pub(crate) struct Fleet {
     pub(crate) machine: ModelMachine,
     pub(crate) names: Vec<String>,
@@ -67,12 +66,10 @@ impl Fleet {
         self.parts.get(name).copied().unwrap_or(self.machine.default_part)
     }
 
-    /// Returns whether there is a partition of this name.
     pub(crate) fn has_part(&self, name: &str) -> bool {
         self.parts.contains_key(name)
     }
 
-    /// Returns whether a partition has a node of this name.
     pub(crate) fn has_node(&self, part: u16, name: &str) -> bool {
         let nodes = &self.machine.parts[usize::from(part)].nodes;
         self.index.get(name).is_some_and(|&node| nodes.contains(node))
@@ -247,7 +244,6 @@ impl Fleet {
         idle.has_share(asks, &alloc, &self.machine).then_some(alloc)
     }
 
-    /// The number of a demand on the machine.
     pub(crate) fn demand_number(&mut self, shape: &NodeShape) -> u32 {
         let demand = self.machine.resources.demand_of(shape, &self.names);
         self.machine.resources.intern_demand(demand, &self.machine.cpus)

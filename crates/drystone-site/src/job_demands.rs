@@ -95,7 +95,6 @@ impl Misfit {
 /// A part of a demand that cannot be met, the partition, and the demand in words.
 type UnmetDemand = (Misfit, String, String);
 
-/// Demands of jobs, and what had to be assumed.
 #[derive(Debug, Default)]
 pub(crate) struct AskedDemands {
     /// The table; `None` where jobs ask for processors only.
@@ -106,7 +105,6 @@ pub(crate) struct AskedDemands {
     pub(crate) told: Vec<String>,
 }
 
-/// All that a job's demand depends on.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct DemandKey {
     pool: u16,
@@ -138,7 +136,6 @@ impl DemandKey {
     }
 }
 
-/// The demand of equal jobs.
 struct EqualDemand {
     demand: DemandId,
     misfits: Vec<UnmetDemand>,
@@ -148,7 +145,6 @@ struct EqualDemand {
     first: usize,
 }
 
-/// Resources of one pool in the table.
 #[derive(Default)]
 struct PoolResources {
     memory: Option<ResourceId>,
@@ -268,7 +264,6 @@ impl Site {
 }
 
 impl Maker<'_> {
-    /// Names what the machine has.
     fn name_resources(&mut self, several: bool) -> Result<(), ResourceError> {
         for (&pool, fleet) in &self.fleets {
             let prefix = match several {
@@ -442,7 +437,6 @@ impl Maker<'_> {
         Ok((id, misfits.into_iter().map(name_misfit).collect()))
     }
 
-    /// Returns the amount of each resource that a job takes.
     fn resource_totals(&self, job: &SiteJob<'_>, shape: &NodeShape, part: u16) -> Vec<(ResourceId, u64)> {
         let (Some(own), Some(fleet)) = (self.pools.get(&job.pool), self.fleets.get(&job.pool)) else {
             return Vec::new();
@@ -565,7 +559,6 @@ fn describe_misfit(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
 }
 
 impl SiteJob<'_> {
-    /// Returns the demand that its record shows of its nodes.
     pub fn node_shape(&self) -> NodeShape {
         record_shape(self, true)
     }

@@ -27,7 +27,6 @@ impl Fleet {
         }
     }
 
-    /// Returns these partitions as one.
     pub(crate) fn union_of(&self, names: &[String]) -> PartitionUnion {
         let mut parts: Vec<u16> = names.iter().map(|name| self.find_partition(name)).collect();
         parts.sort_unstable();

@@ -97,7 +97,6 @@ impl Site {
         maker.finish_limits()
     }
 
-    /// A job as limits see it.
     fn limited_job(&self, job: &SiteJob<'_>, weights: Option<&BillingWeights>, rule: BillingSum) -> LimitedJob {
         let cpus_per_node = self.manifest.pools.get(usize::from(job.pool)).map_or(1.0, |pool| match pool.nodes {
             0 => 1.0,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// The version of the format of a site's folder.
 pub const SCHEMA: &str = "drystone/site/2";
 
-/// A file that was read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileRead {
     /// Its name, as it was given.
@@ -18,16 +17,13 @@ pub struct FileRead {
     pub rows: u64,
 }
 
-/// A rule that applied.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RuleCount {
-    /// Its short name.
     pub name: String,
     pub effect: RuleEffect,
     pub meaning: String,
     /// Rows of accounting that it applied to.
     pub rows: u64,
-    /// Jobs that it applied to.
     pub jobs: u64,
     /// Processors times seconds that these record.
     pub core_seconds: u64,
@@ -138,7 +134,6 @@ pub struct LogComment {
     pub line: String,
 }
 
-/// A named setting.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SiteSetting {
     pub name: String,
@@ -166,7 +161,6 @@ pub struct Manifest {
     /// Those that could not be used.
     pub bad_rows: u64,
     pub jobs: u64,
-    /// Distinct users.
     pub users: u64,
     pub window: MeasuredWindow,
     /// Seconds that jobs may run beyond their limit.
@@ -192,7 +186,6 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Takes over an account.
     pub(crate) fn count_rules(&mut self, tally: &RuleTally) {
         self.rules = tally.iter().map(RuleCount::from_entry).collect();
         self.bad_rows = tally.bad_rows();
@@ -220,7 +213,6 @@ impl Manifest {
 pub struct MeasuredWindow {
     /// Its beginning: jobs that run then are there already, jobs that wait are in the queue.
     pub from: i64,
-    /// Its end.
     pub until: i64,
     /// Evidence for both.
     pub evidence: String,
@@ -230,7 +222,6 @@ pub struct MeasuredWindow {
     pub running_at_start: u64,
     /// Jobs that wait at the beginning.
     pub queued_at_start: u64,
-    /// Jobs that run at the end.
     pub running_at_end: u64,
     /// Jobs that wait at the end.
     pub queued_at_end: u64,

@@ -14,7 +14,6 @@ const MOST_SIZES: u32 = 10_000;
 pub struct MoldableTable {
     /// Text of the table, with its header.
     pub table: String,
-    /// Number of jobs in it.
     pub jobs: usize,
     /// Number of jobs left out because their ranges are wider than 10,000 nodes.
     pub left_out: usize,

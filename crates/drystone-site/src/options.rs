@@ -5,28 +5,11 @@ use drystone::model::Setting;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-macro_rules! choices {
-    ($(#[$doc:meta])* $type:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $type { $($(#[$vdoc])* $variant,)+ }
-
-        impl $type {
-            /// Every choice.
-            pub const ALL: &'static [$type] = &[$($type::$variant,)+];
-
-            /// Its word.
-            pub fn name(self) -> &'static str {
-                match self { $($type::$variant => $text,)+ }
-            }
-        }
-    };
-}
-
-choices! {
+drystone::word_enum! {
     /// Arrival of a job.
-    Arrive {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Arrive {
         /// Time of eligibility: earlier waits are not the scheduler's doing.
         #[default]
         Eligible = "eligible",
@@ -34,9 +17,11 @@ choices! {
     }
 }
 
-choices! {
+drystone::word_enum! {
     /// Size of a job.
-    Size {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Size {
         /// Allocated size, of jobs that ran.
         #[default]
         Allocated = "allocated",
@@ -45,9 +30,11 @@ choices! {
     }
 }
 
-choices! {
+drystone::word_enum! {
     /// Units of pools and jobs.
-    Counting {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Counting {
         /// Of each pool what its jobs hold: whole nodes where nearly all work is of these, GPUs
         /// where nearly all jobs hold them, else processors, with the dominant share of each job.
         #[default]
@@ -62,9 +49,11 @@ choices! {
     }
 }
 
-choices! {
+drystone::word_enum! {
     /// Treatment of jobs that never ran.
-    Withdraw {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Withdraw {
         /// They wait, and leave when they left.
         #[default]
         Leave = "leave",
@@ -73,9 +62,11 @@ choices! {
     }
 }
 
-choices! {
+drystone::word_enum! {
     /// Treatment of arrays that run few tasks at once.
-    Throttle {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Throttle {
         /// The later tasks arrive when an earlier one has ended, where a row says so or starts and
         /// ends show it.
         #[default]
@@ -87,9 +78,11 @@ choices! {
     }
 }
 
-choices! {
+drystone::word_enum! {
     /// Treatment of the components of heterogeneous jobs.
-    Het {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Het {
         /// One job, where they share a pool.
         #[default]
         Join = "join",
@@ -98,9 +91,11 @@ choices! {
     }
 }
 
-choices! {
+drystone::word_enum! {
     /// Treatment of attempts that preemption ended.
-    Preempted {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Preempted {
         /// They and the last attempt are one job: another policy would not have preempted it.
         #[default]
         Merge = "merge",
@@ -109,9 +104,11 @@ choices! {
     }
 }
 
-choices! {
+drystone::word_enum! {
     /// Treatment of jobs that need more than their pool ever had.
-    Wide {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Wide {
         /// They are left out.
         #[default]
         Drop = "drop",
@@ -158,7 +155,6 @@ pub struct ImportOptions {
     pub partial: bool,
     /// Arrival of a job.
     pub arrive: Arrive,
-    /// Size of a job.
     pub size: Size,
     /// Units of pools and jobs.
     pub count: Counting,
@@ -174,7 +170,6 @@ pub struct ImportOptions {
     pub wide: Wide,
     /// Beginning of the window: a date or time of the site, or seconds since 1970.
     pub from: Option<String>,
-    /// Its end.
     pub until: Option<String>,
     /// Collection of the ranges of nodes that jobs ask for; `None` if they are not needed.
     pub node_ranges: Option<NodeRanges>,

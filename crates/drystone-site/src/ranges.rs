@@ -19,7 +19,6 @@ impl NodeRanges {
         }
     }
 
-    /// The range of a job.
     pub(crate) fn range_of(&self, id: u64) -> Option<(u32, u32)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied()
     }

@@ -52,7 +52,6 @@ macro_rules! rules {
             /// Every rule, in the order in which they apply.
             pub const ALL: &'static [ImportRule] = &[$(ImportRule::$variant,)*];
 
-            /// Its short name.
             pub fn name(self) -> &'static str {
                 match self { $(ImportRule::$variant => $name,)* }
             }
@@ -61,7 +60,6 @@ macro_rules! rules {
                 match self { $(ImportRule::$variant => RuleEffect::$effect,)* }
             }
 
-            /// Returns the meaning of the rule, in words.
             pub fn meaning(self) -> &'static str {
                 match self { $(ImportRule::$variant => $meaning,)* }
             }
@@ -182,7 +180,6 @@ const EXAMPLES: usize = 3;
 /// Longer texts are cut.
 const LONGEST: usize = 160;
 
-/// The account of all rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleTally {
     counts: Vec<Count>,
@@ -221,7 +218,6 @@ impl RuleTally {
         }
     }
 
-    /// Counts a job.
     pub(crate) fn count_job(&mut self, rule: ImportRule, core_seconds: u64, example: impl FnOnce() -> Example) {
         self.count_jobs(rule, 1, core_seconds, example);
     }

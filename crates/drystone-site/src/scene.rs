@@ -87,7 +87,6 @@ impl<'a> SiteScene<'a> {
         self.pools.iter().map(of).fold(0, u32::saturating_add)
     }
 
-    /// Its title in results.
     pub fn title(&self) -> String {
         let cluster = if self.site.manifest.cluster.is_empty() { "site" } else { &self.site.manifest.cluster };
         match self.pools[..] {
@@ -96,7 +95,6 @@ impl<'a> SiteScene<'a> {
         }
     }
 
-    /// Its header as a log.
     pub fn header(&self) -> SwfHeader {
         if let [ScenePool { pool, .. }] = self.pools[..] {
             return self.site.swf_header(pool, &self.numbering);

@@ -13,7 +13,6 @@ use std::borrow::Cow;
 pub const NO_WAITS: &str = "its accounting does not say when jobs were submitted, and their starts stand for that: no wait is known, none that is \
      simulated would hold, and nothing is claimed of either. Import the accounting with the times of submission (sacct --format=…,Submit,Eligible,…)";
 
-/// Storage of a site's jobs.
 pub(crate) enum SiteJobs {
     /// As they were imported.
     Imported(Box<Imported>),
@@ -31,7 +30,6 @@ pub(crate) struct Imported {
     pub(crate) swf: Vec<String>,
 }
 
-/// An imported site.
 pub struct Site {
     pub manifest: Manifest,
     pub nodes: Vec<NodeSummary>,
@@ -69,7 +67,6 @@ impl Site {
         }
     }
 
-    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -102,7 +99,6 @@ impl Site {
         job
     }
 
-    /// Numbers of the texts of a job.
     pub(crate) fn symbols_at(&self, at: usize) -> JobSymbols {
         match &self.jobs {
             SiteJobs::Imported(imported) => imported.symbols_at(at),
@@ -142,7 +138,6 @@ impl Site {
         crate::edge::parse_edge(text, option, zone.as_ref(), Some(self.manifest.window.until))
     }
 
-    /// The number of the pool of a name.
     pub fn find_pool(&self, name: &str) -> Option<u16> {
         self.manifest.pools.iter().position(|pool| pool.name == name).and_then(|at| u16::try_from(at).ok())
     }
@@ -154,7 +149,6 @@ impl Site {
 }
 
 impl Imported {
-    /// The row of a job.
     pub(crate) fn row_at(&self, at: usize) -> &AccountingRow {
         self.table.rows.get(self.jobs[at].row)
     }
@@ -196,7 +190,6 @@ impl Imported {
         }
     }
 
-    /// A job, all of whose texts are left empty.
     #[inline]
     pub(crate) fn without_texts(&self, at: usize) -> SiteJob<'_> {
         let job = &self.jobs[at];

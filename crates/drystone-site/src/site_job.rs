@@ -14,7 +14,6 @@ pub struct SiteJob<'a> {
     pub id: Option<u64>,
     /// The number of its array, or of the heterogeneous job that it is a part of.
     pub of: Option<u64>,
-    /// Its task in the array.
     pub task: Option<u32>,
     pub component: Option<u32>,
     /// Number of the attempt, from 1.
@@ -51,7 +50,6 @@ pub struct SiteJob<'a> {
     pub imputed_run: Option<u32>,
     /// Its limit in seconds, longer by what it was suspended.
     pub limit: u32,
-    /// Source of the limit.
     pub limit_from: LimitFrom,
     /// RecordState in the scheduler's word.
     pub state: Cow<'a, str>,
@@ -64,13 +62,11 @@ pub struct SiteJob<'a> {
     pub reason: Cow<'a, str>,
     /// Scheduler that started it.
     pub flags: Flags,
-    /// Processors.
     pub cpus: Option<u32>,
     pub nodes: Option<u32>,
     pub gpus: Option<u32>,
     /// Memory in kilobytes; `u64::MAX` is all of each node.
     pub memory_kb: Option<u64>,
-    /// Processors that it asked for.
     pub asked_cpus: Option<u32>,
     pub asked_nodes: Option<u32>,
     /// Its pool, by number.

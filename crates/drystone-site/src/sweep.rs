@@ -80,7 +80,6 @@ impl Crew {
         side_by_side(tasks)
     }
 
-    /// Returns true where `is` holds for any job.
     pub(crate) fn any_job(self, jobs: &[FoundJob], is: impl Fn(&FoundJob) -> bool + Sync) -> bool {
         self.map_parts(jobs, |jobs| jobs.iter().any(&is)).contains(&true)
     }

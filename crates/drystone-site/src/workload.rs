@@ -18,9 +18,7 @@ use drystone::model::{
 
 #[derive(Clone, Debug)]
 pub struct PoolWorkload {
-    /// The pool's name.
     pub name: String,
-    /// Its number.
     pub pool: u16,
     /// Its jobs, in circumstances.
     pub workload: Workload,
@@ -28,7 +26,6 @@ pub struct PoolWorkload {
     pub outages: Outages,
     /// For each job of the workload its place among the jobs of the site.
     pub places: Vec<u32>,
-    /// Processors of one unit.
     pub cpus_per_unit: f64,
 }
 
@@ -273,7 +270,6 @@ impl Site {
     }
 }
 
-/// Returns the processors shifted by this number.
 fn shift_processors(set: &ProcSet, by: u32) -> ProcSet {
     let ranges: Vec<ProcSet> =
         set.ranges().iter().map(|range| ProcSet::from_range(range.start + by..range.end + by)).collect();

@@ -20,7 +20,6 @@ use drystone::model::{Outages, Setting, Span, Time, Workload};
 use drystone_whatif::{ChangeList, Premises};
 use std::path::{Path, PathBuf};
 
-/// A workload as it is simulated.
 #[derive(Clone, Debug)]
 pub struct SweepCase {
     /// The workload's name in the study; with the transformations it tells cases apart.
@@ -152,7 +151,6 @@ pub(crate) fn list_cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<
     Ok(cases)
 }
 
-/// Changes, failures and checkpoints of a case.
 type CaseHappening<'a> = (Option<&'a ChangeList>, Option<&'a NodeFailures>, Option<&'a Checkpoints>);
 
 impl WorkloadEntry {
@@ -377,7 +375,9 @@ fn change_workload(
     let wrong = |problem: String| study.error_at(entry.changes_at.clone(), problem);
     let premises = Premises::of_log(workload.clone(), files.outages.list().to_vec(), 1.0);
     let log_end = workload.submit_range().map_or(Time(0), |(_, last)| last);
-    let clock = |text: &str| drystone_whatif::parse_moment(&workload.provenance, log_end, text);
+    let clock = |text: &str| {
+        drystone_whatif::parse_moment(&workload.provenance, log_end, text).map_err(|error| error.to_string())
+    };
     let change_result =
         drystone_whatif::apply_changes(&premises, change, &clock, RESAMPLED).map_err(|e| wrong(e.to_string()))?;
     let outages = change_result.premises.pools.into_iter().flat_map(|pool| pool.outages).collect();

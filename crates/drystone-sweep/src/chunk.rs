@@ -24,16 +24,23 @@ impl fmt::Display for SweepChunk {
     }
 }
 
-impl FromStr for SweepChunk {
-    type Err = String;
+/// A text that is no chunk.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{text}` is no chunk; expected K/N with 1 <= K <= N, e.g. 3/16")]
+pub struct ChunkError {
+    pub text: String,
+}
 
-    fn from_str(text: &str) -> Result<SweepChunk, String> {
+impl FromStr for SweepChunk {
+    type Err = ChunkError;
+
+    fn from_str(text: &str) -> Result<SweepChunk, ChunkError> {
         let parse_chunk = || {
             let (k, n) = text.split_once('/')?;
             let chunk = SweepChunk { k: k.trim().parse().ok()?, n: n.trim().parse().ok()? };
             (1 <= chunk.k && chunk.k <= chunk.n).then_some(chunk)
         };
-        parse_chunk().ok_or_else(|| format!("`{text}` is no chunk; expected K/N with 1 <= K <= N, e.g. 3/16"))
+        parse_chunk().ok_or_else(|| ChunkError { text: text.to_string() })
     }
 }
 

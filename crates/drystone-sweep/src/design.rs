@@ -1,17 +1,14 @@
 //! Choice of the points of a parameter space: all of a grid, or a sample of it.
 
+use drystone::statistics::round_significant;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt;
 
-/// A value of a parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DesignLevel {
-    /// A whole number.
     Int(i64),
-    /// A number.
     Real(f64),
-    /// A word.
     Text(String),
     /// Yes or no.
     Bool(bool),
@@ -43,7 +40,6 @@ impl DesignLevel {
     }
 }
 
-/// The values that a parameter can take.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Range {
     /// These.
@@ -79,7 +75,7 @@ impl Range {
 /// Six significant digits: enough for any parameter, few enough to be read, and the same on every
 /// platform.
 fn round_value(value: f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(value)
+    round_significant(value, 6)
 }
 
 /// Method of choosing points.

@@ -6,7 +6,6 @@ use crate::simulate::{SimulationValues, simulate_place};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Outcome of the simulation at a place of a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlanOutcome {
     /// The simulation's place in the plan.

@@ -52,7 +52,7 @@ mod vigil;
 pub use calibrate::{CostCalibration, calibrate_costs};
 pub use carry_out::{WorkSummary, carry_out, carry_out_except};
 pub use case::SweepCase;
-pub use chunk::SweepChunk;
+pub use chunk::{ChunkError, SweepChunk};
 pub use design::DesignLevel;
 pub use drystone::fingerprint::compute_fingerprint;
 pub use error::{Cancelled, SweepError};

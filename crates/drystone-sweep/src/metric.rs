@@ -13,10 +13,8 @@ use std::sync::Arc;
 /// number, in ascending order.
 pub type WeekSums = Vec<(i64, PeriodSum)>;
 
-/// Metric of a sweep.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SweepMetric {
-    /// A metric of the catalogue.
     Known(Metric),
     /// A metric of the calling program, which a study file cannot name.
     Own(OwnMetric),
@@ -53,7 +51,6 @@ pub trait JobMeasurer: Send + Sync + fmt::Debug {
 }
 
 impl SweepMetric {
-    /// Returns the metric of the catalogue.
     pub fn catalogue_metric(&self) -> Option<Metric> {
         match self {
             SweepMetric::Known(metric) => Some(*metric),
@@ -74,12 +71,10 @@ impl SweepMetric {
         }
     }
 
-    /// Returns the direction of better values.
     pub fn better_direction(&self) -> Better {
         self.catalogue_metric().map_or(Better::Less, Metric::better_direction)
     }
 
-    /// Returns the unit.
     pub fn unit(&self) -> MetricUnit {
         self.catalogue_metric().map_or(MetricUnit::Ratio, Metric::unit)
     }
@@ -104,11 +99,9 @@ pub(crate) struct OwnMeasures {
     measurer: Arc<dyn JobMeasurer>,
 }
 
-/// Value and sums per week of a metric.
 type MeasuredMean = (Option<f64>, WeekSums);
 
 impl OwnMeasures {
-    /// The measurer of so many metrics.
     pub(crate) fn new(count: usize, measurer: Arc<dyn JobMeasurer>) -> OwnMeasures {
         OwnMeasures { count, measurer }
     }

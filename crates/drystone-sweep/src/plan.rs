@@ -33,7 +33,6 @@ pub struct SweepPlan {
     pub cases: Vec<SweepCase>,
     /// Every point of every policy with every workload, point by point.
     pub configurations: Vec<Configuration>,
-    /// Simulations to run.
     pub simulations: Vec<PlannedSimulation>,
     /// Fingerprint of all of this but names of files and metrics of the calling program: studies
     /// with equal plans have equal results.
@@ -199,7 +198,6 @@ impl SweepPlan {
         places.iter().map(|&place| self.case_of(place).workload.len() as u64).sum()
     }
 
-    /// The workload of the simulation at a place.
     pub fn case_of(&self, place: usize) -> &SweepCase {
         &self.cases[self.simulations[place].case]
     }

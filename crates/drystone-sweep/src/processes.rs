@@ -10,7 +10,6 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Interval at which processes are checked.
 const LOOK: Duration = Duration::from_millis(20);
 /// Grace period of a process after a stop signal; its store is complete at every instant.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -44,7 +43,6 @@ struct Worker {
 }
 
 impl Worker {
-    /// Returns whether the process is still at work.
     fn is_working(&mut self) -> bool {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().transpose();
@@ -52,12 +50,10 @@ impl Worker {
         self.ended.is_none()
     }
 
-    /// Tells it to stop.
     fn ask_to_stop(&mut self) {
         drop(self.child.stdin.take());
     }
 
-    /// Ends it.
     fn kill_process(&mut self) {
         if self.is_working() {
             self.ended = Some(self.child.kill().and_then(|()| self.child.wait()));
@@ -195,7 +191,6 @@ fn store_name(chunk: SweepChunk) -> String {
     format!("chunk-{}-of-{}.db", chunk.k, chunk.n)
 }
 
-/// The chunk whose store has this name.
 fn chunk_of(name: &str) -> Option<SweepChunk> {
     let chunk: SweepChunk = name.strip_prefix("chunk-")?.strip_suffix(".db")?.replace("-of-", "/").parse().ok()?;
     (store_name(chunk) == name).then_some(chunk)

@@ -31,7 +31,6 @@ pub struct SweepStudy {
     pub file: PathBuf,
     pub text: String,
     pub name: String,
-    /// Metrics to measure.
     pub metrics: Vec<Metric>,
     pub(crate) store: Option<PathBuf>,
     pub(crate) workloads: Vec<WorkloadEntry>,
@@ -80,7 +79,6 @@ pub(crate) struct WorkloadEntry {
     pub(crate) checkpoints_at: Bytes<usize>,
     /// Sizes of jobs, and power.
     pub(crate) shape: ShapeEntry,
-    /// Position of its `file`.
     pub(crate) file_at: Bytes<usize>,
 }
 
@@ -96,7 +94,6 @@ pub(crate) struct SubmitSlice {
 /// A file that a study names, and where it does.
 pub(crate) type FileEntry = Spanned<PathBuf>;
 
-/// Origin of a workload.
 #[derive(Clone, Debug)]
 pub(crate) enum WorkloadSource {
     Log(PathBuf),

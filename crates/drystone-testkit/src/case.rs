@@ -104,7 +104,6 @@ impl Default for CaseLimits {
 pub const YEAR: i64 = 365 * 86_400;
 
 impl PolicyCase {
-    /// Returns the case of its first jobs.
     #[must_use]
     pub(crate) fn take_first(&self, jobs: usize) -> PolicyCase {
         let jobs = jobs.min(self.rows.len());

@@ -7,7 +7,7 @@ use crate::sentence::{
 };
 use crate::subject::{Guarantee, Subject};
 use crate::watch::{FullObserver, WatchedFate};
-use drystone::engine::{Scheduler, Simulation, Unfit, WorkloadReplay};
+use drystone::engine::{EventSource, Scheduler, Simulation, Unfit, WorkloadReplay};
 use drystone::model::{NodeFill, Time, Workload};
 use drystone::policy::{
     Actions, PassRule, Policy, PolicyEvent, PolicySpec, Requirement, Snapshot, SnapshotError, View,
@@ -50,7 +50,6 @@ fn check_all(subject: &Subject, case: &PolicyCase) -> Result<(), String> {
     places_on_nodes(subject, case, &whole)
 }
 
-/// Returns the failure of a guarantee.
 fn describe_breach(guarantee: &Guarantee, problem: &str) -> String {
     format!("it guarantees that {guarantee}: {problem}")
 }
@@ -288,9 +287,20 @@ fn check_resumption(
         let source = WorkloadReplay::with_cancellations(workload, &cancellations);
         Simulation::new(workload.machine(), (subject.make)(), source)
     };
-    let mut watch = FullObserver::new(case.rows.iter().map(|r| r.procs).collect());
+    resume_after(case.stop, new, workload, whole)
+}
+
+/// Stops a simulation after this many steps, saves it and loads it into another, which has to go on
+/// as the whole one did.
+pub(crate) fn resume_after<S: EventSource>(
+    stop: usize,
+    new: impl Fn() -> Simulation<S>,
+    workload: &Workload,
+    whole: &FullObserver,
+) -> Result<(), String> {
+    let mut watch = FullObserver::new(workload.jobs().iter().map(|job| job.procs).collect());
     let mut first = new();
-    for _ in 0..case.stop {
+    for _ in 0..stop {
         if !first.step(&mut watch).map_err(|e| e.to_string())? {
             break;
         }
@@ -300,11 +310,11 @@ fn check_resumption(
     let mut second = new();
     second.load(&saved_state).map_err(|e| format!("the saved state does not load: {e}"))?;
     if second.save().map_err(|e| e.to_string())? != saved_state {
-        return Err(format!("after step {} the state saves otherwise than it was loaded", case.stop));
+        return Err(format!("after step {stop} the state saves otherwise than it was loaded"));
     }
-    second.run(&mut watch).map_err(|e| format!("resumed after step {}: {e}", case.stop))?;
+    second.run(&mut watch).map_err(|e| format!("resumed after step {stop}: {e}"))?;
     if let Some(different) = describe_difference(&whole.trace, &watch.trace) {
-        return Err(format!("resumed after step {} it goes on otherwise: {different}", case.stop));
+        return Err(format!("resumed after step {stop} it goes on otherwise: {different}"));
     }
     Ok(())
 }

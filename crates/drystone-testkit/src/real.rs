@@ -2,10 +2,8 @@
 //! holds some back?
 
 use crate::case::PolicyCase;
-use crate::check::catch_panics;
-use crate::sentence::{
-    describe_broken_promise, describe_difference, describe_fates, describe_other_run, describe_violations,
-};
+use crate::check::{catch_panics, resume_after};
+use crate::sentence::{describe_broken_promise, describe_fates, describe_other_run, describe_violations};
 use crate::subject::{Guarantee, Subject};
 use crate::watch::{FullObserver, WatchedFate};
 use drystone::engine::{Happenings, Scheduler, Simulation, SimulationError};
@@ -292,24 +290,7 @@ fn check_resumption(
         let source = Happenings::new(workload, outages, case.world.feedback);
         Simulation::new(workload.machine(), (subject.make)(), source)
     };
-    let mut watch = FullObserver::new(workload.jobs().iter().map(|job| job.procs).collect());
-    let mut first = new();
-    for _ in 0..case.stop {
-        if !first.step(&mut watch).map_err(|e| e.to_string())? {
-            break;
-        }
-    }
-    let saved_state = first.save().map_err(|e| format!("does not save: {e}"))?;
-    let mut second = new();
-    second.load(&saved_state).map_err(|e| format!("the saved state does not load: {e}"))?;
-    if second.save().map_err(|e| e.to_string())? != saved_state {
-        return Err(format!("after step {} the state saves otherwise than it was loaded", case.stop));
-    }
-    second.run(&mut watch).map_err(|e| format!("resumed after step {}: {e}", case.stop))?;
-    if let Some(different) = describe_difference(&whole.trace, &watch.trace) {
-        return Err(format!("resumed after step {} it goes on otherwise: {different}", case.stop));
-    }
-    Ok(())
+    resume_after(case.stop, new, workload, whole)
 }
 
 /// This many instants of a case are cut at.

@@ -70,7 +70,6 @@ pub(crate) fn describe_violations(wrong: &[NaiveViolation], number: &dyn Fn(usiz
     wrong.iter().map(|violation| violation.describe_violation(number)).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns what a call says.
 pub(crate) fn describe_call(&(at, kind, job, first, second): &TracedCall) -> String {
     let job = format!("job {}", u64::from(job) + 1);
     let description = match kind {

@@ -4,6 +4,7 @@ use super::change::{ChangeList, SiteChange};
 use super::change_values::Longer;
 use super::premises::Premises;
 use drystone::model::Span;
+use drystone::statistics::nearest_rank_quantile;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -44,8 +45,8 @@ fn partition_candidates(premises: &Premises) -> Vec<SiteChange> {
     let mut candidates = Vec::new();
     for (of, _, mut limits) in named_partitions.into_iter().take(MOST) {
         limits.sort_unstable();
-        let last = ((limits.len() as f64 * (1.0 - FEW)).ceil() as usize).clamp(1, limits.len()) - 1;
-        let below = LIMITS.iter().map(|hours| hours * 3_600).rev().filter(|&most| most < limits[last]);
+        let in_use = nearest_rank_quantile(&limits, 1.0 - FEW).unwrap_or(0);
+        let below = LIMITS.iter().map(|hours| hours * 3_600).rev().filter(|&most| most < in_use);
         candidates.extend(below.take(2).map(|most| SiteChange::LimitMax {
             of: of.clone(),
             most: Span(most),

@@ -27,7 +27,6 @@ impl ConfText {
         ConfText { lines: lines.filter(|line| !line.is_empty()).collect() }
     }
 
-    /// The configuration that it says.
     pub(super) fn parse_conf(&self) -> Result<SlurmConf, String> {
         SlurmConf::parse(&self.render_text(), "slurm.conf").map_err(|error| error.to_string())
     }
@@ -242,7 +241,6 @@ impl ConfText {
         line
     }
 
-    /// The line of a node.
     fn line_of(&self, name: &str) -> Option<usize> {
         self.lines.iter().position(|line| {
             let list = ConfText::get(line, "NodeName").filter(|list| !is_same_key(list, "DEFAULT"));

@@ -18,7 +18,6 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Fewer jobs of a user that have ended tell nothing of the next.
 const LEAST_PAST: usize = 5;
 
-/// Returns a test that a job is in the partition that a change is about.
 fn partition_filter(
     applied: &Applied,
     change: &SiteChange,

@@ -35,7 +35,7 @@ pub use change::{ChangeList, SiteChange, change_words};
 pub use change_values::{
     ArrivalChange, Border, Bordered, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount, SupplyAmount,
 };
-pub use moment::parse_moment;
+pub use moment::{MomentError, parse_moment};
 pub use paired::{ClassChange, PairedChange, PairedWait, compare_waits};
 pub use periods::{LEAST, PeriodLength, Periods, draw_halves};
 pub use premises::{ApplyError, LimitRules, PartitionPremises, PoolPremises, Premises};

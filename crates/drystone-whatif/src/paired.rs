@@ -32,7 +32,6 @@ pub struct PairedChange {
     pub interval: Option<(f64, f64)>,
     /// after / before − 1; `None` where nothing waited before.
     pub change: Option<f64>,
-    /// Its interval.
     pub change_interval: Option<(f64, f64)>,
     /// Probability of a difference as large where there is none.
     pub p: Option<f64>,
@@ -110,7 +109,7 @@ pub fn compare_waits<'a>(
         count += 1;
     }
     let mut evidence = MeanDifference::compare_sums(old, new);
-    if periods.period_length() == PeriodLength::Day && evidence.estimate.is_ok() {
+    if periods.length == PeriodLength::Day && evidence.estimate.is_ok() {
         evidence.estimate = Err(NoEstimate::TooFew);
     }
     let divisor = (count as f64).max(1.0);
@@ -126,7 +125,7 @@ pub fn compare_waits<'a>(
         p: evidence.p_value(),
         signs: evidence.signs,
         verdict: match evidence.judge_difference(evidence.p_value(), confidence, 1) {
-            DifferenceVerdict::Shorter | DifferenceVerdict::Longer if periods.period_length() == PeriodLength::Day => {
+            DifferenceVerdict::Shorter | DifferenceVerdict::Longer if periods.length == PeriodLength::Day => {
                 DifferenceVerdict::TooFew
             }
             verdict => verdict,

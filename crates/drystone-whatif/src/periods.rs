@@ -11,13 +11,15 @@ pub const LEAST: usize = 4;
 /// empty machine.
 const EDGES: usize = 8;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PeriodLength {
-    /// Seven days from the first submit that counts on, and so on.
-    Week,
-    /// A day: where there are too few weeks.
-    Day,
+drystone::word_enum! {
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum PeriodLength {
+        /// Seven days from the first submit that counts on, and so on.
+        Week = "week",
+        /// A day: where there are too few weeks.
+        Day = "day",
+    }
 }
 
 impl PeriodLength {
@@ -27,13 +29,6 @@ impl PeriodLength {
             PeriodLength::Day => Span::DAY,
         }
     }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            PeriodLength::Week => "week",
-            PeriodLength::Day => "day",
-        }
-    }
 }
 
 /// The periods of a log, by submit.
@@ -41,7 +36,7 @@ impl PeriodLength {
 pub struct Periods {
     origin: Time,
     last: Time,
-    length: PeriodLength,
+    pub length: PeriodLength,
     /// Number of periods.
     all: usize,
     /// Those that count, of all from 0 on.
@@ -84,13 +79,8 @@ impl Periods {
         (self.length == PeriodLength::Week && blocks >= LEAST_UNITS).then_some(EstimateBasis::Blocks { blocks, units })
     }
 
-    /// Returns the number of periods.
     pub fn period_count(&self) -> usize {
         self.counted.len()
-    }
-
-    pub fn period_length(&self) -> PeriodLength {
-        self.length
     }
 
     /// Returns whether the first and the last were left out.
@@ -135,10 +125,7 @@ mod tests {
     #[test]
     fn weeks_where_there_are_enough_and_days_elsewhere() {
         let long = Periods::from_submits((Time(0), Time(100 * DAY)), true);
-        assert_eq!(
-            (long.period_length(), long.period_count(), long.leaves_out_edges()),
-            (PeriodLength::Week, 13, true)
-        );
+        assert_eq!((long.length, long.period_count(), long.leaves_out_edges()), (PeriodLength::Week, 13, true));
         assert_eq!(
             (long.find_period(Time(0)), long.find_period(Time(7 * DAY)), long.find_period(Time(99 * DAY))),
             (None, Some(0), None)
@@ -152,12 +139,12 @@ mod tests {
         assert_eq!((warm.period_count(), warm.find_period(Time(5)), warm.find_period(Time(4))), (15, Some(0), None));
         let four = Periods::from_submits((Time(0), Time(30 * DAY)), true);
         assert_eq!(
-            (four.period_length(), four.period_count(), four.leaves_out_edges()),
+            (four.length, four.period_count(), four.leaves_out_edges()),
             (PeriodLength::Week, 4, false),
             "two days join"
         );
         let short = Periods::from_submits((Time(0), Time(11 * DAY)), false);
-        assert_eq!((short.period_length(), short.period_count()), (PeriodLength::Day, 12));
+        assert_eq!((short.length, short.period_count()), (PeriodLength::Day, 12));
         assert_eq!(Periods::from_submits((Time(7), Time(7)), true).period_count(), 1);
     }
 

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A partition of a pool.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartitionPremises {
     /// Its name; empty for jobs of no partition.
@@ -42,7 +41,6 @@ impl PoolPremises {
         (f64::from(self.procs) / self.per_node.max(1.0)).round() as u32
     }
 
-    /// The number of a partition in the workload.
     pub(super) fn partition_number(&self, name: &str) -> Option<i32> {
         self.partitions.iter().find(|partition| partition.name == name).map(|partition| partition.number)
     }
@@ -85,7 +83,6 @@ impl LimitRules {
         LimitRules(Arc::new(rule))
     }
 
-    /// The limits of the jobs of these premises.
     pub(super) fn job_limits(&self, premises: &Premises, origin: &[Option<u32>]) -> JobLimits {
         (self.0)(premises, origin)
     }
@@ -129,7 +126,6 @@ impl Premises {
         }
     }
 
-    /// The pool that a job runs in.
     pub(super) fn pool_of(&self, job: &Job) -> usize {
         if self.pools.len() == 1 {
             return 0;
@@ -175,7 +171,6 @@ impl Premises {
         }
     }
 
-    /// The error of a partition or pool that is none.
     pub(super) fn unknown_place(&self, change: &SiteChange, what: &str, name: &str) -> ApplyError {
         let mut known_names: Vec<&str> =
             self.pools.iter().flat_map(|pool| &pool.partitions).map(|p| p.name.as_str()).collect();
@@ -202,7 +197,6 @@ impl ApplyError {
         ApplyError { change: change.to_string(), problem: problem.into() }
     }
 
-    /// A name that is none of the known ones.
     pub(super) fn unknown_name(change: &SiteChange, what: &str, name: &str, known: &[&str]) -> ApplyError {
         let listed_names: Vec<&str> = known.iter().take(12).copied().collect();
         let more = known.len().saturating_sub(listed_names.len());

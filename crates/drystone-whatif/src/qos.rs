@@ -41,7 +41,6 @@ fn read_limits(limits: &[(String, String)], name: &str) -> Result<Qos, String> {
     accounts.qos.into_iter().next().ok_or_else(|| "no QOS".to_string())
 }
 
-/// Sets limits of an account.
 pub(super) fn set_account(own: &mut AccountLimits, limits: &[(String, String)]) -> Result<(), String> {
     let new = read_limits(limits, "change")?.limits;
     for (key, value) in limits {

@@ -40,7 +40,6 @@ impl<'a> Scan<'a> {
         self.at
     }
 
-    /// The error of a problem at a place.
     pub(super) fn error_at(&self, at: usize, problem: impl Into<String>) -> SiteChangeError {
         SiteChangeError { text: self.text.to_string(), at, problem: problem.into() }
     }
@@ -134,7 +133,6 @@ impl<'a> Scan<'a> {
         is_match
     }
 
-    /// Nothing more is there.
     pub(super) fn expect_end(&mut self, expected: &str) -> Result<(), SiteChangeError> {
         match self.is_done() {
             true => Ok(()),

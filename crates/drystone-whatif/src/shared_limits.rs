@@ -44,7 +44,6 @@ impl PeopleNames {
     }
 }
 
-/// Limits a QOS.
 pub(super) fn limit_qos(
     applied: &mut Applied,
     change: &SiteChange,
@@ -186,7 +185,6 @@ fn enforce_limits(applied: &mut Applied, change: &SiteChange, mut accounts: Acco
     Ok(())
 }
 
-/// The number of a QOS among the names of a pool.
 fn qos_number(pool: &PoolPremises, name: &str) -> Option<i32> {
     let line = |line: &str| {
         let mut fields = line.splitn(3, ',');

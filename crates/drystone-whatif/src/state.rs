@@ -30,7 +30,6 @@ pub struct Applied {
     pub split: u64,
     /// Jobs that were added.
     pub added: u64,
-    /// Jobs that were left out.
     pub left: LeftOutJobs,
     /// Those of them that could never run, so that their submission would be refused.
     pub refused: u64,
@@ -254,7 +253,6 @@ fn describe_refused(left: &LeftOutJobs, first: &[String]) -> String {
     )
 }
 
-/// Nodes times hours of a run.
 pub(super) fn node_hours(premises: &Premises, job: &Job, run: Span) -> f64 {
     premises.nodes_of(job) * run.as_f64() / 3_600.0
 }

@@ -13,36 +13,23 @@ use drystone_core::parts::Profile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A way to answer a question about a job that has waited for some time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepeatedMethod {
-    /// The start in a conservative plan made of time limits.
-    Plan,
-    /// Futures, not calibrated.
-    Raw,
-    /// Calibrated by answers at arrival.
-    Arrivals,
-    /// Calibrated by answers to jobs that had waited for some time: the answer.
-    Calibrated,
+drystone_core::word_enum! {
+    /// A way to answer a question about a job that has waited for some time.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RepeatedMethod {
+        /// The start in a conservative plan made of time limits.
+        Plan = "plan",
+        /// Futures, not calibrated.
+        Raw = "raw",
+        /// Calibrated by answers at arrival.
+        Arrivals = "at arrival",
+        /// Calibrated by answers to jobs that had waited for some time: the answer.
+        Calibrated = "calibrated",
+    }
 }
 
 impl RepeatedMethod {
-    /// All, the answer last.
-    pub const ALL: [RepeatedMethod; 4] =
-        [RepeatedMethod::Plan, RepeatedMethod::Raw, RepeatedMethod::Arrivals, RepeatedMethod::Calibrated];
-
-    /// Its name in tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RepeatedMethod::Plan => "plan",
-            RepeatedMethod::Raw => "raw",
-            RepeatedMethod::Arrivals => "at arrival",
-            RepeatedMethod::Calibrated => "calibrated",
-        }
-    }
-
     /// Returns whether the answer is one number, not a distribution.
     #[must_use]
     pub fn is_point(self) -> bool {

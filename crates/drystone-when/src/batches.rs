@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, VecDeque};
 /// User and limit of the jobs of a batch.
 pub(crate) type BatchKey = (i32, i64);
 
-/// Batches of all users.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Batches {
     open: BTreeMap<BatchKey, Batch>,

@@ -6,7 +6,6 @@ use drystone_core::model::{Job, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A job that has arrived.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PastArrival {
     pub(crate) name: u64,
@@ -21,7 +20,6 @@ pub(crate) struct PastArrival {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Days {
     jobs: VecDeque<PastArrival>,
-    /// Number of forgotten ones.
     forgotten: u64,
     places: BTreeMap<u64, u64>,
     /// Arrival time of the very first one.
@@ -100,7 +98,6 @@ pub(crate) struct DayPlan {
 }
 
 impl DayPlan {
-    /// A future without arrivals.
     pub(crate) fn without_arrivals(now: Time) -> DayPlan {
         DayPlan { now, monday: 0, alike: [Vec::new(), Vec::new()] }
     }

@@ -39,12 +39,10 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    /// Those of a seed and a question.
     pub(crate) fn new(seed: u64, question: u64) -> Draws {
         Draws { key: mix_bits(mix_bits(seed ^ 0x9e37_79b9_7f4a_7c15).wrapping_add(question)) }
     }
 
-    /// Those of one sample.
     pub(crate) fn for_sample(self, sample: u32) -> Draws {
         Draws { key: mix_bits(self.key ^ (u64::from(sample) + 1).wrapping_mul(0xd134_2543_de82_ef95)) }
     }
@@ -55,7 +53,6 @@ impl Draws {
         self.draw_named(Named::new(purpose, name))
     }
 
-    /// The number with this name.
     #[inline]
     pub(crate) fn draw_named(self, name: Named) -> f64 {
         let bits = mix_bits(self.key ^ name.0);

@@ -78,7 +78,6 @@ struct EasyFacts {
     run: Option<i64>,
 }
 
-/// A machine with its queue, from the present on.
 #[derive(Debug, Default)]
 pub(crate) struct EasyMachine {
     now: i64,

@@ -17,6 +17,7 @@ use drystone_core::model::{Job, JobId, Span, Time};
 use drystone_core::parts::Profile;
 use drystone_core::policy::{Phase, PolicySpec};
 use drystone_core::snapshot::{Snapshot, SnapshotError};
+use drystone_core::statistics::upper_median;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -65,7 +66,6 @@ pub struct Forecaster {
 /// Starts of jobs that have not ended, as are kept before the older half is dropped.
 const MOST_BEGUN: usize = 200_000;
 
-/// All that a forecaster has learned.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct ForecasterMemory {
     runs: Runs,
@@ -206,7 +206,6 @@ impl Forecaster {
         self.spent
     }
 
-    /// A fresh scheduler of its policy.
     pub(crate) fn fresh_scheduler(&self) -> Scheduler {
         (self.fresh)()
     }
@@ -258,7 +257,6 @@ impl Forecaster {
         corrected_answers
     }
 
-    /// Statistics of the past for these jobs, which wait.
     pub(crate) fn past_statistics(
         &mut self,
         session: &Session,
@@ -692,6 +690,5 @@ impl Forecaster {
 }
 
 fn median_time(mut times: Vec<Time>) -> Time {
-    let middle = times.len() / 2;
-    if times.is_empty() { Time::MIN } else { *times.select_nth_unstable(middle).1 }
+    upper_median(&mut times).unwrap_or(Time::MIN)
 }

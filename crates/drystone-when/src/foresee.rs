@@ -70,51 +70,28 @@ impl Default for ForeseeOptions<'_> {
     }
 }
 
-/// The state in which a question was asked.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QuestionState {
-    /// The job heads the queue.
-    Head,
-    /// It waits behind ten others or more of its user and limit.
-    Batch,
-    /// It was to start within 10 minutes, as likely as not.
-    Soon,
-    /// Within two hours.
-    Hours,
-    /// Within a day.
-    Later,
-    /// In a day or more.
-    Days,
+drystone_core::word_enum! {
+    /// The state in which a question was asked.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum QuestionState {
+        /// The job heads the queue.
+        Head = "head of the queue",
+        /// It waits behind ten others or more of its user and limit.
+        Batch = "in a batch of 10 or more",
+        /// It was to start within 10 minutes, as likely as not.
+        Soon = "median below 10 min",
+        /// Within two hours.
+        Hours = "median below 2 h",
+        /// Within a day.
+        Later = "median below a day",
+        /// In a day or more.
+        Days = "median of a day or more",
+    }
 }
 
 /// Jobs of one user and limit that make a batch of the next one.
 const BATCH: usize = 10;
-
-impl QuestionState {
-    /// All, in order.
-    pub const ALL: [QuestionState; 6] = [
-        QuestionState::Head,
-        QuestionState::Batch,
-        QuestionState::Soon,
-        QuestionState::Hours,
-        QuestionState::Later,
-        QuestionState::Days,
-    ];
-
-    /// For people.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            QuestionState::Head => "head of the queue",
-            QuestionState::Batch => "in a batch of 10 or more",
-            QuestionState::Soon => "median below 10 min",
-            QuestionState::Hours => "median below 2 h",
-            QuestionState::Later => "median below a day",
-            QuestionState::Days => "median of a day or more",
-        }
-    }
-}
 
 /// One method's scores.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -81,7 +81,6 @@ impl<'a> GateKeeper<'a> {
         keeper
     }
 
-    /// Returns whether a job has a gate.
     fn has_gate(&self, job: JobId) -> bool {
         let StartGates { eligible, after, .. } = self.gates;
         eligible.contains_key(&job) || after.contains_key(&job) || self.limits.set_of(job).is_some()

@@ -15,7 +15,6 @@ use drystone_core::snapshot::SnapshotError;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-/// Futures that are wanted.
 pub(crate) struct Wanted<'a> {
     /// Question that names the draws.
     pub(crate) question: u64,
@@ -285,7 +284,6 @@ fn simulate_until<S: EventSource>(
     (simulation.into_session(), simulation_error.map_or(Ok(()), Err))
 }
 
-/// Notes when the targets start.
 struct TargetObserver<'a> {
     /// Ascending.
     targets: &'a [JobId],

@@ -2,71 +2,40 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A way to answer.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum AnswerMethod {
-    /// The start in a conservative plan made of time limits: one number, as `squeue --start`.
-    Plan,
-    /// The policy simulated as if every job ran as long as its limit: one number.
-    Limits,
-    /// The answer if every job ran as long as its user's last two: one number.
-    LastTwo,
-    /// [`AnswerMethod::Plan`], with the errors of earlier answers as a distribution.
-    PlanErrors,
-    /// [`AnswerMethod::LastTwo`], with the errors of earlier answers as a distribution.
-    LastTwoErrors,
-    /// Waits of jobs of the same size and limit since the last change.
-    Waits,
-    /// Outcomes of the most similar states.
-    Neighbours,
-    /// Futures without arrivals, not calibrated.
-    Closed,
-    /// Futures with arrivals, not calibrated.
-    Raw,
-    /// [`AnswerMethod::Raw`] with each quantile moved by a regression on all other answers and on
-    /// the state.
-    Regression,
-    /// Futures with arrivals, mixed with what the past alone says where that has done well, and
-    /// calibrated: the answer.
-    Calibrated,
+drystone_core::word_enum! {
+    /// A way to answer.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[non_exhaustive]
+    pub enum AnswerMethod {
+        /// The start in a conservative plan made of time limits: one number, as `squeue --start`.
+        Plan = "plan",
+        /// The policy simulated as if every job ran as long as its limit: one number.
+        Limits = "limits",
+        /// The answer if every job ran as long as its user's last two: one number.
+        LastTwo = "last-two",
+        /// [`AnswerMethod::Plan`], with the errors of earlier answers as a distribution.
+        PlanErrors = "plan-errors",
+        /// [`AnswerMethod::LastTwo`], with the errors of earlier answers as a distribution.
+        LastTwoErrors = "last-two-errors",
+        /// Waits of jobs of the same size and limit since the last change.
+        Waits = "waits",
+        /// Outcomes of the most similar states.
+        Neighbours = "neighbours",
+        /// Futures without arrivals, not calibrated.
+        Closed = "closed",
+        /// Futures with arrivals, not calibrated.
+        Raw = "raw",
+        /// [`AnswerMethod::Raw`] with each quantile moved by a regression on all other answers and
+        /// on the state.
+        Regression = "regression",
+        /// Futures with arrivals, mixed with what the past alone says where that has done well, and
+        /// calibrated: the answer.
+        Calibrated = "calibrated",
+    }
 }
 
 impl AnswerMethod {
-    /// All, the answer last.
-    pub const ALL: [AnswerMethod; 11] = [
-        AnswerMethod::Plan,
-        AnswerMethod::Limits,
-        AnswerMethod::LastTwo,
-        AnswerMethod::PlanErrors,
-        AnswerMethod::LastTwoErrors,
-        AnswerMethod::Waits,
-        AnswerMethod::Neighbours,
-        AnswerMethod::Closed,
-        AnswerMethod::Raw,
-        AnswerMethod::Regression,
-        AnswerMethod::Calibrated,
-    ];
-
-    /// Its name in options and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            AnswerMethod::Plan => "plan",
-            AnswerMethod::Limits => "limits",
-            AnswerMethod::LastTwo => "last-two",
-            AnswerMethod::PlanErrors => "plan-errors",
-            AnswerMethod::LastTwoErrors => "last-two-errors",
-            AnswerMethod::Waits => "waits",
-            AnswerMethod::Neighbours => "neighbours",
-            AnswerMethod::Closed => "closed",
-            AnswerMethod::Raw => "raw",
-            AnswerMethod::Regression => "regression",
-            AnswerMethod::Calibrated => "calibrated",
-        }
-    }
-
     /// One line for people.
     #[must_use]
     pub fn meaning(self) -> &'static str {

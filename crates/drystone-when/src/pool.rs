@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 
 /// Forecasters whose answers are mixed: the futures first.
 pub(crate) const EXPERTS: usize = 4;
-/// Their names.
 pub(crate) const EXPERT_NAMES: [&str; EXPERTS] = ["futures", "plan-errors", "last-two-errors", "neighbours"];
 /// Weights without any past.
 const PRIOR: [f64; EXPERTS] = [0.85, 0.05, 0.05, 0.05];
@@ -46,7 +45,6 @@ impl PoolWeights {
         [FIRST_HEDGE, 1, 3].into_iter().filter(|&at| answers(at)).fold(None, larger)
     }
 
-    /// Weight that a statistic lacks.
     fn missing_weight(&self, statistic: usize) -> f64 {
         (self.least - self.learned[statistic]).max(0.0)
     }

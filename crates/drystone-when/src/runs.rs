@@ -3,6 +3,7 @@
 
 use crate::batches::{BatchSurprise, Batches};
 use crate::settings::ForecasterSettings;
+use drystone_core::statistics::upper_median;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -58,15 +59,10 @@ impl RunHistory {
     /// The median of its run times, where there are five or more.
     fn median_run(&self) -> Option<i64> {
         let mut runs: Vec<i64> = self.newest.iter().map(|ended| ended.run).collect();
-        if runs.len() < 5 {
-            return None;
-        }
-        let middle = runs.len() / 2;
-        Some(*runs.select_nth_unstable(middle).1)
+        if runs.len() < 5 { None } else { upper_median(&mut runs) }
     }
 }
 
-/// Learned run times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
     same: BTreeMap<Kin, RunHistory>,
@@ -75,7 +71,6 @@ pub(crate) struct Runs {
     of_class: BTreeMap<i32, RunHistory>,
     all: RunHistory,
     batches: Batches,
-    /// Ends so far.
     ends: u64,
     /// Number of times that old histories were forgotten.
     #[serde(skip)]
@@ -173,7 +168,6 @@ impl RunTime {
         }
     }
 
-    /// The probability that it is longer than this.
     pub(crate) fn probability_beyond(&self, limit: i64) -> f64 {
         match self.values.last() {
             Some(last) => {
@@ -190,7 +184,6 @@ impl RunTime {
 }
 
 impl Runs {
-    /// A job has arrived.
     pub(crate) fn note_arrival(&mut self, kin: Kin, time: i64) {
         let Runs { of_limit, of_user, batches, .. } = self;
         let histories = [of_limit.get(&(kin.user, kin.limit)), of_user.get(&kin.user)];

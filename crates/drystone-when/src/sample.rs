@@ -63,7 +63,6 @@ impl StartSample {
         if self.values.is_empty() { 0.0 } else { f64::from(self.beyond) / self.values.len() as f64 }
     }
 
-    /// The scale of the tail.
     fn tail_scale(&self) -> f64 {
         let last = self.values.last().copied().unwrap_or(0) as f64;
         (last - self.median_time()) / 2.0 + last / 10.0 + f64::from(self.delay_scale)

@@ -367,7 +367,6 @@ pub fn build_scheduler(
 /// Number of ends between two reports of progress.
 const STRIDE: u64 = 256;
 
-/// Counts jobs that end.
 struct EndedCounter<'a> {
     progress: Option<&'a (dyn Fn(u64) + Sync)>,
     /// Not reported yet.

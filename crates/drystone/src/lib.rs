@@ -204,4 +204,6 @@ pub mod log;
 pub mod metrics;
 pub mod times;
 
-pub use drystone_core::{engine, model, parts, policy, snapshot, text};
+#[doc(hidden)]
+pub use drystone_core::word_enum;
+pub use drystone_core::{engine, model, parts, policy, snapshot, statistics, text};

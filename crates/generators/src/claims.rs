@@ -93,7 +93,6 @@ fn simulate_policy(policy: &str, workload: &Workload) -> Result<Waits, String> {
     Ok(starts.sum_up())
 }
 
-/// The policies of a setting, one for each phase.
 fn list_policies(setting: &str) -> Vec<String> {
     match setting {
         "easy" => vec!["easy".to_string()],

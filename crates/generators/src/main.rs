@@ -23,10 +23,8 @@ use std::process::{ExitCode, Termination};
 /// Result of a generator, or the reason why there is none.
 pub(crate) type GeneratorResult<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// A generator, given its arguments.
 type Generator = fn(Vec<String>) -> ExitCode;
 
-/// Every generator by name.
 const GENERATORS: [(&str, Generator); 13] = [
     ("certify", |args| certify::main(args).report()),
     ("claims", |args| claims::main(args).report()),

@@ -45,7 +45,6 @@ pub fn find_idle_room(procs: i64, limits: &[i64], jobs: &[NaiveLimited]) -> Opti
     })
 }
 
-/// Returns a job's part of a limit.
 pub fn part_of(job: &NaiveLimited, limit: usize) -> i64 {
     job.parts.iter().filter(|(own, _)| *own == limit).map(|(_, part)| part).sum()
 }

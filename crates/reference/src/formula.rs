@@ -8,7 +8,6 @@
 
 use std::fmt;
 
-/// Facts available to formulas.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NaiveKnown {
     /// r.
@@ -50,7 +49,6 @@ pub enum NaiveExpr {
 }
 
 impl NaiveExpr {
-    /// The windows of usage that it asks for.
     pub fn collect_windows(formula: &NaiveExpr, windows: &mut Vec<f64>) {
         match formula {
             NaiveExpr::Usage(seconds) => windows.push(f64::from(*seconds)),

@@ -28,11 +28,8 @@ pub struct NaiveMultiQueue {
 /// Another order than that of arrival, equal jobs in the order of arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NaiveMultiQueueOrder {
-    /// The shortest first.
     Shortest,
-    /// The widest first.
     Widest,
-    /// The smallest area first.
     SmallestArea,
 }
 
@@ -214,7 +211,6 @@ impl NaiveMultiQueueWorld<'_> {
         self.starts[j] + self.jobs[j].run
     }
 
-    /// Planned run time.
     fn planned_run(&self, j: usize) -> i64 {
         self.predictions.current_prediction(j)
     }

@@ -3,19 +3,16 @@
 
 #[derive(Clone, Debug, Default)]
 pub struct NaiveNode {
-    /// Processors.
     pub cpus: u32,
     /// Megabytes; `None` where memory is not given out.
     pub memory: Option<u64>,
     pub devices: Vec<(String, u32)>,
 }
 
-/// A job's share of one node.
 #[derive(Clone, Debug, Default)]
 pub struct NaiveShare {
     /// The node, by its place.
     pub node: usize,
-    /// Processors.
     pub cpus: u32,
     /// Megabytes.
     pub memory: u64,

@@ -54,11 +54,9 @@ pub struct OutageIn {
     pub procs: i64,
     /// Time of the announcement; no later than the beginning.
     pub known: i64,
-    /// Beginning.
     pub begin: i64,
     /// End; `None` for never.
     pub end: Option<i64>,
-    /// The end that is expected.
     pub expected: Option<i64>,
     /// Fate of its jobs.
     pub hit: NaiveHit,
@@ -245,7 +243,6 @@ impl NaiveOutageWorld<'_> {
         }
     }
 
-    /// A job that has started at this time is hit.
     fn lose_job(&mut self, j: usize, start: i64, hit: NaiveHit) {
         let ran = self.now - start;
         let procs = self.jobs[j].procs;
@@ -417,7 +414,6 @@ impl NaiveOutageWorld<'_> {
         assert!(self.free_processors() >= 0, "more processors used than there are");
     }
 
-    /// The earliest place of a job, if there is one.
     fn earliest_place(&self, plan: &NaiveProfile, j: usize) -> Option<i64> {
         let job = &self.jobs[j];
         plan.earliest_if_any(self.now, job.estimate, job.procs).filter(|&at| at < NEVER)

@@ -34,7 +34,6 @@
 use crate::JobOut;
 use crate::outages::NaiveHit;
 
-/// A job with its pieces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NaivePlacedJob {
     /// Arrival, in seconds.
@@ -92,11 +91,8 @@ pub struct NaiveNodeOutage {
     pub node: usize,
     /// Time of the announcement; no later than the beginning.
     pub known: i64,
-    /// Beginning.
     pub begin: i64,
-    /// End.
     pub end: i64,
-    /// The end that is expected.
     pub expected: Option<i64>,
     /// Fate of its jobs.
     pub hit: NaiveHit,
@@ -191,7 +187,6 @@ pub(crate) struct NaiveNodeSpell {
     to: i64,
 }
 
-/// Returns what is free on each node at a time.
 pub(crate) fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], outs: &[NaiveNodeSpell], at: i64) -> NaiveFloor {
     let mut free = floor.clone();
     for taken in taken.iter().filter(|taken| taken.from <= at && at < taken.to) {

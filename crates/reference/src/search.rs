@@ -243,7 +243,6 @@ impl NaiveProblem {
         self.waiting.iter().map(|job| self.now - job.submit).max().unwrap_or(0)
     }
 
-    /// The value of a measure for these starts.
     pub fn measure_value(&self, measure: NaiveMeasure, starts: &[i64]) -> i64 {
         let jobs = || self.waiting.iter().zip(starts).map(|(job, start)| (job, start - job.submit));
         let excess = |threshold: i64| jobs().map(|(_, wait)| (wait - threshold).max(0)).sum();

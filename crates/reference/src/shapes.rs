@@ -18,7 +18,6 @@ pub struct NaiveShapeRules {
     pub shape: &'static str,
     /// True if jobs shrink for the head.
     pub shrinks: bool,
-    /// True if jobs grow.
     pub grows: bool,
     /// Rungs of the ladder.
     pub ladder: &'static str,
@@ -42,7 +41,6 @@ pub struct NaiveShapeRules {
     pub hold: Option<(Vec<(i64, i64)>, i64)>,
 }
 
-/// The machine and the queue.
 pub(crate) struct NaiveShapeWorld<'a> {
     procs: i64,
     rules: &'a NaiveShapeRules,
@@ -250,7 +248,6 @@ impl NaiveShapeWorld<'_> {
         }
     }
 
-    /// The paces at which a job may start.
     fn start_paces(&self, at: usize) -> std::ops::RangeInclusive<usize> {
         0..=if self.rules.any_pace { self.jobs[at].paces.len() } else { 0 }
     }

@@ -46,7 +46,6 @@ pub struct Statistics {
     pub thieves: f64,
 }
 
-/// Computes the statistics of a run over the same jobs.
 pub fn compute_statistics(jobs: &[JobIn], run: &NaiveRun) -> Statistics {
     // Rule 18: without the first 1 % to terminate and without those that end after the last
     // arrival.

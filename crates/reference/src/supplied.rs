@@ -193,7 +193,6 @@ impl<'a> SuppliedWorld<'a> {
         })
     }
 
-    /// Returns the first place of a job.
     fn earliest_place(&self, taken: &[SuppliedPlace<'_>], j: usize) -> Option<SuppliedPlace<'a>> {
         let ends = taken.iter().map(|t| t.to).filter(|&to| to > self.now);
         let mut times: Vec<i64> = ends.chain(self.change_times()).chain([self.now]).collect();

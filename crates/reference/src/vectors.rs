@@ -15,7 +15,6 @@
 
 use crate::JobOut;
 
-/// A job with its demands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VectorJob {
     /// Arrival, in seconds.

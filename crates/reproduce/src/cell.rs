@@ -73,11 +73,9 @@ pub enum CellVerdict {
     Out,
     /// Known not to be attainable, or nothing was printed: shown, not judged.
     Shown,
-    /// The log is not there.
     Missing,
 }
 
-/// A cell of a table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StudyCell {
     /// As printed.
@@ -88,7 +86,6 @@ pub struct StudyCell {
     pub deviation_percent: Option<f64>,
     /// Tolerance, in percent. `None` where it is not judged.
     pub tolerance_percent: Option<f64>,
-    /// The outcome.
     pub verdict: CellVerdict,
 }
 

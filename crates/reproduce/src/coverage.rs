@@ -11,6 +11,7 @@ use drystone::log::transform::{LoadFactor, scale_load};
 use drystone::metrics::{Measure, MetricsConfig, Report};
 use drystone::model::{Procs, Provenance, Span, Time, Workload};
 use drystone::policy::PolicySpec;
+use drystone::statistics::nearest_rank_quantile;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,7 +72,6 @@ pub struct CoverageStudy {
 }
 
 impl CoverageStudy {
-    /// The comparisons that are made on each log.
     pub fn list_comparisons(&self) -> Vec<CoverageComparison> {
         let planners = PLANNERS.iter().filter(|_| self.planners);
         let against = POLICIES.iter().chain(planners).map(|&(name, policy)| CoverageComparison {
@@ -253,7 +253,6 @@ fn weekly_sums(report: &Report, measure: Measure, weeks: usize) -> Vec<PeriodSum
     sums
 }
 
-/// Counts the logs of a cell.
 fn count_logs(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
     let truth_without = |left: Option<usize>| {
         let cases = logs.first().map_or(0, Vec::len);
@@ -284,7 +283,7 @@ fn count_logs(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
         .filter_map(|(one, &other)| Some((halves(one.as_ref()?), other)))
         .collect();
     let far = sort_values(logs.iter().filter_map(|log| log_mean_ratio(log)).map(|own| (own - truth).abs()).collect());
-    let ideal = far.get(((CONFIDENCE * far.len() as f64).ceil() as usize).saturating_sub(1)).copied();
+    let ideal = nearest_rank_quantile(&far, CONFIDENCE);
     let widths = sort_values(intervals.iter().map(|((low, high), _)| (high - low) / 2.0).collect());
     let is_decided = |log: &&Vec<PairedSums>| match log.as_slice() {
         [only] => {

@@ -66,7 +66,6 @@ impl PaperFeature {
         words
     }
 
-    /// Returns the first text that an output lacks.
     pub fn lacking_text(&self, output: &str) -> Option<&str> {
         let output = one_blank(output);
         self.shows.iter().find(|text| !output.contains(&one_blank(text))).map(String::as_str)

@@ -6,6 +6,7 @@ use drystone::metrics::{
     Categorised, JobRow, Measure, Measures, Metric, Report, Scheme, SlowdownRatios, Stalls, Summary, measures,
 };
 use drystone::model::Workload;
+use drystone::statistics::arithmetic_mean;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -81,14 +82,12 @@ fn in_percent(share: Option<f64>) -> Option<f64> {
     share.map(|s| In::Percent.convert_value(s))
 }
 
-/// Coefficient of variation.
 fn variation_coefficient(summary: &Summary) -> Option<f64> {
     Some(summary.deviation? / summary.mean?)
 }
 
-/// Mean of a function of all rows.
 fn mean_of(rows: &[JobRow], of: impl Fn(&JobRow) -> f64) -> Option<f64> {
-    (!rows.is_empty()).then(|| rows.iter().map(of).sum::<f64>() / rows.len() as f64)
+    arithmetic_mean(rows.iter().map(of))
 }
 
 fn row_slowdown(row: &JobRow) -> f64 {
@@ -237,7 +236,6 @@ impl fmt::Display for MeasureOfClass {
     }
 }
 
-/// Simulation results of a row.
 pub(crate) struct RowResults<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) run: Option<&'a Run>,

@@ -25,7 +25,6 @@ pub struct PricedDelay {
 pub struct PricedPromise {
     /// Slack that is left, in seconds.
     pub slack: f64,
-    /// Slack that it had at first.
     pub first_slack: f64,
     pub priority: f64,
     pub newcomer: f64,

@@ -12,6 +12,7 @@ use drystone::experiment::{Experiment, ExperimentError, ExperimentResult as Run,
 use drystone::metrics::{BATCH, HeelAndToe, JobSelection, MetricsConfig, Report, Scheme, slowdown_ratios};
 use drystone::model::Workload;
 use drystone::policy::PolicySpec;
+use drystone::statistics::arithmetic_mean;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -51,13 +52,11 @@ pub struct StudyRow {
 }
 
 impl TableResult {
-    /// Returns the number of cells with this result.
     pub fn count_cells(&self, verdict: CellVerdict) -> usize {
         self.rows.iter().flat_map(|r| &r.cells).filter(|c| c.verdict == verdict).count()
     }
 }
 
-/// Results of a study.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Reproduced {
     /// The tables, with the rows that are done.
@@ -295,7 +294,7 @@ fn measure_parts(
 fn mean_values(parts: &[MeasuredValues]) -> MeasuredValues {
     let mean = |name: &String| {
         let of_parts: Option<Vec<f64>> = parts.iter().map(|values| values.get(name).copied().flatten()).collect();
-        of_parts.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
+        of_parts.and_then(arithmetic_mean)
     };
     parts.first().into_iter().flat_map(BTreeMap::keys).map(|name| (name.clone(), mean(name))).collect()
 }

@@ -137,7 +137,6 @@ impl StudyTable {
         row.from.or(self.from)
     }
 
-    /// Returns the cleaning of a row's records.
     pub(crate) fn cleaning_of(&self, row: &RowSpec) -> Option<Cleaning> {
         row.cleaning.or(self.cleaning)
     }
@@ -146,7 +145,6 @@ impl StudyTable {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyColumn {
-    /// Its heading.
     pub name: String,
     pub measure: MeasureOfClass,
 }
@@ -235,7 +233,6 @@ impl PaperStudy {
         Ok(study)
     }
 
-    /// Problem of a row of one of its tables.
     fn problem_of(&self, table: &StudyTable, row: &RowSpec) -> Option<String> {
         if row.price.is_some() != row.log.is_empty() {
             return Some("a row is about a log, or has a `price`".to_string());
@@ -281,7 +278,6 @@ impl PaperStudy {
         (!table.months && !row.monthly.is_empty()).then(|| "`monthly` goes with `months = true` only".to_string())
     }
 
-    /// The log of a row.
     pub fn find_log(&self, id: &str) -> Option<&LogRef> {
         self.logs.iter().find(|log| log.id == id)
     }

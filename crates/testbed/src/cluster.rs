@@ -289,7 +289,6 @@ fn end_child(mut child: Child) {
     let _ = child.wait();
 }
 
-/// Sends a signal.
 fn send_signal(name: &str, pid: u32) {
     let _ = Command::new("kill").args([name, &pid.to_string()]).stderr(std::process::Stdio::null()).status();
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The programs that a database needs.
 pub(crate) const PROGRAMS: [&str; 4] = ["slurmdbd", "sacctmgr", "mariadbd", "mariadb-install-db"];
 
 /// A database and the daemon before it, stopped by the cluster's guard: they work in its log
@@ -50,7 +49,6 @@ impl Database {
         Ok(database)
     }
 
-    /// Returns the lines of `slurm.conf` for the database.
     pub(crate) fn conf_lines(&self) -> String {
         format!(
             "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort={}\n",

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
 
-/// The program that is needed.
 pub(crate) const PROGRAM: &str = "munged";
 
 /// Bytes of the key.

@@ -2,7 +2,6 @@
 
 use super::SleepingJob;
 
-/// Draws numbers.
 #[derive(Clone, Debug)]
 pub struct ScenarioDraw(u64);
 
@@ -25,7 +24,6 @@ impl ScenarioDraw {
         from + self.draw_below(u64::from(to - from) + 1) as u32
     }
 
-    /// One of these.
     pub(crate) fn draw_item<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.draw_below(of.len() as u64) as usize].clone()
     }

@@ -5,7 +5,6 @@ use super::preempting;
 use super::setup::{FAST, USERS, own_lines, scenario_on};
 use super::{Scenario, SleepingJob};
 
-/// Constructor of a scenario of a family.
 type Make = fn(&mut ScenarioDraw) -> Scenario;
 
 pub const FAMILIES: &[(&str, Make)] = &[
@@ -202,7 +201,6 @@ fn draw_start_limits(draw: &mut ScenarioDraw) -> Scenario {
     scenario_on(16, 1, &format!("{FAST},bf_max_job_start={backfill},sched_max_job_start={main}"), jobs)
 }
 
-/// A small table of plans.
 fn draw_plan_table(draw: &mut ScenarioDraw) -> Scenario {
     let jobs = draw.draw_jobs(70, 70, &SIZES);
     let records = draw.draw_within(2, 12);

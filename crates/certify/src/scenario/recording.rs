@@ -6,7 +6,6 @@ use std::path::Path;
 /// One run of a scenario.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recording {
-    /// The scenario's name.
     pub name: String,
     /// The `slurm.conf` that ran, with the folder and the host replaced.
     pub conf: String,

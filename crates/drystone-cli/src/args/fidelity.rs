@@ -33,7 +33,7 @@ pub(crate) struct FidelityArgs {
 
     /// Choice of nodes of the site's slurm.conf for a job: as few as possible (pack), piece by
     /// piece (spread), or nodes to itself (whole) [default: pack].
-    #[arg(long, value_name = "RULE", value_parser = super::values::word_parser(NodeFill::ALL, NodeFill::name))]
+    #[arg(long, value_name = "RULE", value_parser = super::values::word_parser(&NodeFill::ALL, NodeFill::name))]
     pub(crate) placement: Option<NodeFill>,
 
     /// Another recording of the same workload, imported: how far the site is from itself;

@@ -50,7 +50,7 @@ pub(crate) struct GanttArgs {
     pub(crate) window: Option<String>,
 
     /// Meaning of the colours.
-    #[arg(long, value_name = "WHAT", default_value = "user", help_heading = "Chart", value_parser = word_parser(&Colour::ALL, Colour::id))]
+    #[arg(long, value_name = "WHAT", default_value = "user", help_heading = "Chart", value_parser = word_parser(&Colour::ALL, Colour::name))]
     pub(crate) colour: Colour,
 
     /// Number of a job in the log (field 1) whose reservations are also drawn: submit, planned

@@ -53,7 +53,7 @@ pub(crate) struct HeadroomArgs {
 
     /// Finest cells of the prices, in seconds: 3600, 900, 300 or 60; finer ones prove more and take
     /// longer [default: 300, from 100,000 jobs on 900].
-    #[arg(long, value_name = "SECONDS", value_parser = word_parser(&Grid::ALL, Grid::format_word))]
+    #[arg(long, value_name = "SECONDS", value_parser = word_parser(&Grid::ALL, Grid::name))]
     pub(crate) grid: Option<Grid>,
 
     /// Show the floor of the bounded slowdown as well, which is next to 1.
@@ -104,27 +104,18 @@ pub(crate) struct HeadroomArgs {
     pub(crate) real: RealArgs,
 }
 
-/// The finest cells of the prices.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Grid {
-    Hour,
-    Quarter,
-    FiveMinutes,
-    Minute,
+drystone::word_enum! {
+    /// The finest cells of the prices.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    pub(crate) enum Grid {
+        Hour = "3600",
+        Quarter = "900",
+        FiveMinutes = "300",
+        Minute = "60",
+    }
 }
 
 impl Grid {
-    const ALL: [Grid; 4] = [Grid::Hour, Grid::Quarter, Grid::FiveMinutes, Grid::Minute];
-
-    fn format_word(self) -> &'static str {
-        match self {
-            Grid::Hour => "3600",
-            Grid::Quarter => "900",
-            Grid::FiveMinutes => "300",
-            Grid::Minute => "60",
-        }
-    }
-
     /// Seconds of a cell and steps at most, one grid after the other.
     pub(crate) fn grid_steps(self) -> Vec<(i64, u32)> {
         let grids = [

@@ -179,7 +179,6 @@ fn end_of_sentence(text: &str) -> Option<usize> {
     None
 }
 
-/// The first examples of a help text.
 fn first_examples(text: &str) -> String {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("Example"));
     let Some(title) = lines.next() else { return String::new() };

@@ -95,38 +95,38 @@ pub(crate) struct ImportArgs {
     pub(crate) partial: bool,
 
     /// Arrival of a job: the time it became eligible, or the time of its submit.
-    #[arg(long, value_name = "RULE", default_value = "eligible", help_heading = "From records to jobs", value_parser = word_parser(Arrive::ALL, Arrive::name))]
+    #[arg(long, value_name = "RULE", default_value = "eligible", help_heading = "From records to jobs", value_parser = word_parser(&Arrive::ALL, Arrive::name))]
     pub(crate) arrive: Arrive,
 
     /// Size of a job that ran: allocated, or requested.
-    #[arg(long, value_name = "RULE", default_value = "allocated", help_heading = "From records to jobs", value_parser = word_parser(Size::ALL, Size::name))]
+    #[arg(long, value_name = "RULE", default_value = "allocated", help_heading = "From records to jobs", value_parser = word_parser(&Size::ALL, Size::name))]
     pub(crate) size: Size,
 
     /// Units of pools and jobs: of each pool nodes, GPUs or processors with dominant shares, by
     /// what its jobs hold; the same with dominant shares of GPUs as well; or processors, GPUs or
     /// whole nodes that jobs hold, in every pool.
-    #[arg(long, value_name = "RULE", default_value = "auto", help_heading = "From records to jobs", value_parser = word_parser(Counting::ALL, Counting::name))]
+    #[arg(long, value_name = "RULE", default_value = "auto", help_heading = "From records to jobs", value_parser = word_parser(&Counting::ALL, Counting::name))]
     pub(crate) count: Counting,
 
     /// Jobs that never ran: they wait, and leave when they left; or they are dropped.
-    #[arg(long, value_name = "RULE", default_value = "leave", help_heading = "From records to jobs", value_parser = word_parser(Withdraw::ALL, Withdraw::name))]
+    #[arg(long, value_name = "RULE", default_value = "leave", help_heading = "From records to jobs", value_parser = word_parser(&Withdraw::ALL, Withdraw::name))]
     pub(crate) withdraw: Withdraw,
 
     /// Arrays that run few tasks at once: inferred from starts and ends, only where a row says so,
     /// or not at all.
-    #[arg(long, value_name = "RULE", default_value = "infer", help_heading = "From records to jobs", value_parser = word_parser(Throttle::ALL, Throttle::name))]
+    #[arg(long, value_name = "RULE", default_value = "infer", help_heading = "From records to jobs", value_parser = word_parser(&Throttle::ALL, Throttle::name))]
     pub(crate) throttle: Throttle,
 
     /// Components of heterogeneous jobs: joined where they share a pool, or a job each.
-    #[arg(long, value_name = "RULE", default_value = "join", help_heading = "From records to jobs", value_parser = word_parser(Het::ALL, Het::name))]
+    #[arg(long, value_name = "RULE", default_value = "join", help_heading = "From records to jobs", value_parser = word_parser(&Het::ALL, Het::name))]
     pub(crate) het: Het,
 
     /// Attempts that preemption ended: merged with the last one, or a job each.
-    #[arg(long, value_name = "RULE", default_value = "merge", help_heading = "From records to jobs", value_parser = word_parser(Preempted::ALL, Preempted::name))]
+    #[arg(long, value_name = "RULE", default_value = "merge", help_heading = "From records to jobs", value_parser = word_parser(&Preempted::ALL, Preempted::name))]
     pub(crate) preempted: Preempted,
 
     /// Jobs that need more than their pool ever had: dropped, or an error.
-    #[arg(long, value_name = "RULE", default_value = "drop", help_heading = "From records to jobs", value_parser = word_parser(Wide::ALL, Wide::name))]
+    #[arg(long, value_name = "RULE", default_value = "drop", help_heading = "From records to jobs", value_parser = word_parser(&Wide::ALL, Wide::name))]
     pub(crate) wide: Wide,
 
     /// Beginning of the window: a date or a time, also as Slurm's commands take it (now-30days; now
@@ -183,7 +183,6 @@ pub(crate) enum ImportFormat {
 }
 
 impl ImportArgs {
-    /// The options of the importer.
     pub(crate) fn import_options(&self) -> ImportOptions {
         ImportOptions {
             columns: self.columns.clone(),

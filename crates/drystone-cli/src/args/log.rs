@@ -23,16 +23,16 @@ pub(crate) struct LogArgs {
     /// Set cleaning, overrun, trimming, machine and policy variants as a published study had them,
     /// for all jobs of the log (some studies took a part: see `drystone reproduce`). Options given
     /// explicitly win.
-    #[arg(long = "as", value_name = "STUDY", value_parser = word_parser(CleaningStudy::ALL, CleaningStudy::name), help_heading = "Cleaning")]
+    #[arg(long = "as", value_name = "STUDY", value_parser = word_parser(&CleaningStudy::ALL, CleaningStudy::name), help_heading = "Cleaning")]
     pub(crate) study: Option<CleaningStudy>,
 
     /// Treatment of a job that runs past its estimate: it runs on, is killed, has its estimate
     /// raised; exact: every estimate is the run time [default: run-on].
-    #[arg(long, value_name = "MODE", value_parser = word_parser(Overrun::ALL, Overrun::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "MODE", value_parser = word_parser(&Overrun::ALL, Overrun::name), help_heading = "Cleaning")]
     pub(crate) overrun: Option<Overrun>,
 
     /// Field that gives a job's size [default: requested, else allocated].
-    #[arg(long, value_name = "FIELD", value_parser = word_parser(SizeField::ALL, SizeField::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "FIELD", value_parser = word_parser(&SizeField::ALL, SizeField::name), help_heading = "Cleaning")]
     pub(crate) size: Option<SizeField>,
 
     /// Stand-in for a missing estimate, or one of 0: run, run-min-1, drop, a number of seconds, or
@@ -47,24 +47,24 @@ pub(crate) struct LogArgs {
     pub(crate) replace_estimates: bool,
 
     /// Keep or drop records with run time 0 [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = word_parser(Keep::ALL, Keep::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(&Keep::ALL, Keep::name), help_heading = "Cleaning")]
     pub(crate) zero_run: Option<Keep>,
 
     /// Treatment of records with a negative run time [default: drop].
-    #[arg(long, value_name = "RULE", value_parser = word_parser(NegativeRun::ALL, NegativeRun::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(&NegativeRun::ALL, NegativeRun::name), help_heading = "Cleaning")]
     pub(crate) negative_run: Option<NegativeRun>,
 
     /// Keep or drop records with a negative submit [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = word_parser(Keep::ALL, Keep::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(&Keep::ALL, Keep::name), help_heading = "Cleaning")]
     pub(crate) negative_submit: Option<Keep>,
 
     /// Treatment of jobs wider than the machine; drop-either: also if the other size field is
     /// [default: drop].
-    #[arg(long, value_name = "RULE", value_parser = word_parser(TooWide::ALL, TooWide::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(&TooWide::ALL, TooWide::name), help_heading = "Cleaning")]
     pub(crate) too_wide: Option<TooWide>,
 
     /// Treatment of records that repeat a job number [default: keep].
-    #[arg(long, value_name = "RULE", value_parser = word_parser(Duplicates::ALL, Duplicates::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", value_parser = word_parser(&Duplicates::ALL, Duplicates::name), help_heading = "Cleaning")]
     pub(crate) duplicates: Option<Duplicates>,
 
     /// Only the first N jobs of the log, in order of arrival, before any other cut; or all
@@ -108,12 +108,12 @@ pub(crate) struct LogArgs {
 
     /// Choice of nodes for a job: as few as possible (pack), piece by piece (spread), or nodes to
     /// itself (whole) [default: pack].
-    #[arg(long, value_name = "RULE", requires = "on_nodes", value_parser = word_parser(NodeFill::ALL, NodeFill::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "RULE", requires = "on_nodes", value_parser = word_parser(&NodeFill::ALL, NodeFill::name), help_heading = "Cleaning")]
     pub(crate) placement: Option<NodeFill>,
 
     /// World of a site: its own, in which the limits of QOS, accounts and users hold for every
     /// policy (site), or a machine of equal processors without them (counts) [default: site].
-    #[arg(long, value_name = "WORLD", value_parser = word_parser(SiteWorld::ALL, SiteWorld::name), help_heading = "Cleaning")]
+    #[arg(long, value_name = "WORLD", value_parser = word_parser(&SiteWorld::ALL, SiteWorld::name), help_heading = "Cleaning")]
     pub(crate) world: Option<SiteWorld>,
 
     /// Skip and count malformed lines instead of failing.
@@ -125,24 +125,15 @@ pub(crate) struct LogArgs {
     pub(crate) audit: Option<PathBuf>,
 }
 
-/// World in which the jobs of a site are simulated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum SiteWorld {
-    /// Its own.
-    #[default]
-    Site,
-    /// A machine of equal processors.
-    Counts,
-}
-
-impl SiteWorld {
-    pub(crate) const ALL: &'static [SiteWorld] = &[SiteWorld::Site, SiteWorld::Counts];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            SiteWorld::Site => "site",
-            SiteWorld::Counts => "counts",
-        }
+drystone::word_enum! {
+    /// World in which the jobs of a site are simulated.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub(crate) enum SiteWorld {
+        /// Its own.
+        #[default]
+        Site = "site",
+        /// A machine of equal processors.
+        Counts = "counts",
     }
 }
 

@@ -69,7 +69,6 @@ pub(crate) struct ReshapeArgs {
 }
 
 impl ReshapeArgs {
-    /// The reshaping that they ask for.
     pub(crate) fn build_reshape(&self) -> Reshape {
         Reshape {
             kind: self.kind,

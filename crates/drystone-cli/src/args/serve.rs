@@ -1,7 +1,7 @@
 //! `drystone serve`.
 
 use clap::Args;
-use drystone_live::web::Listen;
+use drystone_live::web::{Listen, ListenPlaceError};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -35,6 +35,6 @@ pub(crate) struct ServeArgs {
 }
 
 /// Reads the address at which pages are served.
-fn parse_listen(text: &str) -> Result<Listen, String> {
+fn parse_listen(text: &str) -> Result<Listen, ListenPlaceError> {
     Listen::parse_among(text, "a port, ADDRESS:PORT of loopback or unix:FILE")
 }

@@ -41,13 +41,11 @@ pub(crate) struct ShapeArgs {
 }
 
 impl ShapeArgs {
-    /// Returns whether any of them is used.
     pub(crate) fn has_any(&self) -> bool {
         let has_power = self.power.is_some() || self.idle > 0 || self.series.is_some();
         self.shapes.is_some() || has_power || self.resizing.is_some()
     }
 
-    /// The files that are read.
     pub(crate) fn named_files(&self) -> [Option<&Path>; 3] {
         [self.shapes.as_deref(), self.power.as_deref(), self.series.as_deref()]
     }

@@ -11,7 +11,6 @@ use drystone::times::read_duration;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// One of a few words.
 pub(crate) fn word_parser<T>(all: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
@@ -22,7 +21,6 @@ where
     })
 }
 
-/// Parser of the format of results.
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = ReportFormat> {
     let options = ReportFormat::format_options().map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(options).try_map(|word| ReportFormat::find_by_name(&word).ok_or("unknown format"))
@@ -33,12 +31,10 @@ pub(crate) fn parse_value<T: FromStr<Err = OptionError>>(text: &str) -> Result<T
     text.parse().map_err(|error: OptionError| format!("expected {}", error.expected))
 }
 
-/// A rule of trimming.
 pub(crate) fn parse_selection(text: &str) -> Result<JobSelection, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }
 
-/// A rule of windows.
 pub(crate) fn parse_window_rule(text: &str) -> Result<WindowRule, String> {
     text.parse().map_err(|error: WindowError| error.to_string())
 }
@@ -51,12 +47,10 @@ pub(crate) fn parse_take(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A scheme that sorts jobs.
 pub(crate) fn parse_scheme(text: &str) -> Result<Scheme, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }
 
-/// Threshold of excessive waits.
 pub(crate) fn parse_threshold(text: &str) -> Result<Threshold, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))
 }

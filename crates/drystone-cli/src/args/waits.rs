@@ -29,7 +29,7 @@ pub(crate) struct WaitsArgs {
 
     /// Properties to group jobs by, separated by commas [default: account,partition; with
     /// --efficiency user,account].
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = word_parser(GroupProperty::ALL, GroupProperty::name))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = word_parser(&GroupProperty::ALL, GroupProperty::name))]
     pub(crate) by: Vec<GroupProperty>,
 
     /// Only jobs that began to wait then or later: a date or a time as Slurm's commands take it

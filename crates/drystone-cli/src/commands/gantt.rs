@@ -120,7 +120,7 @@ pub(crate) fn draw_schedule(
     let mut inputs = serde_json::to_value(inputs).map_err(CommandFailure::usage_error)?;
     inputs["chart"] = serde_json::json!({
         "window": args.window,
-        "colour": args.colour.id(),
+        "colour": args.colour.name(),
         "job": args.job,
         "pixels": [args.pixels.0, args.pixels.1],
     });

@@ -13,7 +13,6 @@ use drystone_site::{JobMarks, SiteJob, SiteJobFate};
 /// Causes of a wait that are named.
 const CAUSES: usize = 3;
 
-/// A site's words.
 pub(super) struct SiteWords<'a> {
     site: &'a SiteInput,
     workload: &'a Workload,

@@ -55,7 +55,6 @@ pub(crate) fn list_orders() -> Orders {
     }
 }
 
-/// Appends them to a document.
 pub(crate) fn append_orders(document: &mut Document) {
     let orders = list_orders();
     document.add_heading("Named orders (smallest value first)");

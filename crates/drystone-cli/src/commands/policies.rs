@@ -125,7 +125,6 @@ fn level_heading(level: ParamLevel) -> &'static str {
     }
 }
 
-/// Names with one line each.
 fn render_names(listing: &Listing) -> Document {
     let mut document = Document::default();
     document.add_heading("Policies");

@@ -68,7 +68,6 @@ pub(crate) fn run_predict(args: &PredictArgs) -> CommandOutcome {
     Ok(DONE)
 }
 
-/// Judges predictors on jobs.
 pub(crate) fn judge_predictors(args: &PredictArgs, input: &WorkloadInput) -> Result<PredictResult, CommandFailure> {
     let records = input.records.as_deref().unwrap_or_default();
     let waits: Vec<Span> = records.iter().map(|record| Span(record.wait.round())).collect();

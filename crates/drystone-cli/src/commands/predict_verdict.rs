@@ -15,7 +15,6 @@ const LEARN: &str = "`learn` (Gaussier et al. 2015) does not aim at accuracy: it
 /// Less is no gain.
 const NOTHING: f64 = 0.005;
 
-/// A predictor with what it foresees.
 pub(super) struct JudgedPredictor<'a> {
     pub(super) predictor: &'a str,
     pub(super) clairvoyant: bool,

@@ -10,7 +10,6 @@ pub(super) struct PredictorEntry {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    /// True if it learns from history.
     learns: bool,
     parameters: Vec<ParamEntry>,
 }

@@ -25,7 +25,6 @@ use serde::Serialize;
 #[serde(transparent)]
 pub(crate) struct ShownWaits {
     waits: SiteWaits,
-    /// Commands for the causes.
     #[serde(skip)]
     steps: Vec<causes::CauseStep>,
     #[serde(skip)]
@@ -140,7 +139,6 @@ pub(crate) fn find_waits(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure>
 
 #[cfg(all(unix, feature = "live"))]
 impl ShownWaits {
-    /// Returns the commands for the first causes.
     pub(crate) fn cause_steps(&self) -> &[causes::CauseStep] {
         &self.steps
     }

@@ -27,7 +27,6 @@ pub(super) struct WaitObserver<'a> {
     running: BTreeSet<JobId>,
     waiting: BTreeSet<JobId>,
     here: bool,
-    /// Start of the job.
     pub(super) start: Option<Time>,
     /// States while it waited, from instant to instant.
     states: Vec<QueueState>,

@@ -95,7 +95,6 @@ impl WorkloadInput {
         Ok(self)
     }
 
-    /// The places of the jobs of a month.
     pub(super) fn month_places(&self, month: &str) -> Result<Range<usize>, CommandFailure> {
         let months = transform::calendar_months(&self.workload)?;
         if let Some((_, places)) = months.iter().find(|(name, _)| name == month) {

@@ -21,7 +21,6 @@ pub(crate) fn read_priorities(file: &Path, workload: &Workload) -> Result<(Prior
     Ok((priorities, FileMeta::from_text(name, &text)))
 }
 
-/// Reads a platform file.
 pub(crate) fn read_platform(file: &Path) -> Result<(Platform, FileMeta), CommandFailure> {
     let (name, text) = read_text(file)?;
     let platform =

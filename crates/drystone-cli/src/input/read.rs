@@ -115,7 +115,6 @@ impl WorkloadInput {
         WorkloadInput::read_for_take(path, args, seed, false, SceneTake { all: true, plain: false, counted: true })
     }
 
-    /// Reads the whole of a log or a site with the original records.
     #[cfg(feature = "sites")]
     pub(crate) fn whole_recorded(
         path: Option<&Path>,

@@ -10,7 +10,6 @@ use drystone::log::resources::{ResourceNotes, ResourceSpec, give_resources, read
 use std::path::Path;
 
 impl WorkloadInput {
-    /// Adds the resources and nodes that are asked for.
     pub(crate) fn with_asked_resources(self, args: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
         if args.world == Some(SiteWorld::Site) {
             return Err(CommandFailure::usage_error(

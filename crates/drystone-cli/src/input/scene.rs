@@ -138,7 +138,6 @@ fn place_jobs(
     }
 }
 
-/// Refuses options that do not go with a site.
 fn refuse_options(path: &Path, real: &RealArgs) -> Result<(), CommandFailure> {
     if real.warm_start.is_some() {
         return Err(CommandFailure::usage_error(format_args!(
@@ -167,7 +166,6 @@ impl Staged {
     }
 }
 
-/// Names the world of the jobs.
 fn world_name(workload: &Workload, log: &LogArgs) -> &'static str {
     let limits = workload.circumstances().is_some_and(|known| !known.limits.is_empty());
     match (log.world.unwrap_or_default(), limits) {

@@ -29,7 +29,6 @@ fn generator_setting(settings: &[Setting]) -> Setting {
     Setting { name: "generated".to_string(), value: value.join(" ") }
 }
 
-/// The header of a synthetic workload as a log.
 pub(crate) fn synthetic_header(workload: &Workload) -> SwfHeader {
     let mut header = SwfHeader::new();
     header.push("Version", "2.2");

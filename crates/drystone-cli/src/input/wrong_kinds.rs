@@ -25,9 +25,7 @@ pub(crate) enum InputKind {
     Accounting,
     /// Results in JSON.
     Results,
-    /// The store of a sweep.
     Store,
-    /// The file of a study.
     Study,
     /// A page or another document.
     Page,

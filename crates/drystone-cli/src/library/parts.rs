@@ -16,7 +16,6 @@ impl WorkloadInput {
         WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new(), series: None }
     }
 
-    /// Returns whether it is a site: then its parts are not all of it.
     pub fn is_site(&self) -> bool {
         self.site.is_some()
     }

@@ -3,7 +3,6 @@
 use super::number::{fixed_or, format_hours, format_minutes};
 use drystone::metrics::{Measure, Metric};
 
-/// A column of a table.
 pub(crate) struct TextColumn {
     head: &'static str,
     pub(crate) metric: Metric,

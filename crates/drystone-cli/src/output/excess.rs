@@ -20,7 +20,6 @@ pub(crate) fn fixed_thresholds(thresholds: &[Threshold]) -> Result<Vec<Span>, Co
         .collect()
 }
 
-/// Returns whether a baseline has to be simulated first.
 pub(crate) fn need_baseline(thresholds: &[Threshold]) -> bool {
     thresholds.iter().any(|threshold| threshold.resolve_seconds(None).is_none())
 }

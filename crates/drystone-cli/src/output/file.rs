@@ -68,10 +68,12 @@ impl Drop for Folder {
 /// Destination of the bytes until they are complete.
 enum OutputPlace {
     /// Beside the target.
-    Temporary { file: NamedTempFile, target: PathBuf },
+    Temporary {
+        file: NamedTempFile,
+        target: PathBuf,
+    },
     /// Into what is no regular file and must not be replaced: `/dev/null`, a named pipe.
     Direct(File),
-    /// To the standard output.
     Stdout(io::Stdout),
 }
 
@@ -129,12 +131,10 @@ impl OutputFile {
         &self.name
     }
 
-    /// Returns whether there is a file that it will replace.
     pub(crate) fn replaces_file(&self) -> bool {
         matches!(self.place.get_ref(), OutputPlace::Temporary { target, .. } if target.exists())
     }
 
-    /// Returns whether it is the standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self.place.get_ref(), OutputPlace::Stdout(_))
     }

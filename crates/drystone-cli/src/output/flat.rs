@@ -22,7 +22,6 @@ impl FlatRow {
         self
     }
 
-    /// Adds a text.
     pub(crate) fn add_text(&mut self, name: impl Into<String>, value: impl ToString) {
         self.values.push((name.into(), value.to_string()));
     }

@@ -80,7 +80,6 @@ pub(crate) fn by_ending<K: WrittenKind>(path: &Path) -> Result<&'static dyn Form
     }
 }
 
-/// Returns the failure for a feature that this build lacks.
 pub(crate) fn missing_feature_error(what: &str, feature: &str) -> CommandFailure {
     CommandFailure::usage_error(format_args!(
         "{what}: this build lacks the feature `{feature}`; build it with \

@@ -34,7 +34,6 @@ pub(crate) fn be_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Returns whether notes and warnings are silenced.
 pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
@@ -48,12 +47,10 @@ fn print_styled(style: Style, what: &str, text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {}", make_visible(text));
 }
 
-/// Prints an error.
 pub(crate) fn print_error(text: &str) {
     print_styled(ERROR, "error", text);
 }
 
-/// Prints a warning.
 pub(crate) fn print_warning(text: &str) {
     if is_overheard() || !is_quiet() {
         print_styled(WARNING, "warning", text);
@@ -65,7 +62,6 @@ pub(crate) fn print_loud_warning(text: &str) {
     print_styled(WARNING, "warning", text);
 }
 
-/// Prints a note.
 pub(crate) fn print_note(text: &str) {
     if is_overheard() || !is_quiet() {
         print_styled(NOTE, "note", text);

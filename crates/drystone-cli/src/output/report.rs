@@ -17,7 +17,6 @@ use drystone::model::ResourceUnit;
 use drystone_report::{PoolResult, Timing};
 use std::fmt::Write;
 
-/// Returns the inputs of a row, as its first columns.
 pub(crate) fn input_columns(workload: &WorkloadMeta, policy: &PolicyMeta, experiment: &ExperimentMeta) -> FlatRow {
     let mut row = FlatRow::default();
     row.add_text("policy", &policy.text);
@@ -54,7 +53,6 @@ pub(crate) fn input_columns(workload: &WorkloadMeta, policy: &PolicyMeta, experi
     row
 }
 
-/// The figures of a report as columns.
 pub(crate) fn append_figures(row: &mut FlatRow, report: &Report, promises: PromisesKept) {
     row.add_text("jobs", report.trimmed.seen);
     row.add_text("jobs_counted", report.trimmed.kept);
@@ -128,7 +126,6 @@ pub(crate) fn say_if_inexact<'a>(document: &mut Document, summaries: impl IntoIt
     }
 }
 
-/// Every measure of a report.
 pub(crate) fn all_summaries(report: &Report) -> impl Iterator<Item = &Summary> {
     Measure::ALL.into_iter().map(|measure| report.measures.get(measure))
 }
@@ -182,7 +179,6 @@ pub(crate) fn main_measures(report: &Report) -> DocumentTable {
     table
 }
 
-/// Describes the effort of a policy's searches.
 pub(crate) fn describe_search(search: &SearchEffort) -> Vec<(String, String)> {
     let per = |sum: u64| format_fixed(sum as f64 / search.searches as f64, 1);
     let facts = [
@@ -470,7 +466,6 @@ fn promises_text(promises: PromisesKept) -> String {
     }
 }
 
-/// Describes the number of jobs that count.
 pub(crate) fn describe_counted_jobs(report: &Report) -> String {
     let t = report.trimmed;
     if t.kept == t.seen {
@@ -562,7 +557,6 @@ pub(crate) fn category_table(categorised: &Categorised) -> DocumentTable {
     table
 }
 
-/// Returns the measurements of a pool as columns.
 pub(crate) fn pool_columns(pool: &PoolResult) -> FlatRow {
     let mut row = FlatRow::default();
     row.add_text("pool", &pool.name);

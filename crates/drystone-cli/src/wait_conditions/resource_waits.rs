@@ -42,20 +42,17 @@ impl<'a> ResourceWaits<'a> {
         })
     }
 
-    /// Returns the amounts that a job asks for of the resources that are counted here.
     fn counted_amounts(&self, id: JobId) -> impl Iterator<Item = (ResourceId, u64)> {
         let asks = self.table.demand_totals(self.workload.job(id).demand).iter().copied();
         asks.filter(|(resource, _)| self.counted.contains(resource))
     }
 
-    /// Notes that a job waits.
     pub(super) fn note_wait(&mut self, id: JobId) {
         if self.counted_amounts(id).next().is_some() {
             self.waiting.insert(id);
         }
     }
 
-    /// Notes that a job waits no longer.
     pub(super) fn note_leave(&mut self, id: JobId) {
         self.waiting.remove(&id);
     }
@@ -68,7 +65,6 @@ impl<'a> ResourceWaits<'a> {
         }
     }
 
-    /// Notes that a job runs no longer.
     pub(super) fn note_stop(&mut self, id: JobId) {
         self.waiting.remove(&id);
         if self.running.remove(&id) {

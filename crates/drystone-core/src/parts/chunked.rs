@@ -41,7 +41,6 @@ pub(crate) struct Chunked {
     gained_until: Time,
 }
 
-/// Steps in a row.
 #[derive(Clone, Debug)]
 struct StepChunk {
     len: usize,
@@ -117,7 +116,6 @@ impl StepChunk {
         behind
     }
 
-    /// Forgets the first `count` steps.
     fn forget_steps(&mut self, count: usize) {
         self.time.copy_within(count..self.len, 0);
         self.free.copy_within(count..self.len, 0);
@@ -197,7 +195,6 @@ impl ChunkHead {
 }
 
 impl Chunked {
-    /// Returns whether it can count the processors of such a machine.
     pub(crate) fn can_count(machine: Procs) -> bool {
         // What is free and what is planned beyond it, each no more than the machine.
         machine <= i32::MAX as Procs / 4

@@ -44,7 +44,6 @@ pub(crate) const PATIENCE: Takes = Takes::Form(&ValueForm {
     check: |text| parse_seconds(text).is_some(),
 });
 
-/// The value of [`STARVE`].
 pub(crate) fn parse_starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
     match args.text_value("starve") {
         "none" => Ok(None),
@@ -70,7 +69,6 @@ pub(crate) fn parse_seconds(text: &str) -> Option<Span> {
     Some(Span(number * length))
 }
 
-/// Returns the facts available to a formula of a job with this prediction.
 pub(crate) fn waiting_facts(id: JobId, prediction: Span, view: &View<'_>) -> WaitingFacts {
     let job = view.job(id);
     WaitingFacts {
@@ -129,7 +127,6 @@ pub(crate) fn bring_up_to_date(shares: &mut Shares, view: &View<'_>) {
     shares.update_usage(view.current_time(), view.running_jobs().iter().map(|run| usage(run.id, run.procs)));
 }
 
-/// A job as a queue of this order holds it.
 #[inline]
 pub(crate) fn waiting_job(order: &Order, id: JobId, prediction: Span, view: &View<'_>) -> WaitingJob {
     let job = view.job(id);
@@ -230,7 +227,6 @@ impl OrderRanking {
         self.board.as_ref().map_or_else(|| self.queue.next_fit(None, fit).is_some(), |board| board.any_fits(fit))
     }
 
-    /// All jobs in order.
     pub(crate) fn sorted_jobs(&self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
         if let Some(board) = &self.board {
             return board.sorted_jobs();

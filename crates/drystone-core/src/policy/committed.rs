@@ -21,7 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Beginning of the submit times that orders see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Zero {
-    /// The first job.
     FirstJob,
     /// The time zero of the log: a window of it has the submit times of the whole.
     Log,
@@ -84,7 +83,6 @@ struct Instant {
 }
 
 impl CommittedQueue {
-    /// Waiting jobs in an order, as of now.
     fn sort_waiting(&mut self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
         let mut jobs: Vec<WaitingJob> = match (&self.zero, order) {
             (_, Order::Formula(formula)) => {

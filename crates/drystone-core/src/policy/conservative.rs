@@ -390,7 +390,6 @@ fn announce_start(job: &PlannedJob, actions: &mut Actions) {
     }
 }
 
-/// Conservative backfilling.
 pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
     name: "conservative",
     summary: "every job is promised a start when it arrives, and the promise is held; a job of 0 s is planned as one of 1 s",

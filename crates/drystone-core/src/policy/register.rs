@@ -99,14 +99,12 @@ pub fn register_anew(kind: &'static PolicyKind) -> Result<(), RegisterError> {
     Ok(())
 }
 
-/// Returns the kind of entry that has a name.
 fn name_owner(name: &str, registered: &[&'static PolicyKind]) -> Option<String> {
     let kind = BUILT_IN.iter().chain(registered).find(|k| k.name == name);
     let alias = ALIASES.iter().find(|a| a.name == name);
     kind.map(|k| k.summary.to_string()).or_else(|| alias.map(|a| format!("short for `{}`", a.means)))
 }
 
-/// Checks that a policy keeps its declaration.
 fn check_declaration(kind: &'static PolicyKind) -> Result<(), RegisterError> {
     let unsound = |problem: String| RegisterError::Unsound { name: kind.name.to_string(), problem };
     if let Some(problem) = kind.declaration_problem() {

@@ -222,7 +222,6 @@ impl PolicySpec {
     }
 }
 
-/// The parameters of a call that have names.
 fn named_settings(call: NamedCall) -> impl Iterator<Item = (String, String)> {
     call.args.into_iter().filter_map(|(key, value)| Some((key?, value)))
 }

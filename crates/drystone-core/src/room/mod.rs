@@ -52,12 +52,10 @@ impl OpenRoom {
         OpenRoom { nodes: None, ..self }
     }
 
-    /// These processors and amounts.
     pub(crate) fn of_counts(procs: Procs, amounts: &[i64]) -> OpenRoom {
         OpenRoom { procs: procs.into(), amounts: amounts.to_vec(), nodes: None }
     }
 
-    /// Returns whether processors and amounts in all do for a need.
     #[inline]
     fn covers_need(&self, need: JobNeed<'_>) -> bool {
         i64::from(need.procs) <= self.procs && covers_totals(&self.amounts, need.amounts)
@@ -76,7 +74,6 @@ impl OpenRoom {
         }
     }
 
-    /// Returns whether a need fits.
     #[inline]
     pub(crate) fn has_room(&self, need: JobNeed<'_>) -> bool {
         self.find_seat(need).is_some()
@@ -96,7 +93,6 @@ impl OpenRoom {
         }
     }
 
-    /// Takes a need, on its seat.
     pub(crate) fn take_need(&mut self, need: JobNeed<'_>) {
         self.procs -= i64::from(need.procs);
         deduct_totals(&mut self.amounts, need.amounts);
@@ -170,7 +166,6 @@ impl LastingRoom {
         LastingRoom { most: outlook.in_the_end(view.machine().procs), plan }
     }
 
-    /// Returns whether a need can be met at some time.
     pub(crate) fn can_meet(&self, need: JobNeed<'_>, span: Span, now: Time) -> bool {
         match &self.plan {
             Some(plan) => plan.earliest_start(need, span, now).is_some(),
@@ -272,7 +267,6 @@ impl PlanRoom {
         PlanRoom { procs, pools: None, nodes: None, supply: Vec::new(), trail: Vec::new(), marks: 0 }
     }
 
-    /// No processors at all.
     pub(crate) fn new_empty() -> PlanRoom {
         PlanRoom::from_profile(Profile::new(Time::MIN, 0))
     }
@@ -516,7 +510,6 @@ impl PlanRoom {
         }
     }
 
-    /// Returns the seat of a planned job; `None` where it has none.
     #[inline]
     pub(crate) fn seat_of(&self, id: JobId) -> Option<&NodeSeat> {
         self.nodes.as_ref()?.seats.get(&id)
@@ -532,12 +525,10 @@ impl PlanRoom {
         self.nodes.as_mut().map(|nodes| std::mem::take(&mut nodes.seats)).unwrap_or_default()
     }
 
-    /// The seats of all planned jobs.
     pub(crate) fn planned_seats(&self) -> Option<&BTreeMap<JobId, NodeSeat>> {
         self.nodes.as_ref().map(|nodes| &nodes.seats)
     }
 
-    /// The planned jobs have these seats.
     pub(crate) fn set_seats(&mut self, seats: BTreeMap<JobId, NodeSeat>) {
         if let Some(nodes) = &mut self.nodes {
             nodes.seats = seats;
@@ -753,7 +744,6 @@ impl NodeRoom {
 }
 
 impl PlannedJob {
-    /// Needs of the job, as the view knows them.
     #[inline]
     pub(crate) fn job_need<'a>(&self, view: &View<'a>) -> JobNeed<'a> {
         JobNeed { procs: self.procs, ..view.job_need(self.id) }

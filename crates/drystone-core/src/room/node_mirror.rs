@@ -134,7 +134,6 @@ impl NodeMirror {
         self.needs.need_of(job, table, floor).ok()
     }
 
-    /// Nodes for a job now.
     pub(crate) fn find_seat(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
         self.now.find_seat(need, floor)
     }

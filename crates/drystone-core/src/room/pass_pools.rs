@@ -86,7 +86,6 @@ impl PassPools {
         }
     }
 
-    /// A job starts now.
     pub(crate) fn take_need(&mut self, need: JobNeed<'_>) {
         self.left.take_need(need);
     }

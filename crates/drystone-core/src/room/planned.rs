@@ -30,7 +30,6 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The values with their names in policy texts.
     pub(crate) const NAMES: &'static [(&'static str, Notice)] =
         &[("immediate", Notice::Immediate), ("late", Notice::Late)];
 }
@@ -51,9 +50,7 @@ pub(crate) const OVERDUE: Param = Param::new(
 pub(crate) struct PlannedJob {
     /// Planned start; [`Time::MAX`] before it is planned.
     pub(crate) start: Time,
-    /// Identity of the job.
     pub(crate) id: JobId,
-    /// Processors it needs.
     pub(crate) procs: Procs,
     /// Time for which it is planned to need them. At least 1 s: even a job without run time needs
     /// its processors for an instant.
@@ -72,7 +69,6 @@ impl PlannedJob {
         PlannedJob { start: Time::MAX, id, procs, span: view.prediction_at(id, procs).max(Span(1)) }
     }
 
-    /// Planned end.
     #[inline]
     pub(crate) fn planned_end(&self) -> Time {
         self.start.saturating_add(self.span)
@@ -198,7 +194,6 @@ impl Believed {
         true
     }
 
-    /// A job has ended.
     pub(crate) fn note_end(&mut self, job: JobId, predicted_end: Time, now: Time) {
         let end = self.extended.remove(&job).unwrap_or(predicted_end);
         self.unnoticed.push((job, end, end > now));
@@ -272,7 +267,6 @@ impl Believed {
         self.doubtful = true;
     }
 
-    /// A job starts as planned.
     pub(crate) fn start_job(&mut self, job: &PlannedJob, view: &View<'_>) {
         let end = view.current_time() + job.span;
         if view.prediction_at(job.id, job.procs) < job.span {
@@ -286,14 +280,12 @@ impl Believed {
         self.running.first_ending().filter(|job| job.end <= now)
     }
 
-    /// A running job is believed to end at `end` from now on.
     pub(crate) fn extend_end(&mut self, job: RunningJob, end: Time) {
         self.running.remove(job.end, job.id);
         self.running.insert(RunningJob { end, ..job });
         self.extended.insert(job.id, end);
     }
 
-    /// Forgets a running job.
     pub(crate) fn forget_job(&mut self, job: RunningJob) {
         self.running.remove(job.end, job.id);
     }
@@ -354,7 +346,6 @@ impl Believed {
         view.fill_believing(profile, free, ends, |id| self.end_of(id, view));
     }
 
-    /// Returns the believed end of a running job.
     pub(crate) fn end_of(&self, id: JobId, view: &View<'_>) -> Time {
         self.extended.get(&id).copied().unwrap_or_else(|| view.predicted_end(id))
     }

@@ -40,9 +40,7 @@ pub(crate) fn earliest_start(
 /// Start of the first blocked job of a queue as far as every resource is concerned, and the amounts
 /// left over then.
 pub(crate) struct PooledShadow {
-    /// Shadow time.
     pub(crate) time: Time,
-    /// Extra processors.
     pub(crate) extra: Procs,
 }
 

@@ -14,7 +14,6 @@ pub struct GoalNodes {
     pub(crate) floor: Arc<NodeFloor>,
     /// Room that the running jobs leave over time, further resources included.
     pub(crate) room: PlanRoom,
-    /// Room now.
     pub(crate) free: OpenRoom,
     /// Cores that come back where none go before: when, of which node, and their number.
     pub(crate) returns: Vec<(Time, u32, i64)>,
@@ -52,13 +51,11 @@ impl GoalNodes {
         GoalNodes { waiting: waiting_wishes, ..self.clone() }
     }
 
-    /// Wish of a waiting job.
     pub(crate) fn seat_wish(&self, place: usize) -> SeatWish<'_> {
         let (id, need) = &self.waiting[place];
         SeatWish { id: *id, need, floor: &self.floor, seat: None }
     }
 
-    /// Seat of a running job.
     pub(crate) fn running_seat(&self, at: usize) -> SeatWish<'_> {
         let NeedWithSeat { need, seat } = &self.held[at];
         SeatWish { id: JobId::default(), need, floor: &self.floor, seat: Some(seat) }

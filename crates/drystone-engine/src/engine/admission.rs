@@ -71,7 +71,6 @@ struct WearingClaim {
 }
 
 impl WearingClaim {
-    /// Returns the amount that has worn off at a time.
     fn worn_amount(self, at: Time) -> u64 {
         let ran = at.0.saturating_sub(self.since.0);
         if ran <= 0 || self.span <= 0 {
@@ -195,7 +194,6 @@ impl Admission {
         Some(by)
     }
 
-    /// Returns the use of a limit at a time.
     fn used_at(&self, limit: u32, at: Time) -> u64 {
         let worn_amount =
             self.wearing.get(&limit).map_or(0, |running| running.values().map(|part| part.worn_amount(at)).sum());

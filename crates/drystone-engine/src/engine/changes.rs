@@ -36,7 +36,6 @@ impl Changes {
     /// No node: the end of a list.
     pub(crate) const NONE: u32 = u32::MAX;
 
-    /// Returns whether no job has any.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.used == 0

@@ -41,9 +41,7 @@ pub struct Happenings<'a> {
     wears: bool,
     /// For each job those that depend on it.
     dependents: BTreeMap<JobId, Vec<JobId>>,
-    /// The throttle of each job that has one.
     throttle: BTreeMap<JobId, usize>,
-    /// Time of the first event.
     first: Time,
     /// Time at which nothing happens at the latest.
     horizon: Time,
@@ -92,7 +90,6 @@ enum Due {
     Release,
     /// A job arrives upon the end of others.
     Arrival,
-    /// A pass is due.
     Look,
     /// A job leaves, if it waits.
     Withdrawal,
@@ -256,7 +253,6 @@ impl<'a> Happenings<'a> {
         if self.takes_place(job) { self.ask_limits(job) } else { THROTTLE }
     }
 
-    /// A job is here.
     fn enter_job(&mut self, job: JobId) {
         if self.feedback {
             self.s.numbers[job.index()] = self.s.order.len() as u32;

@@ -38,35 +38,22 @@ pub struct SizeRequest {
     pub procs: Procs,
 }
 
-/// Event that ends a job's segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SegmentEnd {
-    /// It ended.
-    Ended,
-    /// It was suspended.
-    Suspended,
-    /// An outage hit it, and it waited again.
-    Requeued,
-    /// An outage ended it for good.
-    Lost,
-    /// It got another size and ran on.
-    Resized,
-    /// It got another pace and ran on.
-    Paced,
-}
-
-impl SegmentEnd {
-    /// The word for it in files.
-    #[must_use]
-    pub fn format_word(self) -> &'static str {
-        match self {
-            SegmentEnd::Ended => "ended",
-            SegmentEnd::Suspended => "suspended",
-            SegmentEnd::Requeued => "requeued",
-            SegmentEnd::Lost => "lost",
-            SegmentEnd::Resized => "resized",
-            SegmentEnd::Paced => "paced",
-        }
+crate::word_enum! {
+    /// Event that ends a job's segment.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum SegmentEnd {
+        /// It ended.
+        Ended = "ended",
+        /// It was suspended.
+        Suspended = "suspended",
+        /// An outage hit it, and it waited again.
+        Requeued = "requeued",
+        /// An outage ended it for good.
+        Lost = "lost",
+        /// It got another size and ran on.
+        Resized = "resized",
+        /// It got another pace and ran on.
+        Paced = "paced",
     }
 }
 
@@ -116,7 +103,7 @@ impl Segments {
             if let Some(on) = on {
                 write!(to, "\"{on}\"")?;
             }
-            write!(to, ",{}", then.format_word())?;
+            write!(to, ",{}", then.name())?;
             if paces {
                 write!(to, ",{}", pace.map_or(Decimal::ONE, |pace| pace.speed))?;
             }
@@ -129,7 +116,6 @@ impl Segments {
         self.open.entry(id).or_default().push(SegmentPart { start: now, procs: None, pace: None, end: None, on });
     }
 
-    /// The segment at work ends.
     fn close_segment(&mut self, now: Time, id: JobId, then: SegmentEnd) {
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut())
             && part.end.is_none()

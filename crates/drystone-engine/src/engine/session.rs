@@ -91,7 +91,6 @@ pub struct Session {
     /// True if the policy may ask to be woken.
     wakes: bool,
     propagation: Propagation,
-    /// Time limit of one decision.
     time_limit: Option<Duration>,
     /// True if an observer wants the predictions of a job over its life.
     keeps_changes: bool,

@@ -87,7 +87,6 @@ struct MachineState {
     writing: Vec<(Time, ProcSet)>,
     /// Starts so far, where ends of the same time come in the order of the starts.
     starts: Option<u32>,
-    /// True if there may be stale ends.
     stale: bool,
     /// True if the oldest job that was here has ended or was withdrawn in this step.
     gone: bool,
@@ -119,7 +118,6 @@ enum Reached {
     End,
     /// No pass is due.
     Instant,
-    /// A pass is due.
     Pass,
 }
 

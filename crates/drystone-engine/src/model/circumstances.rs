@@ -31,42 +31,29 @@ pub enum Adopted {
     },
 }
 
-/// Way in which a job has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
-pub enum How {
-    /// It completed, or failed by itself.
-    #[default]
-    Completed,
-    /// It was ended because it had run as long as it was allowed to.
-    AtLimit,
-    /// Its user or an operator ended it.
-    Cancelled,
-    /// The machine failed under it.
-    MachineFailed,
-    /// It never ran in earnest.
-    NotStarted,
+crate::word_enum! {
+    /// Way in which a job has ended.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+    pub enum How {
+        /// It completed, or failed by itself.
+        #[default]
+        Completed = "completed",
+        /// It was ended because it had run as long as it was allowed to.
+        AtLimit = "at-limit",
+        /// Its user or an operator ended it.
+        Cancelled = "cancelled",
+        /// The machine failed under it.
+        MachineFailed = "machine-failed",
+        /// It never ran in earnest.
+        NotStarted = "not-started",
+    }
 }
 
 impl How {
-    /// All of them.
-    pub const ALL: [How; 5] = [How::Completed, How::AtLimit, How::Cancelled, How::MachineFailed, How::NotStarted];
-
     /// Returns whether the time that it ran is a run time, from which predictors may learn.
     #[must_use]
     pub fn is_run_time(self) -> bool {
         matches!(self, How::Completed | How::AtLimit)
-    }
-
-    /// The word for it in files.
-    #[must_use]
-    pub fn format_word(self) -> &'static str {
-        match self {
-            How::Completed => "completed",
-            How::AtLimit => "at-limit",
-            How::Cancelled => "cancelled",
-            How::MachineFailed => "machine-failed",
-            How::NotStarted => "not-started",
-        }
     }
 }
 
@@ -400,7 +387,6 @@ impl Circumstances {
     }
 }
 
-/// Keeps the entries of jobs that have a place.
 fn keep_placed<T: Clone>(of: &BTreeMap<JobId, T>, place: impl Fn(JobId) -> Option<JobId>) -> BTreeMap<JobId, T> {
     of.iter().filter_map(|(&job, what)| Some((place(job)?, what.clone()))).collect()
 }

@@ -209,34 +209,21 @@ pub struct NodeClass {
     pub weight: u64,
 }
 
-/// Choice of nodes for a job.
-///
-/// A job is in pieces, and each piece is on one node. Nodes of a lower weight come first, and of
-/// those that are alike in all else the one of the lower number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
-pub enum NodeFill {
-    /// As few nodes as possible: the node with the fewest free cores of those that hold all that is
-    /// left of the job; where none does, the one that holds most of it.
-    #[default]
-    Pack,
-    /// Piece by piece, one on each node in turn, those with the most free cores first.
-    Spread,
-    /// Whole nodes: a job has its nodes to itself, chosen as by `Pack`.
-    Whole,
-}
-
-impl NodeFill {
-    /// All of them.
-    pub const ALL: &'static [NodeFill] = &[NodeFill::Pack, NodeFill::Spread, NodeFill::Whole];
-
-    /// Returns its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            NodeFill::Pack => "pack",
-            NodeFill::Spread => "spread",
-            NodeFill::Whole => "whole",
-        }
+crate::word_enum! {
+    /// Choice of nodes for a job.
+    ///
+    /// A job is in pieces, and each piece is on one node. Nodes of a lower weight come first, and
+    /// of those that are alike in all else the one of the lower number.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
+    pub enum NodeFill {
+        /// As few nodes as possible: the node with the fewest free cores of those that hold all
+        /// that is left of the job; where none does, the one that holds most of it.
+        #[default]
+        Pack = "pack",
+        /// Piece by piece, one on each node in turn, those with the most free cores first.
+        Spread = "spread",
+        /// Whole nodes: a job has its nodes to itself, chosen as by `Pack`.
+        Whole = "whole",
     }
 }
 

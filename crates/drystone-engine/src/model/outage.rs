@@ -18,30 +18,17 @@ pub enum Which {
     Named(ProcSet),
 }
 
-/// Fate of the jobs that run on the processors of an outage when it begins.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutageHit {
-    /// They run to their ends, and each processor goes when its job has ended.
-    Drain,
-    /// They end at once and wait again, with nothing left of what they ran.
-    Requeue,
-    /// They end at once, for good.
-    Lose,
-}
-
-impl OutageHit {
-    /// All of them.
-    pub const ALL: [OutageHit; 3] = [OutageHit::Drain, OutageHit::Requeue, OutageHit::Lose];
-
-    /// The word for it in files.
-    #[must_use]
-    pub fn format_word(self) -> &'static str {
-        match self {
-            OutageHit::Drain => "drain",
-            OutageHit::Requeue => "requeue",
-            OutageHit::Lose => "lose",
-        }
+crate::word_enum! {
+    /// Fate of the jobs that run on the processors of an outage when it begins.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum OutageHit {
+        /// They run to their ends, and each processor goes when its job has ended.
+        Drain = "drain",
+        /// They end at once and wait again, with nothing left of what they ran.
+        Requeue = "requeue",
+        /// They end at once, for good.
+        Lose = "lose",
     }
 }
 

@@ -19,39 +19,25 @@ pub use sizes::SizeSet;
 pub(crate) use speedup::multiply_span;
 pub use speedup::{Decimal, SPEEDUPS, Speedup};
 
-/// Kind of a job, by who chooses its size and when.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum JobKind {
-    /// The user chose it at the submission.
-    #[default]
-    Rigid,
-    /// The scheduler chooses it at the start, for life.
-    Moldable,
-    /// The scheduler chooses it at the start and while the job runs.
-    Malleable,
-    /// The job asks for it while it runs.
-    Evolving,
-    /// Malleable and evolving.
-    Adaptive,
+crate::word_enum! {
+    /// Kind of a job, by who chooses its size and when.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+    pub enum JobKind {
+        /// The user chose it at the submission.
+        #[default]
+        Rigid = "rigid",
+        /// The scheduler chooses it at the start, for life.
+        Moldable = "moldable",
+        /// The scheduler chooses it at the start and while the job runs.
+        Malleable = "malleable",
+        /// The job asks for it while it runs.
+        Evolving = "evolving",
+        /// Malleable and evolving.
+        Adaptive = "adaptive",
+    }
 }
 
 impl JobKind {
-    /// All of them.
-    pub const ALL: [JobKind; 5] =
-        [JobKind::Rigid, JobKind::Moldable, JobKind::Malleable, JobKind::Evolving, JobKind::Adaptive];
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            JobKind::Rigid => "rigid",
-            JobKind::Moldable => "moldable",
-            JobKind::Malleable => "malleable",
-            JobKind::Evolving => "evolving",
-            JobKind::Adaptive => "adaptive",
-        }
-    }
-
     /// Returns whether the scheduler may change its size while it runs.
     #[inline]
     #[must_use]

@@ -273,7 +273,6 @@ impl RunningSet {
     }
 }
 
-/// The shadow time by a walk over the running jobs in order.
 #[inline(always)]
 fn walk_shadow<'a>(
     mut ends: impl Iterator<Item = &'a RunningJob>,

@@ -31,7 +31,6 @@ const WAY: usize = 7;
 
 /// Something kept in a [`Tree`], in the order of its key.
 pub(crate) trait TreeItem: Copy + Default {
-    /// Summary of a subtree's items.
     type Summary: Clone + Default;
 
     /// Unique within a tree.
@@ -183,7 +182,6 @@ impl<T: TreeItem> Tree<T> {
         self.insert_deep(item);
     }
 
-    /// Removes the item with this key; `None` if there is none.
     #[inline]
     pub(crate) fn remove(&mut self, key: &Packed) -> Option<T> {
         if self.height == 0 {

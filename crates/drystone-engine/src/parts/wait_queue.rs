@@ -197,7 +197,6 @@ fn coarsen_span(capped: i32) -> i16 {
     (shift as i16) * 128 + (capped >> shift) as i16
 }
 
-/// The shortest span with this coarse value.
 fn shortest_span_of(coarse: i16) -> i32 {
     if coarse == NONE {
         return i32::MAX;
@@ -206,7 +205,6 @@ fn shortest_span_of(coarse: i16) -> i32 {
     (i32::from(coarse) - 128 * shift) << shift
 }
 
-/// Returns whether this size is in the class.
 #[inline]
 fn is_in(class: usize, procs: Procs) -> bool {
     let (least, most) = (smallest_in_class(class), SMALLEST.get(class + 1).map_or(Procs::MAX, |next| next - 1));

@@ -33,7 +33,6 @@ pub struct FreeNodes {
     /// Kinds of jobs that have started, and so are possible.
     #[serde(skip)]
     possible: BTreeSet<(DemandId, Procs)>,
-    /// The last changes.
     #[serde(skip)]
     changes: NodeChanges,
 }
@@ -125,7 +124,6 @@ impl FreeNodes {
         self.needs.len() >= KINDS.max(2 * self.needs_kept)
     }
 
-    /// Forgets the needs of all jobs but these.
     pub(crate) fn forget_all_but<'a>(&mut self, jobs: impl Iterator<Item = &'a Job>) {
         let kinds: BTreeSet<(DemandId, Procs)> = jobs.map(|job| (job.demand, job.procs)).collect();
         self.needs.retain(|kind, _| kinds.contains(kind));
@@ -238,7 +236,6 @@ impl FreeNodes {
         None
     }
 
-    /// A job leaves its nodes, if it has any.
     pub(crate) fn leave_seat(&mut self, id: JobId) {
         let Some(held) = self.held.remove(&id) else { return };
         self.note_change(&held.on.seat);

@@ -71,7 +71,6 @@ impl FreeResources {
         self.nodes.as_deref()
     }
 
-    /// The nodes with the table, to be changed.
     #[inline]
     pub(crate) fn nodes_mut(&mut self) -> Option<(&mut FreeNodes, &ResourceTable)> {
         self.nodes.as_deref_mut().map(|nodes| (nodes, &*self.table))

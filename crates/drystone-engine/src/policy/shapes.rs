@@ -105,12 +105,10 @@ impl ShapeWorld {
         (self.terms, self.rules) = (other.terms.clone(), other.rules);
     }
 
-    /// A job has this shape.
     pub(crate) fn assign_shape(&mut self, id: JobId, shape: u32) {
         self.of.insert(id, shape);
     }
 
-    /// Forgets jobs before the oldest that is here.
     pub(crate) fn forget_before(&mut self, oldest: JobId) {
         self.of = self.of.split_off(&oldest);
         self.learned = self.learned.split_off(&oldest);
@@ -154,7 +152,6 @@ impl ShapeWorld {
         }
     }
 
-    /// Gives a job a pace.
     pub(crate) fn set_pace(&mut self, id: JobId, pace: PaceNumber) {
         match pace {
             0 => self.paces.remove(&id),
@@ -162,7 +159,6 @@ impl ShapeWorld {
         };
     }
 
-    /// Returns the index of a job's shape.
     pub(crate) fn shape_index(&self, id: JobId) -> Option<usize> {
         self.of.get(&id).map(|at| *at as usize)
     }

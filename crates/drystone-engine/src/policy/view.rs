@@ -79,7 +79,6 @@ impl JobEntry {
         }
     }
 
-    /// Corrects its prediction.
     #[inline]
     pub(crate) fn correct_prediction(&mut self, new: Span, limit: Span) {
         self.late_corrections = self.late_corrections.saturating_add(u16::from(self.prediction >= limit));
@@ -124,13 +123,11 @@ pub struct PolicyWorld {
 }
 
 impl PolicyWorld {
-    /// Returns the state of a job.
     #[inline]
     pub(crate) fn job_entry(&self, id: JobId) -> &JobEntry {
         &self.jobs[id].entry
     }
 
-    /// Returns the state of a job, mutable.
     #[inline]
     pub(crate) fn entry_mut(&mut self, id: JobId) -> &mut JobEntry {
         &mut self.jobs[id].entry

@@ -2,27 +2,17 @@
 
 use super::Takes;
 
-/// Audience of a parameter. Help shows the main ones first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum ParamLevel {
-    /// A choice that a site may well make.
-    #[default]
-    Main,
-    /// A choice in which published studies differ: needed to repeat one.
-    Study,
-    /// A choice inside the algorithm, to tune or examine it.
-    Expert,
-}
-
-impl ParamLevel {
-    /// As it is written for people and machines.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            ParamLevel::Main => "main",
-            ParamLevel::Study => "study",
-            ParamLevel::Expert => "expert",
-        }
+crate::word_enum! {
+    /// Audience of a parameter. Help shows the main ones first.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+    pub enum ParamLevel {
+        /// A choice that a site may well make.
+        #[default]
+        Main = "main",
+        /// A choice in which published studies differ: needed to repeat one.
+        Study = "study",
+        /// A choice inside the algorithm, to tune or examine it.
+        Expert = "expert",
     }
 }
 

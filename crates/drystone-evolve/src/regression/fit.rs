@@ -39,7 +39,6 @@ pub struct FunctionForm {
     pub joins: [Join; 2],
 }
 
-/// A function with the weights that fit best.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FittedFunction {
     pub form: FunctionForm,
@@ -91,7 +90,6 @@ impl FunctionForm {
         products
     }
 
-    /// The values of its products for a job.
     fn product_values(self, sample: &QueueSample) -> Vec<f64> {
         let variables = [sample.run.max(1.0), sample.procs, sample.submit.max(1.0)];
         let factor = |&(at, divides): &(usize, bool)| {
@@ -106,7 +104,7 @@ impl FunctionForm {
         let first = weights[0].abs();
         let mut text = String::new();
         for (product, weight) in self.list_products().iter().zip(weights) {
-            let relative = crate::round_digits(weight / first, 3);
+            let relative = drystone::statistics::round_significant(weight / first, 3);
             let sign = if relative < 0.0 {
                 "-"
             } else if text.is_empty() {

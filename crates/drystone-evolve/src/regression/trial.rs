@@ -43,12 +43,10 @@ impl QueueTrial {
         QueueTrial { procs: workload.machine().procs, begin, first, queue }
     }
 
-    /// Jobs of the queue.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Returns whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -66,7 +64,6 @@ impl QueueTrial {
         sum / order.len().max(1) as f64
     }
 
-    /// The jobs of the queue with their scores.
     pub(super) fn scored_samples(&self, scores: impl Iterator<Item = f64>) -> Vec<QueueSample> {
         let sample = |(job, score): (&TrialJob, f64)| QueueSample {
             run: job.run as f64,

@@ -25,7 +25,6 @@ pub enum TimeLimit {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HeadroomSearch {
     pub limit: TimeLimit,
-    /// Seed of all random numbers.
     pub seed: u64,
     /// At first a schedule may become worse by about this times the typical cost of a task that
     /// waits, the squared mean of square roots: a few that wait for very long do not count for
@@ -56,7 +55,6 @@ pub struct Searching {
     pub cost: f64,
 }
 
-/// Result of a search.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct BestFound {
@@ -66,7 +64,6 @@ pub struct BestFound {
     pub trials: u64,
     /// Time spent. Differs from run to run.
     pub took: Duration,
-    /// True if it was stopped early.
     pub stopped: bool,
 }
 

@@ -33,7 +33,6 @@ impl FreeRoom {
         }
     }
 
-    /// The level that holds at this time.
     #[inline]
     fn level_at(&self, time: i64) -> usize {
         self.times.partition_point(|&other| other <= time).saturating_sub(1)

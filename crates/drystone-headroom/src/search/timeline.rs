@@ -21,7 +21,6 @@ struct FreeChange {
     task: u32,
 }
 
-/// Free processors over time.
 pub(super) struct FreeTimeline {
     begin: i64,
     piece: i64,

@@ -19,7 +19,6 @@ pub struct LiveDocument {
     pub schema: &'static str,
     /// The version that writes it.
     pub drystone: &'static str,
-    /// The cluster's name.
     pub cluster: String,
     pub mode: DaemonMode,
     pub policy: String,
@@ -29,7 +28,6 @@ pub struct LiveDocument {
     pub instance: String,
     /// Time of writing.
     pub at: i64,
-    /// Health of the daemon.
     pub health: Health,
     /// Each set of nodes, where there are several: what follows is of all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -60,7 +58,6 @@ pub struct SetState {
     pub differences: u64,
     /// Jobs in flight: ordered and not seen yet.
     pub in_flight: u64,
-    /// Its nodes.
     pub machine: MachineSummary,
     /// Jobs by where they are.
     pub jobs: BTreeMap<&'static str, u64>,
@@ -70,7 +67,6 @@ pub struct SetState {
     pub not_foretold: Option<String>,
 }
 
-/// Health of a daemon.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Health {
     /// True if the cluster does not answer.
@@ -97,7 +93,6 @@ pub struct Health {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MachineSummary {
     pub procs: u32,
-    /// Free ones.
     pub free: u32,
     /// Those that are out.
     pub offline: u32,
@@ -106,7 +101,6 @@ pub struct MachineSummary {
     pub up: usize,
 }
 
-/// A job that waits.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WaitingRow {
     /// Set of nodes, where there are several.
@@ -144,7 +138,6 @@ pub struct ForetoldRow {
     pub p90: Option<i64>,
 }
 
-/// A job that runs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RunningRow {
     /// Set of nodes, where there are several.
@@ -166,7 +159,6 @@ pub struct RunningRow {
     pub wanted: Option<i64>,
 }
 
-/// A job that is over.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FinishedRow {
     /// Set of nodes, where there are several.
@@ -181,7 +173,6 @@ pub struct FinishedRow {
     pub started: Option<i64>,
     /// Time at which its end was seen.
     pub ended: Option<i64>,
-    /// Way in which it ended.
     pub ending: Option<Ending>,
     /// The start that was promised first, and when that was promised.
     pub promised: Option<(i64, i64)>,

@@ -1,6 +1,7 @@
 //! Metrics in the Prometheus text format.
 
 use super::{LiveDocument, SetState};
+use drystone::statistics::arithmetic_mean;
 use std::fmt::Write;
 
 const PREFIX: &str = "drystone_live";
@@ -24,18 +25,11 @@ pub(super) fn render_metrics(document: &LiveDocument) -> String {
     page.text
 }
 
-#[derive(Clone, Copy)]
-enum MetricType {
-    Gauge,
-    Counter,
-}
-
-impl MetricType {
-    fn name(self) -> &'static str {
-        match self {
-            MetricType::Gauge => "gauge",
-            MetricType::Counter => "counter",
-        }
+drystone::word_enum! {
+    #[derive(Clone, Copy)]
+    enum MetricType {
+        Gauge = "gauge",
+        Counter = "counter",
     }
 }
 
@@ -52,7 +46,6 @@ impl Page {
         let _ = writeln!(self.text, "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}");
     }
 
-    /// A sample of the family, with its labels.
     fn write_sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
         let _ = write!(self.text, "{PREFIX}_{name}");
         for (at, (label, value)) in labels.iter().enumerate() {
@@ -64,7 +57,6 @@ impl Page {
     }
 }
 
-/// The value of a label as the format wants it.
 fn escape_label(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
@@ -98,11 +90,11 @@ fn write_gauges(document: &LiveDocument, page: &mut Page) {
     gauge("nodes", "nodes of the machine", machine.nodes as f64);
     gauge("nodes_up", "nodes that are up", machine.up as f64);
     let waits: Vec<f64> = document.finished.iter().filter_map(|job| Some((job.started? - job.submit) as f64)).collect();
-    let mean = if waits.is_empty() { 0.0 } else { waits.iter().sum::<f64>() / waits.len() as f64 };
+    let mean = arithmetic_mean(waits).unwrap_or(0.0);
     gauge("recent_wait_seconds", "mean wait of the last jobs that ended", mean);
     let late: Vec<f64> =
         document.finished.iter().filter_map(|job| Some((job.started? - job.promised?.0) as f64)).collect();
-    let mean = if late.is_empty() { 0.0 } else { late.iter().map(|late| late.abs()).sum::<f64>() / late.len() as f64 };
+    let mean = arithmetic_mean(late.iter().map(|late| late.abs())).unwrap_or(0.0);
     gauge(
         "recent_promise_error_seconds",
         "mean distance of starts from the first that was announced, of the last jobs",

@@ -74,7 +74,6 @@ impl fmt::Display for JobName {
 pub enum JobSlot {
     /// One job that is no task.
     Single,
-    /// One task of an array.
     Task(u32),
     /// Tasks of an array that have nothing of their own yet: ranges from, to (both included),
     /// ascending.
@@ -99,7 +98,6 @@ pub enum JobState {
     Running,
     /// It was taken off its processors and keeps its memory.
     Suspended,
-    /// It is over.
     Ended(Ending),
 }
 
@@ -129,7 +127,6 @@ pub enum PendingReason {
     None,
     /// A user's hold, which is also ours: see [`JobFact::mark`].
     UserHold,
-    /// An administrator's hold.
     AdminHold,
     /// It could not be launched, and the cluster holds it.
     LaunchFailed,
@@ -145,9 +142,7 @@ pub enum PendingReason {
     PartitionClosed,
     /// Nodes that it needs are out or reserved.
     NodesOut,
-    /// It waits for room.
     Room,
-    /// It waits for its turn.
     Turn,
     /// Anything else.
     Other,
@@ -183,30 +178,19 @@ pub enum HookMark {
     User,
 }
 
-/// Request of a job that Drystone does not model; such a job is left to the cluster.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub enum UnmodelledRequest {
-    Licences,
-    /// GPUs or other generic resources.
-    Devices,
-    /// Nodes with certain features.
-    Features,
-    Reservation,
-    /// Several components that start together.
-    Heterogeneous,
-    SeveralPartitions,
-}
-
-impl UnmodelledRequest {
-    pub fn name(self) -> &'static str {
-        match self {
-            UnmodelledRequest::Licences => "licences",
-            UnmodelledRequest::Devices => "GPUs or other devices",
-            UnmodelledRequest::Features => "node features",
-            UnmodelledRequest::Reservation => "a reservation",
-            UnmodelledRequest::Heterogeneous => "several components",
-            UnmodelledRequest::SeveralPartitions => "one of several partitions",
-        }
+drystone::word_enum! {
+    /// Request of a job that Drystone does not model; such a job is left to the cluster.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+    pub enum UnmodelledRequest {
+        Licences = "licences",
+        /// GPUs or other generic resources.
+        Devices = "GPUs or other devices",
+        /// Nodes with certain features.
+        Features = "node features",
+        Reservation = "a reservation",
+        /// Several components that start together.
+        Heterogeneous = "several components",
+        SeveralPartitions = "one of several partitions",
     }
 }
 
@@ -295,7 +279,6 @@ pub struct JobFact {
     pub number: u64,
     pub submit: i64,
     pub state: JobState,
-    /// Reason why it does not run.
     pub reason: PendingReason,
     /// True if it is held: its priority is 0.
     pub held: bool,
@@ -318,7 +301,6 @@ pub struct JobFact {
     /// Start time, or the time from which it may start.
     pub start: Option<i64>,
     pub end: Option<i64>,
-    /// Nodes that it runs on.
     pub places: Vec<NodeShare>,
     /// True if it is over and only being cleaned up: it holds its processors until it is listed as
     /// ended.
@@ -345,7 +327,6 @@ pub struct JobFact {
     pub partition: String,
     /// Its class of service; empty without one.
     pub class: String,
-    /// Requests that are not modelled.
     pub asks: BTreeSet<UnmodelledRequest>,
     /// Mark written by the hook.
     pub mark: HookMark,
@@ -353,18 +334,15 @@ pub struct JobFact {
     pub restarts: u32,
     /// True if it was bound to certain nodes when it was first seen, by its user or by us.
     pub pinned: bool,
-    /// Nodes that it asks for.
     pub request: NodeRequest,
 }
 
 impl JobFact {
-    /// The record's name.
     pub fn record_id(&self) -> RecordId {
         let task = if let JobSlot::Task(task) = self.slot { Some(task) } else { None };
         RecordId { id: self.id, task, submit: self.submit }
     }
 
-    /// The jobs it is about.
     pub fn job_keys(&self) -> Vec<JobKey> {
         let key = |task| JobKey { id: self.id, task, submit: self.submit };
         match &self.slot {
@@ -376,7 +354,6 @@ impl JobFact {
         }
     }
 
-    /// Returns whether it describes this task.
     pub fn is_about(&self, key: JobKey) -> bool {
         let same = self.id == key.id && self.submit == key.submit;
         same && match (&self.slot, key.task) {
@@ -404,7 +381,6 @@ pub enum NodeState {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NodeFact {
     pub name: String,
-    /// Usability of the node.
     pub state: NodeState,
     pub procs: u32,
     /// Those that the cluster says are allocated.
@@ -415,7 +391,6 @@ pub struct NodeFact {
     pub whole_memory: Option<u64>,
     /// Its devices: by type, and of any type together.
     pub devices: Vec<NodeDevices>,
-    /// Its features.
     pub features: Vec<String>,
     /// Nodes of a lower weight are given out first.
     pub weight: u64,
@@ -423,7 +398,6 @@ pub struct NodeFact {
     pub windows: Vec<(i64, i64)>,
 }
 
-/// Devices of one kind on a node.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NodeDevices {
     /// Their name: `gpu`, or with a type `gpu:a100`.
@@ -447,11 +421,9 @@ pub struct LicenceFact {
 pub struct ClusterSnapshot {
     /// The cluster's own time, in seconds.
     pub time: i64,
-    /// Every job that the cluster lists.
     pub jobs: Vec<JobFact>,
     /// Nodes of the driven partitions.
     pub nodes: Vec<NodeFact>,
-    /// Licences of the cluster.
     pub licences: Vec<LicenceFact>,
 }
 

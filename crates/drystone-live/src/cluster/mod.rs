@@ -23,7 +23,6 @@ pub struct Want {
     pub places: Vec<JobKey>,
 }
 
-/// Something to be done.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ClusterOrder {
     /// The job may run on these nodes only, all of them.
@@ -46,7 +45,6 @@ pub enum ClusterOrder {
     Resume(JobKey),
     /// It waits again, with nothing of its progress left, and may begin at once.
     Requeue(JobKey),
-    /// It ends.
     Cancel(JobKey),
     /// It goes on with its first nodes alone, and gives the others back.
     Shrink {
@@ -57,7 +55,6 @@ pub enum ClusterOrder {
 }
 
 impl ClusterOrder {
-    /// Returns the job that the order concerns.
     pub fn job_key(&self) -> JobKey {
         match *self {
             ClusterOrder::Pin { key, .. } | ClusterOrder::Shrink { key, .. } => key,
@@ -71,7 +68,6 @@ impl ClusterOrder {
         }
     }
 
-    /// Its verb, for logs and metrics.
     pub fn verb(&self) -> &'static str {
         match self {
             ClusterOrder::Pin { .. } => "pin",
@@ -164,7 +160,6 @@ pub trait Cluster {
         let _ = jobs;
     }
 
-    /// Returns the cluster's capabilities.
     fn capabilities(&self) -> Capabilities;
 
     /// Returns the processor time that calls have cost the cluster and us since the last query.

@@ -17,11 +17,9 @@ pub struct Look {
     pub stamp: Stamp,
     /// Difference to the look before.
     pub delta: Delta,
-    /// Messages of the hook.
     pub told: Vec<HookMessage>,
 }
 
-/// A recorded cluster.
 #[derive(Clone, Debug)]
 pub struct ReplayCluster {
     looks: std::vec::IntoIter<Look>,

@@ -44,7 +44,6 @@ impl Budget {
         }
     }
 
-    /// A look has cost this much.
     pub fn spend_cost(&mut self, now: Duration, cost: Duration) {
         self.earn_credit(now);
         self.saved -= cost.as_secs_f64();
@@ -85,7 +84,6 @@ impl Budget {
         self.saved >= self.cost.as_secs_f64()
     }
 
-    /// Returns the average cost of a look.
     pub fn mean_cost(&self) -> Duration {
         self.cost
     }
@@ -95,7 +93,6 @@ impl Budget {
         self.spent + self.ordered.1
     }
 
-    /// Returns the number of looks.
     pub fn looks(&self) -> u64 {
         self.looks
     }

@@ -10,7 +10,6 @@ pub struct DaemonConfig {
     /// Paths of its files.
     pub home: Home,
     pub mode: DaemonMode,
-    /// Policy that decides.
     pub policy: PolicySpec,
     /// Partitions that are driven, by the nodes that they have.
     pub sets: Vec<DrivenSet>,
@@ -18,7 +17,6 @@ pub struct DaemonConfig {
     pub adopt_old: bool,
     /// True if the policy counts processors, though it could place jobs on nodes.
     pub by_count: bool,
-    /// The cluster's name.
     pub cluster: String,
     /// This daemon's name of itself: no other ever had it.
     pub instance: String,

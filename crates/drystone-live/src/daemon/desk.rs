@@ -107,17 +107,14 @@ impl LiveDesk {
         Ok(DeskBeginning { desk, inputs, notes })
     }
 
-    /// The core, to look at.
     pub fn core(&self) -> &Core {
         &self.core
     }
 
-    /// The partitions and nodes.
     pub fn driven_set(&self) -> &DrivenSet {
         &self.set
     }
 
-    /// Forecasts of starts.
     pub fn forecasts(&self) -> &Foretell {
         &self.foretell
     }

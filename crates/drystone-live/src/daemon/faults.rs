@@ -27,7 +27,6 @@ enum FaultEffect {
 }
 
 impl PointFaults {
-    /// As the environment says.
     pub fn from_environment() -> PointFaults {
         PointFaults {
             plan: std::env::var("DRYSTONE_LIVE_FAULT").ok().and_then(|text| parse(&text)),

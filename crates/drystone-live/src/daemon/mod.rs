@@ -42,7 +42,6 @@ const BEAT: Duration = Duration::from_secs(3);
 /// Backoff while the cluster does not answer.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Way in which a daemon has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DaemonEnd {
     /// It was stopped.
@@ -55,7 +54,6 @@ pub enum DaemonEnd {
     Violation(String),
 }
 
-/// A daemon at work.
 pub struct Daemon<C, K> {
     config: DaemonConfig,
     cluster: C,
@@ -255,17 +253,14 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         &self.desks
     }
 
-    /// The cluster, to look at.
     pub fn cluster(&mut self) -> &mut C {
         &mut self.cluster
     }
 
-    /// Returns the counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// Returns the cost of looking.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }

@@ -44,9 +44,7 @@ impl SavedSnapshot {
     }
 }
 
-/// Starting point of a daemon.
 pub struct ResumeHistory {
-    /// Tracker and session.
     pub core: Core,
     /// Inputs to take in first.
     pub inputs: Vec<CoreInput>,

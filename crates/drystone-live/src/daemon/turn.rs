@@ -479,7 +479,6 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         Ok(is_mine)
     }
 
-    /// Writes something for people.
     pub(super) fn write_note(&mut self, text: &str) -> Result<(), LiveError> {
         let wall = self.clock.wall_seconds();
         self.stats.note_text(wall, text);
@@ -566,7 +565,6 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         Ok(true)
     }
 
-    /// Goes on in a new segment.
     fn begin_segment(&mut self, at: usize, state: Vec<u8>) -> Result<(), LiveError> {
         let (wall, now) = (self.clock.wall_seconds(), self.current_stamp(at).now);
         let (config, desk) = (&self.config, &mut self.desks[at]);
@@ -610,7 +608,6 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         self.highest = Some(self.highest.map_or(last, |highest| highest.max(last)));
     }
 
-    /// Tells people, now and then.
     fn publish_state(&mut self, now: Duration) {
         let every = if self.board.is_watched() { TELL } else { TELL_NOBODY };
         if self.told.is_some_and(|last| now.saturating_sub(last) < every) {

@@ -38,7 +38,6 @@ pub(super) fn skip_head(bytes: &[u8], path: &Path) -> Result<Option<usize>, Jour
     Ok(Some(MAGIC.len() + 3 + version.len()))
 }
 
-/// A record in its frame.
 pub(super) fn frame_record(record: &JournalRecord) -> Result<Vec<u8>, JournalError> {
     let body = postcard::to_stdvec(record)?;
     let mut bytes = Vec::with_capacity(body.len() + 8);

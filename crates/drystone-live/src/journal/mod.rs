@@ -38,7 +38,6 @@ pub struct Begin {
     pub settings: TrackerSettings,
     /// The processors.
     pub layout: NodeLayout,
-    /// The cluster's name.
     pub cluster: String,
     /// The daemon's name of itself.
     pub instance: String,

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 pub struct DiskSegment {
     /// Its number, from 1.
     pub number: u32,
-    /// Its file.
     pub path: PathBuf,
     /// Its size in bytes.
     pub bytes: u64,

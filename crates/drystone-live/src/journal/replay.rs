@@ -9,16 +9,13 @@ use std::path::Path;
 /// The first thing that came out otherwise.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mismatch {
-    /// Number of the segment.
     pub segment: u32,
     /// After which record of it.
     pub record: usize,
-    /// Output in the journal.
     pub recorded: CoreOutput,
     pub replayed: CoreOutput,
 }
 
-/// Result of a replay.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct JournalReplay {
     /// Segments gone over.
@@ -78,7 +75,6 @@ fn retake_input(core: &mut Core, input: &CoreInput) -> Result<CoreOutput, Journa
     }
 }
 
-/// The core that a segment begins with.
 pub(crate) fn core_of(begin: &Begin) -> Result<Core, JournalError> {
     let policy: PolicySpec = begin
         .policy

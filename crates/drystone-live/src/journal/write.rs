@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 /// From this size on a segment ends at the next snapshot.
 const LARGE: u64 = 64 << 20;
 
-/// A segment that is being written.
 #[derive(Debug)]
 pub struct SegmentWriter {
     folder: PathBuf,
@@ -66,7 +65,6 @@ impl SegmentWriter {
         self.file.sync_data().map_err(JournalError::io_error(&self.path))
     }
 
-    /// The segment's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -80,7 +78,6 @@ impl SegmentWriter {
         self.length
     }
 
-    /// Records written.
     pub fn records(&self) -> u64 {
         self.records
     }

@@ -10,7 +10,6 @@ use super::write_shared;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Contents of a heartbeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Beat {
     /// A daemon drove at this second.
@@ -22,14 +21,12 @@ pub enum Beat {
     },
     /// Everything was given back.
     Off,
-    /// There is none.
     Missing,
     /// It makes no sense.
     Garbled,
 }
 
 impl Beat {
-    /// Reads a heartbeat.
     pub fn read_beat(path: &Path) -> Beat {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,

@@ -77,19 +77,16 @@ impl LedgerLine {
 /// Sum of all lines.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct LedgerStanding {
-    /// Jobs that we held.
     pub held: BTreeSet<JobKey>,
     /// Jobs that the hook held; an array by its own number.
     pub marked: BTreeSet<JobKey>,
     /// Jobs and arrays that the hook held, and whose marks were overwritten.
     pub overwritten: BTreeSet<JobName>,
-    /// Jobs that we suspended.
     pub suspended: BTreeSet<JobKey>,
     /// Jobs that we bound to nodes.
     pub pinned: BTreeSet<JobKey>,
     /// Holds that users may take back, by the name that the hook gave; the last line counts.
     pub users: HoldWords,
-    /// Holds by operators.
     pub operators: HoldWords,
     /// Position up to which their lines in the wake file were read.
     pub heard: WakePosition,
@@ -100,7 +97,6 @@ pub struct LedgerStanding {
 }
 
 impl LedgerStanding {
-    /// Takes a line in.
     pub fn note_entry(&mut self, entry: LedgerLine) {
         match entry {
             LedgerLine::Held(key) => drop(self.held.insert(key)),
@@ -171,7 +167,6 @@ impl LedgerStanding {
     }
 }
 
-/// The ledger, to add to.
 #[derive(Debug)]
 pub struct ActionLedger {
     path: PathBuf,

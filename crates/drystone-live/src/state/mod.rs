@@ -114,7 +114,6 @@ impl Home {
         &self.run
     }
 
-    /// The folder of the journal.
     pub fn journal_folder(&self) -> PathBuf {
         self.state.join("journal")
     }
@@ -129,7 +128,6 @@ impl Home {
         self.state.join("ledger")
     }
 
-    /// Returns the lock of the state folder.
     pub fn lock_path(&self) -> PathBuf {
         self.state.join("lock")
     }
@@ -174,7 +172,6 @@ impl Home {
         self.state.join("status.json")
     }
 
-    /// The daemon's heartbeat.
     pub fn heartbeat_path(&self) -> PathBuf {
         self.run.join("heartbeat")
     }

@@ -228,7 +228,6 @@ impl Tracked {
         }
     }
 
-    /// Notes an announced start.
     pub(super) fn note_promise(&mut self, promise: AnnouncedStart) {
         self.story.promised.get_or_insert(promise);
         self.story.planned = Some(promise);

@@ -20,7 +20,6 @@ const KB: u64 = 1_024;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Demands {
     table: ResourceTable,
-    /// Numbers of demands.
     known: BTreeMap<Demand, DemandId>,
     /// Demands behind those of the table, of which the session does not know yet.
     new: Vec<Demand>,
@@ -97,7 +96,6 @@ impl Demands {
             .filter_map(|(id, resource)| resource.name.strip_prefix(LICENCE).map(|name| (id, name, resource.total)))
     }
 
-    /// Raises the total of a resource, if this amount is larger.
     pub(super) fn raise_total(&mut self, id: ResourceId, total: u64) {
         let is_more = self.table.find_resource(id).is_some_and(|resource| resource.total < total);
         let step = SupplyStep { resource: id, from: Time::MIN, amount: total, announced: None };
@@ -167,7 +165,6 @@ impl Tracker {
         !fact.devices.is_empty() && fact.devices.iter().all(is_counted)
     }
 
-    /// Returns the demand of a job beyond processors.
     pub(super) fn demand_of(&mut self, t: &Tracked, fact: &JobFact) -> DemandId {
         let find = |name: &str| self.demands.table.find_id(name);
         let memory = find("mem").zip(fact.memory.map(|mb| mb.saturating_mul(KB)));

@@ -194,7 +194,6 @@ enum ConditionState {
     Yes,
     /// Only the cluster knows.
     Perhaps,
-    /// Not before this time.
     Later(Time),
     No,
 }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// clock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ExportedJob {
-    /// Identity of the job.
     pub key: JobKey,
     /// First submit time; a requeue does not count.
     pub submit: i64,
@@ -20,10 +19,8 @@ pub struct ExportedJob {
     pub procs: u32,
     pub limit: Option<i64>,
     pub user: String,
-    /// Group of the user.
     pub group: String,
     /// Its class of service, or its partition.
     pub queue: String,
-    /// Way in which it ended.
     pub ending: Ending,
 }

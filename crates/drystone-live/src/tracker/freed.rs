@@ -130,7 +130,6 @@ impl Tracker {
     }
 }
 
-/// Lists the jobs whose end a look showed.
 fn list_ends(turn: &LookResult) -> Vec<JobKey> {
     let key = |news: &TrackerNews| if let TrackerNews::Ended { key, .. } = news { Some(*key) } else { None };
     turn.news.iter().filter_map(|(_, news)| key(news)).collect()

@@ -71,7 +71,6 @@ impl Tracker {
         beside.take_room(&need).then_some(KeptNodes { at, beside })
     }
 
-    /// Latest end of a running job.
     fn ends_by(&self, fact: &JobFact) -> Option<Time> {
         if fact.state != JobState::Running || fact.places.is_empty() {
             return None;

@@ -24,7 +24,6 @@ pub struct NodeAmounts {
     pub memory: Option<u64>,
     /// Devices, by name: `gpu`, `gpu:a100`. Those with a type count under both names.
     pub devices: BTreeMap<String, u32>,
-    /// Features.
     pub features: Vec<String>,
     /// Nodes of a lower weight are given out first.
     pub weight: u64,
@@ -47,7 +46,6 @@ impl NodeLayout {
         layout
     }
 
-    /// With these licences of the cluster.
     #[must_use]
     pub fn with_licences(self, licences: &[LicenceFact]) -> NodeLayout {
         let licences = licences.iter().map(|licence| (licence.name.clone(), licence.total)).collect();
@@ -97,12 +95,10 @@ impl NodeLayout {
         self.nodes.last().map_or(0, |(_, range)| range.end)
     }
 
-    /// Number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Returns whether there is no node.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -112,7 +108,6 @@ impl NodeLayout {
         self.nodes.iter().map(|(name, range)| (name.as_str(), range))
     }
 
-    /// The numbers of a node.
     pub fn node_range(&self, node: &str) -> Option<Range<u32>> {
         self.at.get(node).map(|&at| self.nodes[at].1.clone())
     }

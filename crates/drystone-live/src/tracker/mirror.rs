@@ -39,7 +39,6 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Returns the differences in this snapshot.
     pub fn diff_snapshot(&self, snapshot: &ClusterSnapshot) -> Delta {
         let mut delta = Delta { time: snapshot.time, ..Delta::default() };
         let mut listed_records = BTreeSet::new();
@@ -99,18 +98,15 @@ impl Mirror {
         keys.filter(move |key| name.task.is_none() || key.task == name.task)
     }
 
-    /// Records of an array.
     pub(crate) fn of_array(&self, id: u64) -> impl Iterator<Item = &JobFact> + Clone {
         let from = RecordId { id, task: None, submit: i64::MIN };
         self.records.range(from..).map(|(_, fact)| fact).take_while(move |fact| fact.id == id)
     }
 
-    /// Every node.
     pub fn nodes(&self) -> impl Iterator<Item = &NodeFact> + Clone {
         self.nodes.values()
     }
 
-    /// Every licence.
     pub fn licences(&self) -> &[LicenceFact] {
         &self.licences
     }

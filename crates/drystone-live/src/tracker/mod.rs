@@ -66,7 +66,6 @@ pub struct TrackerSettings {
     pub adopt_old: bool,
     /// True if the policy chooses the processors on which jobs start.
     pub names: bool,
-    /// True if the policy suspends jobs.
     pub suspends: bool,
     /// True if the policy counts memory and devices.
     pub counts: bool,
@@ -126,17 +125,14 @@ impl LookResult {
     }
 }
 
-/// A job that is over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FinishedJob {
-    /// Identity of the job.
     pub key: JobKey,
     pub procs: u32,
     /// Owner, as an index into [`Tracker::users`].
     pub user: i32,
     /// Submit time, in the session's clock.
     pub submit: Time,
-    /// History of the job.
     pub story: TrackedStory,
 }
 
@@ -170,7 +166,6 @@ pub struct Tracker {
     recheck: BTreeSet<JobKey>,
     /// Time since which released jobs find no room and none has started, by [`Stamp::steady`].
     vain_since: Option<u64>,
-    /// Throttles of arrays.
     throttles: BTreeMap<u64, u32>,
     /// Jobs that we held before, from the ledger of an earlier daemon.
     taken: BTreeSet<JobKey>,
@@ -370,7 +365,6 @@ impl Tracker {
         }
     }
 
-    /// Returns the details wanted of the next look.
     pub fn wanted_details(&self) -> Want {
         let unclear = |fact: &&JobFact| fact.places.len() > 1 && fact.places.iter().any(|place| place.procs.is_none());
         if !self.named {
@@ -429,7 +423,6 @@ impl Tracker {
         &self.settings
     }
 
-    /// The processors.
     pub fn layout(&self) -> &NodeLayout {
         &self.layout
     }
@@ -439,7 +432,6 @@ impl Tracker {
         &self.mirror
     }
 
-    /// Every job that is known.
     pub fn jobs(&self) -> impl Iterator<Item = &Tracked> {
         self.jobs.values()
     }
@@ -448,7 +440,6 @@ impl Tracker {
         self.jobs.get(&key)
     }
 
-    /// The job with this number of the session.
     pub fn find_key(&self, id: JobId) -> Option<JobKey> {
         self.ids.get(&id).copied()
     }
@@ -465,11 +456,6 @@ impl Tracker {
     /// Returns whether the processors on which jobs run matter.
     pub fn is_named(&self) -> bool {
         self.named
-    }
-
-    /// Returns the offset between the cluster's time and the session's.
-    pub fn clock_offset(&self) -> i64 {
-        self.offset
     }
 
     /// Jobs that are the cluster's to start, by why.

@@ -16,13 +16,11 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The session's time.
     pub fn session_time(&self) -> Time {
         Time(self.now)
     }
 }
 
-/// One event for the session.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum TrackerNews {
     /// A job is new, and waits or is held back.
@@ -63,7 +61,6 @@ pub enum TrackerNews {
     Placed(JobKey),
     /// It waits again, from the beginning.
     Requeued(JobKey),
-    /// It is held back.
     Held(JobKey),
     /// It waits again, in its place.
     Released(JobKey),
@@ -80,7 +77,6 @@ pub enum TrackerNews {
     Continued(JobKey),
     /// It was to resume, and did not.
     StaysSuspended(JobKey),
-    /// It is over.
     Ended {
         /// Identity of the job.
         key: JobKey,

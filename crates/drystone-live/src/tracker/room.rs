@@ -19,7 +19,6 @@ pub(super) struct IdleRoom {
     out: Vec<bool>,
 }
 
-/// Needs of a job on nodes.
 #[derive(Clone, Debug)]
 pub(super) struct NodeNeed {
     procs: u32,
@@ -43,7 +42,6 @@ impl Tracker {
         NodeNeed { may: self.may_have(t, fact), ..self.need_anywhere(fact, narrow) }
     }
 
-    /// Returns the needs of a job, whichever nodes it may have.
     pub(super) fn need_anywhere(&self, fact: &JobFact, narrow: bool) -> NodeNeed {
         let mut nodes = fact.nodes.max(1);
         if narrow {
@@ -85,7 +83,6 @@ impl Tracker {
 }
 
 impl NodeNeed {
-    /// Least number of its nodes.
     pub(super) fn least_nodes(&self) -> u32 {
         self.nodes
     }
@@ -234,7 +231,6 @@ impl IdleRoom {
         counts.iter().all(|&(at, procs)| procs == 0 || need.fitting_procs(self.memory[at]) >= procs)
     }
 
-    /// Takes them.
     pub(super) fn take_on(&mut self, counts: &[(usize, u32)]) {
         for &(at, procs) in counts {
             self.idle[at] = self.idle[at].saturating_sub(procs);
@@ -261,7 +257,6 @@ impl Tracker {
         }
     }
 
-    /// Returns the idle room as the cluster shows it.
     pub(super) fn idle_room(&self) -> IdleRoom {
         let up = |name: &str| self.mirror.node_fact(name).filter(|node| node.state == NodeState::Up);
         let idle = self

@@ -14,7 +14,6 @@ const UNLIMITED: i64 = 365 * 86_400;
 /// started, and these are ended, in seconds.
 pub(super) const FORGOTTEN: i64 = 15;
 
-/// State in which the cluster has a job.
 enum ClusterTarget {
     /// Nowhere that concerns the session.
     Absent,

@@ -18,7 +18,6 @@ pub enum TrackedPlace {
     Suspended,
     /// Another than the daemon suspended it.
     Interrupted,
-    /// It is over.
     Done,
 }
 
@@ -95,7 +94,6 @@ pub enum Flying {
     Stopping,
     /// It is to resume as soon as what was suspended for it is seen to be.
     PlannedResume,
-    /// Ordered to resume.
     Resuming,
     /// It was pending unheld, and is being held.
     Taking,
@@ -158,13 +156,11 @@ pub struct TrackedStory {
 pub struct AnnouncedStart {
     /// Time of the announcement.
     pub at: Time,
-    /// The planned start.
     pub start: Time,
     /// No later than this; [`Time::MAX`] where nothing was promised.
     pub latest: Time,
 }
 
-/// A job as the tracker has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tracked {
     pub key: JobKey,
@@ -172,9 +168,7 @@ pub struct Tracked {
     pub id: Option<JobId>,
     /// State in which the session has it.
     pub place: TrackedPlace,
-    /// Reason why it is held back, if it is.
     pub why: Option<HoldReason>,
-    /// Order in flight.
     pub flight: Option<Flight>,
     /// Last description that the session received.
     pub job: Option<Job>,
@@ -208,7 +202,6 @@ pub struct Tracked {
     pub restarts: u32,
     /// Time of the next try.
     pub retry: Option<Retry>,
-    /// History of the job.
     pub story: TrackedStory,
 }
 
@@ -238,7 +231,6 @@ impl Tracked {
         }
     }
 
-    /// Returns whether this order is in flight.
     pub fn is_flying(&self, what: Flying) -> bool {
         self.flight.is_some_and(|flight| flight.what == what)
     }

@@ -25,7 +25,6 @@ impl HoldWords {
         }
     }
 
-    /// Returns the last word on the hold of a job, where there is one.
     pub fn last_word(&self, key: JobKey) -> Option<bool> {
         let of = |task| self.0.get(&JobName { id: key.id, task }).copied();
         of(key.task).or_else(|| of(None))

@@ -6,22 +6,18 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Address to listen on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Listen {
-    /// On an address.
     Tcp {
         /// Address and port.
         address: SocketAddr,
         /// True if other machines may connect.
         public: bool,
     },
-    /// On a Unix socket.
     Unix(PathBuf),
     Nowhere,
 }
 
-/// It cannot listen there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListenError {
@@ -37,10 +33,19 @@ impl ListenError {
     }
 }
 
-impl FromStr for Listen {
-    type Err = String;
+/// A text that is no place to listen.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{text}` is no place to listen; give {places}")]
+pub struct ListenPlaceError {
+    pub text: String,
+    /// The expected forms.
+    pub places: String,
+}
 
-    fn from_str(text: &str) -> Result<Listen, String> {
+impl FromStr for Listen {
+    type Err = ListenPlaceError;
+
+    fn from_str(text: &str) -> Result<Listen, ListenPlaceError> {
         Listen::parse_among(text, "a port, ADDRESS:PORT, unix:FILE or none")
     }
 }
@@ -60,7 +65,7 @@ impl Listen {
     ///
     /// # Errors
     /// The text is no place.
-    pub fn parse_among(text: &str, places: &str) -> Result<Listen, String> {
+    pub fn parse_among(text: &str, places: &str) -> Result<Listen, ListenPlaceError> {
         if text == "none" {
             return Ok(Listen::Nowhere);
         }
@@ -69,7 +74,10 @@ impl Listen {
         }
         let address = match text.parse::<u16>() {
             Ok(port) => SocketAddr::new(IpAddr::from([127, 0, 0, 1]), port),
-            Err(_) => text.parse().map_err(|_| format!("`{text}` is no place to listen; give {places}"))?,
+            Err(_) => {
+                let wrong = |_| ListenPlaceError { text: text.to_string(), places: places.to_string() };
+                text.parse().map_err(wrong)?
+            }
         };
         Ok(Listen::Tcp { address, public: false })
     }
@@ -116,13 +124,11 @@ pub(super) enum Accepts {
     Unix(std::os::unix::net::UnixListener, PathBuf),
 }
 
-/// The listener registered with tokio.
 pub(super) enum Listener {
     Tcp(tokio::net::TcpListener),
     Unix(tokio::net::UnixListener),
 }
 
-/// An accepted connection.
 pub(super) enum AcceptedStream {
     Tcp(tokio::net::TcpStream),
     Unix(tokio::net::UnixStream),

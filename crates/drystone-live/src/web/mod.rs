@@ -9,7 +9,7 @@ mod listen;
 mod page_server;
 mod patient_stream;
 
-pub use listen::{Listen, ListenError};
+pub use listen::{Listen, ListenError, ListenPlaceError};
 pub use page_server::{PageMaker, PageResponse, serve_pages};
 
 use crate::board::{PublishedBoard, PublishedDocument};
@@ -54,7 +54,6 @@ pub fn serve_board(listen: &Listen, board: &PublishedBoard) -> Result<Option<Str
 /// Response to a request, as soon as it is there.
 type NextAnswer = Pin<Box<dyn Future<Output = Response<EventBody>> + Send>>;
 
-/// A source of responses.
 trait Answers: Send + Sync + 'static {
     fn answer_request(&self, request: &Request<Incoming>) -> NextAnswer;
 }

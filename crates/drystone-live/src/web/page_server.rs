@@ -18,7 +18,6 @@ pub trait PageMaker: Send + Sync + 'static {
     fn make_page(&self, path: &str, query: &str) -> PageResponse;
 }
 
-/// A page with its status of HTTP.
 #[derive(Clone, Debug)]
 pub struct PageResponse {
     pub status: u16,

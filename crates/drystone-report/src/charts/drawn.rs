@@ -11,7 +11,6 @@ const STILL: &str = include_str!("../../assets/still.js");
 /// Stack of the thread that runs JavaScript.
 const STACK: usize = 32 << 20;
 
-/// Calls one of the functions that draw.
 pub(crate) fn run_drawing(function: &'static str, data: String, width: u32) -> Result<Vec<Drawing>, DrawError> {
     let work = move || -> Result<Vec<Drawing>, DrawError> {
         let engine = |e: rquickjs::Error| DrawError::Script(e.to_string());

@@ -42,7 +42,6 @@ fn text_element_parts(text: &str) -> Option<(&str, &str, &str)> {
     Some((tag, content, behind))
 }
 
-/// A line of text, and where it is.
 struct TextRun<'a> {
     x: f32,
     y: f32,

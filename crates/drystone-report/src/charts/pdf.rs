@@ -341,7 +341,6 @@ mod tests {
         }
     }
 
-    /// The operators of the page.
     fn operators(pdf: &[u8]) -> String {
         let find = |what: &[u8], from: usize| {
             let at = pdf[from..].windows(what.len()).position(|window| window == what);

@@ -52,7 +52,6 @@ impl TableValue {
         TableValue { text: format_count(value), number: Some(value as f64), tone: Tone::Plain }
     }
 
-    /// The value with another meaning.
     pub fn with_tone(self, tone: Tone) -> TableValue {
         TableValue { tone, ..self }
     }
@@ -81,7 +80,6 @@ impl DocumentTable {
         DocumentTable { columns, text_columns: vec![0], ..DocumentTable::default() }
     }
 
-    /// Declares the columns that hold text.
     #[must_use]
     pub fn with_text_columns(mut self, columns: &[usize]) -> DocumentTable {
         self.text_columns = columns.to_vec();
@@ -103,7 +101,6 @@ impl DocumentTable {
         self
     }
 
-    /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -114,7 +111,6 @@ impl DocumentTable {
     }
 }
 
-/// A part of a document.
 #[derive(Clone, Debug)]
 enum DocumentBlock {
     Heading(String),
@@ -123,19 +119,16 @@ enum DocumentBlock {
     Table(DocumentTable),
 }
 
-/// Something to read.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     blocks: Vec<DocumentBlock>,
 }
 
 impl Document {
-    /// Adds a heading.
     pub fn add_heading(&mut self, text: impl Into<String>) {
         self.blocks.push(DocumentBlock::Heading(text.into()));
     }
 
-    /// Adds a paragraph.
     pub fn add_text(&mut self, text: impl Into<String>) {
         self.blocks.push(DocumentBlock::Text(text.into()));
     }
@@ -145,7 +138,6 @@ impl Document {
         self.blocks.push(DocumentBlock::Facts(facts));
     }
 
-    /// Adds a table.
     pub fn add_table(&mut self, table: DocumentTable) {
         self.blocks.push(DocumentBlock::Table(table));
     }

@@ -26,7 +26,6 @@ impl DocumentTable {
         if self.text_columns.contains(&at) { CellAlignment::Left } else { CellAlignment::Right }
     }
 
-    /// These columns, each so broad.
     fn make_grid(&self, columns: &[(usize, usize)]) -> Grid {
         let mut grid = Grid::new();
         grid.load_style(presets::NOTHING);
@@ -104,7 +103,6 @@ impl Document {
         self.render_text(Some(columns), false)
     }
 
-    /// Returns the number of lines that it takes.
     pub fn count_lines(&self, width: Option<usize>) -> usize {
         self.render_text(width, false).lines().count()
     }

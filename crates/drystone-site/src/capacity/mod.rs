@@ -14,44 +14,28 @@ use crate::error::SiteError;
 use crate::text::{TimeForm, When};
 use serde::{Deserialize, Serialize};
 
-/// Reason why a part of a pool was out.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
-    /// Nodes failed or were drained.
-    Down,
-    /// Nodes were reserved, for maintenance or for others.
-    Reservation,
-    /// A job ran within a reservation of which nothing else is known.
-    ReservedJob,
-    /// The cluster counted fewer processors.
-    Cluster,
-    /// A node that the description lacks was not there yet, or no longer.
-    NewNode,
-}
-
-impl Cause {
-    pub const ALL: &'static [Cause] =
-        &[Cause::Down, Cause::Reservation, Cause::ReservedJob, Cause::Cluster, Cause::NewNode];
-
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cause::Down => "down",
-            Cause::Reservation => "reservation",
-            Cause::ReservedJob => "reserved-job",
-            Cause::Cluster => "cluster",
-            Cause::NewNode => "new-node",
-        }
+drystone::word_enum! {
+    /// Reason why a part of a pool was out.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Cause {
+        /// Nodes failed or were drained.
+        Down = "down",
+        /// Nodes were reserved, for maintenance or for others.
+        Reservation = "reservation",
+        /// A job ran within a reservation of which nothing else is known.
+        ReservedJob = "reserved-job",
+        /// The cluster counted fewer processors.
+        Cluster = "cluster",
+        /// A node that the description lacks was not there yet, or no longer.
+        NewNode = "new-node",
     }
 }
 
 /// Units of a pool that were out for some time. Times are seconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PoolLoss {
-    /// Number of the pool.
     pub pool: u16,
-    /// Beginning.
     pub begin: i64,
     /// End; `None` beyond the records.
     pub end: Option<i64>,
@@ -64,9 +48,7 @@ pub struct PoolLoss {
 /// A node, or processors of it, that were out for some time. Times are seconds since 1970.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NodeLoss {
-    /// Number of the pool.
     pub pool: u16,
-    /// Beginning.
     pub begin: i64,
     /// End; `None` beyond the records.
     pub end: Option<i64>,

@@ -19,17 +19,14 @@ struct ClosedSpan {
     cause: Cause,
 }
 
-/// Closures of nodes.
 #[derive(Default)]
 pub(crate) struct Closures {
     of: BTreeMap<u32, Vec<ClosedSpan>>,
 }
 
-/// Later than all.
 const NEVER: i64 = i64::MAX / 4;
 
 impl Closures {
-    /// Closes a node.
     pub(crate) fn add_closure(&mut self, node: u32, begin: i64, end: Option<i64>, cause: Cause) {
         let end = end.unwrap_or(NEVER);
         if end > begin {
@@ -37,7 +34,6 @@ impl Closures {
         }
     }
 
-    /// Takes over those of another.
     pub(crate) fn take_closures(&mut self, other: &Closures) {
         for (&node, spans) in &other.of {
             self.of.entry(node).or_default().extend(spans);

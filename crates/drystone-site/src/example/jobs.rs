@@ -45,7 +45,6 @@ impl ExampleDice {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` to `high`.
     fn random_between(&mut self, (low, high): (i64, i64)) -> i64 {
         low + (self.roll_number() % (high - low + 1).unsigned_abs()) as i64
     }
@@ -54,9 +53,7 @@ impl ExampleDice {
 /// Arrangement of the jobs that a user submits together.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Together {
-    /// Each by itself.
     Apart,
-    /// Tasks of an array.
     Array,
     /// Each after the one before.
     Chain,
@@ -241,7 +238,6 @@ pub(super) fn submitted_jobs() -> Vec<ExampleJob> {
     submissions
 }
 
-/// The jobs that a user submits at one time.
 fn submit_together(habit: &Habit, submit: i64, dice: &mut ExampleDice) -> Vec<ExampleJob> {
     let pick = |dice: &mut ExampleDice, all: &'static [u32]| all[(dice.roll_number() % all.len() as u64) as usize];
     let cpus = pick(dice, habit.cpus);

@@ -32,7 +32,6 @@ pub(super) struct ExampleRecord {
     pub(super) end: Option<i64>,
     pub(super) state: &'static str,
     pub(super) reason: &'static str,
-    /// Places of its nodes.
     pub(super) nodes: Vec<usize>,
     pub(super) backfilled: bool,
 }
@@ -46,7 +45,6 @@ struct ExampleRoom {
     up: bool,
 }
 
-/// Returns the name of a node by its place.
 pub(super) fn node_name(at: usize) -> String {
     match at {
         0..=15 => format!("q{:02}", at + 1),

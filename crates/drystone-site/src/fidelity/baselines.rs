@@ -2,6 +2,7 @@
 
 use super::case::{PoolCase, RecordedTimes};
 use super::errors::Starts;
+use drystone::statistics::lower_median;
 use std::collections::BTreeMap;
 
 pub(super) fn nothing_waits(case: &PoolCase) -> Starts {
@@ -32,15 +33,10 @@ pub(super) fn class_medians(case: &PoolCase) -> Starts {
             }
         }
         class_waits
-            .extend(seen_waits.into_iter().filter_map(|(class, mut waits)| Some((class, find_median(&mut waits)?))));
-        of_all = find_median(&mut all_waits).unwrap_or(of_all);
+            .extend(seen_waits.into_iter().filter_map(|(class, mut waits)| Some((class, lower_median(&mut waits)?))));
+        of_all = lower_median(&mut all_waits).unwrap_or(of_all);
     }
     Starts::of_waits(waits)
-}
-
-fn find_median(values: &mut [i64]) -> Option<i64> {
-    let middle = values.len().checked_sub(1)? / 2;
-    Some(*values.select_nth_unstable(middle).1)
 }
 
 /// Classes of sizes, by their upper ends.
@@ -59,7 +55,6 @@ pub(super) fn size_class(units: u32) -> usize {
     SIZES.iter().position(|(most, _)| units <= *most).unwrap_or(0)
 }
 
-/// The class of a length of time.
 pub(super) fn length_class(seconds: i64) -> usize {
     LENGTHS.iter().position(|(most, _)| seconds <= *most).unwrap_or(0)
 }

@@ -1,9 +1,8 @@
 //! Distance of waits from the recorded ones.
 
 use super::case::{PoolCase, RecordedTimes};
-use super::stats::{
-    find_quantile, kendall_correlation, kolmogorov_smirnov, sort_values, spearman_correlation, wasserstein_distance,
-};
+use super::stats::{kendall_correlation, kolmogorov_smirnov, sort_values, spearman_correlation, wasserstein_distance};
+use drystone::statistics::{arithmetic_mean, nearest_rank_quantile};
 use serde::{Deserialize, Serialize};
 
 /// The waits of the jobs that count, recorded and replayed.
@@ -44,7 +43,6 @@ impl Starts {
         Starts { backfilled: vec![false; wait.len()], wait }
     }
 
-    /// As they were recorded.
     pub(super) fn from_records(case: &PoolCase) -> Starts {
         Starts::of_waits(case.jobs.iter().map(RecordedTimes::recorded_wait).collect())
     }
@@ -53,7 +51,6 @@ impl Starts {
 /// Errors of a replay over the jobs that count.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Errors {
-    /// Jobs compared.
     pub jobs: u64,
     /// Mean recorded wait, in seconds.
     pub recorded_mean: Option<f64>,
@@ -69,7 +66,6 @@ pub struct Errors {
     pub signed_median: Option<f64>,
     /// Share of jobs started within a minute of when they were.
     pub within_minute: Option<f64>,
-    /// Within ten minutes.
     pub within_ten_minutes: Option<f64>,
     pub within_hour: Option<f64>,
     /// Within a tenth of the recorded wait.
@@ -97,14 +93,15 @@ impl Errors {
         if n == 0 {
             return errors;
         }
-        let mean = |values: &[f64]| Some(values.iter().sum::<f64>() / values.len() as f64);
+        let mean = |values: &[f64]| arithmetic_mean(values.iter().copied());
         let distances: Vec<f64> = replayed.iter().zip(recorded).map(|(s, r)| s - r).collect();
         let absolute = sort_values(distances.iter().map(|d| d.abs()).collect());
         let within = |limit: f64| Some(absolute.partition_point(|&d| d <= limit) as f64 / n as f64);
         (errors.recorded_mean, errors.replayed_mean) = (mean(recorded), mean(replayed));
         errors.mean_distance = mean(&absolute);
-        (errors.median_distance, errors.p90_distance) = (find_quantile(&absolute, 0.5), find_quantile(&absolute, 0.9));
-        errors.signed_median = find_quantile(&sort_values(distances.clone()), 0.5);
+        (errors.median_distance, errors.p90_distance) =
+            (nearest_rank_quantile(&absolute, 0.5), nearest_rank_quantile(&absolute, 0.9));
+        errors.signed_median = nearest_rank_quantile(&sort_values(distances.clone()), 0.5);
         errors.within_minute = within(60.0);
         errors.within_ten_minutes = within(600.0);
         errors.within_hour = within(3_600.0);

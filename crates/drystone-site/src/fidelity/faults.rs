@@ -2,10 +2,11 @@
 
 use super::case::PoolCase;
 use super::errors::WaitPairs;
-use super::stats::{find_quantile, sort_values};
+use super::stats::sort_values;
 use crate::capacity::Cause;
 use crate::clock::{self, Zone};
 use crate::site::Site;
+use drystone::statistics::nearest_rank_quantile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,13 +28,12 @@ const NEARLY_ALL: f64 = 0.9;
 impl ConstantShift {
     pub(super) fn find_shift(waits: &WaitPairs) -> Option<ConstantShift> {
         let distances: Vec<f64> = waits.replayed.iter().zip(&waits.recorded).map(|(new, old)| new - old).collect();
-        let seconds = find_quantile(&sort_values(distances.clone()), 0.5)?;
+        let seconds = nearest_rank_quantile(&sort_values(distances.clone()), 0.5)?;
         let near = distances.iter().filter(|&&distance| (distance - seconds).abs() <= NEAR).count();
         let share = near as f64 / distances.len() as f64;
         (seconds.abs() >= LEAST_SHIFT && share >= NEARLY_ALL).then_some(ConstantShift { seconds, share })
     }
 
-    /// The shift in a sentence.
     pub(super) fn describe_shift(&self) -> String {
         let way = if self.seconds < 0.0 { "early" } else { "late" };
         format!(
@@ -136,7 +136,6 @@ fn quiet_in(changes: &[(i64, QuietChange)], units: i64, (from, until): (i64, i64
 /// Most times that are named one by one.
 const NAMED: usize = 3;
 
-/// Describes the quiet times of a site.
 pub(super) fn quiet_texts(quiet: &[QuietTime], site: &Site) -> Vec<String> {
     let zone = Zone::from_name(&site.manifest.time_zone).unwrap_or_else(|_| Zone::utc_zone());
     let minute = |moment: i64| clock::format_minute(zone.civil_time(moment));

@@ -53,7 +53,6 @@ impl HourSums {
         HourSums { from: case.from, hours: vec![0.0; usize::try_from(count).unwrap_or(0)] }
     }
 
-    /// Adds `amount` from `begin` to `end`.
     fn add_amount(&mut self, begin: i64, end: i64, amount: f64) {
         let last = self.from + self.hours.len() as i64 * HOUR;
         let (begin, end) = (begin.max(self.from), end.min(last));
@@ -94,7 +93,6 @@ impl Hours {
         }
     }
 
-    /// Returns the distance from the records.
     pub(super) fn hour_errors(&self, recorded: &Hours) -> HourErrors {
         let series_error = |ours: &[f64], theirs: &[f64]| {
             let error_pair = series_errors(ours, theirs);

@@ -20,7 +20,6 @@ pub struct Intervals {
     pub mean_distance: Option<Interval>,
     /// Of the share of jobs within a minute.
     pub within_minute: Option<Interval>,
-    /// Within ten minutes.
     pub within_ten_minutes: Option<Interval>,
     pub within_hour: Option<Interval>,
 }

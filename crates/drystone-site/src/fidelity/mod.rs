@@ -27,7 +27,7 @@ pub use hours::{HourErrors, Hours, SeriesError};
 pub use intervals::{Interval, Intervals};
 pub use reason::RecordedReason;
 pub use replay::ReplayError;
-pub use require::{FidelityRequirement, UnmetRequirement};
+pub use require::{FidelityRequirement, RequirementError, UnmetRequirement};
 pub use result::{
     AccountingCoverage, CensoredWaits, ClassRow, Fidelity, FidelityBaseline, Mechanism, Noise, PoolFidelity,
     RecordFaults, Repetition, ReplaySkill,
@@ -37,24 +37,22 @@ use self::baselines::{LENGTHS, SIZES, class_medians, job_classes, nothing_waits}
 use self::case::PoolCase;
 use self::errors::{Starts, WaitPairs};
 use self::replay::ReplayInputs;
-use self::stats::{find_quantile, sort_values};
+use self::stats::sort_values;
 use crate::site::Site;
 use drystone::model::SharedSort;
 use drystone::policy::PolicySpec;
+use drystone::statistics::nearest_rank_quantile;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Settings of the measurement of fidelity.
 #[derive(Clone)]
 pub struct FidelitySettings<'a> {
-    /// The site's policy.
     pub policy: PolicySpec,
     /// Runs with moved arrivals.
     pub seeds: u32,
     /// Largest shift of arrivals, in seconds.
     pub jitter: i64,
-    /// First seed of all that is drawn.
     pub seed: u64,
     /// Seconds of the window that are not measured; `None`: as the import found.
     pub warm_up: Option<i64>,
@@ -62,7 +60,6 @@ pub struct FidelitySettings<'a> {
     pub repetitions: Vec<(String, &'a Site)>,
     /// Only this pool.
     pub pool: Option<u16>,
-    /// Threads that simulate.
     pub threads: usize,
     /// Set when it is to stop.
     pub stop: Option<&'a AtomicBool>,
@@ -253,7 +250,7 @@ fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
         let errors = Errors::from_waits(&waits);
         let quantiles = |values: &[f64]| {
             let values = sort_values(values.to_vec());
-            [0.1, 0.5, 0.9, 0.99].map(|q| find_quantile(&values, q))
+            [0.1, 0.5, 0.9, 0.99].map(|q| nearest_rank_quantile(&values, q))
         };
         ClassRow {
             size: SIZES[size].1.to_string(),
@@ -268,7 +265,6 @@ fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
     keys.keys().map(row).collect()
 }
 
-/// Shares that backfill started.
 fn backfill_shares(case: &PoolCase, replayed: &Starts) -> Mechanism {
     let known_jobs = || case.counted_jobs().filter_map(|(at, job)| Some((at, job.backfilled?)));
     let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);

@@ -14,7 +14,6 @@ pub struct RecordedReason {
 }
 
 impl RecordedReason {
-    /// Describes it in words.
     pub(super) fn describe_reason(&self) -> String {
         let percent = |share: f64| format!("{:.0}%", share * 100.0);
         let other_share = match self.all - self.share {

@@ -33,7 +33,6 @@ pub enum ReplayError {
     Nothing(String),
 }
 
-/// Watches when jobs start.
 #[derive(Default)]
 struct StartObserver {
     start: Vec<Option<Time>>,

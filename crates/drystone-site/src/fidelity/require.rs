@@ -47,7 +47,6 @@ static MEASURES: [RequiredMeasure; 14] = [
     RequiredMeasure { name: "over-capacity", more: false, get: |p| Some(p.as_happened.over_capacity) },
 ];
 
-/// A requirement that is not met.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnmetRequirement {
     pub pool: String,
@@ -67,12 +66,18 @@ impl fmt::Display for UnmetRequirement {
     }
 }
 
-impl FromStr for FidelityRequirement {
-    type Err = String;
+/// A text that is no requirement.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("expected MEASURE=NUMBER such as within-10m=0.9; measures are {}", MEASURES.iter().map(|m| m.name).collect::<Vec<_>>().join(", "))]
+pub struct RequirementError {
+    pub text: String,
+}
 
-    fn from_str(text: &str) -> Result<FidelityRequirement, String> {
-        let names = || MEASURES.iter().map(|m| m.name).collect::<Vec<_>>().join(", ");
-        let wrong = || format!("expected MEASURE=NUMBER such as within-10m=0.9; measures are {}", names());
+impl FromStr for FidelityRequirement {
+    type Err = RequirementError;
+
+    fn from_str(text: &str) -> Result<FidelityRequirement, RequirementError> {
+        let wrong = || RequirementError { text: text.to_string() };
         let (name, bound) = text.split_once('=').ok_or_else(wrong)?;
         let measure = MEASURES.iter().find(|m| m.name == name.trim()).ok_or_else(wrong)?;
         let bound = bound.trim().parse().ok().filter(|b: &f64| b.is_finite()).ok_or_else(wrong)?;
@@ -106,7 +111,10 @@ mod tests {
         assert!("within-10m=0.9".parse::<FidelityRequirement>().is_ok_and(|r| r.bound == 0.9 && r.measure.more));
         assert!("mean-distance = 600".parse::<FidelityRequirement>().is_ok_and(|r| !r.measure.more));
         for text in ["within-10m", "wait=3", "ks=x", "ks=nan"] {
-            assert!(text.parse::<FidelityRequirement>().is_err_and(|e| e.contains("skill-hours")), "{text}");
+            assert!(
+                text.parse::<FidelityRequirement>().is_err_and(|e| e.to_string().contains("skill-hours")),
+                "{text}"
+            );
         }
     }
 }

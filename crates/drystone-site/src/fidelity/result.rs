@@ -6,42 +6,36 @@ use super::faults::{ConstantShift, QuietTime, quiet_texts, quiet_times};
 use super::hours::{HourErrors, Hours};
 use super::intervals::Intervals;
 use super::reason::RecordedReason;
-use super::stats::{find_quantile, sort_values};
+use super::stats::sort_values;
 use super::{AsHappened, FidelitySettings};
 use crate::jobs::SiteJobFate;
 use crate::site::Site;
 use crate::words::count_noun;
 use drystone::model::SharedSort;
+use drystone::statistics::nearest_rank_quantile;
 use serde::{Deserialize, Serialize};
 
-/// The version of the result.
 const SCHEMA: &str = "drystone/fidelity/1";
 
-/// Fidelity of a simulation of a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Fidelity {
-    /// The version of this result.
     pub schema: String,
     pub site: String,
     /// The policy that stands for the site's own.
     pub policy: String,
     /// Time from which waits are compared, in seconds since 1970.
     pub from: i64,
-    /// End.
     pub until: i64,
     /// Rows of accounting, jobs, and what became of them.
     pub coverage: AccountingCoverage,
-    /// Each pool by itself.
     pub pools: Vec<PoolFidelity>,
     /// All pools together, where there are several.
     pub total: Option<Errors>,
-    /// Verdict, in sentences.
     pub verdict: Vec<String>,
     /// Requests that are not modelled.
     pub not_modelled: Vec<String>,
 }
 
-/// Part of the accounting that is compared.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct AccountingCoverage {
     /// Rows of jobs.
@@ -80,7 +74,6 @@ pub struct PoolFidelity {
     pub modelled: Errors,
     /// Intervals of some errors.
     pub intervals: Intervals,
-    /// Waits by class.
     pub classes: Vec<ClassRow>,
     /// Recorded waits, with those that had not ended.
     pub waiting: CensoredWaits,
@@ -91,7 +84,6 @@ pub struct PoolFidelity {
     pub hour_errors: HourErrors,
     /// The first hour of the week that is worst.
     pub worst_week: Option<usize>,
-    /// Mechanism of the starts.
     pub mechanism: Mechanism,
     /// Models to beat.
     pub baselines: Vec<FidelityBaseline>,
@@ -115,7 +107,6 @@ pub struct RecordFaults {
     pub shift: Option<ConstantShift>,
     /// Times that look like outages which are not recorded.
     pub quiet: Vec<QuietTime>,
-    /// All of them in words.
     pub texts: Vec<String>,
 }
 
@@ -160,7 +151,6 @@ pub struct CensoredWaits {
     pub quantiles: Option<[Option<f64>; 3]>,
 }
 
-/// Mechanism of the starts.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Mechanism {
     /// Jobs whose record says what started them.
@@ -173,11 +163,9 @@ pub struct Mechanism {
     pub same_way: Option<f64>,
 }
 
-/// Model to beat.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FidelityBaseline {
     pub name: String,
-    /// True if it is the policy itself.
     pub is_policy: bool,
     pub errors: Errors,
     pub hours: HourErrors,
@@ -243,16 +231,16 @@ type Summing<'a> = &'a dyn Fn(&dyn Fn(&Errors) -> Option<f64>) -> Option<f64>;
 impl Noise {
     pub(super) fn from_runs(jitter: i64, runs: &[(Errors, HourErrors)]) -> Noise {
         let middle = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5)
+            nearest_rank_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.5)
         };
         let low = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0)
+            nearest_rank_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 0.0)
         };
         let high = |get: &dyn Fn(&Errors) -> Option<f64>| {
-            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0)
+            nearest_rank_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.0)).collect()), 1.0)
         };
         let hour = |get: &dyn Fn(&HourErrors) -> Option<f64>| {
-            find_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5)
+            nearest_rank_quantile(&sort_values(runs.iter().filter_map(|r| get(&r.1)).collect()), 0.5)
         };
         let spread_of = |near: Summing<'_>, far: Summing<'_>| Errors {
             jobs: runs.first().map_or(0, |r| r.0.jobs),
@@ -438,7 +426,6 @@ const MUCH_IDLE: f64 = 20.0;
 const MUCH_HELD: f64 = 0.25;
 
 impl PoolFidelity {
-    /// Describes the result in sentences.
     fn list_sentences(&self, policy: &str) -> Vec<String> {
         let mut text_lines = Vec::new();
         let percent = |share: f64| format!("{:.1}%", share * 100.0);

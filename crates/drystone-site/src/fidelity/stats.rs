@@ -2,13 +2,6 @@
 
 use drystone::model::SharedSort;
 
-/// The value that a part `q` of the values does not exceed: the smallest with at least that many at
-/// or below it. `None` without values. `values` are ascending.
-pub(super) fn find_quantile(values: &[f64], q: f64) -> Option<f64> {
-    let rank = (q * values.len() as f64).ceil() as usize;
-    values.get(rank.saturating_sub(1).min(values.len().checked_sub(1)?)).copied()
-}
-
 /// Ascending.
 pub(super) fn sort_values(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
@@ -187,9 +180,6 @@ mod tests {
         assert!((rho - 0.948_683).abs() < 1e-5, "{rho}");
         // Two of four values lie below all of the other sample.
         assert_eq!(kolmogorov_smirnov(&[1.0, 2.0, 5.0, 6.0], &[5.0, 5.5, 6.0, 7.0]), Some(0.5));
-        assert_eq!(find_quantile(&[1.0, 2.0, 3.0, 4.0], 0.5), Some(2.0));
-        assert_eq!(find_quantile(&[1.0, 2.0, 3.0, 4.0], 0.9), Some(4.0));
-        assert_eq!(find_quantile(&[], 0.5), None);
         let (mean, root) = series_errors(&[1.0, 3.0], &[0.0, 0.0]).unwrap_or_default();
         assert_eq!((mean, root * root), (2.0, 5.000_000_000_000_001));
         assert_eq!(pearson_correlation(&[1.0, 1.0], &[1.0, 2.0]), None);

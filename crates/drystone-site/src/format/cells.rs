@@ -10,7 +10,6 @@ use std::borrow::Cow;
 
 pub(super) const NO_TEXT: u32 = u32::MAX;
 
-/// A site as a table of cells.
 pub(super) struct SiteCells<'a> {
     site: &'a Site,
     pools: Vec<&'a str>,
@@ -21,7 +20,6 @@ impl<'a> SiteCells<'a> {
         SiteCells { site, pools: site.manifest.pools.iter().map(|pool| pool.name.as_str()).collect() }
     }
 
-    /// Numbers for the texts of some rows.
     pub(super) fn group_texts(&'a self) -> GroupTexts<'a> {
         match &self.site.jobs {
             SiteJobs::Imported(imported) => {
@@ -40,7 +38,6 @@ pub(super) struct GroupTexts<'a> {
     found: Symbols,
 }
 
-/// The place of a value among all.
 fn place_of<T: PartialEq>(all: &[T], value: &T) -> u32 {
     all.iter().position(|known| known == value).map_or(NO_TEXT, |at| at as u32)
 }
@@ -58,8 +55,8 @@ impl<'a> GroupTexts<'a> {
     pub(super) fn text_code(&mut self, at: usize, job: &SiteJob<'a>, text: Text) -> u32 {
         let symbol = |symbol: Symbol| if symbol == Symbol(0) { NO_TEXT } else { symbol.0 };
         match text {
-            Text::LimitFrom => return place_of(LimitFrom::ALL, &job.limit_from),
-            Text::Kind => return place_of(SiteJobFate::ALL, &job.kind),
+            Text::LimitFrom => return place_of(&LimitFrom::ALL, &job.limit_from),
+            Text::Kind => return place_of(&SiteJobFate::ALL, &job.kind),
             Text::Pool => {
                 return if usize::from(job.pool) < self.cells.pools.len() { job.pool.into() } else { NO_TEXT };
             }
@@ -91,7 +88,6 @@ impl<'a> GroupTexts<'a> {
         }
     }
 
-    /// The text of a number.
     pub(super) fn code_text(&self, text: Text, code: u32) -> Cow<'_, str> {
         let at = code as usize;
         match (text, self.imported) {

@@ -54,7 +54,6 @@ pub(super) enum Text {
 
 macro_rules! columns {
     ($job:ident, $($name:literal $holds:ident $([$get:expr])? $(($text:ident))?;)*) => {
-        /// Every column, in order.
         pub(super) const COLUMNS: &[SiteColumn] = &[$(
             SiteColumn { name: $name, holds: Holds::$holds, text: columns!(@text $($text)?) },
         )*];
@@ -121,7 +120,6 @@ columns! {
     "swf" Text (Swf);
 }
 
-/// The place of a column.
 pub(super) fn column_place(name: &str) -> usize {
     COLUMNS.iter().position(|column| column.name == name).unwrap_or(COLUMNS.len())
 }
@@ -130,7 +128,6 @@ pub(super) fn parse_kind(word: &str) -> Option<SiteJobFate> {
     SiteJobFate::ALL.iter().copied().find(|kind| kind.name() == word)
 }
 
-/// Parses the source of a limit.
 pub(super) fn limit_from(word: &str) -> Option<LimitFrom> {
     LimitFrom::ALL.iter().copied().find(|from| from.name() == word)
 }
@@ -139,7 +136,6 @@ pub(super) fn parse_marks(words: &str) -> JobMarks {
     JobMarks::of_words(words)
 }
 
-/// Flags by their number.
 pub(super) fn flags_from(number: i64) -> Flags {
     Flags(u8::try_from(number).unwrap_or(0))
 }

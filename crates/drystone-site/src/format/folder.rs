@@ -23,12 +23,10 @@ const CONF: &str = "slurm.conf";
 const NAMES: &str = "names.csv";
 const ACCOUNTS: &str = "accounts.txt";
 
-/// Returns the name of a file about a pool.
 fn pool_file(pool: u16, name: &str) -> String {
     format!("pool-{}.{name}", pool + 1)
 }
 
-/// Returns whether a path is the folder of an imported site.
 pub fn is_site(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
 }
@@ -135,7 +133,6 @@ fn fill_folder(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), Sit
     put_file(MANIFEST, &(json + "\n"))
 }
 
-/// Returns the system's error, if there is one.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {

@@ -182,7 +182,6 @@ impl LoadedJobs {
         Ok(job)
     }
 
-    /// Numbers of the texts of a job.
     pub(crate) fn job_symbols(&self, at: usize) -> JobSymbols {
         let LoadedJob { user, account, group, partition, qos, constraints, asks, .. } = self.jobs[at];
         JobSymbols { user, account, group, partition, qos, constraints, asks }

@@ -164,7 +164,6 @@ impl<'a> RowGroup<'a> {
     }
 }
 
-/// A column of texts.
 fn texts_of(
     texts: &GroupTexts<'_>,
     kind: Text,

@@ -30,7 +30,6 @@ fn split_fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// The nodes as a table.
 pub(super) fn nodes_text(nodes: &[NodeSummary]) -> String {
     let mut text = format!("{NODES}\n");
     for node in nodes {
@@ -42,7 +41,6 @@ pub(super) fn nodes_text(nodes: &[NodeSummary]) -> String {
     text
 }
 
-/// The table as nodes.
 pub(super) fn parse_nodes(text: &str) -> Result<Vec<NodeSummary>, String> {
     parse_rows(text, NODES, |row| {
         let number = |at: usize| row[at].parse().map_err(|_| format!("`{}` is no number", row[at]));
@@ -58,7 +56,6 @@ pub(super) fn parse_nodes(text: &str) -> Result<Vec<NodeSummary>, String> {
     })
 }
 
-/// Writes the capacity that pools lacked as a table.
 pub(super) fn capacity_text(losses: &[PoolLoss], manifest: &Manifest) -> String {
     let mut text = format!("{CAPACITY}\n");
     let maybe = |time: Option<i64>| time.map_or(String::new(), |t| t.to_string());
@@ -70,7 +67,6 @@ pub(super) fn capacity_text(losses: &[PoolLoss], manifest: &Manifest) -> String 
     text
 }
 
-/// The table as what pools lacked.
 pub(super) fn parse_capacity(text: &str, manifest: &Manifest) -> Result<Vec<PoolLoss>, String> {
     parse_rows(text, CAPACITY, |row| {
         let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));
@@ -81,7 +77,6 @@ pub(super) fn parse_capacity(text: &str, manifest: &Manifest) -> Result<Vec<Pool
     })
 }
 
-/// Nodes that were out as a table.
 pub(super) fn node_losses_text(losses: &[NodeLoss], manifest: &Manifest) -> String {
     let mut text = format!("{NODES_OUT}\n");
     let maybe = |time: Option<i64>| time.map_or(String::new(), |t| t.to_string());
@@ -94,7 +89,6 @@ pub(super) fn node_losses_text(losses: &[NodeLoss], manifest: &Manifest) -> Stri
     text
 }
 
-/// The table as nodes that were out.
 pub(super) fn node_losses(text: &str, manifest: &Manifest) -> Result<Vec<NodeLoss>, String> {
     parse_rows(text, NODES_OUT, |row| {
         let number = |at: usize| row[at].parse::<i64>().map_err(|_| format!("`{}` is no number", row[at]));

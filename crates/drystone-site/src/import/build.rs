@@ -33,7 +33,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Files read, with their carriers and rows.
 pub(super) type FilesRead = Vec<(String, Carrier, u64)>;
 
-/// Builds the site.
 pub(super) fn build_site(
     mut intake: RowIntake,
     memory: ReaderMemory,
@@ -290,7 +289,6 @@ impl<'a> Making<'a> {
         manifest
     }
 
-    /// Summarises each pool.
     fn summarise_pools(
         &self,
         placed: &DividedMachine,

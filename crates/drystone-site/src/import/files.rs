@@ -27,7 +27,6 @@ pub(crate) struct FoundFile {
     pub(crate) in_folder: bool,
 }
 
-/// Looks at all files and at all in the folders among them.
 pub(crate) fn look_at_files(
     inputs: &[PathBuf],
     layout: &TextLayout,
@@ -152,14 +151,12 @@ fn by_kind<'a>(found: impl Iterator<Item = &'a FoundFile>) -> String {
     kinds.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A file of associations or QOS.
 pub(crate) struct AccountsFile {
     pub(crate) path: PathBuf,
     /// True if it was found in a folder, not given by name: then it need not be read.
     pub(crate) in_folder: bool,
 }
 
-/// The files by what they are for.
 #[derive(Default)]
 pub(crate) struct Sorted {
     pub(crate) jobs: Vec<(FoundFile, Carrier)>,

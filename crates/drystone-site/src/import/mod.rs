@@ -370,7 +370,6 @@ pub(crate) fn nothing_left(
     SiteError::NothingLeft { rows, rules: rules.join("; ") + &states + &first, advice: sizes + &give_advice(carriers) }
 }
 
-/// A rule with its rows, in words.
 fn describe_count(rule: ImportRule, rows: u64) -> String {
     format!("{rows} {}: {} ({rule})", if rows == 1 { "row" } else { "rows" }, rule.meaning())
 }

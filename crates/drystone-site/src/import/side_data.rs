@@ -4,11 +4,9 @@ use crate::capacity::{NodeEvent, SiteReservation};
 use crate::machine::SiteMachine;
 use std::path::PathBuf;
 
-/// Data read besides the jobs.
 #[derive(Default)]
 pub(crate) struct BesideData {
     pub(crate) machine: SiteMachine,
-    /// True if the machine is described.
     pub(crate) described: bool,
     /// The files that describe it.
     pub(crate) described_by: Vec<PathBuf>,

@@ -22,7 +22,6 @@ const MODERN: i32 = 788_918_400;
 /// Beginnings before this are no calendar.
 const EARLIEST: i64 = 30 * 86_400;
 
-/// Imports one log.
 pub(super) fn import_log(sorted: Sorted, options: &ImportOptions, open: FileOpener<'_>) -> Result<Site, SiteError> {
     let mut files = sorted.jobs.into_iter();
     let (Some((file, _)), None) = (files.next(), files.next()) else {

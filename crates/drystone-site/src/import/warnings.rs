@@ -9,7 +9,6 @@ use crate::rows::AccountingTable;
 use crate::rules::ImportRule;
 use crate::words::count_noun;
 
-/// Everything that is to be said.
 pub(super) fn list_warnings(
     beside: &BesideData,
     manifest: &Manifest,

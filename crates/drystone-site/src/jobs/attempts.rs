@@ -35,7 +35,6 @@ pub(crate) struct FoundJobs {
 /// Arrival of a job that waits and is not eligible: behind every window.
 const NEVER: u32 = u32::MAX - 1;
 
-/// Finds the jobs of all rows.
 pub(crate) fn find_attempts(
     table: &AccountingTable,
     tally: &mut RuleTally,
@@ -179,7 +178,6 @@ struct TimedRow {
 }
 
 impl Finder<'_> {
-    /// A job with one row.
     fn add_single(&mut self, key: &AttemptKey) {
         if let Some(seen) = self.timed_row(key) {
             self.push(&seen, 1, JobMarks::default());
@@ -413,7 +411,6 @@ impl Finder<'_> {
         self.push(&merged_row, attempt, marks);
     }
 
-    /// Adds a job.
     fn push(&mut self, seen: &TimedRow, attempt: u16, marks: JobMarks) {
         let TimedRow { key, times } = *seen;
         let row = self.table.rows.get(key.row);

@@ -52,7 +52,6 @@ pub(crate) fn join_components(
     }
 }
 
-/// Gives a row the nodes of all components.
 fn join_nodes(lists: &[Symbol], row: u32, table: &mut AccountingTable, sets: &mut NodeSets) {
     let named_lists: Vec<Symbol> = lists.iter().copied().filter(|&list| list != Symbol(0)).collect();
     let mut texts: Vec<&[u8]> = Vec::with_capacity(named_lists.len());

@@ -87,7 +87,6 @@ pub(crate) fn set_limits(
     }
 }
 
-/// The longest limits that records say.
 struct Longest {
     of: BTreeMap<Symbol, u32>,
     all: u32,

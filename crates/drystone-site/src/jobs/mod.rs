@@ -21,69 +21,41 @@ use crate::rules::{Example, ImportRule, RuleTally};
 use crate::text::{Amount, UNKNOWN};
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SiteJobFate {
-    /// It ran and ended.
-    #[default]
-    Ran,
-    /// It never ran and left.
-    Withdrawn,
-    /// It waited when the records end.
-    Waiting,
-    /// It ran when the records end.
-    Running,
+drystone::word_enum! {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SiteJobFate {
+        #[default]
+        Ran = "ran",
+        /// It never ran and left.
+        Withdrawn = "withdrawn",
+        /// It waited when the records end.
+        Waiting = "waiting",
+        /// It ran when the records end.
+        Running = "running",
+    }
 }
 
 impl SiteJobFate {
-    pub const ALL: &'static [SiteJobFate] =
-        &[SiteJobFate::Ran, SiteJobFate::Withdrawn, SiteJobFate::Waiting, SiteJobFate::Running];
-
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        match self {
-            SiteJobFate::Ran => "ran",
-            SiteJobFate::Withdrawn => "withdrawn",
-            SiteJobFate::Waiting => "waiting",
-            SiteJobFate::Running => "running",
-        }
-    }
-
-    /// Returns whether it has a start.
     pub fn has_start(self) -> bool {
         matches!(self, SiteJobFate::Ran | SiteJobFate::Running)
     }
 }
 
-/// Source of a job's limit.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LimitFrom {
-    #[default]
-    Record,
-    /// The partition's default.
-    PartitionDefault,
-    /// The partition's longest.
-    PartitionMax,
-    /// The longest limit of any job of the partition or, without one, of all.
-    Longest,
-    /// Nothing: a year.
-    Year,
-}
-
-impl LimitFrom {
-    pub const ALL: &'static [LimitFrom] =
-        &[LimitFrom::Record, LimitFrom::PartitionDefault, LimitFrom::PartitionMax, LimitFrom::Longest, LimitFrom::Year];
-
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        match self {
-            LimitFrom::Record => "record",
-            LimitFrom::PartitionDefault => "partition-default",
-            LimitFrom::PartitionMax => "partition-max",
-            LimitFrom::Longest => "longest",
-            LimitFrom::Year => "year",
-        }
+drystone::word_enum! {
+    /// Source of a job's limit.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum LimitFrom {
+        #[default]
+        Record = "record",
+        PartitionDefault = "partition-default",
+        /// The partition's longest.
+        PartitionMax = "partition-max",
+        /// The longest limit of any job of the partition or, without one, of all.
+        Longest = "longest",
+        /// Nothing: a year.
+        Year = "year",
     }
 }
 
@@ -140,12 +112,10 @@ marks! {
 }
 
 impl JobMarks {
-    /// Returns whether it has this one.
     pub fn has_mark(self, mark: JobMarks) -> bool {
         self.0 & mark.0 != 0
     }
 
-    /// Adds one.
     pub fn set_mark(&mut self, mark: JobMarks) {
         self.0 |= mark.0;
     }
@@ -211,7 +181,6 @@ impl FoundJob {
     }
 }
 
-/// Counts a job under a rule, with its row as the example.
 pub(crate) fn count_rule(
     tally: &mut RuleTally,
     table: &AccountingTable,

@@ -3,6 +3,7 @@
 use super::{FoundJob, JobMarks, NOTHING, SiteJobFate};
 use crate::rows::AccountingTable;
 use crate::sweep::Crew;
+use drystone::statistics::lower_median;
 
 /// Parts of the limit are counted in thousandths.
 const PARTS: u64 = 1_000;
@@ -22,8 +23,8 @@ pub(crate) fn impute_runs(jobs: &mut [FoundJob], table: &AccountingTable, crew: 
         shares[user_index(job, table)].push(share);
         all_shares.push(share);
     }
-    let of_all = lower_median(&mut all_shares).unwrap_or(PARTS);
-    let medians: Vec<Option<u64>> = shares.into_iter().map(|mut list| lower_median(&mut list)).collect();
+    let of_all = lower_median(&mut all_shares).map_or(PARTS, u64::from);
+    let medians: Vec<Option<u64>> = shares.into_iter().map(|mut list| lower_median(&mut list).map(u64::from)).collect();
     let mut imputed_count = 0;
     for job in jobs.iter_mut().filter(|job| lacks(job)) {
         let share = medians[user_index(job, table)].unwrap_or(of_all);
@@ -40,10 +41,4 @@ pub(crate) fn impute_runs(jobs: &mut [FoundJob], table: &AccountingTable, crew: 
 
 fn user_index(job: &FoundJob, table: &AccountingTable) -> usize {
     table.owner_of(table.rows.get(job.row)).user.0 as usize
-}
-
-/// The lower median.
-fn lower_median(values: &mut [u16]) -> Option<u64> {
-    let middle = values.len().checked_sub(1)? / 2;
-    Some(u64::from(*values.select_nth_unstable(middle).1))
 }

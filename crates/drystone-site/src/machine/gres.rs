@@ -1,6 +1,5 @@
 //! Generic resources of nodes: `gpu:a100:4(S:0-1),gpu:v100:2`.
 
-/// Returns the number of GPUs in a text.
 pub(super) fn count_gpus(text: &str) -> u32 {
     split_entries(text).iter().map(|entry| count_entry(entry)).fold(0, u32::saturating_add)
 }

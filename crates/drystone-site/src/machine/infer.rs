@@ -41,7 +41,6 @@ pub(crate) fn infer_machine(
     }
 }
 
-/// Returns the use of each node by jobs.
 fn measure_uses(
     jobs: &[FoundJob],
     table: &AccountingTable,
@@ -87,7 +86,6 @@ fn fill_node(node: &mut SiteNode, used: &InferredUse) {
     }
 }
 
-/// Share of one job on each of its nodes.
 struct InferredShare {
     cpus: u64,
     gpus: u64,
@@ -132,7 +130,6 @@ impl InferredUse {
     }
 }
 
-/// Partitions by the nodes of their jobs.
 pub(crate) fn partitions_of_jobs(
     jobs: &[FoundJob],
     table: &AccountingTable,

@@ -92,7 +92,6 @@ impl NodeSets {
         self.list_ranges(list).iter().cloned().flatten()
     }
 
-    /// Returns the number of nodes in a list.
     pub(crate) fn len(&self, list: Symbol) -> u32 {
         self.list_ranges(list).iter().map(|r| r.end - r.start).sum()
     }

@@ -75,29 +75,18 @@ pub(crate) struct SiteMachine {
     pub(crate) preempts_by_suspension: bool,
     /// Seconds that jobs may run beyond their limit, and have to end after it.
     pub(crate) grace: u32,
-    /// Sources of all of this.
     pub(crate) evidence: Vec<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PoolUnit {
-    /// Processors.
-    #[default]
-    Cpu,
-    /// Whole nodes.
-    Node,
-    Gpu,
-}
-
-impl PoolUnit {
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        match self {
-            PoolUnit::Cpu => "cpu",
-            PoolUnit::Node => "node",
-            PoolUnit::Gpu => "gpu",
-        }
+drystone::word_enum! {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum PoolUnit {
+        #[default]
+        Cpu = "cpu",
+        /// Whole nodes.
+        Node = "node",
+        Gpu = "gpu",
     }
 }
 
@@ -107,7 +96,6 @@ pub(crate) fn lines_by_release(conf: &str, config: &str) -> String {
     scontrol::lines_by_release(conf, config)
 }
 
-/// Reads a description of a machine, or of a part of one.
 pub(crate) fn read_machine(kind: MachineSource, path: &Path, text: &[u8]) -> Result<SiteMachine, SiteError> {
     let name = path.display().to_string();
     let mut machine = match kind {

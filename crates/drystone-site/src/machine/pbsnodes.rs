@@ -5,7 +5,6 @@ use crate::error::SiteError;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Known facts of a vnode.
 #[derive(Default)]
 struct Vnode {
     host: Option<String>,

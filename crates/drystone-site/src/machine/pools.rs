@@ -5,7 +5,6 @@ use crate::rows::{Symbol, Symbols};
 use drystone::model::SharedSort;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A pool of nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodePool {
     pub(crate) name: String,
@@ -32,7 +31,6 @@ impl NodePools {
         self.of_partition.get(&partition).copied()
     }
 
-    /// Adds a node to a pool.
     pub(crate) fn adopt_node(&mut self, node: u32, pool: u16) {
         if self.of_node.len() <= node as usize {
             self.of_node.resize(node as usize + 1, None);
@@ -124,7 +122,6 @@ fn pool_name(partitions: &[SitePartition], pool: &NodePool) -> String {
     }
 }
 
-/// Disjoint sets of numbers.
 struct DisjointSets(Vec<u32>);
 
 impl DisjointSets {

@@ -74,7 +74,6 @@ pub(super) fn parse_nodes(text: &[u8], name: &str) -> Result<SiteMachine, SiteEr
     Ok(machine)
 }
 
-/// The partitions that nodes say they are in.
 pub(super) fn of_nodes(nodes: &[SiteNode]) -> Vec<SitePartition> {
     let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (node, number) in nodes.iter().zip(0..) {

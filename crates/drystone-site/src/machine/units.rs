@@ -68,7 +68,6 @@ pub(crate) struct ProjectionInputs<'a> {
     pub(crate) sets: &'a NodeSets,
     /// True if the machine is described, not inferred.
     pub(crate) described: bool,
-    /// Units to count.
     pub(crate) count: Counting,
     /// Threads for walks over the jobs.
     pub(crate) crew: Crew,
@@ -123,7 +122,6 @@ pub(crate) fn project_pools(
     projections
 }
 
-/// A pool with what its nodes have.
 fn begin_projection(scene: ProjectionInputs<'_>, pool: &NodePool) -> Projection {
     let mut projection =
         Projection { described: scene.described, nodes: pool.nodes.len() as u32, ..Projection::default() };
@@ -254,7 +252,6 @@ fn typical_node(pool: &NodePool, machine: &SiteMachine) -> Typical {
     Typical { cpus, memory_kb, gpus, equal }
 }
 
-/// Returns whether a job has its nodes for itself.
 fn is_whole(
     job: &FoundJob,
     amount: &Amount,
@@ -285,7 +282,6 @@ struct SizeSums {
     widest: u32,
 }
 
-/// Gives a job its size.
 fn size_job(
     scene: ProjectionInputs<'_>,
     found: &Projection,
@@ -361,7 +357,6 @@ struct DominantShare {
 }
 
 impl DominantKind {
-    /// Returns the union of the two.
     fn union_with(self, other: DominantKind) -> DominantKind {
         DominantKind {
             cpus: self.cpus.max(other.cpus),

@@ -104,7 +104,6 @@ fn lost_seconds(fields: &[&[u8]]) -> u64 {
     moment(9).zip(moment(10)).and_then(|(start, end)| u64::try_from(end - start).ok()).unwrap_or(0)
 }
 
-/// Takes one record by its fields.
 fn take_record(
     text: &[u8],
     fields: &[&[u8]],

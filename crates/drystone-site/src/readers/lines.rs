@@ -94,7 +94,6 @@ fn without_padding(mut bytes: &[u8]) -> &[u8] {
 #[derive(Default)]
 pub(crate) struct LineBlock {
     bytes: Vec<u8>,
-    /// Number of its first line.
     first: u32,
 }
 
@@ -119,7 +118,6 @@ impl LineBlock {
         })
     }
 
-    /// All of its bytes.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -130,7 +128,6 @@ impl LineBlock {
     }
 }
 
-/// An input as blocks of whole lines.
 pub(crate) struct Blocks<R> {
     input: R,
     /// Bytes that a block has at least, unless it is the last.

@@ -91,7 +91,6 @@ impl<'a> Cursor<'a> {
         (self.at <= self.fields.len()).then_some(())
     }
 
-    /// A list behind its length.
     fn next_list(&mut self) -> Option<&'a [Vec<u8>]> {
         let length = usize::try_from(self.next_number()?).ok()?;
         let from = self.at;

@@ -25,49 +25,35 @@ pub(crate) fn is_reported(line: &[u8]) -> bool {
     grid_engine::split_reported(line).is_some()
 }
 
-/// A kind of accounting that holds jobs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Carrier {
-    /// Output of `sacct` as text, or a table with its columns.
-    Sacct,
-    /// Output of `sacct --json`.
-    Json,
-    /// Output of Slurm's plugin `jobcomp/filetxt`.
-    JobCompletion,
-    /// Accounting records of PBS Professional, OpenPBS or Torque.
-    Pbs,
-    /// `lsb.acct` of LSF.
-    Lsf,
-    /// `accounting` or `reporting` of Grid Engine.
-    GridEngine,
-    /// A table of jobs whose columns are not those of `sacct`.
-    Table,
-    /// Records of jobs as JSON that is not that of `sacct`.
-    Records,
-    /// A table of jobs in Parquet.
-    Parquet,
-    /// The Standard Workload Format.
-    Swf,
+drystone::word_enum! {
+    /// A kind of accounting that holds jobs.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum Carrier {
+        /// Output of `sacct` as text, or a table with its columns.
+        Sacct = "text of sacct",
+        /// Output of `sacct --json`.
+        Json = "JSON of sacct",
+        /// Output of Slurm's plugin `jobcomp/filetxt`.
+        JobCompletion = "Slurm's job completion records",
+        /// Accounting records of PBS Professional, OpenPBS or Torque.
+        Pbs = "accounting records of PBS or Torque",
+        /// `lsb.acct` of LSF.
+        Lsf = "accounting records of LSF",
+        /// `accounting` or `reporting` of Grid Engine.
+        GridEngine = "accounting of Grid Engine",
+        /// A table of jobs whose columns are not those of `sacct`.
+        Table = "a table of jobs",
+        /// Records of jobs as JSON that is not that of `sacct`.
+        Records = "records of jobs in JSON",
+        /// A table of jobs in Parquet.
+        Parquet = "a table of jobs in Parquet",
+        /// The Standard Workload Format.
+        Swf = "a log in Standard Workload Format",
+    }
 }
 
 impl Carrier {
-    /// Returns the name of the kind, in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Carrier::Sacct => "text of sacct",
-            Carrier::Json => "JSON of sacct",
-            Carrier::JobCompletion => "Slurm's job completion records",
-            Carrier::Pbs => "accounting records of PBS or Torque",
-            Carrier::Lsf => "accounting records of LSF",
-            Carrier::GridEngine => "accounting of Grid Engine",
-            Carrier::Table => "a table of jobs",
-            Carrier::Records => "records of jobs in JSON",
-            Carrier::Parquet => "a table of jobs in Parquet",
-            Carrier::Swf => "a log in Standard Workload Format",
-        }
-    }
-
     /// The command that gives it again, from a day on.
     pub(crate) fn renewal_command(self, since: &str, file: &str) -> String {
         match self {

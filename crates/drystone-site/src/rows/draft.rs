@@ -7,7 +7,6 @@ use crate::text::{Amount, Flags, JobLabel, RecordLimit, RecordState, When};
 /// A reader's facts about one row. Texts are those of the record.
 #[derive(Clone, Debug)]
 pub(crate) struct RowDraft<'a> {
-    /// Position of the row.
     pub(crate) place: FilePlace,
     /// The record, for examples.
     pub(crate) record: &'a [u8],

@@ -13,7 +13,6 @@ use crate::ranges::NodeRanges;
 use crate::rules::{Example, ImportRule, RuleTally};
 use crate::text::{IdPart, RecordState, TimeForm, UNKNOWN, When};
 
-/// Settings of reading rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadSettings {
     /// The zone of times that have none.
@@ -50,7 +49,6 @@ const OFF_SPANS: usize = 2_000;
 /// So many rows tell what a file is like.
 const MANY: u64 = 1_000;
 
-/// Rows read so far.
 pub(crate) struct RowIntake {
     pub(crate) table: AccountingTable,
     pub(crate) tally: RuleTally,
@@ -190,13 +188,11 @@ impl RowIntake {
         self.count_rule(ImportRule::Event, place, record, 0);
     }
 
-    /// Counts a row that a rule applies to.
     pub(crate) fn count_rule(&mut self, rule: ImportRule, place: FilePlace, record: &[u8], core_seconds: u64) {
         let files = &self.table.files;
         self.tally.count_row(rule, core_seconds, || Example::new(files.format_place(place), record));
     }
 
-    /// A step of the job of this name.
     #[inline]
     pub(crate) fn take_step(&mut self, of: &[u8], place: FilePlace, record: &[u8]) {
         self.count_rule(ImportRule::Step, place, record, 0);
@@ -437,7 +433,6 @@ impl RowIntake {
         folds::close_hours(std::mem::take(&mut self.open), &mut self.table.rows);
     }
 
-    /// The settings by which rows are read.
     pub(crate) fn settings(&self) -> ReadSettings {
         let ranges = self.ranges.clone();
         ReadSettings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None, ranges }

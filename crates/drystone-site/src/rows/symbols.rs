@@ -44,7 +44,6 @@ impl Symbols {
         self.intern(b"");
     }
 
-    /// The number of a text.
     #[inline]
     pub(crate) fn intern(&mut self, text: &[u8]) -> Symbol {
         self.intern_in(0, text)
@@ -85,13 +84,11 @@ impl Symbols {
         Symbol(at)
     }
 
-    /// The number of a text that is there.
     pub(crate) fn find_symbol(&self, text: &[u8]) -> Option<Symbol> {
         let hash = self.hasher.hash_one(text);
         self.table.find(hash, |&at| text_span(&self.bytes, &self.ends, at) == text).map(|&at| Symbol(at))
     }
 
-    /// The bytes of a number.
     #[inline]
     pub(crate) fn bytes_of(&self, symbol: Symbol) -> &[u8] {
         text_span(&self.bytes, &self.ends, symbol.0)
@@ -120,7 +117,6 @@ impl Symbols {
         self.ends.len()
     }
 
-    /// Every number, in order.
     pub(crate) fn all_symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
         (0..self.ends.len() as u32).map(Symbol)
     }

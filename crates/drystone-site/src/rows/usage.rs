@@ -38,12 +38,10 @@ impl RowUsage {
         if_recorded(self.own_cpu_ms).max(if_recorded(self.steps_cpu_ms))
     }
 
-    /// Kilobytes of memory.
     pub(crate) fn memory_kb(&self) -> Option<u64> {
         (self.memory_kb != UNRECORDED).then_some(self.memory_kb)
     }
 
-    /// Hundredths of a GPU.
     pub(crate) fn gpu_hundredths(&self) -> Option<u32> {
         (self.gpu_hundredths != NO_GPUS).then_some(self.gpu_hundredths)
     }

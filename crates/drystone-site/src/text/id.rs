@@ -8,7 +8,6 @@ use super::tasks::{TaskSet, parse_tasks};
 pub(crate) enum IdPart {
     /// The job itself.
     Whole,
-    /// One task of the array.
     Task(u32),
     /// Tasks of the array that have not been split off.
     Tasks(TaskSet),

@@ -9,7 +9,6 @@ pub(crate) enum RecordLimit {
     Partition,
     /// None.
     Unlimited,
-    /// Seconds.
     Seconds(u32),
 }
 

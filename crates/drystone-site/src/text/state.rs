@@ -129,12 +129,10 @@ impl Flags {
     /// The node said that it began.
     pub const RECEIVED: Flags = Flags(8);
 
-    /// Both.
     pub fn union_with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
-    /// Returns whether it has all of these.
     pub fn has_all(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }

@@ -7,53 +7,29 @@ use drystone::model::SharedSort;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A property that jobs are divided by.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GroupProperty {
-    Account,
-    /// Partition or queue.
-    Partition,
-    User,
-    /// Quality of service.
-    Qos,
-    /// Number of GPUs.
-    Gpu,
-    /// Number of processors.
-    Size,
-    /// Hour of the day at which it began to wait.
-    Hour,
-    /// Last reason that was recorded for its wait.
-    Reason,
+drystone::word_enum! {
+    /// A property that jobs are divided by.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum GroupProperty {
+        Account = "account",
+        /// Partition or queue.
+        Partition = "partition",
+        User = "user",
+        /// Quality of service.
+        Qos = "qos",
+        /// Number of GPUs.
+        Gpu = "gpu",
+        /// Number of processors.
+        Size = "size",
+        /// Hour of the day at which it began to wait.
+        Hour = "hour",
+        /// Last reason that was recorded for its wait.
+        Reason = "reason",
+    }
 }
 
 impl GroupProperty {
-    pub const ALL: &'static [GroupProperty] = &[
-        GroupProperty::Account,
-        GroupProperty::Partition,
-        GroupProperty::User,
-        GroupProperty::Qos,
-        GroupProperty::Gpu,
-        GroupProperty::Size,
-        GroupProperty::Hour,
-        GroupProperty::Reason,
-    ];
-
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        match self {
-            GroupProperty::Account => "account",
-            GroupProperty::Partition => "partition",
-            GroupProperty::User => "user",
-            GroupProperty::Qos => "qos",
-            GroupProperty::Gpu => "gpu",
-            GroupProperty::Size => "size",
-            GroupProperty::Hour => "hour",
-            GroupProperty::Reason => "reason",
-        }
-    }
-
-    /// Returns whether its values have an order of their own.
     pub(super) fn is_ordered(self) -> bool {
         matches!(self, GroupProperty::Gpu | GroupProperty::Size | GroupProperty::Hour)
     }

@@ -108,7 +108,6 @@ pub struct SiteEfficiency {
     pub missing: Vec<String>,
 }
 
-/// Use that the records have of any job.
 struct RecordedUse {
     processors: bool,
     memory: bool,
@@ -132,7 +131,6 @@ impl RecordedUse {
         columns
     }
 
-    /// Names what is missing.
     fn missing_facts(&self) -> Vec<String> {
         let mut missing = Vec::new();
         if !self.processors {

@@ -31,7 +31,6 @@ pub const WAITS_SCHEMA: &str = "drystone/waits/1";
 /// Number of the longest waits named.
 const NAMED: usize = 10;
 
-/// Options of the report.
 #[derive(Clone, Debug, Default)]
 pub struct WaitsOptions {
     /// Properties by which jobs are divided.
@@ -102,7 +101,6 @@ pub struct LongWait {
     pub user: String,
     pub account: String,
     pub partition: String,
-    /// Processors.
     pub cpus: Option<u32>,
     pub nodes: Option<u32>,
     /// Beginning of its wait.

@@ -6,7 +6,6 @@ use crate::jobs::{JobMarks, SiteJobFate};
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
 
-/// Hours of a week.
 const HOURS: usize = 168;
 const HOUR: i64 = 3_600;
 

@@ -101,7 +101,6 @@ impl Subspace {
     }
 }
 
-/// Returns whether a value equals the one written as this text.
 fn equals_level(level: &DesignLevel, wanted: &str) -> bool {
     let numbers = level.as_number().zip(wanted.parse::<f64>().ok());
     numbers.map_or_else(|| level.to_string() == wanted, |(a, b)| a == b)
@@ -125,7 +124,6 @@ fn split_pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// The values that a parameter takes.
 pub(super) fn parameter_levels(table: &CandidateTable, at: usize) -> Vec<DesignLevel> {
     let mut levels: Vec<DesignLevel> = Vec::new();
     for level in table.candidates.iter().filter_map(|c| c.point[at].as_ref()) {

@@ -19,7 +19,6 @@ pub(super) struct TableEvidence {
     logs: Vec<LogCases>,
 }
 
-/// The cases of one log.
 #[derive(Debug)]
 struct LogCases {
     /// Series of cases that differ in nothing but their windows: the place of each.
@@ -75,7 +74,6 @@ impl TableEvidence {
         TableEvidence { logs: logs.collect() }
     }
 
-    /// Number of logs.
     pub(super) fn log_count(&self) -> usize {
         self.logs.len()
     }
@@ -133,7 +131,6 @@ impl TableEvidence {
     }
 }
 
-/// Estimate from one log.
 struct LogEstimate {
     logarithm: Option<f64>,
     estimate: Option<Estimate>,

@@ -14,4 +14,4 @@ pub use paired::{PairedTest, PairedTests};
 pub use pareto::{Front, OnFront};
 pub use rank::{RankDistribution, RankShare, RankedCandidate, Ranking, SetQuality, TestCase, ValueDegradation};
 pub use replicated::{CellStanding, ReplicatedCell, ReplicatedColumn, ReplicatedTable, ReplicationGroup};
-pub use table::{CandidateTable, CaseSelection, DIGITS, StudyCandidate, is_clairvoyant, list_some};
+pub use table::{CandidateError, CandidateTable, CaseSelection, DIGITS, StudyCandidate, is_clairvoyant, list_some};

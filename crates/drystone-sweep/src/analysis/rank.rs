@@ -97,12 +97,10 @@ const BINS: usize = 20;
 const MANY: usize = 8;
 const GROUPS: usize = 6;
 
-/// Shares of bins.
 fn compute_shares(counts: &[usize], of: &[usize]) -> Vec<Option<f64>> {
     counts.iter().zip(of).map(|(&n, &of)| (of > 0).then(|| n as f64 / of as f64)).collect()
 }
 
-/// Adds bins up.
 fn sum_bins(bins: &[usize], edges: &[usize]) -> Vec<usize> {
     edges.windows(2).map(|edge| bins[edge[0]..edge[1]].iter().sum()).collect()
 }
@@ -146,7 +144,6 @@ impl RankDistribution {
 }
 
 impl Ranking {
-    /// Ranks the candidates of a table.
     pub fn from_table(table: &CandidateTable) -> Ranking {
         let (bests, degradations) = table.degradations();
         let mut ranked_candidates: Vec<RankedCandidate> = degradations

@@ -14,7 +14,6 @@ use drystone::metrics::Better;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Cases that are replications of each other.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ReplicationGroup {
     /// Name of the workload in the study.
@@ -43,7 +42,6 @@ pub struct ReplicatedColumn {
 pub struct ReplicatedCell {
     /// The value of each replication.
     pub values: Vec<f64>,
-    /// Their mean.
     pub mean: f64,
     /// Interval of the mean; `None` where too little is known.
     pub interval: Option<(f64, f64)>,
@@ -116,7 +114,6 @@ impl ReplicatedTable {
     }
 }
 
-/// Everything that a column is made from.
 struct ColumnInput<'a> {
     store: &'a Store,
     table: &'a CandidateTable,

@@ -4,9 +4,9 @@ use crate::error::SweepError;
 use crate::{DesignLevel, Store, StoreRow, SweepMetric};
 use drystone::metrics::Better;
 use drystone::policy::PolicySpec;
+use drystone::statistics::round_significant;
 use std::collections::BTreeMap;
 
-/// Selection of test cases.
 #[derive(Clone, Debug, Default)]
 pub struct CaseSelection {
     /// Metrics by name; all where empty.
@@ -15,7 +15,6 @@ pub struct CaseSelection {
     pub workloads: Vec<String>,
 }
 
-/// Complete candidates with their values.
 #[derive(Clone, Debug)]
 pub struct CandidateTable {
     /// The study's parameters.
@@ -60,7 +59,7 @@ pub const DIGITS: usize = 12;
 
 /// A value to [`DIGITS`], so that equal ones are.
 pub(super) fn round_digits(value: f64) -> f64 {
-    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+    round_significant(value, DIGITS)
 }
 
 /// Returns whether a policy knows true run times: a bound for others, impossible on a real machine.
@@ -89,7 +88,6 @@ impl StudyCandidate {
         !self.name.contains('{') && self.policy.split(['(', '@', ' ']).next() != Some(self.name.as_str())
     }
 
-    /// The policy on a workload of the table.
     pub fn policy_on(&self, case: usize) -> &str {
         self.policies.get(case).unwrap_or(&self.policy)
     }
@@ -112,6 +110,21 @@ fn without_variant(policy: &str) -> String {
     let Some((name, rest)) = policy.split_once('@') else { return policy.to_string() };
     let end = rest.find('(').unwrap_or(rest.len());
     format!("{name}{}", &rest[end..])
+}
+
+/// A text that does not name one configuration of a table.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CandidateError {
+    #[error("no configuration that is ranked has this number, name or policy; there is {}", list_some(ranked))]
+    Unknown {
+        /// Number and policy of each configuration.
+        ranked: Vec<String>,
+    },
+    #[error("{} configurations are called so; give a number of the study: {}", numbers.len(), list_some(numbers))]
+    Ambiguous {
+        /// Numbers in the study of those that are called so.
+        numbers: Vec<String>,
+    },
 }
 
 impl CandidateTable {
@@ -211,7 +224,7 @@ impl CandidateTable {
 
     /// Returns the place of the only candidate with this number, name or policy, or says why there
     /// is none.
-    pub fn find_candidate(&self, wanted: &str) -> Result<usize, String> {
+    pub fn find_candidate(&self, wanted: &str) -> Result<usize, CandidateError> {
         let number = wanted.parse::<usize>().ok();
         let is = |candidate: &StudyCandidate| match number {
             Some(number) => candidate.number == number,
@@ -221,20 +234,12 @@ impl CandidateTable {
         match places[..] {
             [one] => Ok(one),
             [] => {
-                let descriptions: Vec<String> =
-                    self.candidates.iter().map(|c| format!("{} {}", c.number, c.policy)).collect();
-                Err(format!(
-                    "no configuration that is ranked has this number, name or policy; there is {}",
-                    list_some(&descriptions)
-                ))
+                let descriptions = self.candidates.iter().map(|c| format!("{} {}", c.number, c.policy));
+                Err(CandidateError::Unknown { ranked: descriptions.collect() })
             }
             _ => {
-                let numbers: Vec<String> = places.iter().map(|&at| self.candidates[at].number.to_string()).collect();
-                Err(format!(
-                    "{} configurations are called so; give a number of the study: {}",
-                    numbers.len(),
-                    list_some(&numbers)
-                ))
+                let numbers = places.iter().map(|&at| self.candidates[at].number.to_string());
+                Err(CandidateError::Ambiguous { numbers: numbers.collect() })
             }
         }
     }
@@ -255,12 +260,10 @@ impl CandidateTable {
         self.metrics.len() > 1 && self.metrics.iter().any(|metric| !metric.is_mean())
     }
 
-    /// The metric of a test case.
     pub fn metric_of(&self, test: usize) -> &SweepMetric {
         &self.metrics[test % self.metrics.len()]
     }
 
-    /// The workload of a test case.
     pub fn case_of(&self, test: usize) -> &str {
         &self.cases[test / self.metrics.len()]
     }

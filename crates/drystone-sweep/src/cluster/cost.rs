@@ -2,11 +2,11 @@
 
 use crate::SweepPlan;
 use crate::trial::try_simulation;
+use drystone::statistics::arithmetic_mean;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Predicted durations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Costs {
     /// Seconds on one thread of this machine of each simulation that was asked about, in that
@@ -41,7 +41,7 @@ impl CostKind {
         let mut took = self.took.clone();
         took.sort_by(f64::total_cmp);
         took.truncate(took.len() - took.len() / 10);
-        (!took.is_empty()).then(|| took.iter().sum::<f64>() / took.len() as f64 / self.jobs.max(1) as f64)
+        arithmetic_mean(took).map(|mean| mean / self.jobs.max(1) as f64)
     }
 
     /// Returns whether another trial would improve the estimate: five trials for long simulations,
@@ -111,7 +111,6 @@ fn list_kinds(plan: &SweepPlan, todo: &[usize]) -> Vec<CostKind> {
     kinds
 }
 
-/// A prediction for every simulation.
 fn predict_costs(kinds: &[CostKind], count: usize) -> Vec<f64> {
     let mean = |rates: Vec<f64>| rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let mut seconds = vec![0.0; count];

@@ -39,7 +39,7 @@ pub use divide::{TaskDivision, TaskShape, divide_tasks, refuse_timed};
 pub use folder::TaskFolder;
 pub use progress::{TaskProgress, TaskStanding, TaskState};
 pub use queue::{QueuedTaskState, TaskQueue};
-pub use recipe::BatchRecipe;
+pub use recipe::{BatchRecipe, RecipeError};
 pub use slurm::SlurmBatch;
 pub use submission::{TaskSubmission, Terms};
 pub use task::{Attempt, SubmittedTask};

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 pub enum TaskStanding {
     /// All its simulations are recorded.
     Complete,
-    /// It runs.
     Running,
     /// It waits for its start.
     Waiting,
@@ -151,7 +150,6 @@ impl TaskProgress {
         })
     }
 
-    /// Returns the number of tasks in a state.
     pub fn count_tasks(&self, state: TaskStanding) -> usize {
         self.tasks.iter().filter(|task| task.state == state).count()
     }

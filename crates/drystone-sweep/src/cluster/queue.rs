@@ -17,7 +17,6 @@ const FRESH: Duration = Duration::from_secs(10);
 pub enum QueuedTaskState {
     /// It waits for its start.
     Waiting,
-    /// It runs.
     Running,
 }
 
@@ -127,7 +126,6 @@ impl TaskQueue {
         self.tasks.iter().filter(|(_, _, queued)| *queued == QueuedTaskState::Waiting).count()
     }
 
-    /// Returns the number of running tasks.
     pub fn running_tasks(&self) -> usize {
         self.tasks.len() - self.waiting_tasks()
     }

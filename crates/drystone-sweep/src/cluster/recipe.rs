@@ -8,41 +8,24 @@ use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 
-/// A system for which there is a recipe.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BatchRecipe {
-    /// HyperQueue: many tasks in few allocations.
-    Hyperqueue,
-    /// Snakemake: a rule per task.
-    Snakemake,
-    /// GNU parallel: one machine, or several by ssh.
-    Parallel,
-    /// PBS Pro and OpenPBS: a job array.
-    Pbs,
-    /// submitit: from Python to Slurm.
-    Submitit,
+drystone::word_enum! {
+    /// A system for which there is a recipe.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum BatchRecipe {
+        /// HyperQueue: many tasks in few allocations.
+        Hyperqueue = "hyperqueue",
+        /// Snakemake: a rule per task.
+        Snakemake = "snakemake",
+        /// GNU parallel: one machine, or several by ssh.
+        Parallel = "parallel",
+        /// PBS Pro and OpenPBS: a job array.
+        Pbs = "pbs",
+        /// submitit: from Python to Slurm.
+        Submitit = "submitit",
+    }
 }
 
 impl BatchRecipe {
-    pub const ALL: [BatchRecipe; 5] = [
-        BatchRecipe::Hyperqueue,
-        BatchRecipe::Snakemake,
-        BatchRecipe::Parallel,
-        BatchRecipe::Pbs,
-        BatchRecipe::Submitit,
-    ];
-
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            BatchRecipe::Hyperqueue => "hyperqueue",
-            BatchRecipe::Snakemake => "snakemake",
-            BatchRecipe::Parallel => "parallel",
-            BatchRecipe::Pbs => "pbs",
-            BatchRecipe::Submitit => "submitit",
-        }
-    }
-
     /// Returns the name of its script in a submission's folder.
     pub fn file_name(self) -> &'static str {
         match self {
@@ -54,7 +37,6 @@ impl BatchRecipe {
         }
     }
 
-    /// The command that runs its script.
     pub fn run_command(self) -> &'static [&'static str] {
         match self {
             BatchRecipe::Hyperqueue | BatchRecipe::Parallel => &["sh"],
@@ -71,13 +53,19 @@ impl fmt::Display for BatchRecipe {
     }
 }
 
-impl FromStr for BatchRecipe {
-    type Err = String;
+/// A system for which there is no recipe.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no recipe for `{system}`; expected one of {}", BatchRecipe::ALL.map(BatchRecipe::name).join(", "))]
+pub struct RecipeError {
+    pub system: String,
+}
 
-    fn from_str(text: &str) -> Result<BatchRecipe, String> {
-        let names: Vec<&str> = BatchRecipe::ALL.iter().map(|recipe| recipe.name()).collect();
+impl FromStr for BatchRecipe {
+    type Err = RecipeError;
+
+    fn from_str(text: &str) -> Result<BatchRecipe, RecipeError> {
         let recipe = BatchRecipe::ALL.into_iter().find(|recipe| recipe.name() == text);
-        recipe.ok_or_else(|| format!("there is no recipe for `{text}`; expected one of {}", names.join(", ")))
+        recipe.ok_or_else(|| RecipeError { system: text.to_string() })
     }
 }
 
@@ -246,7 +234,7 @@ mod tests {
             assert!(first.contains(&recipe.run_command().join(" ")) && first.starts_with("# 9 simulations"), "{text}");
             assert!(text.contains("/w/study.db.tasks/1"), "{text}");
         }
-        assert!("torque".parse::<BatchRecipe>().expect_err("none").contains("hyperqueue, snakemake"));
+        assert!("torque".parse::<BatchRecipe>().expect_err("none").to_string().contains("hyperqueue, snakemake"));
     }
 
     #[test]

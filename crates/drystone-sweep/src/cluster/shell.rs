@@ -1,6 +1,5 @@
 //! Words in shell scripts.
 
-/// A word that the shell takes as it is.
 pub(super) fn quote_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,%+@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -30,7 +29,6 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Returns the word as the shell expands it.
     fn read(word: &str) -> String {
         let script = format!("printf %s {word}");
         let output = Command::new("sh").args(["-c", &script]).env("DIR", "/a b").output().expect("a shell");

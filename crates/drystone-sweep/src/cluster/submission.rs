@@ -62,7 +62,6 @@ pub struct TaskSubmission {
 }
 
 impl TaskSubmission {
-    /// The tasks of a division of a plan.
     pub fn new(plan: &SweepPlan, division: &TaskDivision, terms: Terms) -> TaskSubmission {
         let known_workload = |case: &crate::SweepCase| KnownWorkload {
             label: case.label(),

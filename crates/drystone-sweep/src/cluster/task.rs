@@ -54,7 +54,6 @@ pub(super) fn machine_name() -> String {
     if plain.is_empty() { "node".to_string() } else { plain }
 }
 
-/// A task of a submission.
 #[derive(Clone, Debug)]
 pub struct SubmittedTask {
     folder: PathBuf,
@@ -83,7 +82,6 @@ impl SubmittedTask {
         &self.submission
     }
 
-    /// Returns the number of simulations of the task.
     pub fn simulation_count(&self) -> usize {
         self.simulation_ids().len()
     }

@@ -20,7 +20,6 @@ pub struct BracketRow {
     pub found: f64,
     /// The policy whose schedule the search began with.
     pub begun_from: String,
-    /// Trials of the search.
     pub trials: u64,
     pub seed: u64,
 }

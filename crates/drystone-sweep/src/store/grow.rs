@@ -100,7 +100,6 @@ impl Store {
         Ok(growth)
     }
 
-    /// Returns whether any result has a value of a metric.
     fn has_values(&self, metric: &SweepMetric) -> Result<bool, SweepError> {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM result WHERE {} IS NOT NULL)", quote_name(&metric.id()));
         self.db.query_row(&sql, [], |row| row.get(0)).map_err(|e| self.database_error(e))

@@ -101,7 +101,6 @@ impl<'t> MergeIntake<'t> {
         Ok(MergeIntake { target, transaction, merged: Merged::default(), conflicts: Vec::new() })
     }
 
-    /// Adds a store.
     pub(super) fn add_store(&mut self, source: &Store) -> Result<(), SweepError> {
         same_plan(self.target, source)?;
         source.check_results()?;
@@ -132,7 +131,6 @@ impl<'t> MergeIntake<'t> {
     }
 }
 
-/// Checks that two stores are of one plan.
 fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
     if one.meta_value("plan")? == other.meta_value("plan")? && one.metric_columns()? == other.metric_columns()? {
         return Ok(());

@@ -161,7 +161,6 @@ impl Store {
         Ok(store)
     }
 
-    /// Locks a store and connects to it.
     pub(crate) fn open_locked(path: &Path) -> Result<Store, SweepError> {
         schema::refuse_strangers(path)?;
         let lock = schema::lock_store(path)?;

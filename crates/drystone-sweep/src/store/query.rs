@@ -5,19 +5,15 @@ use crate::error::SweepError;
 use rusqlite::types::ValueRef;
 use std::path::Path;
 
-/// A value of an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QueryCell {
     /// Nothing.
     Null,
-    /// A whole number.
     Int(i64),
-    /// A number.
     Real(f64),
     Text(String),
 }
 
-/// The answer to a question.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueryAnswer {
     /// Names of the columns, no two the same: a second `wait_mean` is `wait_mean_2`.

@@ -20,7 +20,6 @@ pub(crate) struct CaseOrigin {
     pub(crate) change: Option<String>,
 }
 
-/// A sweep's progress.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SweepStatus {
     /// The study's name.
@@ -39,7 +38,6 @@ pub struct SweepStatus {
     pub recorded: u64,
     /// Configurations there are to be.
     pub configurations: u64,
-    /// Simulations that failed.
     pub failed: u64,
     /// The first failures.
     pub failures: Vec<String>,
@@ -173,7 +171,9 @@ impl Store {
     pub fn study(&self) -> Result<(SweepStudy, Option<SweepChunk>), SweepError> {
         let study = SweepStudy::parse(Path::new(&self.meta_value("file")?), self.meta_value("text")?)?;
         let chunk = self.meta_value("chunk")?;
-        let chunk = (!chunk.is_empty()).then(|| chunk.parse().map_err(|e: String| self.store_error(e))).transpose()?;
+        let chunk = (!chunk.is_empty())
+            .then(|| chunk.parse().map_err(|e: crate::ChunkError| self.store_error(e.to_string())))
+            .transpose()?;
         Ok((study, chunk))
     }
 
@@ -233,7 +233,6 @@ impl Store {
         Ok(self.workloads()?.into_iter().map(|w| (w.label, w.name)).collect())
     }
 
-    /// Returns where cases come from, by their labels.
     pub(crate) fn case_origins(&self, labels: &[String]) -> Result<Vec<CaseOrigin>, SweepError> {
         let rows = self.workloads()?;
         let of = |label: &String| {

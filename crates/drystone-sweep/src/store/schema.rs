@@ -12,7 +12,6 @@ use std::time::Duration;
 
 /// "DRYS": marks an SQLite file as a store.
 const APPLICATION: i64 = 0x4452_5953;
-/// Version of the layout.
 const LAYOUT: i64 = 4;
 /// Time a writer waits for readers and a reader for writers.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,7 +33,6 @@ pub(super) const PROGRAMS: &str = "programs";
 pub(super) const METRIC: &str = "metric";
 const OWN_METRIC: &str = "own metric";
 
-/// A metric in the head of a store.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct MetricColumn {
     pub(super) name: String,
@@ -119,7 +117,6 @@ impl StoreHead {
     }
 }
 
-/// The type of the values of a parameter.
 fn column_type(plan: &SweepPlan, at: usize) -> String {
     let (mut whole, mut number) = (true, true);
     for configuration in &plan.configurations {
@@ -205,7 +202,6 @@ fn is_at(_file: &File, _path: &Path) -> bool {
     true
 }
 
-/// Opens the database.
 pub(super) fn connect_database(path: &Path, write: bool) -> Result<Connection, SweepError> {
     let fail = |e| SweepError::database_error(path.display(), e);
     // Also to look, for the journal of a writer that was killed may have to be rolled back.

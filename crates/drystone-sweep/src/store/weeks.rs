@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 /// Bytes of a week.
 const WIDTH: usize = 24;
 
-/// Sums as they are kept.
 pub(super) fn encode_sums(sums: &WeekSums) -> Vec<u8> {
     let of = |&(week, sum): &(i64, PeriodSum)| {
         [week.to_le_bytes(), (sum.count as u64).to_le_bytes(), sum.sum.to_le_bytes()].concat()

@@ -95,7 +95,6 @@ pub(super) fn remove_simulation(transaction: &Transaction<'_>, simulation: i64) 
     Ok(())
 }
 
-/// The row of a configuration, as a build of the program found it.
 pub(super) fn configuration_row(
     plan: &SweepPlan,
     place: usize,

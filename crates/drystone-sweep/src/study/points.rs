@@ -80,7 +80,6 @@ impl StudyReader<'_> {
         Ok(name.clone())
     }
 
-    /// The points of a list.
     fn read_points(
         &self,
         raw: &RawPolicy,

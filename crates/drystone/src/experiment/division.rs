@@ -36,7 +36,6 @@ pub struct PoolDivision {
     of: BTreeMap<i32, (usize, i32)>,
 }
 
-/// A pool's part of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct PoolPart {
     pub(super) workload: Workload,
@@ -120,7 +119,6 @@ impl PoolDivision {
         self.shares.iter().zip(ids).map(|(share, ids)| self.build_part(share, whole, ids)).collect()
     }
 
-    /// A policy as a pool has it.
     pub(super) fn pool_policy(&self, share: usize, spec: &PolicySpec) -> Result<PolicySpec, DivisionError> {
         let share = &self.shares[share];
         let text = share.texts.iter().fold(spec.text().to_string(), |text, (from, to)| text.replace(from.as_str(), to));

@@ -12,7 +12,6 @@ use crate::policy::{Moved, PolicySpec, StartReason};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
-/// An event for an observer.
 enum PoolEvent {
     Arrived(JobId),
     Started(JobId, StartReason),

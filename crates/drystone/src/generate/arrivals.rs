@@ -87,7 +87,6 @@ impl ArrivalSource {
         ArrivalSource { shape: class.rush_gap.0 * class.all_over_rush, scale: class.rush_gap.1, points: 0.0, stream }
     }
 
-    /// The next arrival.
     pub(super) fn next(&mut self) -> f64 {
         loop {
             let log = self.stream.draw_gamma(self.shape, self.scale);

@@ -13,9 +13,7 @@ use crate::model::SharedSort;
 
 /// Jobs of each arrival.
 pub(super) struct Dealt {
-    /// The job.
     pub(super) job: Vec<u32>,
-    /// Its campaign.
     pub(super) campaign: Vec<u32>,
 }
 

@@ -28,7 +28,6 @@ use crate::model::SharedSort;
 /// mean share.
 const HEAD: [u32; 26] =
     [1080, 120, 15, 30, 5, 10, 60, 240, 180, 20, 360, 600, 720, 480, 300, 1, 90, 2, 900, 150, 40, 45, 3, 420, 25, 960];
-/// Number of values in the head.
 const HEAD_LENGTH: usize = 20;
 /// The share of jobs whose estimate is one of the head, in percent.
 const HEAD_PERCENT: f64 = 89.0;

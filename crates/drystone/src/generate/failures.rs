@@ -62,7 +62,7 @@ impl FromStr for NodeFailures {
                 "seed" => all.seed = value.parse().map_err(|_| wrong())?,
                 "shape" => all.shape = value.parse().map_err(|_| wrong())?,
                 "jobs" => {
-                    let hit = OutageHit::ALL.into_iter().find(|hit| hit.format_word() == value);
+                    let hit = OutageHit::ALL.into_iter().find(|hit| hit.name() == value);
                     all.hit = hit.ok_or_else(wrong)?;
                 }
                 _ => return Err(format!("`{part}` is not possible; {EXPECTED}")),
@@ -75,7 +75,7 @@ impl FromStr for NodeFailures {
 impl fmt::Display for NodeFailures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let NodeFailures { mtbf, repair, node, hit, seed, shape } = self;
-        write!(f, "failures(mtbf={}s,repair={}s,node={node},jobs={},seed={seed}", mtbf.0, repair.0, hit.format_word())?;
+        write!(f, "failures(mtbf={}s,repair={}s,node={node},jobs={},seed={seed}", mtbf.0, repair.0, hit.name())?;
         if *shape == 1.0 { f.write_str(")") } else { write!(f, ",shape={shape})") }
     }
 }

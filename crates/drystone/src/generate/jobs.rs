@@ -37,7 +37,6 @@ pub(super) struct TypeClass {
     pub(super) medium_below_high: f64,
     /// Distance of the largest size below the machine, in powers of two.
     pub(super) high_below_machine: f64,
-    /// Weight of the first stage.
     pub(super) first_stage: f64,
     /// The two gammas of the logarithm of the run time.
     pub(super) run: [Gamma; 2],

@@ -21,7 +21,6 @@ pub(super) enum StreamPurpose {
     Outages = 6,
 }
 
-/// A stream of random numbers.
 pub(super) struct RandomStream(ChaCha8Rng);
 
 impl RandomStream {
@@ -91,12 +90,10 @@ impl RandomStream {
         }
     }
 
-    /// Exponential with this mean.
     pub(super) fn draw_exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(self.positive_unit())
     }
 
-    /// Weibull with this mean.
     pub(super) fn draw_weibull(&mut self, mean: f64, shape: f64) -> f64 {
         let scale = mean / libm::tgamma(1.0 + 1.0 / shape);
         scale * libm::pow(-libm::log(self.positive_unit()), 1.0 / shape)

@@ -127,7 +127,6 @@ pub fn read_circumstances(input: impl Read, file: &str, workload: &Workload) -> 
     }
 }
 
-/// Returns the likely column of the mistake.
 fn likely_column(circumstances: &Circumstances, error: &CircumstanceError) -> &'static str {
     let says = |word: &str| error.problem.contains(word);
     match () {
@@ -144,7 +143,6 @@ fn likely_column(circumstances: &Circumstances, error: &CircumstanceError) -> &'
     }
 }
 
-/// A table at work.
 struct CircumstancesReading {
     clock: LogClock,
     by_number: HashMap<i64, JobId>,
@@ -186,7 +184,7 @@ impl CircumstancesReading {
         if row.read_word("counts", &[true, false], |yes| if yes { "yes" } else { "no" })? == Some(false) {
             self.found.circumstances.uncounted.insert(job);
         }
-        if let Some(how) = row.read_word("ended", &How::ALL, How::format_word)?
+        if let Some(how) = row.read_word("ended", &How::ALL, How::name)?
             && how != How::Completed
         {
             self.found.circumstances.ends.insert(job, how);
@@ -321,7 +319,7 @@ pub fn write_circumstances(workload: &Workload, out: impl Write) -> io::Result<(
         put_cell(withdrawal.job, "unless_started", if withdrawal.only_waiting { "yes" } else { "no" }.to_string());
     }
     known.uncounted.iter().for_each(|&job| put_cell(job, "counts", "no".to_string()));
-    known.ends.iter().for_each(|(&job, how)| put_cell(job, "ended", how.format_word().to_string()));
+    known.ends.iter().for_each(|(&job, how)| put_cell(job, "ended", how.name().to_string()));
     for (job, mut row) in rows {
         row.insert("job", number(job));
         csv.write_record(COLUMNS.iter().map(|column| row.get(column).map_or("", String::as_str)))?;

@@ -371,7 +371,6 @@ fn describe_estimates(workload: &Workload, total: Total) -> Estimates {
     }
 }
 
-/// Every status.
 const STATUSES: [LogStatus; 5] =
     [LogStatus::Completed, LogStatus::Failed, LogStatus::Cancelled, LogStatus::Partial, LogStatus::Unknown];
 

@@ -295,7 +295,6 @@ fn import_hint(foreign: Foreign, file: &str) -> String {
     }
 }
 
-/// Returns the plural ending.
 fn plural_ending(number: u64) -> &'static str {
     if number == 1 { "" } else { "s" }
 }

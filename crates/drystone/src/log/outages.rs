@@ -74,7 +74,6 @@ pub fn read_outages(
     })
 }
 
-/// Returns the column of a part of an outage.
 fn field_column(field: OutageField, outage: &Outage) -> &'static str {
     match (field, &outage.which) {
         (OutageField::Procs, Which::Named(_)) => "processors",
@@ -94,7 +93,7 @@ fn read_outage(row: &TableRow<'_>, clock: &LogClock) -> Result<Outage, TableErro
         row.read_time("begin", clock)?.ok_or_else(|| row.field_error("begin", format!("`{begin}` is no time")))?;
     let (end, announcement) = (row.read_time("end", clock)?, row.read_time("announced", clock)?);
     let may_cut = row.read_word("cut", &[true, false], |yes| if yes { "yes" } else { "no" })?.unwrap_or(false);
-    let hit = row.read_word("jobs", &OutageHit::ALL, OutageHit::format_word)?;
+    let hit = row.read_word("jobs", &OutageHit::ALL, OutageHit::name)?;
     let hit = hit.unwrap_or(if announcement.is_some() && !may_cut { OutageHit::Drain } else { OutageHit::Requeue });
     Ok(Outage {
         which: read_which(row)?,
@@ -161,7 +160,7 @@ pub fn write_outages(outages: &[Outage], out: impl Write) -> io::Result<()> {
             &set,
             &text(outage.announced),
             &expected_text,
-            outage.hit.format_word(),
+            outage.hit.name(),
             cut,
         ])?;
     }

@@ -23,7 +23,6 @@ impl CapTable {
         CapTable { file: name.to_string(), lines: vec![1; caps.len()], caps }
     }
 
-    /// An error in the line of a cap.
     fn cap_error(&self, cap: &PowerCap, problem: String) -> ShapesError {
         let at = self.caps.iter().position(|other| other == cap);
         let line = at.and_then(|at| self.lines.get(at)).copied().unwrap_or(1);

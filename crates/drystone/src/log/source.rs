@@ -27,7 +27,6 @@ pub(super) struct Trailing;
 /// Opens what is no file and reads as a log all the same: `None` for a path that it does not know.
 pub type LogOpener = fn(&Path) -> Option<Result<LogFile, LogError>>;
 
-/// The registered opener.
 static OPENER: OnceLock<LogOpener> = OnceLock::new();
 
 /// Lets every reader of logs accept another kind of source, such as the folder of a site. Only the

@@ -89,7 +89,6 @@ impl LogTable {
         Ok(LogTable { file, places, names, rows, next: 0 })
     }
 
-    /// The next row.
     pub(super) fn next(&mut self) -> Option<TableRow<'_>> {
         let fields = self.next;
         self.next += 1;
@@ -97,7 +96,6 @@ impl LogTable {
         table.rows.get(fields).map(|fields| TableRow { table, fields })
     }
 
-    /// Returns whether the file has this column.
     pub(super) fn has_column(&self, column: &str) -> bool {
         self.find_column(column).is_some()
     }
@@ -107,7 +105,6 @@ impl LogTable {
         self.places[index]
     }
 
-    /// Makes an error for this place.
     pub(super) fn error_at(&self, line: u64, column: &str, problem: impl ToString) -> TableError {
         let column = self.find_column(column).map(|at| (at + 1, column.to_string()));
         TableError { file: self.file.clone(), line, column, problem: problem.to_string() }
@@ -130,12 +127,10 @@ impl TableRow<'_> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Makes an error for a field.
     pub(super) fn field_error(&self, column: &str, problem: impl ToString) -> TableError {
         self.table.error_at(self.line_number(), column, problem)
     }
 
-    /// A field that must be there.
     pub(super) fn require_field(&self, column: &str, expected: &str) -> Result<&str, TableError> {
         self.get(column)
             .ok_or_else(|| self.field_error(column, format!("`{column}` is empty or missing; expected {expected}")))
@@ -151,7 +146,6 @@ impl TableRow<'_> {
         self.get(column).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
     }
 
-    /// One of these words.
     pub(super) fn read_word<T: Copy>(
         &self,
         column: &str,
@@ -167,7 +161,6 @@ impl TableRow<'_> {
             .ok_or_else(|| self.field_error(column, format!("`{text}` is unknown; expected one of {}", words())))
     }
 
-    /// A point in time.
     pub(super) fn read_time(&self, column: &str, clock: &LogClock) -> Result<Option<Time>, TableError> {
         self.get(column)
             .map(|text| clock.parse_time(text).map_err(|problem| self.field_error(column, problem)))

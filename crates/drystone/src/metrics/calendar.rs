@@ -56,7 +56,6 @@ impl Calendar {
         }
     }
 
-    /// Returns the time zone.
     pub(crate) fn time_zone(&self) -> &tz::TimeZone {
         &self.zone
     }

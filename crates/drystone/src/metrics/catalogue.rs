@@ -65,7 +65,6 @@ impl<'a> From<(&'a Report, &'a PromisesKept)> for MetricSource<'a> {
     }
 }
 
-/// A statistic of a measure.
 struct MeasureStatistic {
     measure: Measure,
     id: &'static str,

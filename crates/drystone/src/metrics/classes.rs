@@ -48,5 +48,4 @@ impl JobClass {
     }
 }
 
-/// The scheme of the classes.
 pub(super) const SCHEME: Scheme = Scheme::Chiang;

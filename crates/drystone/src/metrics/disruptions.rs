@@ -52,7 +52,6 @@ fn is_nothing(work: &f64) -> bool {
     *work == 0.0
 }
 
-/// Adds up [`Disruptions`].
 #[derive(Clone, Debug)]
 pub(super) struct DisruptionMeter {
     hits: u64,
@@ -100,7 +99,6 @@ impl DisruptionMeter {
         self.found += 1;
     }
 
-    /// A job that counts has ended.
     pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
         self.held += u64::from(ended.outcome.held > Span::ZERO);
         self.waits.push(ended.eligible_wait().as_f64());
@@ -131,7 +129,6 @@ pub(super) struct Down {
 }
 
 impl Down {
-    /// This many are out from now on.
     #[inline]
     pub(super) fn note_down(&mut self, now: Time, down: Procs) {
         if down != self.steps.last().map_or(0, |step| step.1) {

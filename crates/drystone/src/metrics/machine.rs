@@ -150,7 +150,6 @@ impl MachineMeter {
         }
     }
 
-    /// This many processors are out from now on.
     #[inline]
     pub(super) fn note_down(&mut self, now: Time, down: Procs) {
         self.down.note_down(now, down);
@@ -162,7 +161,6 @@ impl MachineMeter {
         self.sizes.remove(&id);
     }
 
-    /// A job starts with this size.
     pub(super) fn note_size(&mut self, now: Time, id: JobId, procs: Procs) {
         self.sizes.insert(id, VariedWork::new((procs, now)));
     }

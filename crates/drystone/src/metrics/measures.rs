@@ -176,7 +176,6 @@ measures! {
     BoundedSlowdownChiang bounded_slowdown_chiang "bounded slowdown (Chiang)", Ratio, Always, bounded_slowdown_chiang;
 }
 
-/// Number of measures.
 pub(super) const MEASURES: usize = Measure::ALL.len();
 
 /// Jobs that have a measure.

@@ -38,7 +38,6 @@ pub struct Predictability {
     pub under_predicted_rate: Option<f64>,
 }
 
-/// Collects [`Predictability`].
 #[derive(Clone, Debug)]
 pub(super) struct PromiseCollector {
     jobs: u64,

@@ -85,7 +85,6 @@ impl ResourceMeter {
         }
     }
 
-    /// Returns the average amount of a resource.
     fn mean_supply(&self, resource: &Resource) -> f64 {
         let period = self.period.zip(self.table.find_id(&resource.name)).filter(|((first, last), _)| last > first);
         let Some(((first, last), id)) = period else { return resource.total as f64 };
@@ -98,7 +97,6 @@ impl ResourceMeter {
         spans.sum::<f64>() / (last - first).as_f64()
     }
 
-    /// The use over so much time.
     pub(super) fn finish(&self, time: Span) -> Vec<ResourceUse> {
         let resources = self.table.resources().iter().zip(&self.sums);
         let of = |(resource, &(jobs, sum)): (&Resource, &(u64, u128))| {

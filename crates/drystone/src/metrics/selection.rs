@@ -178,7 +178,6 @@ impl Selector {
         Selector { selection, rule, period, trimmed: Trimmed::default(), uncounted: BTreeSet::new() }
     }
 
-    /// Returns the selector without these jobs.
     pub(super) fn without_jobs(self, uncounted: BTreeSet<JobId>) -> Selector {
         Selector { uncounted, ..self }
     }
@@ -210,7 +209,6 @@ impl Selector {
         }
     }
 
-    /// Returns whether this job counts.
     #[inline]
     pub(super) fn keeps_job(&mut self, ended: &EndedJob<'_>) -> bool {
         self.trimmed.seen += 1;

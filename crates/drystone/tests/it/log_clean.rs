@@ -343,7 +343,7 @@ fn studies_set_what_the_papers_did() {
     );
     for study in CleaningStudy::ALL {
         let trimmed = study.trim_rule() == Trim::Tsafrir;
-        assert_eq!(trimmed, *study == CleaningStudy::Tsafrir2007);
+        assert_eq!(trimmed, study == CleaningStudy::Tsafrir2007);
     }
 }
 

@@ -75,7 +75,6 @@ struct NaiveEasyWorld<'a> {
     used: Vec<(f64, BTreeMap<i64, i64>)>,
     /// Waiting jobs.
     queue: Vec<usize>,
-    /// Running jobs.
     running: Vec<usize>,
     predictions: Predictions<'a>,
     events: BTreeSet<NaiveEvent>,
@@ -152,7 +151,6 @@ impl NaiveEasyWorld<'_> {
         self.expect_expiry(j);
     }
 
-    /// The waiting jobs in some order as of now.
     fn sort_waiting(&self, order: NaiveEasyOrder) -> Vec<usize> {
         let mut waiting_jobs: Vec<NaiveEasyWaiting> = self.queue.iter().map(|&j| self.waiting_job(j)).collect();
         waiting_jobs.sort_by(|a, b| order.compare_jobs(a, b));

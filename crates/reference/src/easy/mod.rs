@@ -61,7 +61,6 @@ pub struct NaiveRecord {
 }
 
 impl NaiveRecord {
-    /// Returns the number of corrections of the prediction.
     pub fn correction_count(&self) -> usize {
         self.predictions.len() - 1
     }

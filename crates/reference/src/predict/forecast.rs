@@ -83,7 +83,6 @@ impl<'a> Predictions<'a> {
         self.forecast.correction.is_some()
     }
 
-    /// The prediction in force.
     pub(crate) fn current_prediction(&self, j: usize) -> i64 {
         self.made[j][self.made[j].len() - 1].1
     }

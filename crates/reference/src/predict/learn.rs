@@ -40,7 +40,6 @@ pub enum Matters {
 pub(super) struct NaiveLearnerModel {
     /// Jobs that have arrived, and the features each had then.
     arrived: Vec<(usize, Vec<f64>)>,
-    /// Jobs that have terminated, and when.
     terminated: Vec<(usize, i64)>,
     terms: Vec<NaiveTerm>,
     /// Sum over examples and terms of (x / largest x so far)².

@@ -83,9 +83,7 @@ pub enum NaiveMetric {
     Average,
     /// The middle one, or the mean of the middle two, rounded down.
     Median,
-    /// The shortest.
     Minimum,
-    /// The longest.
     Maximum,
 }
 
@@ -103,7 +101,6 @@ pub enum NaiveAbove {
 /// Predictions that are made again when a job of the user terminates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NaivePropagation {
-    /// None.
     No,
     /// Those of waiting jobs.
     Waiting,

@@ -44,14 +44,12 @@ struct SeatedWorld<'a> {
     seats: Vec<PlacedSeat>,
 }
 
-/// Events of an instant.
 struct SeatedInstant {
     /// A job has ended before it was predicted to.
     early: bool,
     fresh: Vec<usize>,
 }
 
-/// Processors of a job.
 fn count_procs(job: &NaivePlacedJob) -> i64 {
     job.pieces.iter().map(|piece| piece[0]).sum()
 }
@@ -137,7 +135,6 @@ impl<'a> SeatedWorld<'a> {
         place.expect("a job that fits the machine fits when all others have ended")
     }
 
-    /// Returns whether a place is free beside these.
     fn is_free(&self, place: &NaivePlacedTaken, taken: &[NaivePlacedTaken]) -> bool {
         let free = self.least_free(place.from, place.to, taken);
         place.seat.iter().all(|(node, amounts)| free[*node].iter().zip(amounts).all(|(free, ask)| free >= ask))

@@ -31,7 +31,6 @@ struct Rearrangement {
     compact: bool,
 }
 
-/// Runs the policy.
 pub fn run(settings: &SeatedSlack, jobs: &[NaivePlacedJob], floor: &NaiveFloor, fill: PlacedFill) -> PlacedSchedule {
     let mut world = SeatedWorld::new(jobs, floor, fill);
     let mut plan = SeatedPlan { waiting: Vec::new(), places: vec![None; jobs.len()], compact: true };

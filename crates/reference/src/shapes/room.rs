@@ -11,14 +11,12 @@ pub(crate) struct NaiveSpan {
     pub(crate) watts: i64,
 }
 
-/// Returns whether there is room at one time.
 fn has_room(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], time: i64, procs: i64, watts: i64) -> bool {
     let held_spans = || spans.iter().filter(|span| span.from <= time && time < span.until);
     let free = world.procs - held_spans().map(|span| span.procs).sum::<i64>();
     free >= procs && world.cap_at(time) - held_spans().map(|span| span.watts).sum::<i64>() >= watts
 }
 
-/// The times from one on at which something changes.
 fn change_times(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], from: i64) -> Vec<i64> {
     let mut times: Vec<i64> = spans.iter().flat_map(|span| [span.from, span.until]).collect();
     times.extend(world.rules.caps.iter().map(|cap| cap.0));
@@ -29,7 +27,6 @@ fn change_times(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], from: i64) -> 
     times
 }
 
-/// Returns whether a job fits beside what is held.
 pub(crate) fn fits_beside(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], job: NaiveSpan) -> bool {
     let times = change_times(world, spans, job.from);
     let during = times.into_iter().filter(|&time| time == job.from || time < job.until);

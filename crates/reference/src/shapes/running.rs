@@ -19,9 +19,7 @@ pub enum NaiveKind {
 /// A job with its run time at each size.
 #[derive(Clone, Debug)]
 pub struct NaiveSizedJob {
-    /// Arrival.
     pub submit: i64,
-    /// Kind.
     pub kind: NaiveKind,
     /// Sizes, ascending.
     pub sizes: Vec<i64>,
@@ -51,7 +49,6 @@ impl NaiveSizedJob {
         if pace == 0 { self.watts } else { self.paces[pace - 1].1 }
     }
 
-    /// Run time of a table at a size and a pace.
     fn run_seconds(&self, table: &BTreeMap<i64, i64>, (size, pace): (i64, usize)) -> i64 {
         if pace == 0 {
             table[&size]
@@ -88,7 +85,6 @@ pub(crate) struct NaiveSizedRun<'a> {
     pub(crate) paced_at: i64,
     /// Beginning of its present size and pace.
     pub(crate) since: i64,
-    /// Start.
     pub(crate) began: i64,
     /// Start, or last resumption.
     pub(crate) resumed: i64,
@@ -203,7 +199,6 @@ impl<'a> NaiveSizedRun<'a> {
         (convert(&self.job.run, base.left.0), convert(&self.job.known, base.left.1).max(1))
     }
 
-    /// It has another pace from now on.
     pub(crate) fn set_pace(&mut self, now: i64, pace: usize) {
         let base = self.base_moment(now);
         // A change of size at this instant has its cost already.

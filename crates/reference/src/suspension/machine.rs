@@ -14,7 +14,6 @@ pub(super) enum Doing {
     Absent,
     /// Never started.
     Fresh,
-    /// Running since.
     Running(i64),
     /// Suspended; owns its processors.
     Suspended,
@@ -108,7 +107,6 @@ impl<'a> NaiveMachine<'a> {
         matches!(self.doing[j], Doing::Running(_))
     }
 
-    /// Start of the current run segment.
     pub(super) fn segment_start(&self, j: usize) -> i64 {
         match self.doing[j] {
             Doing::Running(since) => since,

@@ -14,7 +14,6 @@ use crate::checker::NaiveSegment;
 use crate::{JobIn, JobOut};
 use machine::NaiveMachine;
 
-/// Policy that suspends.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NaivePolicy {
     /// SS, and TSS with [`NaiveSelective::limit`].
@@ -26,7 +25,6 @@ pub enum NaivePolicy {
     },
 }
 
-/// Settings of selective suspension.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NaiveSelective {
     /// SF as a fraction (numerator, denominator): a job may suspend those whose priority is at most

@@ -35,7 +35,6 @@ use crate::{JobIn, JobOut};
 /// Moment at which the scheduler learns that a job has ended before its estimated end (rule 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NaiveNotice {
-    /// At once.
     Immediate,
     /// At the next instant it knew about anyway: an arrival, the planned start of a waiting job, or
     /// the estimated end of a running one. Until then the job holds its processors. This is what
@@ -91,7 +90,6 @@ pub struct NaivePlanned {
 pub struct NaiveAnnounced {
     /// Start time.
     pub at: i64,
-    /// The planned start.
     pub start: i64,
     /// The latest start; `None` where the slack is infinite.
     pub latest: Option<i64>,
@@ -224,7 +222,6 @@ impl NaiveTalbyWorld<'_> {
         r.start + self.predictions.current_prediction(r.job)
     }
 
-    /// Returns the planned run time of a job.
     fn planned_run(&self, j: usize) -> i64 {
         self.predictions.current_prediction(j).max(1)
     }

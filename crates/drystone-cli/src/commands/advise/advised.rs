@@ -46,7 +46,6 @@ pub(super) struct Advised {
     /// Parts of the waiting in which jobs are held back, where they share limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) held: Option<HeldWaits>,
-    /// The recorded waits of a site.
     #[serde(skip)]
     pub(super) waits: Option<SiteWaits>,
     /// Settings that `--check` remarks on.

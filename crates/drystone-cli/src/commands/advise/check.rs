@@ -23,7 +23,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// The remarks with what determined them.
 #[derive(Serialize)]
 struct CheckedRemarks {
     schema: &'static str,
@@ -34,7 +33,6 @@ struct CheckedRemarks {
     /// Jobs whose start is recorded.
     jobs: u64,
     cost: PassCost,
-    /// Causes of the recorded waits of a site.
     causes: Vec<WaitCause>,
     /// These waits; `None` for a log.
     #[serde(skip)]

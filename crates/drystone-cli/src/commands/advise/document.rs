@@ -108,7 +108,6 @@ fn advice_facts(advised: &Advised) -> Vec<(String, String)> {
     part.chain(facts).map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-/// Returns the duration of passes, in words.
 fn describe_passes(advised: &Advised) -> String {
     let cost = format!("{} µs for each job tested ({})", advised.cost.micros, advised.cost.source);
     match advised.instantaneous {
@@ -235,7 +234,6 @@ pub(super) fn more_periods(answer: &AdvisedWay, period: &str) -> String {
     }
 }
 
-/// The recommendation in words.
 fn describe_action(way: SiteWay, name: &str) -> String {
     match way {
         SiteWay::Live => format!("Run {name}"),
@@ -462,7 +460,6 @@ pub(super) fn verdict_sentences(advised: &Advised) -> Vec<String> {
     all
 }
 
-/// The text with a capital letter.
 fn capitalise_text(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()

@@ -65,7 +65,7 @@ impl Changer {
                     if listed_names.is_empty() { "none is known".to_string() } else { listed_names.join(", ") };
                 return Err(CommandFailure::usage_error(format_args!(
                     "--guard {guard}: no {} is called `{name}`{near}Known are: {name_list}",
-                    of.format_word()
+                    of.name()
                 )));
             };
             Ok(GoalGuard { figure: GoalFigure::Class { of, name, number: Some(number), longest }, bound: guard.bound })

@@ -199,7 +199,7 @@ fn compute_advice(
         splits: args.splits.into(),
         seed: args.seed,
         knobs: args.knobs.into(),
-        weekly: periods.period_length() == PeriodLength::Week,
+        weekly: periods.length == PeriodLength::Week,
     };
     let outcome = drystone_advise::give_advice(&mut study, &mut bench, plan)?;
     let is_stopped = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
@@ -225,7 +225,7 @@ fn compute_advice(
         cost: site.cost.clone(),
         instantaneous: site.instantaneous,
         most_waiting: first.most_waiting,
-        period: periods.period_length(),
+        period: periods.length,
         edges_left_out: periods.leaves_out_edges(),
         seed: args.seed,
         splits: args.splits,
@@ -254,7 +254,6 @@ fn counts_processors(site: &SiteKnobs, args: &AdviseArgs) -> bool {
     conf.map_or(args.cpus > 1, |(_, conf)| conf.nodes.iter().any(|node| node.cpus > 1))
 }
 
-/// Returns the changes and live policies to try.
 fn candidates_to_try(args: &AdviseArgs, site: &SiteKnobs) -> (Vec<KnobChange>, Vec<LivePolicy>) {
     let (changes, live) = list_options(site, &args.goal);
     match args.only {

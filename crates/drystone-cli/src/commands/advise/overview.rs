@@ -122,7 +122,6 @@ fn render_sized(advised: &Advised, figures: usize, most: usize, cautions: usize)
     document
 }
 
-/// Names the best of each way.
 fn best_names(asked: &[AskedWay<'_>]) -> String {
     let policy_list =
         asked.iter().filter_map(|one| Some(format!("{}: {}", way_heading(one), one.answer.best.as_ref()?.name)));
@@ -162,7 +161,6 @@ fn format_after(before: &str, after: String, relative: f64) -> String {
     if before == after { after } else { format!("{after} ({})", format_change(relative)) }
 }
 
-/// Returns the advice with its reason in one sentence.
 fn describe_verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
     let AskedWay { words: (begin, leave), answer, .. } = asked;
     let judgement = &answer.judged;

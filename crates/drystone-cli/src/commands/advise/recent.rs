@@ -17,7 +17,6 @@ const WEEKS: i64 = 26;
 /// Last part of a long log.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct RecentPart {
-    /// Number of jobs that are simulated.
     jobs: usize,
     /// Number of jobs of the whole log.
     of: usize,

@@ -12,6 +12,7 @@ use drystone::experiment::Experiment;
 use drystone::metrics::{JobRow, MetricsConfig};
 use drystone::model::{Job, Span};
 use drystone::policy::PolicySpec;
+use drystone::statistics::nearest_rank_quantile;
 use drystone_advise::{CandidateSimulator, EndedJobs, PeriodFigures, PeriodObserver, Thresholds};
 use drystone_report::number::format_duration;
 use drystone_whatif::ChangeList;
@@ -19,7 +20,6 @@ use drystone_whatif::ChangeList;
 /// Facts of the unchanged site, found before anything is tried.
 pub(super) struct First {
     waits: Vec<f64>,
-    /// Outcome of each job.
     pub(super) rows: Vec<JobRow>,
     /// Jobs that count, with their waits and run times, in the order of their ends.
     pub(super) ended: Vec<(Job, Span, Span)>,
@@ -39,8 +39,7 @@ impl First {
 
     /// The wait that so large a share of the jobs does not exceed, in seconds.
     pub(super) fn wait_percentile(&self, share: f64) -> Option<f64> {
-        let at = (share * self.waits.len() as f64).ceil() as usize;
-        self.waits.get(at.saturating_sub(1)).copied()
+        nearest_rank_quantile(&self.waits, share)
     }
 }
 

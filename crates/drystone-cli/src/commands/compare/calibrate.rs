@@ -12,7 +12,6 @@ use drystone::policy::PolicySpec;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Duration of a policy's trial.
 const TRIAL: Duration = Duration::from_millis(150);
 /// Instants between two looks at the clock.
 const STRIDE: u32 = 64;

@@ -58,7 +58,6 @@ impl<'a> RoleChoices<'a> {
         choices
     }
 
-    /// Returns whether a policy is one of them.
     pub(super) fn has_policy(&self, name: &str) -> bool {
         self.sound.iter().chain(self.apart.iter().map(|(policy, _)| policy)).any(|policy| policy.name == name)
     }
@@ -169,7 +168,6 @@ impl StarvationEffect {
         format!("starves: longest wait {} on {} of jobs", format_duration(self.longest), format_duration(self.span))
     }
 
-    /// Describes the starvation in a sentence.
     pub(super) fn format_sentence(&self, policy: &str, base: &str) -> String {
         let [old, new] = self.utilisation.map(|share| format_percent(share, 1));
         format!(

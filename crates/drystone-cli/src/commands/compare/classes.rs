@@ -40,7 +40,6 @@ const MORE: [OfCategory; 4] = [
 /// Measures by category at other loads.
 const AT_LOADS: [OfCategory; 2] = [USUAL[1], MORE[0]];
 
-/// Returns the ratios of slowdowns against the baseline.
 pub(super) fn ratios_to_baseline(
     done: &FinishedPolicies,
     baseline: &str,
@@ -76,7 +75,6 @@ pub(super) fn slowdown_ratios(result: &CompareResult, document: &mut Document) {
     document.add_table(table);
 }
 
-/// Name of a policy as other tables have it.
 fn displayed_name(result: &CompareResult, policy: &str) -> String {
     let policy_name = result.results.iter().find(|one| one.policy.text == policy).map(|one| one.table_label());
     policy_name.unwrap_or_else(|| policy.to_string())

@@ -12,7 +12,6 @@ use drystone::model::{Outages, Workload};
 use drystone::policy::PolicySpec;
 use drystone_report::LoadPoint;
 
-/// Results at the requested load factors.
 pub(super) struct Loads {
     pub(super) points: Vec<LoadPoint>,
     /// Those at which some policy was not done when the work was interrupted.

@@ -112,7 +112,6 @@ pub(crate) fn run_compare(args: &CompareArgs) -> CommandOutcome {
     })
 }
 
-/// Input of a comparison.
 struct CompareQuestion<'a> {
     input: &'a WorkloadInput,
     parts: &'a [Workload],
@@ -121,7 +120,6 @@ struct CompareQuestion<'a> {
     experiment: ExperimentMeta,
 }
 
-/// Result of a comparison.
 struct CompareAnswer {
     result: CompareResult,
     interrupted: bool,
@@ -342,14 +340,12 @@ fn read_files(
     Ok(files)
 }
 
-/// Returns the distance of the baseline from the site's records.
 fn replay_distance(input: &WorkloadInput, done: &FinishedPolicies, baseline: &str) -> Option<JobReplay> {
     let site = input.site.as_ref().filter(|site| !site.plain)?;
     let at = done.specs.iter().position(|spec| spec.text() == baseline)?;
     JobReplay::from_rows(site, baseline, done.watched[at].measured.report.jobs.as_deref()?)
 }
 
-/// The result of every policy that was simulated to its end.
 fn policy_results(
     bench: &CompareInputs<'_>,
     mut done: FinishedPolicies,
@@ -378,7 +374,6 @@ fn compare_results(args: &CompareArgs, results: &[PolicyResult], baseline: &str)
     Ok(compare_reports(&reports, baseline, &Metric::compared_metrics(), options)?)
 }
 
-/// Parts of a verdict besides the figures.
 struct VerdictParts<'a> {
     asked: bool,
     suspension_is_free: bool,
@@ -443,7 +438,6 @@ impl VerdictParts<'_> {
         names
     }
 
-    /// Returns the recommended policy.
     fn recommended_policy<'a>(&self, comparison: &Comparison, results: &'a [PolicyResult]) -> Option<&'a PolicyResult> {
         if self.undecidable_reason(comparison, results).is_some() {
             return None;
@@ -468,7 +462,6 @@ impl VerdictParts<'_> {
         self.left_out().into_iter().for_each(|told| message::print_note(&told));
     }
 
-    /// Returns the questions that the comparison leaves open.
     fn open_questions(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
         let mut open: Vec<String> =
             self.modelled.iter().cloned().chain(self.describe_distance(comparison, results)).collect();

@@ -16,7 +16,6 @@ use drystone_report::meta::WORLD;
 
 /// Lines of the whole overview, as long as nothing beyond it was asked for.
 const LINES: usize = 30;
-/// Columns of the overview, wherever it is printed.
 pub(super) const COLUMNS: usize = 80;
 /// Fewest policies in the table, however long the words above it are.
 const LEAST_ROWS: usize = 3;
@@ -73,7 +72,6 @@ fn render_document(result: &CompareResult, rows: usize, cautions: &[String], unt
     document
 }
 
-/// The workload in a line.
 fn workload_heading(result: &CompareResult) -> String {
     let meta = &result.workload;
     let span = meta.load_span();
@@ -130,7 +128,6 @@ fn nothing_recommended(result: &CompareResult) -> String {
     format!("keep {}. {}", result.baseline, result.summary.headline)
 }
 
-/// Describes the gain of a policy over the baseline.
 fn describe_gain(result: &CompareResult, name: &str) -> String {
     let changes = result.policy_changes(name).unwrap_or_default();
     let confidence = exact_percent(result.comparison.options.confidence);
@@ -233,7 +230,6 @@ fn longest_waits(result: &CompareResult, one: &PolicyResult) -> Option<(f64, f64
     one.report.measures.wait.max.zip(result.find_policy(&result.baseline)?.report.measures.wait.max)
 }
 
-/// The share of announced starts that were missed.
 fn missed_share(one: &PolicyResult) -> f64 {
     one.promises.broken as f64 / one.promises.promised.max(1) as f64
 }

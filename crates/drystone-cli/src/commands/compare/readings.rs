@@ -15,7 +15,6 @@ use drystone::policy::PolicySpec;
 use drystone_report::PolicyResult;
 use serde::Serialize;
 
-/// Means by which policies are judged.
 const JUDGED: [Measure; 2] = [Measure::Wait, Measure::BoundedSlowdown];
 /// Metrics by which a policy is chosen, besides the longest wait.
 const WEIGHED: [Metric; 3] =
@@ -32,13 +31,11 @@ pub(super) struct Readings {
     pub(super) jobs: u64,
     /// Their share of all jobs.
     pub(super) share: f64,
-    /// Results of each other treatment.
     pub(super) others: Vec<TreatmentReading>,
     /// Policies that were not tried, because that takes long or time was up.
     pub(super) untried: Vec<String>,
 }
 
-/// One other treatment.
 #[derive(Serialize, Debug)]
 pub(super) struct TreatmentReading {
     /// As `--overrun` has it.
@@ -49,7 +46,6 @@ pub(super) struct TreatmentReading {
     pub(super) recommended: Option<String>,
     /// Measures by which another policy is clearly the best.
     pub(super) leads: Vec<Lead>,
-    /// Verdicts that differ.
     pub(super) changed: Vec<ChangedVerdict>,
     /// Policies that are clearly better by a mean here, and by none of these means there.
     pub(super) lost: Vec<String>,
@@ -225,7 +221,6 @@ fn lost_policies(here: &Comparison, there: &Comparison) -> Vec<String> {
     names.filter(|name| loses(name)).map(String::from).collect()
 }
 
-/// Returns the verdicts that differ.
 fn changed_verdicts(here: &Comparison, there: &Comparison) -> Vec<ChangedVerdict> {
     let mut verdicts = Vec::new();
     for policy in &there.policies {
@@ -260,7 +255,6 @@ impl Readings {
         }
     }
 
-    /// Returns whether some treatment reverses a verdict on this policy.
     pub(super) fn has_reversal(&self, policy: &str) -> bool {
         self.others
             .iter()

@@ -14,7 +14,6 @@ const LEAST: u64 = 10;
 /// The jobs as they were recorded and as they were simulated.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub(crate) struct JobReplay {
-    /// The policy that was simulated.
     pub(crate) policy: String,
     /// Jobs that count and whose start is recorded.
     pub(crate) jobs: u64,

@@ -26,7 +26,6 @@ pub(super) enum FigureSection {
     Reference,
 }
 
-/// The result of a comparison.
 #[derive(Serialize)]
 pub(super) struct CompareResult {
     pub(super) schema: &'static str,

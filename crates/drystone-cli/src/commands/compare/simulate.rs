@@ -90,7 +90,6 @@ fn same_schedule(a: &ExperimentResult, b: &ExperimentResult) -> bool {
 }
 
 impl CompareInputs<'_> {
-    /// Returns whether the policies were named by the user.
     pub(super) fn has_named_policies(&self) -> bool {
         !self.args.policy.is_empty()
     }

@@ -109,7 +109,6 @@ impl SheetParts<'_> {
         format!("None of the policies that were tried is clearly better than {base} without being worse elsewhere.")
     }
 
-    /// Reasons to doubt a recommendation.
     fn list_doubts(&self, policy: &ComparedPolicy) -> Vec<String> {
         let clear: Vec<&MetricChange> = MEANS
             .into_iter()

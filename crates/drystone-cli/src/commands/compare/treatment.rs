@@ -7,20 +7,20 @@ use drystone::log::swf::SwfRecord;
 use drystone::log::transform::{Overrunning, treat_overruns};
 use drystone::model::{Span, Workload};
 
-/// Treatment of jobs that outlive their estimates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Treatment {
-    /// They run on, as the log says that they did.
-    RunOn,
-    /// They are killed at their estimates.
-    Kill,
-    /// Their estimates are raised to their run times.
-    Raise,
+drystone::word_enum! {
+    /// Treatment of jobs that outlive their estimates.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(super) enum Treatment {
+        /// They run on, as the log says that they did.
+        RunOn = "run-on",
+        /// They are killed at their estimates.
+        Kill = "kill",
+        /// Their estimates are raised to their run times.
+        Raise = "raise",
+    }
 }
 
 impl Treatment {
-    const ALL: [Treatment; 3] = [Treatment::RunOn, Treatment::Kill, Treatment::Raise];
-
     /// Returns the treatment of `--overrun`; `None` where every estimate is the run time, so that
     /// no job outlives it.
     pub(super) fn from_overrun(overrun: Overrun) -> Option<Treatment> {
@@ -36,16 +36,6 @@ impl Treatment {
         Treatment::ALL.into_iter().filter(move |other| *other != self)
     }
 
-    /// As `--overrun` has it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Treatment::RunOn => "run-on",
-            Treatment::Kill => "kill",
-            Treatment::Raise => "raise",
-        }
-    }
-
-    /// The beginning of a sentence on it.
     pub(super) fn sentence_beginning(self) -> &'static str {
         match self {
             Treatment::RunOn => "If they run on",

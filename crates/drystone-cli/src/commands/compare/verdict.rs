@@ -100,7 +100,6 @@ pub(super) fn who_pays(
     })
 }
 
-/// Describes a class of jobs that pays.
 pub(super) fn describe_payer(payer: &Payer) -> String {
     let (by, (old, new)) = match payer.by_mean {
         true => ("on average", payer.mean),
@@ -131,7 +130,6 @@ pub(super) fn left_out(policies: &[String], loads: &[LoadFactor], time_is_up: bo
     }
 }
 
-/// The lowest of some changes.
 fn find_lowest<'a>(
     changes: impl Iterator<Item = &'a (&'a str, &'a MetricChange, f64)>,
 ) -> Option<(&'a str, &'a MetricChange)> {

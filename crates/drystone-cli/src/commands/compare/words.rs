@@ -3,7 +3,6 @@
 
 use crate::meta::PolicyMeta;
 
-/// Describes a policy in one sentence.
 pub(super) fn describe_policy(policy: &PolicyMeta) -> String {
     let own = match policy.text.split('@').next().unwrap_or_default() {
         "easy" => {

@@ -180,7 +180,6 @@ fn search_failure(error: SearchError) -> CommandFailure {
     CommandFailure::usage_error(error)
 }
 
-/// Returns the identity of a saved search.
 fn search_identity(
     args: &EvolveArgs,
     (input, learned): (&WorkloadInput, &[WorkloadInput]),

@@ -14,7 +14,6 @@ use drystone_evolve::regression::{
 };
 use serde::Serialize;
 
-/// Number of functions shown.
 const SHOWN: usize = 10;
 
 /// The four functions of the paper: name, form.

@@ -105,7 +105,6 @@ fn describe_range(ours: &MethodScore, best: Option<&MethodScore>) -> Option<Stri
     ))
 }
 
-/// Returns the verdict on scores.
 fn describe_verdict(found: &Foreseen) -> Vec<String> {
     let Some(ours) = calibrated_score(found).filter(|ours| ours.all.questions > 0) else {
         return vec!["No job waited, so that there was nothing to foresee.".to_string()];

@@ -85,7 +85,6 @@ impl FoundMeta {
 pub(crate) struct BracketPolicy {
     pub(crate) policy: String,
     pub(crate) value: f64,
-    /// True if it suspends jobs.
     pub(crate) suspends: bool,
     /// Saving of the schedule found, as a share.
     pub(crate) saved: Option<f64>,
@@ -179,7 +178,6 @@ pub(crate) fn seek_bracket(
     Ok(Sought { bracket, certificate, schedule })
 }
 
-/// The least that a measure can be.
 pub(crate) fn least_value(measure: DelayMeasure) -> f64 {
     if measure == DelayMeasure::BoundedSlowdown { 1.0 } else { 0.0 }
 }
@@ -256,7 +254,6 @@ fn short_hash(hasher: &blake3::Hasher) -> String {
     format!("blake3:{}", &hasher.finalize().to_hex()[..32])
 }
 
-/// Fingerprint of the jobs.
 pub(crate) fn jobs_hash(case: &HeadroomCase) -> String {
     let mut hasher = blake3::Hasher::new();
     case.job_bytes().for_each(|bytes| {

@@ -52,7 +52,6 @@ impl HeadroomFiles {
         })
     }
 
-    /// Returns whether the schedule needs the original records.
     pub(super) fn need_records(&self) -> bool {
         self.schedule.as_ref().is_some_and(ScheduleFile::needs_records)
     }
@@ -147,7 +146,7 @@ impl<'a> PricesDocument<'a> {
             q: certificate.q,
             begin: certificate.begin,
             delta: certificate.delta,
-            procs: case.instance.capacity().first_level(),
+            procs: case.instance.capacity().before,
             capacity: case.instance.capacity().steps(),
             releases: later.map(|(at, (_, task))| (at, task.release)).collect(),
             ran_already: row_tasks().filter(ran).map(|(at, _)| at).collect(),

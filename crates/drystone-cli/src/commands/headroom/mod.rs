@@ -215,7 +215,6 @@ fn simulate_policies(
     Ok((ran?.into_iter().flatten().collect(), outages))
 }
 
-/// Every measure of the schedule found.
 fn measure_schedule(
     workload: &Workload,
     rows: &[JobRow],

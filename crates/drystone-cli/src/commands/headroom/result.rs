@@ -12,7 +12,6 @@ use drystone::metrics::Report;
 use drystone_headroom::DelayMeasure;
 use serde::Serialize;
 
-/// Results beside the bracket, by every measure.
 #[derive(Serialize)]
 pub(crate) struct BracketNeighbours {
     pub(crate) policy: PolicyMeta,
@@ -162,7 +161,6 @@ pub(super) fn shows_floor(measure: DelayMeasure, asked: bool) -> bool {
     measure != DelayMeasure::BoundedSlowdown || asked
 }
 
-/// Returns the name of the measure, in words.
 fn measure_name(measure: DelayMeasure) -> &'static str {
     match measure {
         DelayMeasure::Wait => "mean wait, min",

@@ -45,7 +45,6 @@ pub(super) fn judge_site(remarks: &[SiteRemark], force: bool) -> Result<(), Comm
     Err(CommandFailure::usage_error(format_args!("this site does not allow it yet:\n{}", lines.join("\n"))))
 }
 
-/// Returns the configuration of a daemon.
 pub(super) fn daemon_config(
     args: &DaemonArgs,
     site: &SlurmSite,
@@ -68,7 +67,6 @@ pub(super) fn daemon_config(
     }
 }
 
-/// Opens the page.
 fn serve_page(args: &DaemonArgs, board: &PublishedBoard) -> Result<(), CommandFailure> {
     let listen = match args.listen.clone() {
         Listen::Tcp { address, .. } => Listen::Tcp { address, public: args.public },

@@ -57,7 +57,6 @@ fn nothing_beats(heartbeat: &Path) -> Result<(), CommandFailure> {
     )))
 }
 
-/// Describes a hand-back in one sentence.
 pub(super) fn describe_hand_back(given: &HandBackSummary) -> String {
     if let Some(why) = &given.skipped {
         return format!("nothing was done: {why}");

@@ -109,7 +109,6 @@ fn show_journal(args: &JournalListArgs) -> CommandOutcome {
     Ok(DONE)
 }
 
-/// One row for each thing that happened.
 fn journal_rows(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
     let mut rows = Vec::new();
     for (_, records) in journal::read_journal(folder)? {

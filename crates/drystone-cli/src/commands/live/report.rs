@@ -72,7 +72,6 @@ fn own_scheduler(state: &Path) -> PolicySpec {
     }
 }
 
-/// The policy of the last segment.
 fn last_policy(folder: &Path) -> Result<PolicySpec, CommandFailure> {
     let segments = journal::list_segments(folder)?;
     for segment in segments.iter().rev() {
@@ -145,7 +144,6 @@ impl Printable for Each {
     }
 }
 
-/// Adds a report to a document.
 fn append_report(report: &LiveReport, document: &mut Document) {
     let wait = |value| format_duration(value);
     let plain = |value: f64| format!("{value:.2}");

@@ -26,7 +26,6 @@ struct LiveStatus {
     schema: &'static str,
     /// Holder of the lock; `None` where no daemon works.
     daemon: Option<String>,
-    /// Contents of the heartbeat.
     heartbeat: String,
     /// Age of the heartbeat, in seconds.
     heartbeat_age: Option<i64>,

@@ -24,7 +24,6 @@ pub(super) fn check_build() -> Result<(), CommandFailure> {
 
 /// Name on the command line.
 pub(super) const NAME: &str = "slurm";
-/// Source of the recordings.
 pub(super) const SOURCE: &str = "recordings of a real slurmctld, pass by pass and in free runs";
 const NOTE: &str = "A row of `passes` gives the model the real state before each pass and asks who starts, where, and for every plan; then \
                     the recording counts. A row of `runs` simulates the jobs of a scenario without the recording. Slurm's number \
@@ -46,7 +45,6 @@ pub(super) const TABLES: [(&str, &str); 3] = [
     ("priorities", "Priorities, where a recording says all that they depend on"),
 ];
 
-/// One recording and what came of it.
 struct CertifiedRecording {
     scenario: String,
     log: LogLine,

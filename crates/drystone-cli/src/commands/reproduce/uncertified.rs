@@ -11,9 +11,7 @@ use std::sync::atomic::AtomicBool;
 pub(super) const IN_THIS_BUILD: bool = false;
 /// Name on the command line.
 pub(super) const NAME: &str = "slurm";
-/// Source of the recordings.
 pub(super) const SOURCE: &str = "";
-/// The tables: none.
 pub(super) const TABLES: [(&str, &str); 0] = [];
 
 /// Recordings, of which this build knows none.

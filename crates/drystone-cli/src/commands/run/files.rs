@@ -30,7 +30,6 @@ pub(super) struct RunFiles<'a> {
     pub(super) on_stdout: Option<&'static str>,
 }
 
-/// Observations for these files.
 pub(super) struct FileObservers<'a> {
     pub(super) input: &'a WorkloadInput,
     pub(super) rows: Option<&'a [JobRow]>,
@@ -72,22 +71,18 @@ impl<'a> RunFiles<'a> {
         })
     }
 
-    /// Returns whether the schedule needs the original records.
     pub(super) fn need_records(&self) -> bool {
         self.schedule.as_ref().is_some_and(ScheduleFile::needs_records)
     }
 
-    /// Returns whether a file needs a row per job.
     pub(super) fn need_rows(&self) -> bool {
         self.schedule.is_some() || self.weeks.is_some() || self.charges.is_some()
     }
 
-    /// Returns whether a file needs every segment.
     pub(super) fn need_segments(&self) -> bool {
         self.segments.is_some()
     }
 
-    /// Returns whether a file needs the data of plots.
     pub(super) fn need_details(&self) -> bool {
         self.plots.is_some() || self.report.as_ref().is_some_and(ReportFile::is_page)
     }

@@ -67,7 +67,6 @@ impl RunOutcome {
     }
 }
 
-/// Data to keep of a run.
 pub(crate) struct WantedData {
     /// A row per job.
     pub(crate) rows: bool,
@@ -79,7 +78,6 @@ pub(crate) struct WantedData {
     pub(crate) excessive: Vec<Span>,
 }
 
-/// Results of a run.
 pub(crate) struct RunOutcome {
     pub(crate) result: RunResult,
     /// A row for every job that has ended, lost ones among them.
@@ -91,7 +89,6 @@ pub(crate) struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// For the files that show it.
     fn file_observers<'a>(&'a self, input: &'a WorkloadInput) -> FileObservers<'a> {
         FileObservers {
             input,
@@ -201,7 +198,6 @@ pub(crate) fn run_policy(
     Ok(Some(RunOutcome { result, rows, notes, segments, priorities, timing }))
 }
 
-/// Observers of a run besides its metrics.
 struct RunObservers<'a> {
     notes: Notes,
     segments: Option<Segments>,

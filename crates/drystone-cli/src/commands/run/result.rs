@@ -23,13 +23,11 @@ pub(crate) struct RunResult {
     /// Result of each pool, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) pools: Vec<PoolResult>,
-    /// Data of plots, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<PlotDetails>,
     /// Delay that backfilling caused to the head of the queue, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stalls: Option<Stalls>,
-    /// Effort of the policy's searches, if it searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) search: Option<SearchEffort>,
     /// Jobs simulated per second, where it was asked for. Differs from run to run.
@@ -136,7 +134,6 @@ impl Printable for RunResult {
 }
 
 impl RunResult {
-    /// Sizes of jobs and power.
     fn sizes_and_power(&self, document: &mut Document) {
         if let Some(sizes) = &self.report.sizes {
             document.add_heading("Sizes and power");
@@ -144,7 +141,6 @@ impl RunResult {
         }
     }
 
-    /// Returns the inputs of the result.
     pub(super) fn result_inputs(&self, schema: &'static str) -> Determined<'_> {
         Determined {
             schema,

@@ -13,7 +13,6 @@ const AT_WORK: usize = 4;
 /// A request waits for its answer for so long before the browser is to ask again.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// State of the answer to a question.
 pub(super) enum AnswerState {
     Made(PageResponse),
     AtWork,
@@ -21,7 +20,6 @@ pub(super) enum AnswerState {
     Full,
 }
 
-/// Question with its answer.
 struct KeptAnswer {
     question: String,
     /// `None` while it is worked at.

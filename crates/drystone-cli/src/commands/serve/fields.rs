@@ -9,7 +9,6 @@ pub(super) fn read_fields(query: &str) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (decode_text(name), decode_text(value).trim().to_string())).collect()
 }
 
-/// An address with fields.
 pub(super) fn build_address(path: &str, fields: &[(&str, &str)]) -> String {
     let mut text = path.to_string();
     for (at, (name, value)) in fields.iter().enumerate() {

@@ -16,7 +16,6 @@ pub(super) const CHANGES: [(&str, &str, &str); 5] = [
     ("change", "Other changes, separated by ;", "maintenance 2026-12-03T08:00/10h; load 1.2"),
 ];
 
-/// The form that asks for a job.
 pub(super) fn job_form(job: &str) -> String {
     let field = write_field("job", "Slurm job ID", "such as 4711, or 102_3 of an array", job);
     format!("<form class=\"question\" action=\"/explain\">{field}<button>Explain</button></form>\n")
@@ -44,7 +43,6 @@ pub(super) fn find_value<'a>(fields: &'a [(String, String)], name: &str) -> &'a 
     fields.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
 }
 
-/// A section with a heading.
 pub(super) fn write_section(id: &str, heading: &str, content: &str) -> String {
     format!("<section id=\"{id}\"><h2>{}</h2>\n{content}</section>\n", escape_html(heading))
 }
@@ -57,7 +55,6 @@ pub(super) fn write_notes(messages: &[String]) -> String {
     })
 }
 
-/// Links for the causes of waiting and for the longest waits.
 pub(super) fn next_links(steps: &[CauseStep], longest: &[LongWait]) -> String {
     let mut text = String::new();
     if !steps.is_empty() {

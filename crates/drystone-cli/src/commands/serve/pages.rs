@@ -47,7 +47,6 @@ struct PageParts {
     section: String,
 }
 
-/// Pages of one site.
 pub(super) struct SitePages {
     maker: Arc<SitePageMaker>,
     desk: Arc<AnswerDesk>,
@@ -58,7 +57,6 @@ struct SitePageMaker {
     /// Path as the commands take it.
     path: String,
     folder: PathBuf,
-    /// The pool that the path names.
     pool: Option<String>,
 }
 
@@ -286,7 +284,6 @@ fn empty_form(place: &str, fields: &Fields) -> Option<String> {
     (!is_asked).then(|| fill_form(place, &[]))
 }
 
-/// A question in a few words.
 fn describe_question(place: &str, fields: &Fields) -> String {
     let values: Vec<&str> = fields.iter().map(|(_, value)| value.as_str()).filter(|value| !value.is_empty()).collect();
     let name = PAGES.iter().find(|(address, _)| *address == place).map_or("", |(_, name)| name);

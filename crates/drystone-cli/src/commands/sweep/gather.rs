@@ -43,7 +43,6 @@ fn tell_what_is_missing(args: &GatherArgs, merged: &Merged) {
     ));
 }
 
-/// Summary of a gather, and the progress of the study.
 #[derive(Serialize)]
 struct GatherSummary {
     stores: usize,

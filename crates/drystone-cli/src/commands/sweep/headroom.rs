@@ -120,7 +120,6 @@ fn find_bracket(
     })))
 }
 
-/// Brackets of all workloads.
 #[derive(Serialize)]
 struct Brackets {
     study: String,

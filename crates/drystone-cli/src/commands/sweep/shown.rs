@@ -55,7 +55,6 @@ pub(super) struct ShownRanking {
 
 /// The configurations of a subspace.
 pub(super) struct Within {
-    /// Its conditions.
     pub(super) text: String,
     /// Their quality; `None` where there are none.
     pub(super) spread: Option<SetQuality>,
@@ -436,7 +435,6 @@ struct RankedJson<'a> {
     test: Option<PairedTest>,
 }
 
-/// Terms of the tests.
 #[derive(Serialize)]
 struct TestsJson<'a> {
     /// The number in the study and the policy of the configuration that the others are held

@@ -36,7 +36,7 @@ fn follow_tasks(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
     let mut seen_count = 0;
     loop {
         let shown_tasks = ShownTasks::from_store(store)?;
-        let recorded_count = shown_tasks.as_ref().map_or(0, ShownTasks::recorded_count);
+        let recorded_count = shown_tasks.as_ref().map_or(0, |tasks| tasks.recorded);
         progress.add_done(recorded_count.saturating_sub(seen_count) as u64);
         seen_count = seen_count.max(recorded_count);
         if cancel.load(Ordering::Relaxed) || !shown_tasks.as_ref().is_some_and(ShownTasks::goes_on) {
@@ -66,7 +66,6 @@ pub(super) struct Progressed {
     failed: u64,
     failures: Vec<String>,
     complete: bool,
-    /// Tasks on a cluster, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<ShownTasks>,
     #[serde(skip)]
@@ -100,7 +99,6 @@ impl Progressed {
         Progressed { tasks, ..self }
     }
 
-    /// Adds all of it to a document.
     pub(super) fn append_progress(&self, document: &mut Document) {
         let share = if self.simulations == 0 { None } else { Some(self.simulated as f64 / self.simulations as f64) };
         let mut facts = vec![

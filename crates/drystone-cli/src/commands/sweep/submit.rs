@@ -255,7 +255,6 @@ impl ReadyTasks<'_> {
         }
     }
 
-    /// Describes the submission and its cost.
     fn render_document(&self) -> Document {
         let ReadyTasks { division, tried, wanted: WantedSubmission { terms, store, .. }, .. } = self;
         let todo = tried.seconds.len() as u64;

@@ -43,7 +43,6 @@ pub(super) fn run_table(args: &TableArgs) -> CommandOutcome {
     Ok(DONE)
 }
 
-/// Tables with all that they are made from.
 struct ShownTables {
     origin: AnalysisOrigin,
     candidates: CandidateTable,
@@ -139,7 +138,6 @@ impl ShownTables {
         tables
     }
 
-    /// Explanation of the cells.
     fn cell_legend(&self) -> String {
         let confidence = exact_percent(self.replicated.confidence);
         let sizes: Vec<usize> = self.replicated.groups.iter().map(|group| group.cases.len()).collect();

@@ -14,12 +14,11 @@ const SHOWN: usize = 10;
 /// Slurm's reason for a task that a node could not begin: its log cannot be written there.
 const NOT_LAUNCHED: &str = "JobLaunchFailure";
 
-/// The tasks of a store.
 #[derive(Serialize)]
 pub(super) struct ShownTasks {
     folder: String,
     /// Simulations in the store or published.
-    recorded: usize,
+    pub(super) recorded: usize,
     /// Of them, those that a gather will add.
     not_gathered: usize,
     complete: usize,
@@ -68,7 +67,6 @@ impl Incomplete {
 }
 
 impl ShownTasks {
-    /// The tasks of a store, if there are any.
     pub(super) fn from_store(store: &Store) -> Result<Option<ShownTasks>, CommandFailure> {
         let tasks = TaskFolder::for_store(store.path());
         if tasks.submissions()?.is_empty() {
@@ -99,11 +97,6 @@ impl ShownTasks {
         self.running + self.waiting > 0 || (!self.asked && !self.incomplete.is_empty())
     }
 
-    pub(super) fn recorded_count(&self) -> usize {
-        self.recorded
-    }
-
-    /// Returns the facts to show beside those of the store.
     pub(super) fn task_facts(&self) -> Vec<(String, String)> {
         let mut parts = vec![format!("{} complete", format_count(self.complete as u64))];
         for (number, what) in [(self.running, "running"), (self.waiting, "waiting")] {

@@ -54,7 +54,6 @@ impl CauseStep {
         &self.command.words
     }
 
-    /// Returns the command as a shell takes it.
     pub(crate) fn shell_command(&self) -> String {
         let StepCommand { words, remark } = &self.command;
         let words: Vec<String> = words.iter().map(|word| shell_quoted(word)).collect();
@@ -67,7 +66,6 @@ impl CauseStep {
     }
 }
 
-/// Names a cause in a few words.
 pub(crate) fn cause_words(cause: &WaitCause) -> String {
     let WaitCause { of, limit, reason, .. } = cause;
     let holder = |what: &str| match (of.as_str(), limit.as_str()) {
@@ -243,7 +241,6 @@ fn more_nodes(pool: u16, site: &Site, path: &str) -> StepCommand {
     StepCommand::new(["whatif", path, "--change", &format!("nodes {name}:{amount}")])
 }
 
-/// A word as a shell takes it.
 pub(super) fn shell_quoted(word: &str) -> String {
     let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "/._-+%:#@,=~".contains(c));
     if plain { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }

@@ -113,7 +113,6 @@ pub(super) fn render_overview((waits, steps): (&SiteWaits, &[CauseStep]), top: u
     document
 }
 
-/// Causes of the waits, and the users that waited most.
 fn append_causes(document: &mut Document, waits: &SiteWaits, whole: bool) {
     if let Some(headline) = causes::format_headline(waits) {
         document.add_text(headline);
@@ -220,7 +219,6 @@ fn figures_row(table: &mut DocumentTable, name: &str, figures: &WaitFigures) {
     ]);
 }
 
-/// The week, in parts of the day.
 fn append_week(document: &mut Document, week: &HoursOfWeek) {
     if week.queue.is_empty() && week.use_of_machine.is_empty() {
         return;

@@ -35,7 +35,6 @@ const COLUMNS: [UseColumn; 4] = [
 ];
 
 impl ShownEfficiency {
-    /// The columns of which anything is recorded.
     fn recorded_columns(&self) -> Vec<UseColumn> {
         COLUMNS.into_iter().filter(|(_, amount)| amount(&self.efficiency.all).jobs > 0).collect()
     }

@@ -27,7 +27,6 @@ pub(crate) struct ShownPending {
     pub(super) whole: bool,
 }
 
-/// The jobs of one user.
 #[derive(Default)]
 struct UserSum {
     jobs: u64,

@@ -194,7 +194,6 @@ impl QueueHeader {
     }
 }
 
-/// The places of the words of a line.
 fn word_places(line: &str) -> Vec<(usize, usize)> {
     let start = line.as_ptr() as usize;
     line.split_whitespace()

@@ -7,6 +7,7 @@ use crate::input::WorkloadInput;
 use crate::site::SiteInput;
 use drystone::model::{JobId, JobLimits, Outages};
 use drystone::policy::PolicySpec;
+use drystone_advise::quote_value;
 use drystone_slurm::accounts::{Accounts, NODE_PARTS};
 use drystone_slurm::conf::{SlurmConf, flatten_file};
 use drystone_slurm::policy::SLURM;
@@ -47,12 +48,6 @@ pub(crate) fn path_text(path: &Path) -> Result<String, CommandFailure> {
     })
 }
 
-/// A value as a policy text has it.
-pub(super) fn quote_value(value: &str) -> String {
-    let plain = !value.contains(|c: char| c.is_whitespace() || "(),=\"".contains(c));
-    if plain { value.to_string() } else { format!("\"{value}\"") }
-}
-
 /// The policy: as asked for, else the site's own Slurm, else EASY.
 fn choose_policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure> {
     let own = crate::site::own_policy(args.source.path())?;
@@ -91,7 +86,6 @@ fn choose_policy(args: &WhatifArgs) -> Result<(PolicySpec, bool), CommandFailure
     Ok((spec, conf.is_some()))
 }
 
-/// The value of a parameter, where it is set.
 fn find_parameter(spec: &PolicySpec, name: &str) -> Option<String> {
     let value = spec.parameters().into_iter().find(|(key, _)| *key == name)?.1.to_string();
     (!["none", "auto"].contains(&value.as_str())).then_some(value)
@@ -274,7 +268,6 @@ fn uniform_nodes(procs: u32, cpus: u32, whole: bool) -> String {
     text + "PartitionName=batch Nodes=ALL Default=YES\n"
 }
 
-/// Jobs, pools and names.
 fn build_premises(
     args: &WhatifArgs,
     input: &WorkloadInput,

@@ -21,7 +21,6 @@ pub(super) struct NodeCurve {
     pub(super) sentence: String,
 }
 
-/// A point of a curve.
 #[derive(Serialize)]
 pub(super) struct NodePoint {
     pub(super) change: String,
@@ -48,7 +47,6 @@ pub(super) struct NodeStep {
 /// A gain of less than this part of the mean wait before is no help.
 pub(super) const WORTH: f64 = 0.01;
 
-/// The changes as a text.
 fn format_list(list: &ChangeList) -> String {
     if list.0.is_empty() { "as it is".to_string() } else { list.to_string() }
 }

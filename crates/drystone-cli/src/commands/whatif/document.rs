@@ -207,7 +207,6 @@ fn time_column<'a>(unit: TimeUnit, changes: impl Iterator<Item = &'a PairedChang
     TimeColumn::of_intervals(unit, &changes.map(of).collect::<Vec<_>>())
 }
 
-/// The header of a column of differences.
 fn difference_header(result: &WhatIfResult, column: TimeColumn) -> String {
     format!("difference, {} ({} interval)", column.unit.name(), exact_percent(result.confidence))
 }
@@ -282,7 +281,6 @@ fn is_worth_naming(class: &ClassChange) -> bool {
     class.work >= WORTH_NAMING && change.difference.abs() >= NOTICEABLE && change.change_sign() != 0
 }
 
-/// Classes with their waits.
 fn class_table<'a>(result: &WhatIfResult, all: impl Iterator<Item = &'a ClassChange>) -> DocumentTable {
     let changes: Vec<&ClassChange> = all.collect();
     let befores: Vec<f64> = changes.iter().map(|class| class.change.before).collect();
@@ -348,7 +346,6 @@ fn hours_of(result: &WhatIfResult) -> &'static str {
     if result.unit == "node" { "node-h" } else { "proc-h" }
 }
 
-/// A difference with its sign and unit.
 fn one_difference(seconds: f64) -> String {
     let column = TimeColumn::for_values(&[seconds]);
     format!("{} {}", column.format_difference(seconds), column.unit.name())
@@ -379,7 +376,6 @@ fn left_out(result: &WhatIfResult) -> Option<String> {
         .then(|| format!("Left out of the mean after the change and of the difference: {}.", left_out_texts.join(", ")))
 }
 
-/// Returns the notes on all alternatives.
 fn list_notes(result: &WhatIfResult) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(without) = result.without {

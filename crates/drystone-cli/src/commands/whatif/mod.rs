@@ -119,7 +119,9 @@ fn compare_changes(
     let outages = input.find_outages(&args.real, &mut experiment)?;
     let baseline = WhatIfBaseline::from_args(args, input, &outages)?;
     let log_end = input.workload.submit_range().map_or(drystone::model::Time(0), |(_, last)| last);
-    let clock = |text: &str| drystone_whatif::parse_moment(&input.workload.provenance, log_end, text);
+    let clock = |text: &str| {
+        drystone_whatif::parse_moment(&input.workload.provenance, log_end, text).map_err(|error| error.to_string())
+    };
     let apply = |list: &ChangeList| {
         apply_changes(&baseline.premises, list, &clock, args.seed).map_err(CommandFailure::caused_by)
     };
@@ -161,7 +163,7 @@ fn compare_changes(
         unit: baseline.unit,
         confidence: args.confidence,
         seed: args.seed,
-        period: found.before.periods.period_length(),
+        period: found.before.periods.length,
         periods: found.before.periods.period_count(),
         basis: found.before.periods.estimate_basis(),
         clock_noise: found.noise,

@@ -55,7 +55,6 @@ pub(super) struct WhatIfResult {
 
 #[derive(Serialize)]
 pub(super) struct NodeAlternative {
-    /// The changes as a text.
     pub(super) change: String,
     pub(super) after: ScenarioFigures,
     /// Waits of the jobs before and after.

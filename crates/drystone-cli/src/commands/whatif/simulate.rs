@@ -1,6 +1,6 @@
 //! Simulates before and after, several at a time.
 
-use super::baseline::{WhatIfBaseline, quote_value};
+use super::baseline::WhatIfBaseline;
 use crate::args::WhatifArgs;
 use crate::exit::CommandFailure;
 use crate::parallel;
@@ -11,6 +11,7 @@ use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
 use drystone::model::{JobId, Machine, Outages, Time, Workload};
 use drystone::policy::{PolicySpec, StartReason};
 use drystone_advise::Periods;
+use drystone_advise::quote_value;
 use drystone_whatif::{Applied, ChangeList, PoolPremises};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,6 @@ use tempfile::TempDir;
 /// Run times below this count as this much in bounded slowdowns, as in every report.
 const BOUND: f64 = 10.0;
 
-/// Shared inputs of every simulation.
 pub(crate) struct WhatIfInputs<'a> {
     pub(crate) args: &'a WhatifArgs,
     pub(crate) baseline: &'a WhatIfBaseline,
@@ -36,7 +36,6 @@ pub(crate) struct JobFate {
     pub(crate) wait: f64,
     /// The time that it ran, in seconds.
     pub(crate) ran: f64,
-    /// True if it counts.
     pub(crate) counted: bool,
 }
 
@@ -58,11 +57,9 @@ pub(super) struct ScenarioFigures {
     pub(super) utilisation: f64,
 }
 
-/// Result of a simulation.
 pub(crate) struct ScenarioRun {
     /// By place among the jobs before.
     pub(crate) fates: Vec<JobFate>,
-    /// Jobs that were added.
     pub(super) added: Vec<JobFate>,
     pub(super) utilisation: f64,
     /// The premises without jobs that could never run, where there were such.
@@ -76,7 +73,6 @@ pub(crate) struct Before {
     pub(crate) periods: Periods,
 }
 
-/// Everything that was simulated.
 pub(super) struct SimulatedScenarios {
     pub(super) before: Before,
     pub(super) after: Vec<Option<ScenarioRun>>,
@@ -85,7 +81,6 @@ pub(super) struct SimulatedScenarios {
 }
 
 impl ScenarioRun {
-    /// The jobs that count.
     fn counted_fates(&self) -> impl Iterator<Item = &JobFate> + '_ {
         self.fates.iter().chain(&self.added).filter(|fate| fate.counted && fate.wait.is_finite())
     }
@@ -112,14 +107,12 @@ impl Before {
         self.ran.compute_figures()
     }
 
-    /// Places of the jobs that count.
     pub(super) fn counted_places(&self) -> impl Iterator<Item = usize> + '_ {
         let fates = self.ran.fates.iter().enumerate();
         fates.filter(|(_, fate)| fate.counted && fate.wait.is_finite()).map(|(at, _)| at)
     }
 }
 
-/// A policy on a workload, ready to be simulated.
 struct ReadyScenario<'a> {
     spec: PolicySpec,
     applied: &'a Applied,
@@ -268,7 +261,6 @@ impl WhatIfInputs<'_> {
         Ok(ReadyScenario { spec: text.parse()?, applied, changes, outages, division: None })
     }
 
-    /// Returns the texts of the policy that differ in a pool.
     fn pool_texts(
         &self,
         pool: &PoolPremises,

@@ -17,7 +17,6 @@ pub(super) struct QueueConditions {
     of_user: BTreeMap<String, Vec<UserClaim>>,
 }
 
-/// A group of jobs that share a limit.
 type LimitGroup = (ReasonScope, Vec<String>);
 
 const SCOPES: [ReasonScope; 6] = [
@@ -63,7 +62,6 @@ impl QueueIndex {
     }
 }
 
-/// The group of a job in a scope, where it is known.
 fn job_group(scope: ReasonScope, job: &QueueEntry) -> Option<LimitGroup> {
     let group_of = |parts: &[&String]| {
         let parts: Vec<String> = parts.iter().map(|part| (*part).clone()).collect();

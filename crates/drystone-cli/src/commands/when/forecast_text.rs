@@ -52,7 +52,6 @@ struct JobAnswer {
     reason: Option<WaitReason>,
 }
 
-/// Effect of a change.
 pub(super) struct ChangeRow {
     change: WhenChange,
     /// Mean gain over the futures, and its standard error, in seconds.
@@ -67,7 +66,6 @@ pub(super) struct ChangeRow {
 pub(super) enum WhenChange {
     /// It asks for these processors and this limit.
     Asks(u32, Span),
-    /// It is submitted later.
     Later(Span),
 }
 

@@ -96,7 +96,6 @@ fn has_clocks(policy: &PolicySpec) -> bool {
     policy.kind().name == "slurm"
 }
 
-/// Returns the number of past answers to rehearse.
 fn question_count(args: &WhenArgs, policy: &PolicySpec) -> usize {
     args.rehearse.unwrap_or(if has_clocks(policy) { 400 } else { 1_000 })
 }
@@ -250,7 +249,6 @@ fn what_if(
 /// Later submissions that are worth a look: the price of waiting before the submission.
 const LATER: [Span; 3] = [Span(2 * 3600), Span(6 * 3600), Span(24 * 3600)];
 
-/// Rows for a job that is submitted later.
 fn later_rows(
     scene: &WhenScene,
     forecaster: &mut Forecaster,

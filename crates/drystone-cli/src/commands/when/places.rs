@@ -21,12 +21,10 @@ impl NodePlaces {
         self.nodes.insert(node.to_string(), range);
     }
 
-    /// The processors of a node.
     pub(super) fn node_range(&self, node: &str) -> Option<Range<u32>> {
         self.nodes.get(node).cloned()
     }
 
-    /// The processors of a job, where they are known.
     pub(super) fn job_processors(&self, job: &str) -> Option<ProcSet> {
         self.jobs.get(job).cloned()
     }

@@ -38,7 +38,6 @@ impl ReservedPool {
         queued.procs > self.procs || queued.limit.is_none_or(|limit| limit > time)
     }
 
-    /// Adds a job of the queue.
     pub(super) fn add_job(&mut self, queued: &QueueEntry, observed: &Observed, place: Option<usize>, now: i64) {
         let runs = observed.start.is_some();
         let is_held = !runs && self.from > now;
@@ -48,7 +47,6 @@ impl ReservedPool {
         self.jobs.push((job, place.filter(|_| !runs)));
     }
 
-    /// The jobs that wait.
     pub(super) fn waiting_jobs(&self) -> impl Iterator<Item = usize> + '_ {
         self.jobs.iter().filter_map(|(_, place)| *place)
     }

@@ -235,7 +235,6 @@ impl WhenScene {
         (procs, places)
     }
 
-    /// Jobs of the accounting that are over.
     fn take_past(&mut self, site: &Site, state: &ClusterState, wanted: Option<&str>) {
         let queued_names: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
         let mut nodes: Vec<String> = Vec::new();
@@ -492,7 +491,6 @@ impl WhenScene {
         self.adopt_observed(&self.observed[self.present..])
     }
 
-    /// Adopts the queue with one job replaced.
     pub(super) fn adopt_with(&self, job: usize, other: &Job) -> Result<Adoption, FutureError> {
         let mut jobs = self.observed[self.present..].to_vec();
         jobs[job - self.present].job = other.clone();

@@ -20,7 +20,6 @@ use std::sync::Arc;
 /// Files of associations and QOS, as `when --ask` and `import --ask` name them.
 const ACCOUNT_FILES: [&str; 2] = ["assoc.txt", "qos.txt"];
 
-/// A cluster with nodes.
 pub(super) struct SiteNodes {
     conf: SlurmConf,
     accounts: Accounts,
@@ -151,7 +150,6 @@ impl SiteNodes {
         shape
     }
 
-    /// Moves a job to a partition.
     pub(super) fn move_to(&mut self, job: &mut Job, partition: &str) {
         job.partition = assign_number(&mut self.numbers[2], partition);
     }
@@ -211,7 +209,6 @@ fn assign_number(numbers: &mut BTreeMap<String, i32>, name: &str) -> i32 {
     *numbers.entry(name.to_string()).or_insert(next)
 }
 
-/// Makes fresh schedulers.
 pub(super) type SchedulerSource = Arc<dyn Fn() -> Scheduler + Send + Sync>;
 
 fn read_accounts(files: &[PathBuf]) -> Result<Accounts, CommandFailure> {
@@ -233,7 +230,6 @@ fn read_accounts(files: &[PathBuf]) -> Result<Accounts, CommandFailure> {
     Accounts::parse_all(&texts).map_err(|(_, error)| CommandFailure::usage_error(error.to_string()))
 }
 
-/// Returns what a job of the queue asks of its nodes.
 pub(super) fn shape_of_queued(job: &QueueEntry) -> NodeShape {
     let nodes = u64::from(job.node_count.max(1));
     let devices = (job.gpus > 0).then(|| {

@@ -122,7 +122,6 @@ pub(super) struct StateNode {
 /// New jobs of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NodeTakes {
-    /// It takes any.
     Any,
     /// Those of a reservation that has begun; any when that is over.
     Reserved,
@@ -171,7 +170,6 @@ pub(super) struct ClusterState {
     pub(super) windows: Vec<ReservedWindow>,
     /// The window of each reservation that is not over, the first of those that come again.
     pub(super) reservations: BTreeMap<String, ReservedWindow>,
-    /// Accounting, if there is any.
     pub(super) accounting: Option<PathBuf>,
 }
 
@@ -182,7 +180,6 @@ fn line_failure(file: &Path, line: usize, what: &str) -> CommandFailure {
     ))
 }
 
-/// Reads a folder.
 pub(super) fn read_state(dir: &Path) -> Result<ClusterState, CommandFailure> {
     let text = |name: &str| -> Result<Option<(PathBuf, String)>, CommandFailure> {
         let path = dir.join(name);

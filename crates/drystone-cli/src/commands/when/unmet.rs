@@ -5,7 +5,6 @@ use drystone_report::number::{format_count, format_fixed, format_plural};
 use drystone_slurm::conf::{ConfNode, SlurmConf};
 use drystone_slurm::model::parse_gres;
 
-/// Demand of a job for the nodes of a partition.
 pub(super) struct NodeDemand<'a> {
     /// Names of partitions, separated by commas.
     pub(super) partitions: &'a str,
@@ -163,7 +162,6 @@ fn show_memory(mb: u64) -> String {
     }
 }
 
-/// Returns the number of devices of a node that serve a demand.
 fn count_devices(node: &ConfNode, demand: &DeviceDemand) -> u64 {
     let serves = |(name, kind, _): &(String, String, u32)| {
         *name == demand.name && (demand.kind.is_empty() || kind.eq_ignore_ascii_case(&demand.kind))

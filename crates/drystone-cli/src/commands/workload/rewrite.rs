@@ -17,7 +17,6 @@ use drystone::model::{Provenance, Time};
 struct Raw {
     header: SwfHeader,
     records: Vec<SwfRecord>,
-    /// Destination.
     target: OutputTarget<Logs>,
 }
 

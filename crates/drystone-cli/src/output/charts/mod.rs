@@ -20,7 +20,6 @@ pub(crate) struct Chart<'a> {
     pub(crate) pixels: (u32, u32),
 }
 
-/// Charts of schedules.
 pub(crate) struct Charts;
 
 impl WrittenKind for Charts {

@@ -6,7 +6,6 @@ mod parquet;
 /// The feature that this build lacks for such files.
 pub(crate) const MISSING: Option<&str> = if cfg!(feature = "parquet") { None } else { Some("parquet") };
 
-/// Getter of a column's values from a row.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no file is written"))]
 pub(crate) enum ColumnGetter<'a, R> {
     Long(&'a dyn Fn(&R) -> i64),
@@ -17,7 +16,6 @@ pub(crate) enum ColumnGetter<'a, R> {
     MaybeText(&'a dyn Fn(&R) -> Option<&str>),
 }
 
-/// A file to write.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no file is written"))]
 pub(crate) struct ColumnarFile<'a, R> {
     pub(crate) columns: &'a [(&'a str, ColumnGetter<'a, R>)],
@@ -26,7 +24,6 @@ pub(crate) struct ColumnarFile<'a, R> {
 
 #[cfg(not(feature = "parquet"))]
 impl<R> ColumnarFile<'_, R> {
-    /// Refuses to write the rows.
     pub(crate) fn write_rows(
         &self,
         out: &mut super::file::OutputFile,

@@ -76,7 +76,6 @@ fn write_optional<T: DataType, W: Write + Send>(
 }
 
 impl<R> ColumnarFile<'_, R> {
-    /// Writes the rows.
     pub(crate) fn write_rows(&self, out: &mut OutputFile, rows: &[R]) -> Result<(), CommandFailure> {
         self.write_groups(out, rows).map_err(|e| CommandFailure::write_error(out.name(), &io_error(e)))
     }

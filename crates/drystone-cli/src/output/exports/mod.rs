@@ -12,7 +12,6 @@ pub(crate) struct Export<'a> {
     pub(crate) answer: &'a QueryAnswer,
     /// The types of its columns, as SQLite names them.
     pub(crate) types: &'a QueryAnswer,
-    /// The store, for messages.
     pub(crate) store: &'a Path,
 }
 

@@ -23,7 +23,6 @@ impl Format<Exports> for ParquetExport {
     }
 }
 
-/// Type of a column.
 enum ExportType {
     Whole,
     Number,

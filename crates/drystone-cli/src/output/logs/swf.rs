@@ -21,7 +21,6 @@ pub(crate) enum LogPacking {
 pub(crate) struct Swf(pub(crate) LogPacking);
 
 impl Swf {
-    /// The ending of such a file.
     pub(crate) fn file_endings(&self) -> &'static [&'static str] {
         match self.0 {
             LogPacking::None => &[".swf"],

@@ -59,7 +59,7 @@ fn write_lines<'r>(
         if let Some(accuracy) = row.accuracy {
             write!(out, "{accuracy}")?;
         }
-        write!(out, ",{},{},", u8::from(row.counted), row.ended.format_word())?;
+        write!(out, ",{},{},", u8::from(row.counted), row.ended.name())?;
         if let Some(promised) = row.promised {
             write!(out, "{promised}")?;
         }

@@ -18,9 +18,7 @@ use std::path::{Path, PathBuf};
 /// A schedule: a row per job in order of arrival.
 pub(crate) struct WrittenSchedule<'a> {
     pub(crate) rows: &'a [JobRow],
-    /// Scheduled input.
     pub(crate) input: &'a WorkloadInput,
-    /// Inputs of the schedule.
     pub(crate) determined: &'a Determined<'a>,
     /// Sizes of the jobs over their lives, by the log's numbers, where they may have several.
     pub(crate) sizes: Option<&'a BTreeMap<i64, SizedJob>>,
@@ -72,7 +70,6 @@ impl ScheduleFile {
         Ok(ScheduleFile { target, beside: meta_path_beside(path).as_deref().map(OutputFile::create).transpose()? })
     }
 
-    /// Returns whether the original records are needed.
     pub(crate) fn needs_records(&self) -> bool {
         self.target.format.format_traits().has_records
     }

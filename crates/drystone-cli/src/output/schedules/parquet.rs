@@ -30,7 +30,7 @@ const COLUMNS: [(&str, ColumnGetter<'static, JobRow>); 20] = [
     ("corrections", ColumnGetter::Long(&|r| i64::from(r.corrections))),
     ("accuracy", ColumnGetter::MaybeDouble(&|r| r.accuracy)),
     ("counted", ColumnGetter::Bool(&|r| r.counted)),
-    ("ended", ColumnGetter::MaybeText(&|r| Some(r.ended.format_word()))),
+    ("ended", ColumnGetter::MaybeText(&|r| Some(r.ended.name()))),
     ("promised", ColumnGetter::MaybeLong(&|r| r.promised.map(|t| t.0))),
 ];
 

@@ -41,7 +41,6 @@ impl Chunked {
         }
     }
 
-    /// Free processors in a step.
     #[inline]
     pub(crate) fn free_in(&self, at: StepSpot) -> i32 {
         self.chunks[at.chunk].free[at.step].wrapping_add(self.heads[at.chunk].free)
@@ -222,7 +221,6 @@ impl StepChunk {
 }
 
 impl StepSpot {
-    /// The number of its chunk.
     pub(crate) fn chunk_index(self) -> usize {
         self.chunk
     }

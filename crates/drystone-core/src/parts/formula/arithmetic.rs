@@ -7,12 +7,10 @@
 
 use super::expr::{Function, Operator};
 
-/// A condition as a number.
 pub(super) fn number_from_truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// Returns whether a condition holds.
 #[inline]
 pub(super) fn is_true(condition: f64) -> bool {
     condition != 0.0
@@ -59,7 +57,6 @@ pub(super) fn compute_power(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Two values combined.
 #[inline]
 pub(super) fn combine_values(operator: Operator, a: f64, b: f64) -> f64 {
     match operator {
@@ -79,7 +76,6 @@ pub(super) fn combine_values(operator: Operator, a: f64, b: f64) -> f64 {
     }
 }
 
-/// A function of one value.
 #[inline]
 pub(super) fn of_one(function: Function, a: f64) -> f64 {
     match function {

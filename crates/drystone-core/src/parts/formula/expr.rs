@@ -144,18 +144,15 @@ impl Operator {
         }
     }
 
-    /// Returns whether it takes conditions.
     pub(super) fn joins_conditions(self) -> bool {
         matches!(self, Operator::And | Operator::Or)
     }
 
-    /// Returns whether it makes a condition.
     pub(super) fn makes_condition(self) -> bool {
         self.joins_conditions() || self.binding_strength() == 4
     }
 }
 
-/// Binding strength of `not`.
 pub(super) const NOT_BINDING: u8 = 3;
 /// Binding strength of a sign: `-2^2` is −4, and `-2*3` is (−2)·3.
 pub(super) const SIGN_BINDING: u8 = 7;

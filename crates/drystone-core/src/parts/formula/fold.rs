@@ -29,7 +29,6 @@ impl ValueDependencies {
     }
 }
 
-/// Returns the dependencies of a tree.
 pub(super) fn find_dependencies(expr: &Expr) -> ValueDependencies {
     use Variable::*;
     match expr {
@@ -117,7 +116,6 @@ pub(super) struct LinearFormula {
     pub(super) slope: f64,
 }
 
-/// The formula as a line, if it is one.
 pub(super) fn find_line(expr: &Expr) -> Option<LinearFormula> {
     let on = find_dependencies(expr);
     if !on.job {

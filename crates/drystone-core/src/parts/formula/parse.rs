@@ -21,7 +21,6 @@ pub(super) struct Parsed {
     pub(super) clairvoyant: Option<usize>,
 }
 
-/// Reads a formula.
 pub(super) fn parse(text: &str) -> Result<Parsed, FormulaError> {
     let length = text.chars().count();
     if length > LONGEST {

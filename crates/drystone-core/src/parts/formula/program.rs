@@ -34,7 +34,6 @@ enum ProgramStep {
     If,
 }
 
-/// A compiled formula.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     steps: Vec<ProgramStep>,
@@ -66,7 +65,6 @@ impl Program {
         program
     }
 
-    /// The values of a job's columns.
     pub(super) fn column_values<'a>(&'a self, facts: &'a WaitingFacts) -> impl Iterator<Item = f64> + 'a {
         self.columns.iter().map(|expr| compute_value(expr, facts, &Moment::default()))
     }

@@ -44,7 +44,6 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// Returns the wait of a job submitted then.
     #[inline]
     pub(super) fn wait_since(&self, submit: f64) -> f64 {
         (self.now - submit).max(0.0)

@@ -61,7 +61,6 @@ impl JobHistory {
         self.past.last()
     }
 
-    /// The jobs in the window.
     #[inline]
     fn window_jobs(&self) -> &[PastJob] {
         &self.past[self.forgotten.min(self.past.len())..]
@@ -77,7 +76,6 @@ impl JobHistory {
         }
     }
 
-    /// Returns the prediction.
     #[inline]
     pub(super) fn window_prediction(&mut self, o: &RecentOptions) -> WindowPrediction {
         match self.foretells {
@@ -166,7 +164,6 @@ impl RunTimeTally {
         self.sorted.sort_unstable();
     }
 
-    /// One more counts.
     #[inline]
     fn add_run(&mut self, run: Span, metric: WindowMetric) {
         self.jobs += 1;

@@ -222,7 +222,6 @@ const WINDOW_SIZE: &[Takes] = &[Takes::Whole { from: 1, to: 1_000 }];
 const BRANCH: &[Takes] = &[Takes::Words(&["linear", "squared"])];
 const POSITIVE: &[Takes] = &[Takes::Above { above: 0.0, to: 1e24 }];
 
-/// The choices of `recent`.
 pub(super) fn parse_recent(args: &Args<'_>) -> Result<RecentOptions, SpecError> {
     Ok(RecentOptions {
         size: args.get("size")?,
@@ -281,12 +280,10 @@ pub(super) fn shortest_recent(o: &RecentOptions) -> String {
     text
 }
 
-/// The word for a value.
 fn find_word<T: Copy + PartialEq>(value: T, words: &[(&'static str, T)]) -> &'static str {
     words.iter().find(|w| w.1 == value).map_or("", |w| w.0)
 }
 
-/// The choices of `learn`.
 fn parse_learner(args: &Args<'_>) -> Result<LearnerOptions, SpecError> {
     let o = LearnerOptions {
         under: args.choose_value("under", BRANCHES)?,

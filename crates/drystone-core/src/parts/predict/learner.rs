@@ -91,7 +91,6 @@ pub struct Learner {
     users: BTreeMap<i32, LearnerUser>,
     /// Features of jobs that wait or run.
     here: BTreeMap<JobId, [f64; FEATURES]>,
-    /// The model.
     terms: Vec<LearnerTerm>,
     /// Jobs learned from.
     examples: f64,
@@ -109,7 +108,6 @@ struct LearnerTerm {
     gradients: f64,
 }
 
-/// Memory of a user.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct LearnerUser {
     /// The last run times, the most recent first.
@@ -191,7 +189,6 @@ impl Learner {
         weight.max(0.0)
     }
 
-    /// A job is no longer here.
     fn remove_job(&mut self, id: JobId, job: &Job) -> Option<[f64; FEATURES]> {
         let features = self.here.remove(&id)?;
         if let Some(user) = self.users.get_mut(&job.user) {

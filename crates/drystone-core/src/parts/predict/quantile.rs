@@ -2,6 +2,7 @@
 
 use super::{Prediction, Predictor};
 use crate::model::{Job, JobId, Span, Time};
+use drystone_engine::statistics::nearest_rank_index;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -30,8 +31,8 @@ impl Quantile {
     fn predict_run(&self, job: &Job) -> Option<Span> {
         let runs = self.users.get(&job.user).filter(|runs| runs.len() >= self.least)?;
         let mut runs: Vec<Span> = runs.iter().copied().collect();
-        let rank = ((self.q * runs.len() as f64).ceil() as usize).clamp(1, runs.len());
-        let (_, at, _) = runs.select_nth_unstable(rank - 1);
+        let rank = nearest_rank_index(self.q, runs.len())?;
+        let (_, at, _) = runs.select_nth_unstable(rank);
         Some((*at).min(job.estimate))
     }
 }

@@ -69,7 +69,6 @@ impl RecentUser {
         }
     }
 
-    /// Returns the prediction of the user's history for a job of this estimate.
     #[inline]
     fn window_prediction(&mut self, o: &RecentOptions, estimate: Span) -> WindowPrediction {
         match o.window {

@@ -46,29 +46,20 @@ pub enum GoalMeasure {
     ShareArea(ShareResource),
 }
 
-/// Resource by whose shares waits are weighed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum ShareResource {
-    /// GPUs of any type.
-    Gpus,
-    /// Memory.
-    Memory,
-    /// The largest share of a job, of processors or of any resource.
-    Dominant,
+drystone_engine::word_enum! {
+    /// Resource by whose shares waits are weighed.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+    pub enum ShareResource {
+        /// GPUs of any type.
+        Gpus = "gpus",
+        /// Memory.
+        Memory = "mem",
+        /// The largest share of a job, of processors or of any resource.
+        Dominant = "share",
+    }
 }
 
 impl ShareResource {
-    const ALL: [ShareResource; 3] = [ShareResource::Gpus, ShareResource::Memory, ShareResource::Dominant];
-
-    fn name(self) -> &'static str {
-        match self {
-            ShareResource::Gpus => "gpus",
-            ShareResource::Memory => "mem",
-            ShareResource::Dominant => "share",
-        }
-    }
-
-    /// This one of a job's shares.
     pub(super) fn share_of(self, shares: &ResourceShares) -> u16 {
         match self {
             ShareResource::Gpus => shares.gpus,
@@ -227,7 +218,6 @@ fn whole_seconds(number: &str, unit: Span) -> Option<i64> {
     whole.checked_add(fraction / parts)
 }
 
-/// Most measures in one objective.
 pub(super) const MOST_MEASURES: usize = 8;
 
 #[cfg(test)]

@@ -301,7 +301,6 @@ impl GoalPolicy {
     }
 }
 
-/// Goal-oriented scheduling.
 pub(crate) static GOAL: PolicyKind = PolicyKind {
     name: "goal",
     summary: "at every decision a search for the schedule that serves the objective best",

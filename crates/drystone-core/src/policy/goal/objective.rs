@@ -65,7 +65,6 @@ pub struct GoalObjective {
 }
 
 impl GoalObjective {
-    /// Values of a parameter that is an objective.
     pub(super) const TAKES: Takes = Takes::Form(&ValueForm {
         name: "objective",
         shape: "tradeoff(M:M...)|tradeoff(3*M:M...)|lexical(M>M...)|minimise(wait|slowdown|longest,wait<50h)|maximise(utilisation|fairness,wait<50h), M: maxW|Tw|Tw(50h)|maxTw|avgW|avgX|areaW|areaW(gpus)|areaW(mem)|areaW(share)|unused|late(24h)|\
@@ -244,7 +243,6 @@ impl GoalObjective {
 pub(super) struct Judge {
     model: ObjectiveModel,
     version: Version,
-    /// Its values.
     pub(super) best: Vec<i64>,
     /// Differences below this are none where some measures improve and others degrade.
     slack: Vec<i64>,

@@ -42,7 +42,6 @@ impl SearchRow {
 /// A measure at one decision: thresholds resolved, in a form that is cheap to add up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoalRule {
-    /// Maximum of waits.
     MaxWait,
     /// Sum of waits beyond a threshold.
     Excess(i64),
@@ -51,7 +50,11 @@ pub(super) enum GoalRule {
     /// Sum of bounded slowdowns.
     Slowdown,
     /// Maximum of end × processors − work; `last` is the last end of a running job.
-    Unused { procs: i64, work: i64, last: i64 },
+    Unused {
+        procs: i64,
+        work: i64,
+        last: i64,
+    },
     /// Number of waits beyond a threshold.
     Late(i64),
     /// Sum of waits × processors.

@@ -106,7 +106,6 @@ pub struct GoalSettings {
 
 /// L where nothing else is said.
 const NODES: u64 = 4_000;
-/// Most threads.
 pub(super) const MOST_THREADS: u32 = 1_024;
 
 fn default_threads() -> u32 {

@@ -316,7 +316,6 @@ impl FreeSteps {
         PlacedSpot { start, from: from as u32, to: to as u32, front: front as u32, split }
     }
 
-    /// Repeats the levels of a step behind it.
     #[inline(never)]
     fn repeat_level(&mut self, step: usize) {
         let (width, old) = (self.width, self.levels.len());

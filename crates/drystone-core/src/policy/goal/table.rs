@@ -20,7 +20,6 @@ pub(super) struct RankTable {
     needs: RankNeeds,
     /// Per rank the place in [`GoalTask::waiting`].
     pub(super) places: Vec<u32>,
-    /// The measures.
     pub(super) rules: Vec<GoalRule>,
     /// Per rank and measure the least term that the job can have: what it adds to a lower bound
     /// before it is placed.
@@ -31,7 +30,6 @@ pub(super) struct RankTable {
     pub(super) seed: Vec<u32>,
     /// Free processors with the running jobs only.
     pub(super) base: FreeSteps,
-    /// The narrowest waiting job.
     pub(super) narrowest: Procs,
     /// Criterion for giving up a subtree.
     pub(super) prune: Prune,
@@ -61,7 +59,6 @@ impl RankNeeds {
         wishes.extend(places.iter().filter_map(wish));
     }
 
-    /// Needs of a job of so many processors.
     #[inline(always)]
     fn need_at_rank(&self, rank: usize, procs: Procs) -> JobNeed<'_> {
         if self.amounts.is_empty() {
@@ -94,7 +91,6 @@ impl RankTable {
         self.compute_bounds();
     }
 
-    /// Ranks by the branching heuristic.
     pub(super) fn rank_jobs(&mut self, task: &GoalTask, branching: Branching) {
         self.places.clear();
         if task.ranked.len() == task.waiting.len() {
@@ -154,7 +150,6 @@ impl RankTable {
         }
     }
 
-    /// Needs of a waiting job, by rank.
     #[inline(always)]
     pub(super) fn need_at_rank(&self, rank: usize) -> JobNeed<'_> {
         self.needs.need_at_rank(rank, self.rows[rank].procs)

@@ -125,19 +125,16 @@ impl GoalTask {
         all_steps
     }
 
-    /// Amounts that a running job holds.
     fn held_amounts(&self, at: usize) -> &ResourceAmounts {
         self.held.get(at).map_or(&[], Vec::as_slice)
     }
 
-    /// Needs of a waiting job.
     pub(super) fn job_need(&self, place: usize) -> JobNeed<'_> {
         let amounts = self.asks.get(place).map_or(&[][..], Vec::as_slice);
         let on = self.nodes.as_ref().map(|nodes| nodes.seat_wish(place));
         JobNeed { procs: self.waiting[place].procs, amounts, on }
     }
 
-    /// Room now.
     pub(super) fn free_room(&self) -> OpenRoom {
         match &self.nodes {
             Some(nodes) => nodes.free.clone(),

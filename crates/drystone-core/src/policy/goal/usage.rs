@@ -22,7 +22,6 @@ pub(super) struct WindowUsage {
 }
 
 impl WindowUsage {
-    /// A job has ended.
     pub(super) fn note_end(&mut self, ran: UsageRecord, window: Span) {
         while self.ended.front().is_some_and(|first| first.to <= ran.to - window) {
             self.ended.pop_front();

@@ -108,7 +108,6 @@ pub(super) struct Walker {
     /// Per depth: the child being visited, and the discrepancies left at the node above it.
     child: Vec<u32>,
     left: Vec<usize>,
-    /// The best path so far.
     pub(super) best: BestPath,
     /// Effort since [`Walker::reset_to_root`].
     pub(super) effort: TreeEffort,
@@ -119,7 +118,6 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    /// To the root of a tree.
     pub(super) fn reset_to_root(&mut self, table: &RankTable) {
         let n = table.len();
         self.next.clear();
@@ -260,7 +258,6 @@ impl Walker {
         self.next[0] == child + 1
     }
 
-    /// The first child to visit at a depth.
     fn first_child(&self, n: usize, depth: usize, iteration: Iteration) -> u32 {
         let first = self.next[0] as usize;
         // The heuristic's choice, unless a discrepancy is due here.
@@ -371,13 +368,11 @@ impl Walker {
         }
     }
 
-    /// Values of the complete path.
     pub(super) fn leaf_values(&self, table: &RankTable) -> &[i64] {
         let k = table.rules.len();
         &self.values[table.len() * k..][..k]
     }
 
-    /// The current path is the best.
     fn keep_best(&mut self) {
         let path = &self.frames[1..=self.placed];
         self.best.path.clear();

@@ -38,7 +38,6 @@ impl QueueClasses {
         &self.runs
     }
 
-    /// Number of queues.
     pub(super) fn queue_count(&self) -> usize {
         (self.runs.len() + 1) * self.per_run()
     }
@@ -63,13 +62,11 @@ impl QueueClasses {
         run * self.per_run() + self.widths.iter().take_while(|&&b| procs > b).count()
     }
 
-    /// Returns whether a queue is for the shortest jobs.
     #[inline]
     pub(super) fn is_short(&self, class: usize) -> bool {
         class < self.per_run()
     }
 
-    /// Returns whether a queue is for the longest jobs.
     #[inline]
     pub(super) fn is_long(&self, class: usize) -> bool {
         class + self.per_run() >= self.queue_count()

@@ -38,7 +38,6 @@ impl Literal {
         self.pivots.retain(|p| p.id != id);
     }
 
-    /// Returns the times of the pivots.
     pub(super) fn pivot_times(&self) -> impl Iterator<Item = Time> + '_ {
         self.pivots.iter().map(|p| p.at)
     }

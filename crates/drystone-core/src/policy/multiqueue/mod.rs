@@ -96,11 +96,9 @@ pub struct MultiQueue {
     scratch: PassScratch,
 }
 
-/// Scratch memory of one pass.
 #[derive(Default)]
 struct PassScratch {
     now: Time,
-    /// Free processors.
     free: Procs,
     stairs: FitStairs,
     /// Changes of free processors ahead that are no ends of jobs.
@@ -174,7 +172,6 @@ impl MultiQueue {
         self.queue_up(id, span, class, view);
     }
 
-    /// Adds a job with this prediction to its queue.
     fn queue_up(&mut self, id: JobId, span: Span, class: usize, view: &View<'_>) {
         let (job, now) = (view.job(id), view.current_time());
         let reserved_start = self.privileges.record_job(id, view);
@@ -288,7 +285,6 @@ impl MultiQueue {
         }
     }
 
-    /// A job comes to its queue.
     #[inline]
     fn enqueue_job(&mut self, job: QueuedJob, class: usize) {
         let now = self.scratch.now;
@@ -339,7 +335,6 @@ impl MultiQueue {
         }
     }
 
-    /// Tells observers what has changed.
     fn report_changes(&mut self, actions: &mut Actions) {
         let mut tell = |gauge: Gauge, value: i64| {
             let at = self.told.iter().position(|t| t.0 == gauge).unwrap_or_else(|| {

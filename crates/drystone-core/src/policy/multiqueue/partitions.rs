@@ -24,12 +24,10 @@ impl Partitions {
         Partitions { idle: size.clone(), size }
     }
 
-    /// Processors of a queue.
     pub(super) fn queue_size(&self, queue: usize) -> Procs {
         self.size[queue]
     }
 
-    /// Idle ones among them.
     pub(super) fn idle_procs(&self, queue: usize) -> Procs {
         self.idle[queue]
     }
@@ -59,7 +57,6 @@ impl Partitions {
         self.idle[queue] -= procs.min(self.idle[queue]);
     }
 
-    /// A job of the queue has ended.
     pub(super) fn end_job(&mut self, queue: usize, procs: Procs) {
         self.idle[queue] = (self.idle[queue] + procs).min(self.size[queue]);
     }

@@ -67,7 +67,6 @@ impl MultiQueue {
         self.scratch.planned = true;
     }
 
-    /// Takes the amounts of all promises.
     pub(super) fn reserve_promised(&mut self, view: &View<'_>) {
         let MultiQueue { promises, seats, scratch, .. } = self;
         if let Some(pools) = scratch.pools.as_deref_mut() {
@@ -117,7 +116,6 @@ impl MultiQueue {
         profile
     }
 
-    /// The profile with all promises taken out.
     fn planned_profile(&mut self) -> Profile {
         if self.scratch.planned
             && let Some(profile) = self.scratch.profile.take()
@@ -360,7 +358,6 @@ impl MultiQueue {
         self.compute_stairs();
     }
 
-    /// Promises a job its earliest start.
     pub(super) fn promise_start(&mut self, job: &QueuedJob, class: usize, view: &View<'_>, actions: &mut Actions) {
         let mut profile = self.planned_profile();
         let ready = job.ready.max(self.scratch.now);

@@ -50,7 +50,6 @@ impl JobPrivileges {
         self.reserved.get(&id).copied()
     }
 
-    /// Forgets a job that leaves the system.
     pub(super) fn forget_job(&mut self, id: JobId, view: &View<'_>) {
         if self.grades.remove(&id).is_some() {
             self.reserved.remove(&id);
@@ -67,7 +66,6 @@ impl JobPrivileges {
         self.reserved.get(&id).copied()
     }
 
-    /// Returns the next reserved start of a job that is here.
     pub(super) fn next_reserved(&self, now: Time) -> Option<Time> {
         self.reserved.values().copied().filter(|&start| now < start).min()
     }

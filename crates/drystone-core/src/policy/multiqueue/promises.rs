@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A promised start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct PromisedStart {
-    /// Promised start.
     pub(super) at: Time,
-    /// Job with the promise.
     pub(super) id: JobId,
     pub(super) procs: Procs,
     /// Planned run time, at least 1 s.
@@ -49,7 +47,6 @@ impl PromiseList {
         self.list.iter()
     }
 
-    /// Becomes these promises.
     pub(super) fn set_promises(&mut self, promises: Vec<PromisedStart>) {
         self.list = promises;
         self.list.sort_shared_by_key(|p| (p.at, p.id));

@@ -37,7 +37,6 @@ pub(super) fn queue_place(id: JobId) -> QueuePlace {
     QueuePlace { key: 0, id }
 }
 
-/// One queue.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct ClassQueue {
     /// Jobs that may start.

@@ -149,7 +149,6 @@ impl QueueSettings {
         self.own != Own::Shared || self.promise == Promising::Arrival
     }
 
-    /// Returns whether the queues have an order of their own.
     pub(super) fn is_ordered(&self) -> bool {
         self.order.is_some() && self.own == Own::Shared && self.promise == Promising::Pivot
     }

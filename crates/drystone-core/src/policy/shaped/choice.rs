@@ -7,7 +7,6 @@ use crate::model::{JobId, PaceNumber, Procs, SizeSet, Time};
 
 /// The sizes that a rule lets a job have, and how to choose among them.
 pub(super) enum SizeWish {
-    /// This one.
     One(Procs),
     /// The largest that fits, up to this.
     Largest(SizeSet, Procs),
@@ -39,11 +38,9 @@ impl SizeWish {
     }
 }
 
-/// Size and pace of a start.
 pub(super) type SizeAtPace = (Procs, PaceNumber);
 
 impl SizeWish {
-    /// The sizes that it allows.
     fn allowed_sizes(&self) -> impl Iterator<Item = Procs> + '_ {
         let (single_size, sizes, most) = match self {
             SizeWish::One(size) => (Some(*size), None, Procs::MAX),

@@ -36,7 +36,6 @@ impl ShapedConservative {
         ShapedConservative { choices, ..ShapedConservative::default() }
     }
 
-    /// Takes note of an event.
     pub(in crate::policy) fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         if self.choices.is_fair {
             self.fair.observe(event, view);
@@ -59,7 +58,6 @@ impl ShapedConservative {
         self.plans.iter().map(|plan| plan.start).filter(|&start| start < Time::MAX).min()
     }
 
-    /// Makes a pass.
     pub(in crate::policy) fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut scene = PassScene::from_view(view);
         if self.choices.is_fair {
@@ -151,7 +149,6 @@ fn change_room(plan: &SizedPlan, scene: &PassScene<'_>, room: &mut RoomSteps, si
     }
 }
 
-/// The first plan of a job.
 fn first_plan(rule: ShapeRule, id: JobId, scene: &PassScene<'_>, room: &RoomSteps) -> Option<(Time, Procs)> {
     if matches!(rule, ShapeRule::Start | ShapeRule::Submit) && job_sizes(scene.view, id).is_some() {
         return scene.best_start(id, &scene.all_sizes(id), room);

@@ -13,7 +13,6 @@ pub(super) struct FairWeights {
 }
 
 impl FairWeights {
-    /// Takes note of an event.
     pub(super) fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
             PolicyEvent::Arrived(id) | PolicyEvent::Released(id) | PolicyEvent::Runs(id) => {

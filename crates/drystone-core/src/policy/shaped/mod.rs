@@ -90,7 +90,6 @@ impl ShapedEasy {
         }
     }
 
-    /// Takes note of an event.
     pub(super) fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         if self.choices.is_fair {
             self.fair.observe(event, view);
@@ -119,7 +118,6 @@ impl ShapedEasy {
         }
     }
 
-    /// Makes a pass.
     pub(super) fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut scene = PassScene::from_view(view);
         scene.any_pace = self.choices.any_pace;

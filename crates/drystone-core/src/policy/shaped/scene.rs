@@ -23,7 +23,6 @@ pub(super) struct SizedRunner {
 }
 
 impl SizedRunner {
-    /// Predicted end.
     pub(super) fn predicted_end(&self) -> Time {
         self.spans.1.map_or(self.spans.0.until, |span| span.until)
     }
@@ -48,12 +47,10 @@ pub(super) struct PassScene<'a> {
     pub(super) any_pace: bool,
 }
 
-/// The sizes of a job that may have several.
 pub(super) fn job_sizes<'a>(view: &View<'a>, id: JobId) -> Option<&'a JobShape> {
     view.job_shape(id).filter(|shape| shape.kind != JobKind::Rigid)
 }
 
-/// The set of sizes of a job with one.
 pub(super) fn single_size_set(size: Procs) -> SizeSet {
     SizeSet::Range(size, size)
 }
@@ -85,7 +82,6 @@ impl<'a> PassScene<'a> {
         PassScene { view, now, runners, room, caps: BTreeMap::new(), cut: Vec::new(), any_pace: false }
     }
 
-    /// The largest size that a job may have.
     pub(super) fn size_cap(&self, id: JobId) -> Procs {
         self.caps.get(&id).copied().unwrap_or(Procs::MAX)
     }
@@ -110,7 +106,6 @@ impl<'a> PassScene<'a> {
         self.span_at(id, from, (size, 0))
     }
 
-    /// Span of a job that starts then with this size and pace.
     pub(super) fn span_at(&self, id: JobId, from: Time, (size, pace): (Procs, PaceNumber)) -> HeldSpan {
         HeldSpan { from, until: from + self.view.prediction_at_pace(id, size, pace), procs: size }
     }
@@ -120,7 +115,6 @@ impl<'a> PassScene<'a> {
         self.view.prediction_at(id, size)
     }
 
-    /// Returns whether a waiting job can start now with this size.
     pub(super) fn fits_now(&self, id: JobId, size: Procs) -> bool {
         self.room.fits_span(self.held_span(id, self.now, size), self.view.job_watts(id))
     }
@@ -130,7 +124,6 @@ impl<'a> PassScene<'a> {
         self.start_at(id, (size, 0), why, actions);
     }
 
-    /// Starts a waiting job with this size and pace.
     pub(super) fn start_at(
         &mut self,
         id: JobId,
@@ -189,7 +182,6 @@ impl<'a> PassScene<'a> {
         self.room.change_span(excess, 0, -1);
     }
 
-    /// Changes the pace of a running job.
     pub(super) fn set_pace(&mut self, at: usize, pace: PaceNumber, actions: &mut Actions) {
         let runner = &mut self.runners[at];
         actions.push(crate::policy::Action::SetPace { job: runner.id, pace });

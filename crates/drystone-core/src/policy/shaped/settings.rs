@@ -159,7 +159,6 @@ pub(in crate::policy) const SHAPE: Param = Param::new(
      (most, upto: at most the preferred size); the smallest one",
 );
 
-/// The size of a job in a plan.
 pub(in crate::policy) const PLANNED_SHAPE: Param = Param::new(
     "shape",
     "preferred",
@@ -202,7 +201,6 @@ pub(in crate::policy) const SHARE: Param = Param::new(
      step by step from the fullest to the emptiest (equal), by the time of their starts (fpsma)",
 );
 
-/// Treatment of drops of power.
 pub(in crate::policy) const DROP: Param = Param::new(
     "drop",
     "none",
@@ -212,7 +210,6 @@ pub(in crate::policy) const DROP: Param = Param::new(
      last are suspended until there is power, requeued, or killed",
 );
 
-/// The pace of a job at its start.
 pub(in crate::policy) const PACE: Param = Param::new(
     "pace",
     "any",
@@ -229,7 +226,6 @@ pub(in crate::policy) const MIGRATION: Param = Param::new(
     "size with which a suspended malleable job resumes: its own (no), or the one with which it is predicted to end first",
 );
 
-/// Precedence of growth.
 pub(in crate::policy) const GROW: Param = Param::new(
     "grow",
     "last",
@@ -283,7 +279,6 @@ pub(in crate::policy) const RESIZE_NEEDS: &[ParamNeeds] = &[
     ParamNeeds { params: &["migration"], any: &[ParamCondition::Is("drop", "suspend")] },
 ];
 
-/// The values of these parameters.
 pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, SpecError> {
     use ResizeRule::{Both, Grow, None, Shrink};
     Ok(SizeChoices {
@@ -324,7 +319,6 @@ fn parse_hold(args: &Args<'_>) -> Result<Option<TermHold>, SpecError> {
     Ok(term.map(|term| TermHold { term, most, quantile }))
 }
 
-/// Choices of a policy that plans all jobs.
 pub(in crate::policy) fn planned_choices(args: &Args<'_>) -> Result<SizeChoices, SpecError> {
     Ok(SizeChoices {
         shape: args.choose_value("shape", SHAPES)?,

@@ -59,7 +59,6 @@ impl RoomSteps {
         steps
     }
 
-    /// Free processors and watts now.
     pub(super) fn free_now(&self) -> (i64, i64) {
         (self.procs[0], self.watts[0])
     }

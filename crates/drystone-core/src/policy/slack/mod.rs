@@ -223,7 +223,6 @@ impl Slack {
         sizes.filter_map(rank).min_by_key(|(rank, _)| *rank).map(|(_, job)| job)
     }
 
-    /// The cheapest way to fit a newcomer in.
     fn find_cheapest(&mut self, new: Newcomer<'_>, first: FitChoice, only_now: bool, view: &View<'_>) -> FitChoice {
         let now = view.current_time();
         self.search.base.fill_running(&self.running, &self.guests, view);
@@ -326,7 +325,6 @@ impl Slack {
         }
     }
 
-    /// A running job has gone.
     fn leaves_machine(&mut self, job: JobId, view: &View<'_>) {
         self.priorities.note_departure(view.job(job), view.run_time_so_far(job), view.current_time());
         self.dying.retain(|&id| id != job);
@@ -545,7 +543,6 @@ fn no_reservations() -> PriorityError {
     PriorityError::new("slack knows no reservations (`reserve`); multiqueue does")
 }
 
-/// Values of the weights of prices.
 const WEIGHT: &[Takes] = &[Takes::Number { from: 0.0, to: 1.0 }];
 
 /// Slack-based backfilling.

@@ -50,14 +50,12 @@ pub(super) struct FitTask<'a> {
     /// True if each waiting job is planned as early as the running jobs and those before it allow.
     pub(super) compact: bool,
     pub(super) new: Newcomer<'a>,
-    /// True if the newcomer must start now.
     pub(super) only_now: bool,
     /// Order of displaced jobs by a formula: the places in the plan in its order.
     pub(super) ranked: &'a [usize],
 }
 
 impl<'a> FitTask<'a> {
-    /// Needs of a job, which stands at this place of the plan.
     #[inline(always)]
     fn job_need(&self, job: &PlannedJob, at: usize) -> JobNeed<'a> {
         if self.needs.is_empty() { JobNeed::of_procs(job.procs) } else { self.needs[at] }
@@ -90,7 +88,6 @@ impl<'a> FitTask<'a> {
 pub(super) struct FitChoice {
     pub(super) start: Time,
     pub(super) price: f64,
-    /// True if the plan is compact with it.
     pub(super) compact: bool,
 }
 
@@ -99,7 +96,6 @@ pub(super) struct FitChoice {
 pub(super) struct Move {
     /// Its place in the plan.
     pub(super) at: usize,
-    /// Its new start.
     pub(super) to: Time,
     /// Price of the plan.
     pub(super) price: f64,

@@ -170,7 +170,6 @@ pub(super) const SHAPE: Param = Param::new(
      (most, upto: at most the preferred size); the smallest one",
 );
 
-/// Values of the order of displaced jobs.
 pub(super) const ORDER: Takes = Takes::Form(&ValueForm {
     name: "displacement",
     shape: "ast|aat|du|dc|dp|exhaustive(N) with N from 1 to 8|a formula",
@@ -212,7 +211,6 @@ fn parse_displaced_order(text: &str) -> Option<ReturnOrder> {
 /// Borders of the classes of planned run times, inclusive, in seconds.
 pub(super) const BORDERS: [i64; 3] = [600, 3_600, 28_800];
 
-/// Number of classes.
 pub(super) const CLASSES: usize = BORDERS.len() + 1;
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct PassLevels {
     table: Option<Arc<ResourceTable>>,
-    /// Time of the pass.
     now: Time,
     levels: Vec<i64>,
     /// Announced changes of supply, in order of time.
@@ -161,7 +160,6 @@ impl PassLevels {
         missing.0.retain(|lack| lack.amount > 0);
     }
 
-    /// Returns the believed end of a running job.
     fn end_of(&self, running: &SuspensionTask) -> Time {
         running.since.saturating_add(Span(running.length - running.ran.0))
     }

@@ -37,7 +37,6 @@ pub struct Immediate {
     ids: Vec<JobId>,
     places: Vec<MachineParts>,
     wake: Option<Time>,
-    /// Announced windows.
     #[serde(skip)]
     ahead: AnnouncedWindows,
     /// Resources beyond processors, in a pass.
@@ -155,7 +154,6 @@ impl Immediate {
         self.processors.as_ref().is_some_and(Processors::any_shared)
     }
 
-    /// Returns the position of a running job among the others.
     fn running_position(&self, id: JobId) -> Option<usize> {
         self.ids.iter().position(|&running| running == id)
     }

@@ -13,7 +13,6 @@ fn category_index(task: &SuspensionTask) -> usize {
     4 * class(task.length, [600, 3_600, 28_800]) + class(i64::from(task.procs), [1, 8, 32])
 }
 
-/// The limits in force.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ForceLimits {
     limit: SuspensionLimit,
@@ -71,7 +70,6 @@ impl ForceLimits {
         self.limit == SuspensionLimit::None || self.on == LimitOn::Preemptor
     }
 
-    /// A job has completed.
     pub(super) fn learn_completion(&mut self, task: &SuspensionTask, now: Time) {
         let SuspensionLimit::Online { factor } = self.limit else { return };
         let run = task.executed_time(now);

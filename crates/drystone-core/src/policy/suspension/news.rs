@@ -4,7 +4,6 @@ use super::task::SuspensionTask;
 use crate::model::{ProcSet, Procs, Time};
 use crate::policy::{CapacityLoss, View};
 
-/// The announced windows, as of the present decision.
 #[derive(Default)]
 pub(super) struct AnnouncedWindows {
     windows: Vec<CapacityLoss>,

@@ -35,7 +35,6 @@ impl MachineParts {
         u64::from(machine) <= PARTS
     }
 
-    /// Returns whether both have a part in common.
     #[inline]
     pub(super) fn has_common_part(&self, other: &MachineParts) -> bool {
         self.0.iter().zip(&other.0).fold(0, |common, (a, b)| common | (a & b)) != 0

@@ -127,7 +127,6 @@ impl RangePool {
         self.ranges = remaining_ranges;
     }
 
-    /// Returns whether every processor of the set is in it.
     #[inline]
     pub(super) fn contains_set(&self, set: &ProcSet) -> bool {
         set.ranges().iter().all(|range| {
@@ -167,7 +166,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Pools agree with sets of numbers.
         #[test]
         fn pools_are_sets(
             a in prop::collection::btree_set(0u32..200, 0..150),

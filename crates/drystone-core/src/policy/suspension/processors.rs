@@ -88,7 +88,6 @@ impl Processors {
         }
     }
 
-    /// Returns the processors without these.
     pub(super) fn without_barred(&self, barred: &ProcSet) -> Processors {
         let mut open_processors = self.clone();
         open_processors.occupy_set(barred);

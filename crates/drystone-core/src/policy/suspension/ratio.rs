@@ -21,7 +21,6 @@ impl Ratio {
         (wide(self.over) * wide(other.under)).cmp(&(wide(other.over) * wide(self.under)))
     }
 
-    /// Returns whether this is at least `factor` times the other.
     #[inline]
     pub(super) fn is_at_least(self, factor: DecimalRatio, other: Ratio) -> bool {
         let wide = i128::from;
@@ -67,7 +66,6 @@ impl DecimalRatio {
         DecimalRatio { digits: number as i64, scale: 1 }
     }
 
-    /// This many thousandths.
     #[must_use]
     pub(super) const fn from_thousandths(number: i64) -> DecimalRatio {
         DecimalRatio { digits: number, scale: 1_000 }

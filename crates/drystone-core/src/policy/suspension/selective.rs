@@ -47,7 +47,6 @@ pub struct SelectivePolicy {
     pool: RangePool,
     #[serde(skip)]
     victims: Vec<usize>,
-    /// Announced windows.
     #[serde(skip)]
     ahead: AnnouncedWindows,
     /// Resources beyond processors, in a pass.
@@ -348,7 +347,6 @@ impl SelectivePolicy {
         self.insert_running(task);
     }
 
-    /// Suspends a running job.
     fn suspend_running(&mut self, at: usize, now: Time, actions: &mut Actions) {
         let mut task = self.running.remove(at);
         task.stop_run(now);

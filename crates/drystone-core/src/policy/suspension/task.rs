@@ -24,13 +24,11 @@ pub(super) struct SuspensionTask {
     pub(super) ran: Span,
     /// Start of the current run segment, for running jobs.
     pub(super) since: Time,
-    /// Number of suspensions.
     pub(super) suspensions: u32,
     /// Its processors; none before its first start.
     pub(super) set: ProcSet,
     /// Coarse position of its processors on the machine.
     pub(super) parts: MachineParts,
-    /// True if that is exact.
     pub(super) exact: bool,
 }
 
@@ -79,7 +77,6 @@ impl SuspensionTask {
         (self.set, self.since) = (set, now);
     }
 
-    /// Returns whether it shares processors with another.
     #[inline]
     pub(super) fn has_common_processor(&self, other: &SuspensionTask) -> bool {
         self.parts.has_common_part(&other.parts) && self.meets_indeed(other)

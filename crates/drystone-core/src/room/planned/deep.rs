@@ -35,7 +35,6 @@ impl Deep {
         possible.then(|| Deep { profile: Chunked::from_profile(profile), edits: Vec::new() })
     }
 
-    /// Gives the profile back.
     pub(crate) fn into_profile(self) -> Profile {
         self.profile.into()
     }
@@ -52,7 +51,6 @@ impl Deep {
         self.edits.push(edit);
     }
 
-    /// A planned job leaves the plan.
     pub(crate) fn remove_job(&mut self, job: &PlannedJob) {
         self.edits.push(DeepEdit { from: job.start, to: job.planned_end(), procs: job.procs as i32 });
     }
@@ -91,7 +89,6 @@ impl Deep {
         self.profile.earliest_start(job.procs as i32, job.span, bound).unwrap_or(Time::MAX)
     }
 
-    /// Takes the place of a job.
     pub(crate) fn reserve_place(&mut self, job: &PlannedJob) {
         self.profile.add_during(job.start, job.planned_end(), -(job.procs as i32));
     }

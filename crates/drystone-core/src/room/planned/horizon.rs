@@ -19,7 +19,6 @@ pub enum Horizon {
 }
 
 impl Horizon {
-    /// Values of the parameter.
     pub(crate) const TAKES: &'static [Takes] = &[
         Takes::Words(&["all"]),
         Takes::COUNT,

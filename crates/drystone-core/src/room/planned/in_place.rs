@@ -54,7 +54,6 @@ impl Sweep<'_> {
         start > self.profile.gained_until() && self.gains.1 <= self.gains.0
     }
 
-    /// Returns the better place of a job that is planned later than now.
     fn find_better_start(&mut self, job: &PlannedJob) -> Option<Time> {
         let procs = job.procs as i32;
         self.walk_to(job.start);
@@ -84,7 +83,6 @@ impl Sweep<'_> {
         }
     }
 
-    /// Moves a job up.
     fn move_up(&mut self, job: &PlannedJob, start: Time) {
         self.profile.move_up(job.procs as i32, job.start, job.span, start);
         self.at = self.profile.find_step(job.start - Span(1));

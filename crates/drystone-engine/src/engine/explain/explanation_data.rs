@@ -13,7 +13,6 @@ struct ToldStory {
     what_if: Vec<ToldAlternative>,
 }
 
-/// The job that was asked about.
 #[derive(Serialize)]
 struct AskedJob {
     number: i64,

@@ -12,7 +12,6 @@ enum OutageEvent {
     End,
     /// They were expected to be, and are not.
     Overdue,
-    /// It is announced.
     Announced,
     /// Its processors go.
     Begin,
@@ -28,7 +27,6 @@ pub(super) struct Timetable<'a> {
     strokes: Vec<Stroke>,
 }
 
-/// Progress of the outages.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct OutageState {
     next: usize,
@@ -56,7 +54,6 @@ impl<'a> Timetable<'a> {
         Timetable { outages, events, losses: Vec::new(), strokes: Vec::new() }
     }
 
-    /// Returns the time of the next event.
     pub(super) fn next(&self, s: &OutageState) -> Option<Time> {
         self.events.get(s.next).map(|event| event.0)
     }

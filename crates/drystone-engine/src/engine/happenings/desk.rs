@@ -316,7 +316,6 @@ impl Happenings<'_> {
         self.s.held.get(&job).is_some_and(|&why| why == LIMIT)
     }
 
-    /// Returns the limit for which a held job waits.
     pub(super) fn limit_of_held(&self, job: JobId) -> Option<JobLimit> {
         if !self.waits_for_limit(job) {
             return None;

@@ -13,7 +13,6 @@ impl Session {
         self.scheduler.policy.enable_notes();
     }
 
-    /// Returns whether there is a listener.
     #[inline]
     pub(crate) fn is_listened_to(&self) -> bool {
         self.listened
@@ -147,7 +146,6 @@ impl Session {
         self.scheduler.policy.counts_resources()
     }
 
-    /// Returns whether the policy places jobs on nodes.
     pub(crate) fn places_on_nodes(&self) -> bool {
         self.scheduler.places_on_nodes()
     }
@@ -169,7 +167,6 @@ impl Session {
         self.keeps_changes = false;
     }
 
-    /// Returns whether the changes are kept.
     #[inline]
     pub(crate) fn keeps_changes(&self) -> bool {
         self.keeps_changes

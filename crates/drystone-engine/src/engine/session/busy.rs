@@ -11,14 +11,12 @@ pub(super) struct BusyProcessors {
 }
 
 impl BusyProcessors {
-    /// These processors.
     pub(super) fn from_set(set: &ProcSet) -> BusyProcessors {
         let mut busy = BusyProcessors::default();
         busy.add_set(set);
         busy
     }
 
-    /// The processors of a job are in use.
     pub(super) fn add_set(&mut self, set: &ProcSet) {
         let end = set.ranges().last().map_or(0, |range| range.end as usize);
         if self.words.len() < end.div_ceil(64) {

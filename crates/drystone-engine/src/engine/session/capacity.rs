@@ -258,7 +258,6 @@ impl SessionState {
         self.show_supply();
     }
 
-    /// Returns whether some of these processors are out.
     pub(super) fn are_out(&self, set: &ProcSet) -> bool {
         self.world.outlook.as_ref().is_some_and(|outlook| !outlook.offline.is_disjoint(set))
     }

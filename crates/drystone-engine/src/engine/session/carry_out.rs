@@ -75,12 +75,10 @@ impl Session {
         }
     }
 
-    /// Makes the violation for an impossible action.
     pub(super) fn make_violation(&self, job: JobId, problem: String) -> PolicyViolation {
         PolicyViolation { at: self.s.world.now, job: Some(job), problem }
     }
 
-    /// A job in the table of jobs.
     fn entry_of(&mut self, job: JobId) -> Result<&mut JobEntry, PolicyViolation> {
         let now = self.s.world.now;
         match self.s.world.jobs.get_mut(job) {
@@ -89,7 +87,6 @@ impl Session {
         }
     }
 
-    /// Returns the entry of a job that must be in this phase for the action.
     pub(super) fn entry_in(&mut self, job: JobId, phase: Phase, deed: &str) -> Result<&mut JobEntry, PolicyViolation> {
         let now = self.s.world.now;
         let entry = self.entry_of(job)?;

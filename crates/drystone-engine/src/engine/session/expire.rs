@@ -5,9 +5,7 @@ use crate::model::{JobId, Span, Time};
 use crate::parts::RunningJob;
 use crate::policy::{KnownEntry, PolicyEvent};
 
-/// A prediction that was corrected.
 struct Corrected {
-    /// Prediction before.
     old: Span,
     /// Predicted end of the job now.
     end: Time,

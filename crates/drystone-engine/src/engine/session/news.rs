@@ -421,7 +421,6 @@ impl Session {
         }
     }
 
-    /// A held job waits.
     pub(super) fn join_queue(&mut self, id: JobId) {
         self.note_held(id);
         let entry = self.s.world.entry_mut(id);

@@ -15,7 +15,6 @@ pub(super) struct SchedulerOrigin {
 }
 
 impl Scheduler {
-    /// Returns the identity.
     pub(super) fn scheduler_origin(&self) -> Result<SchedulerOrigin, SnapshotError> {
         let Forecast { predictor, factor, correction } = &self.forecast;
         let choices = (self.policy.save()?, predictor.save()?, self.pass, factor, correction);
@@ -37,7 +36,6 @@ impl SchedulerOrigin {
         Ok(())
     }
 
-    /// For people.
     fn describe_origin(&self) -> String {
         let format_name = |(name, layout): &(String, u32)| match layout {
             1 => format!("`{name}`"),

@@ -55,7 +55,6 @@ impl Session {
         }
     }
 
-    /// A job takes a portion of what it asks for.
     #[inline]
     pub(super) fn take_resources(&mut self, id: JobId, portion: Portion) {
         if self.s.world.resources.is_some() {
@@ -63,7 +62,6 @@ impl Session {
         }
     }
 
-    /// A job gives a portion of it back.
     #[inline]
     pub(super) fn give_resources(&mut self, id: JobId, portion: Portion) {
         if self.s.world.resources.is_some() {
@@ -92,7 +90,6 @@ impl Session {
         }
     }
 
-    /// Returns whether jobs are placed on nodes.
     #[inline]
     pub(super) fn is_on_nodes(&self) -> bool {
         self.s.world.resources.as_ref().is_some_and(|resources| resources.nodes().is_some())

@@ -77,7 +77,6 @@ impl Session {
         self.woken |= self.knows_shapes();
     }
 
-    /// A job that has arrived has this shape.
     pub(crate) fn assign_shape(&mut self, id: JobId, shape: u32) {
         if let Some(shapes) = &mut self.s.world.shapes {
             shapes.assign_shape(id, shape);
@@ -95,7 +94,6 @@ impl Session {
         std::mem::take(&mut self.size_changes)
     }
 
-    /// A job asks for another size.
     pub(crate) fn note_size_request(&mut self, now: Time, id: JobId, procs: Procs) {
         self.come_to(now);
         let Some(shapes) = &mut self.s.world.shapes else { return };
@@ -151,7 +149,6 @@ impl Session {
         }
     }
 
-    /// Starts a waiting job with one of its sizes and paces.
     pub(super) fn start_with(
         &mut self,
         job: JobId,
@@ -185,7 +182,6 @@ impl Session {
         self.start_job(job, why, on)
     }
 
-    /// Refuses a pace that a job does not have.
     fn check_pace(&self, job: JobId, pace: PaceNumber, deed: &str) -> Result<(), PolicyViolation> {
         match pace == 0 || self.s.view().job_shape(job).is_some_and(|shape| shape.has_pace(pace)) {
             true => Ok(()),

@@ -11,7 +11,6 @@ use crate::model::{Job, JobId, Span, Time, Truth};
 use crate::policy::{Action, JobEntry, Phase, Placement};
 use std::borrow::Cow;
 
-/// Effects of actions on the machine.
 pub(super) struct MachineEffect<'a, S> {
     pub(super) source: &'a S,
     pub(super) s: &'a mut MachineState,

@@ -71,7 +71,6 @@ impl<S: EventSource> Simulation<S> {
         Ok(())
     }
 
-    /// A job has gone: others may come.
     pub(super) fn tell_gone(&mut self, now: Time, id: JobId) {
         if self.source.note_departure(now, id) && self.impossible.is_none() {
             self.s.next_arrival = self.next_incoming();

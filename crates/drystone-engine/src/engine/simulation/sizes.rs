@@ -25,7 +25,6 @@ pub(super) struct ShapeMachine {
 }
 
 impl ShapeMachine {
-    /// The machine for these jobs.
     pub(super) fn new(shapes: &WorkloadShapes) -> ShapeMachine {
         ShapeMachine { truths: shapes.truths.clone(), ..ShapeMachine::default() }
     }
@@ -57,7 +56,6 @@ impl ShapeMachine {
     }
 }
 
-/// The size and the pace of a job.
 fn shape_of(session: &Session, id: JobId) -> (Procs, PaceNumber) {
     (session.view().job_size(id), session.view().job_pace(id))
 }
@@ -128,7 +126,6 @@ impl MachineState {
         }
     }
 
-    /// A job has gone.
     #[cold]
     pub(super) fn end_sized(&mut self, session: &mut Session, id: JobId) {
         let Some(shapes) = &mut self.shapes else { return };

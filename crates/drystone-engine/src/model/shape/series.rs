@@ -3,23 +3,14 @@
 use crate::model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// A quantity of [`PowerTerms`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum PowerTerm {
-    /// Carbon intensity.
-    Carbon,
-    /// Price.
-    Price,
-}
-
-impl PowerTerm {
-    /// Returns its name: `carbon` or `price`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            PowerTerm::Carbon => "carbon",
-            PowerTerm::Price => "price",
-        }
+crate::word_enum! {
+    /// A quantity of [`PowerTerms`].
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+    pub enum PowerTerm {
+        /// Carbon intensity.
+        Carbon = "carbon",
+        /// Price.
+        Price = "price",
     }
 }
 
@@ -92,7 +83,6 @@ impl PowerTerms {
         below.fold(Span::ZERO, |sum, pair| sum + (pair[1] - pair[0]))
     }
 
-    /// Returns the terms with all times earlier by a span.
     #[must_use]
     pub(crate) fn shifted_earlier(&self, by: Span) -> PowerTerms {
         PowerTerms { times: self.times.iter().map(|time| *time - by).collect(), ..self.clone() }

@@ -23,7 +23,6 @@ impl Decimal {
     /// The number 1.
     pub const ONE: Decimal = Decimal { digits: 1, places: 0 };
 
-    /// The denominator.
     fn denominator(self) -> u128 {
         10u128.pow(self.places)
     }

@@ -106,7 +106,6 @@ impl NodeFloor {
         &self.empty[usize::from(self.class_of[node])]
     }
 
-    /// The weight of a node.
     #[inline]
     pub(super) fn node_weight(&self, node: usize) -> u64 {
         self.classes[usize::from(self.class_of[node])].weight

@@ -21,7 +21,6 @@ pub struct NodeIndex {
     spots: Vec<(u32, u32)>,
 }
 
-/// Nodes of one weight.
 #[derive(Clone, Default)]
 struct WeightGroup {
     weight: u64,
@@ -389,7 +388,6 @@ impl NodeIndex {
         ControlFlow::Continue(())
     }
 
-    /// Piece by piece.
     fn spread_pieces(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<Vec<(u32, u32)>> {
         let mut offers: Vec<NodeOffer> = Vec::new();
         let mut piece_count = 0;

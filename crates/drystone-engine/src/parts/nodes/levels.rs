@@ -106,7 +106,6 @@ impl NodeLevels {
         }
     }
 
-    /// [`NodeLevels::change_seat`] on one node.
     #[inline]
     pub(super) fn change_on(&mut self, need: &JobNodeNeed, (node, cores): (u32, u32), floor: &NodeFloor, sign: i64) {
         let node = node as usize;

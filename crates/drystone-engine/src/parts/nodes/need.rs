@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobNodeNeed {
     procs: Procs,
-    /// Number of pieces.
     pub(super) pieces: u32,
     /// Most pieces on one node: 1, or no bound.
     per_node: u32,
@@ -81,7 +80,6 @@ impl JobNodeNeed {
         Ok(need)
     }
 
-    /// A share on each of so many nodes.
     fn on_nodes(&mut self, shape: &NodeShape, nodes: u32, floor: &NodeFloor) -> Result<(), String> {
         (self.pieces, self.per_node, self.cores) = (nodes, 1, self.procs.div_ceil(nodes));
         self.each.clear();
@@ -361,7 +359,6 @@ fn in_all(shape: &NodeShape, count: u64, per: DevicePer) -> u64 {
     if per == DevicePer::Task { count * u64::from(shape.tasks.max(1)) } else { count }
 }
 
-/// The greatest common divisor.
 fn common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a.max(1) } else { common_divisor(b, a % b) }
 }

@@ -81,7 +81,6 @@ pub(super) struct NodeOffer {
     pub(super) weight: u64,
     /// Pieces.
     pub(super) room: u32,
-    /// Free cores.
     pub(super) cores: i64,
 }
 

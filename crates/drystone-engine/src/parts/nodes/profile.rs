@@ -504,7 +504,6 @@ impl RoomSearch<'_> {
         });
     }
 
-    /// The most pieces that a node ever holds.
     #[inline]
     fn most_pieces(&self, node: u32) -> u64 {
         self.most[usize::from(self.floor.class_of[node as usize])]
@@ -535,7 +534,6 @@ impl RoomSearch<'_> {
         })
     }
 
-    /// Pieces that have room at a time.
     fn pieces_at(&self, nexts: &[NextRoom], at: Time) -> u64 {
         nexts.iter().filter(|next| next.at <= at).map(|next| u64::from(next.room)).sum()
     }
@@ -592,7 +590,6 @@ impl RoomSearch<'_> {
         Some(from)
     }
 
-    /// The nodes for the job at a time.
     fn seat_at(&self, nexts: &[NextRoom], at: Time) -> NodeSeat {
         let to = at.saturating_add(self.span);
         let offer = |next: &NextRoom| {

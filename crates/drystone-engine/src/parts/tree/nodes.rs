@@ -114,7 +114,6 @@ impl<T: TreeItem, const N: usize> Leaf<T, N> {
         }
     }
 
-    /// Returns the position of the item with this key; `None` if there is none.
     #[inline(always)]
     pub(super) fn place_of(&self, key: &Packed) -> Option<usize> {
         let at = self.find_position(key);

@@ -82,7 +82,6 @@ proptest! {
 }
 
 proptest! {
-    /// Searches agree with scans, for queues of every depth.
     #[test]
     fn searches_agree_with_scans(
         // Sizes up to each number of classes that searches look at.

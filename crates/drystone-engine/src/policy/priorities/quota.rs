@@ -41,7 +41,6 @@ impl Quota {
     }
 }
 
-/// The account of one owner.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Account {
     quota: Quota,

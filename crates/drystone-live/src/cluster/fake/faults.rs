@@ -1,6 +1,5 @@
 //! Faults of the made-up cluster.
 
-/// Faults, drawn from a seed.
 #[derive(Clone, Debug, Default)]
 pub struct SeededFaults {
     /// Of a thousand orders this many are not carried out, and it is not known.

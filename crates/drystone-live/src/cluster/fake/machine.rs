@@ -8,7 +8,6 @@ const SCHEDULES: i64 = 500;
 const SAVES: i64 = 5_000;
 
 impl FakeCluster {
-    /// Lets time pass.
     pub fn pass_time(&mut self, milliseconds: i64) {
         let until = self.now + milliseconds;
         while self.now < until {
@@ -104,7 +103,6 @@ impl FakeCluster {
         (remainder == 0).then_some(on)
     }
 
-    /// Returns the licences of a name, with those that are free.
     pub(super) fn licence_fact(&self, name: &str) -> LicenceFact {
         let (total, foreign_usage) = self.licences.get(name).copied().unwrap_or_default();
         let running_jobs = self.jobs.values().filter(|job| job.state == JobState::Running);

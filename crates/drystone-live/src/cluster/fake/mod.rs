@@ -21,7 +21,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-/// A job to be submitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FakeRequest {
     pub procs: u32,
@@ -83,10 +82,8 @@ pub(super) struct FakeJob {
     released: u64,
 }
 
-/// Record of events for tests.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FakeRecord {
-    /// Every start that there was.
     pub starts: Vec<(JobKey, i64)>,
     /// Every order that was carried out.
     pub orders: Vec<ClusterOrder>,
@@ -148,14 +145,12 @@ impl FakeCluster {
         }
     }
 
-    /// With these faults.
     #[must_use]
     pub fn with_faults(mut self, faults: SeededFaults) -> FakeCluster {
         self.faults = faults;
         self
     }
 
-    /// With a partition of these nodes only.
     #[must_use]
     pub fn with_partition(mut self, name: &str, nodes: Range<usize>) -> FakeCluster {
         self.partitions.insert(name.to_string(), nodes);
@@ -191,7 +186,6 @@ impl FakeCluster {
         self.now
     }
 
-    /// Returns the record of events.
     pub fn event_record(&self) -> &FakeRecord {
         &self.record
     }
@@ -248,12 +242,10 @@ impl FakeCluster {
         self.licences.insert(name.to_string(), (total, others));
     }
 
-    /// Adds a node.
     pub fn add_node(&mut self, name: &str, procs: u32) {
         self.nodes.push((name.into(), procs, NodeState::Up));
     }
 
-    /// Reserves a node from one second to another.
     pub fn reserve_node(&mut self, at: usize, from: i64, until: i64) {
         self.windows.entry(at).or_default().push((from, until));
     }
@@ -282,7 +274,6 @@ impl FakeCluster {
         }
     }
 
-    /// Returns whether every job is over.
     pub fn is_done(&self) -> bool {
         self.jobs.values().all(|job| matches!(job.state, JobState::Ended(_)))
     }
@@ -291,7 +282,6 @@ impl FakeCluster {
         self.jobs.get(&number).map(|job| job.state)
     }
 
-    /// Returns whether a job is held.
     pub fn is_held(&self, number: u64) -> bool {
         self.jobs.get(&number).is_some_and(|job| job.held && job.state == JobState::Pending)
     }

@@ -13,12 +13,10 @@ use std::hash::{BuildHasher, RandomState};
 const WORD: &str = "drystone:min-nodes=";
 /// Width of a comment: a comment that fills it may be cut.
 const WIDTH: usize = 250;
-/// Separator of fields.
 const SEPARATOR: char = '\x1f';
 /// Age from which comments are read again, in seconds: users may change them.
 const AGE: i64 = 60;
 
-/// Allowances of running jobs.
 #[derive(Debug, Default)]
 pub(super) struct ShrinkAllowances {
     /// Fewest nodes of every job that was listed.
@@ -28,7 +26,6 @@ pub(super) struct ShrinkAllowances {
 }
 
 impl ShrinkAllowances {
-    /// Adds allowances to running jobs of several nodes.
     pub(super) fn add_to(&mut self, run: &Runner, facts: &mut [JobFact], time: i64) -> Result<(), ClusterError> {
         let may_give = |fact: &JobFact| fact.state == JobState::Running && !fact.leaving && fact.nodes > 1;
         let mut able: Vec<&mut JobFact> = facts.iter_mut().filter(|fact| may_give(fact)).collect();

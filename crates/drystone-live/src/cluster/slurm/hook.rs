@@ -59,7 +59,6 @@ pub fn is_current(hook: &str) -> bool {
     }
 }
 
-/// Returns whether an installed hook reads this heartbeat.
 pub fn reads_heartbeat(hook: &str, heartbeat: &Path) -> bool {
     settings_of(hook)
         .is_some_and(|line| line.contains(&format!("heartbeat = {},", quote_lua(&heartbeat.to_string_lossy()))))
@@ -115,7 +114,6 @@ pub fn wake_script(file: &Path) -> String {
     WAKE.replace("@WAKE@", &file.to_string_lossy().replace('\'', "'\\''"))
 }
 
-/// A text as Lua writes it.
 fn quote_lua(text: &str) -> String {
     let mut literal = "\"".to_string();
     for byte in text.bytes() {

@@ -53,7 +53,6 @@ impl Installation<'_> {
         wake_script(&self.home.wake_path())
     }
 
-    /// The unit of the daemon.
     pub fn render_unit(&self) -> String {
         let partitions: String =
             self.partitions.iter().map(|name| format!(" --partition {}", quote_word(name))).collect();
@@ -210,7 +209,6 @@ mod tests {
         );
     }
 
-    /// Every metric that the dashboard asks for is there.
     #[test]
     fn the_dashboard_asks_for_what_there_is() {
         let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).expect("JSON");

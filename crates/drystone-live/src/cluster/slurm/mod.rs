@@ -66,7 +66,6 @@ impl Grain {
     }
 }
 
-/// A Slurm cluster.
 #[derive(Debug)]
 pub struct SlurmCli {
     run: Runner,

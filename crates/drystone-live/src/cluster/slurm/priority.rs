@@ -20,7 +20,6 @@ use std::fmt::Write;
 /// Seconds between two readings of fair shares and QOS.
 const EVERY: i64 = 60;
 
-/// Reads priorities.
 #[derive(Clone, Debug)]
 pub(super) struct PriorityReader {
     rules: Multifactor,

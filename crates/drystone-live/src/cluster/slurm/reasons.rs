@@ -70,7 +70,6 @@ fn find_holder(text: &str) -> Option<JobHolder> {
     }
 }
 
-/// A cluster of held jobs.
 struct HeldCluster(Vec<JobFact>);
 
 impl Cluster for HeldCluster {

@@ -52,7 +52,6 @@ impl RecordedFiles {
         write("rep1.events", &self.events)
     }
 
-    /// Number of passes and of starts.
     pub fn count_passes_and_starts(&self) -> (usize, usize) {
         let count = |words: &[&str]| {
             let of = |line: &&str| line.split(' ').nth(1).is_some_and(|what| words.contains(&what));
@@ -142,7 +141,6 @@ impl ClusterRecorder {
         }
     }
 
-    /// Returns the log since the beginning.
     fn read_log(&self) -> Result<String, String> {
         let read_bytes = || -> std::io::Result<Vec<u8>> {
             let mut file = std::fs::File::open(&self.log)?;

@@ -13,7 +13,6 @@ fn garbled_error(line: usize, problem: &str) -> ClusterError {
     ClusterError::Garbled(format!("scontrol show reservations: line {line} {problem}"))
 }
 
-/// Reservations of nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct NodeReservations {
     /// Windows of whole nodes, by their names.

@@ -24,7 +24,6 @@ pub(super) struct Runner {
     folder: Option<PathBuf>,
 }
 
-/// Output of a command.
 #[derive(Debug)]
 pub(super) struct CommandText {
     pub(super) status: ExitStatus,

@@ -184,7 +184,6 @@ impl SlurmSite {
         self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Processors of nodes, by name.
     pub(super) fn procs_by_node(&self) -> BTreeMap<String, u32> {
         self.nodes.iter().map(|(name, &(_, procs))| (name.clone(), procs)).collect()
     }
@@ -195,7 +194,6 @@ impl SlurmSite {
         (f64::from(procs.max(1)), self.nodes.len().max(1) as f64)
     }
 
-    /// The cluster's name.
     pub fn cluster_name(&self) -> &str {
         self.get("ClusterName")
     }
@@ -204,7 +202,6 @@ impl SlurmSite {
         PathBuf::from(self.get("SLURM_CONF"))
     }
 
-    /// Returns the required path of the hook.
     pub fn hook_path(&self) -> PathBuf {
         self.conf_path().parent().unwrap_or(Path::new("/etc/slurm")).join("job_submit.lua")
     }
@@ -242,7 +239,6 @@ impl SlurmSite {
         self.get("SelectTypeParameters").to_ascii_uppercase().contains("MEMORY")
     }
 
-    /// Returns whether every job gets whole nodes.
     pub(super) fn gives_whole_nodes(&self, partitions: &[String]) -> bool {
         let linear = self.get("SelectType").contains("linear");
         let of = |partition: &&SlurmPartition| partitions.contains(&partition.name);

@@ -30,7 +30,6 @@ const SIZES: [FontSize; 4] = [
 ];
 const SMALLEST: FontSize = SIZES[SIZES.len() - 1];
 
-/// A column of a part of a table.
 pub(super) struct ColumnWidth {
     pub(super) index: usize,
     /// Width in points where the text wraps.

@@ -9,7 +9,6 @@ use crate::text::{
     minutes_of, parse_tasks, state_word,
 };
 
-/// The parts of a job that are read.
 pub(super) fn is_read(key: &str) -> bool {
     [
         "account",
@@ -42,7 +41,6 @@ pub(super) fn is_read(key: &str) -> bool {
     .contains(&key)
 }
 
-/// A job's parts by name.
 struct JobParts<'a>(&'a [(String, Loose)]);
 
 impl<'a> JobParts<'a> {
@@ -50,7 +48,6 @@ impl<'a> JobParts<'a> {
         self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
     }
 
-    /// A part of a part.
     fn inner_part(&self, key: &str, inner: &str) -> Option<&'a Loose> {
         self.get(key)?.get(inner)
     }
@@ -75,7 +72,6 @@ fn small_number(value: Option<&Loose>) -> Option<u32> {
     known_number(value).and_then(|n| u32::try_from(n).ok()).filter(|&n| n < UNKNOWN - 8)
 }
 
-/// Takes one job.
 pub(super) fn take_job(job: &[(String, Loose)], place: FilePlace, intake: &mut RowIntake) -> Result<(), SiteError> {
     let parts = JobParts(job);
     let Some(raw) = known_number(parts.get("job_id")).filter(|&id| id > 0) else {

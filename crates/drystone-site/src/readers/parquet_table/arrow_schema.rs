@@ -54,7 +54,6 @@ impl FlatBuffer<'_> {
         at.checked_add(self.read_u32(at)? as usize).filter(|&at| at < self.0.len())
     }
 
-    /// The place of a table's field; `None` where it is not there.
     fn field_place(&self, table: usize, number: usize) -> Option<usize> {
         let back = self.read_u32(table)? as i32;
         let names = usize::try_from(i64::try_from(table).ok()? - i64::from(back)).ok()?;

@@ -83,7 +83,6 @@ impl CellForm {
         }
     }
 
-    /// The text of a number.
     pub(super) fn format_number(&self, value: i64, bits: u32) -> String {
         match self {
             CellForm::Moment(parts, utc) => {
@@ -99,7 +98,6 @@ impl CellForm {
         }
     }
 
-    /// The text of some bytes.
     pub(super) fn format_bytes(&self, bytes: &[u8]) -> String {
         match (self, bytes) {
             (CellForm::Decimal(scale), _) => {

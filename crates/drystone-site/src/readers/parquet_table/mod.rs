@@ -23,7 +23,6 @@ const BATCH: usize = 1 << 13;
 /// Separator of the values of a row: no value has it.
 const PART: &str = "\u{1f}";
 
-/// A column of the table.
 struct TableColumn {
     name: String,
     /// Its place among the leaves of the schema.
@@ -149,7 +148,6 @@ fn begin_rows(
     Ok(rows)
 }
 
-/// The values of a column of one group.
 struct ColumnCells<'a> {
     reader: ColumnReader,
     column: &'a TableColumn,
@@ -160,7 +158,6 @@ impl<'a> ColumnCells<'a> {
         Ok(ColumnCells { reader: group.get_column_reader(column.place)?, column })
     }
 
-    /// The texts of the next rows.
     fn take_texts(&mut self, rows: usize) -> Result<Vec<String>, ParquetError> {
         let TableColumn { form, levels: most, listed, .. } = self.column;
         macro_rules! texts {

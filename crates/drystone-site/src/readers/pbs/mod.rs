@@ -37,7 +37,6 @@ pub(crate) struct OpenRecords {
     pub(crate) reservations: BTreeMap<(String, i64), PbsReservation>,
 }
 
-/// A reservation of nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PbsReservation {
     pub(crate) start: i64,
@@ -58,7 +57,6 @@ struct KnownArray {
     over: bool,
 }
 
-/// Known facts of a job that has not ended.
 #[derive(Clone, Debug, Default)]
 struct KnownFacts {
     place: FilePlace,
@@ -125,7 +123,6 @@ pub(crate) fn read_pbs(input: impl Read, reading: &mut FileReading<'_>) -> Resul
     })
 }
 
-/// A record's parts.
 struct PbsRecord<'a> {
     /// Local time, in seconds as if it were UTC.
     time: i64,
@@ -156,7 +153,6 @@ impl PbsRecord<'_> {
     }
 }
 
-/// Meaning of an id.
 enum PbsIdKind {
     Job(PbsKey),
     /// A whole array.
@@ -531,7 +527,6 @@ impl KnownFacts {
         }
     }
 
-    /// Counts a limit that cannot be read.
     fn count_odd_limit(&self, key: &PbsKey, state: RecordState, intake: &mut RowIntake) {
         if self.odd && self.limit.is_none() {
             let seconds = self.draft_row(key, state).core_seconds();

@@ -219,7 +219,6 @@ pub(crate) enum StateCode {
 }
 
 impl StateCode {
-    /// The word of a number.
     pub(super) fn state_word(self, number: u64) -> &'static str {
         const SLURM: [&str; 12] = [
             "PENDING",
@@ -385,7 +384,6 @@ pub(crate) fn layout_names(given: &str) -> Result<Vec<String>, SiteError> {
     }
 }
 
-/// Returns whether a text may stand in a column.
 pub(super) fn can_hold(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
     if matches!(column, SacctColumn::JobId) {
         return Id::parse_id(text).is_some();

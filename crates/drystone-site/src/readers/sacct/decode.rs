@@ -111,7 +111,6 @@ impl<'a> OddValue<'a> {
     }
 }
 
-/// The time that cannot be read.
 fn unreadable_time<'a>(values: &ColumnValues<'a>, intake: &RowIntake) -> &'a [u8] {
     let columns = [SacctColumn::Submit, SacctColumn::Eligible, SacctColumn::Start, SacctColumn::End];
     let texts = columns.map(|column| values[column as usize]);

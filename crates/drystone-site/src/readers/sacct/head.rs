@@ -6,7 +6,6 @@ use std::io::{self, Cursor, Read};
 /// Bytes that the first rows of a table are looked for in.
 const HEAD: u64 = 1 << 20;
 
-/// The beginning of a text.
 pub(super) struct TextHead {
     bytes: Vec<u8>,
 }

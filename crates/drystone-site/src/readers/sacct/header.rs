@@ -15,7 +15,6 @@ pub(crate) struct RowHeader {
     pub(crate) columns: Vec<Option<SacctColumn>>,
     /// Names of columns that are not read.
     pub(crate) ignored: Vec<String>,
-    /// Column delimiter.
     pub(crate) delimiter: Vec<u8>,
     /// True if values may be quoted, as in files of values separated by commas.
     pub(crate) quoted: bool,
@@ -43,7 +42,6 @@ pub(crate) struct RowHeader {
 
 #[derive(Debug)]
 pub(crate) enum FirstLine {
-    /// It names columns.
     Header(RowHeader),
     /// It names columns, padded with blanks.
     Padded,
@@ -219,7 +217,6 @@ impl RowHeader {
         fields.len() == self.columns.len() && form_checks.len() > 1 && !form_checks.contains(&true)
     }
 
-    /// Returns whether it has one of these columns.
     pub(crate) fn has_any(&self, wanted: &[SacctColumn]) -> bool {
         self.columns.iter().flatten().any(|column| wanted.contains(column))
     }

@@ -165,14 +165,12 @@ fn begin_layout(
     Ok((Splitter::new(header), is_header))
 }
 
-/// Reads rows.
 struct SacctReader {
     file: u16,
     splitter: Splitter,
     layout: RowHeader,
     /// The line that names the columns: it may come again, or another one.
     header: Vec<u8>,
-    /// Delimiter that was given.
     delimiter: Option<String>,
     /// Name of the column of job numbers, where columns are those that the file names.
     mark: Option<Finder<'static>>,
@@ -460,12 +458,10 @@ impl TableRows {
         Ok(TableRows(SacctReader::new(job.file, splitter)))
     }
 
-    /// Returns of each column whether it is read.
     pub(crate) fn read_columns(&self) -> impl Iterator<Item = bool> {
         self.0.layout.columns.iter().map(Option::is_some)
     }
 
-    /// Takes a row.
     pub(crate) fn take_row(&mut self, line: &InputLine<'_>, job: &mut FileReading<'_>) -> Result<(), SiteError> {
         let place = job.place_of(line.number);
         self.0.take_row(line, place, job.intake).map(|_| ())
@@ -478,7 +474,6 @@ fn begins_a_row(line: &[u8], count: usize) -> bool {
     count > 2 && end > 0
 }
 
-/// A row by its columns.
 #[inline]
 fn decode_columns(
     line: &[u8],

@@ -13,7 +13,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Contents of a block.
 struct BlockPart {
     intake: RowIntake,
     /// The last row, where it is cut off.

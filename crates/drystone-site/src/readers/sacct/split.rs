@@ -4,7 +4,6 @@ use super::columns::COLUMNS;
 use super::header::RowHeader;
 use memchr::memmem;
 
-/// The values of the columns that are read.
 pub(crate) type ColumnValues<'a> = [&'a [u8]; COLUMNS];
 
 /// Division of a row into columns.
@@ -18,7 +17,6 @@ pub(crate) enum Cut {
     Wrong(usize),
 }
 
-/// Splits rows.
 pub(crate) struct Splitter {
     header: RowHeader,
     finder: Option<memmem::Finder<'static>>,
@@ -42,7 +40,6 @@ impl Splitter {
         &self.header
     }
 
-    /// Puts the columns of a row into `values`.
     #[inline]
     pub(crate) fn split_row<'a>(&'a mut self, line: &'a [u8], values: &mut ColumnValues<'a>) -> Cut {
         self.unquoted.clear();

@@ -100,7 +100,6 @@ pub(crate) fn find_doubts(
     (!lost_columns.is_empty()).then(|| of_proposal(&proposal, sample, file, settings, &lost_columns))
 }
 
-/// Returns whether the header reads a column of this role.
 fn reads_role(header: &RowHeader, sample: &TableSample, role: ColumnRole) -> bool {
     let of = |at: usize| header.columns.get(at).copied().flatten().and_then(|_| own_role(&sample.names[at]));
     (0..sample.names.len()).any(|at| of(at) == Some(role)) || has_tres(header, role)
@@ -295,7 +294,6 @@ fn missing_names(lacks: &[&str]) -> String {
     lacks.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// The figures in words.
 fn describe_outcome(figures: &TrialFigures) -> String {
     let TrialFigures { rows, jobs, bad, .. } = figures;
     if *rows == 0 {

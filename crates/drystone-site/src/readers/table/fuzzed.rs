@@ -63,7 +63,6 @@ const NAMES: &[&str] = &[
     "waited",
 ];
 
-/// Values of a column by its kind, of a job of a row.
 fn column_value(kind: u8, row: u64, seed: u64) -> String {
     let mix = row.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed) >> 20;
     let submit = 1_700_000_000 + row * 50;
@@ -91,7 +90,6 @@ fn column_value(kind: u8, row: u64, seed: u64) -> String {
     }
 }
 
-/// A value as a number.
 fn parse_number(text: &str) -> Option<f64> {
     super::values::parse_moment(text, &crate::text::TimeForm::default()).or_else(|| text.parse().ok())
 }

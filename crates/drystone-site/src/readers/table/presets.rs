@@ -658,7 +658,6 @@ const PRESETS: &[TablePreset] = &[
     },
 ];
 
-/// The table of a name.
 pub(crate) fn find_preset(name: &str) -> Option<&'static TablePreset> {
     PRESETS.iter().find(|preset| preset.names.iter().any(|known| known.eq_ignore_ascii_case(name)))
 }

@@ -35,7 +35,6 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// The line.
     pub(crate) fn render_line(&self) -> String {
         let name = |at: usize| match self.choices.get(&at) {
             Some(choice) => choice.name.clone(),
@@ -80,7 +79,6 @@ impl Proposal {
     }
 }
 
-/// Proposes a line for a table.
 pub(crate) fn propose_columns(sample: &TableSample) -> Proposal {
     let columns = sample.column_count();
     let profiles: Vec<ColumnProfile> =

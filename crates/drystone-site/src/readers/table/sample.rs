@@ -6,7 +6,6 @@ use crate::text::{TimeForm, guess_forms};
 
 /// Rows that are looked at.
 pub(crate) const ROWS: usize = 1_000;
-/// Delimiters that are tried.
 const DELIMITERS: [&str; 6] = ["|", "\t", ";", ",", "\u{1f}", "^"];
 /// A table of jobs has this many columns at least.
 const FEWEST: usize = 3;
@@ -29,7 +28,6 @@ pub(crate) struct TableSample {
 }
 
 impl TableSample {
-    /// A table whose columns have names.
     pub(crate) fn with_names(names: Vec<String>, rows: Vec<Vec<String>>) -> TableSample {
         let (form, is_unsure) = form_of(&names, &rows);
         TableSample { names, units: Vec::new(), rows, form, is_unsure }

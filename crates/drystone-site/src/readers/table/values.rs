@@ -3,7 +3,6 @@
 use crate::text::{RecordState, TimeForm, When, is_missing, parse_decimal, parse_span, split_state};
 use std::collections::BTreeSet;
 
-/// A column's values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ColumnProfile {
     /// Values that are there.

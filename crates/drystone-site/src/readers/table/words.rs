@@ -89,7 +89,6 @@ impl ColumnRole {
         }
     }
 
-    /// Words for it in a question.
     pub(crate) fn question_words(self) -> &'static str {
         match self {
             ColumnRole::Job => "the job's number",
@@ -150,7 +149,6 @@ impl LengthUnit {
         LengthUnit::Micros,
     ];
 
-    /// Seconds of one.
     pub(crate) fn seconds_per_unit(self) -> f64 {
         match self {
             LengthUnit::Seconds => 1.0,
@@ -185,7 +183,6 @@ impl LengthUnit {
         }
     }
 
-    /// Parses a word or a letter for a unit.
     pub(super) fn parse(word: &str) -> Option<LengthUnit> {
         Some(match word {
             "s" | "sec" | "secs" | "second" | "seconds" => LengthUnit::Seconds,
@@ -292,7 +289,6 @@ pub(crate) fn name_tokens(name: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).flat_map(whole).collect()
 }
 
-/// The unit that a name says.
 pub(crate) fn unit_of_name(name: &str) -> Option<LengthUnit> {
     let words = name_tokens(name);
     // A single letter is a unit at the end only.

@@ -6,7 +6,6 @@ use crate::site_job::SiteJob;
 use drystone_slurm::accounts::{AccountLimits, Accounts, Qos, Tres};
 use std::collections::BTreeMap;
 
-/// The limits of a site.
 pub(super) struct KnownLimits {
     accounts: Option<Accounts>,
     /// QOS of partitions.

@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitCauseKind {
-    /// A limit of a QOS.
     QosLimit,
     /// A limit of an account or user.
     AssocLimit,
@@ -43,7 +42,6 @@ pub enum WaitCauseKind {
     Other,
 }
 
-/// A cause of waiting, with the jobs that had it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WaitCause {
     pub kind: WaitCauseKind,
@@ -73,7 +71,6 @@ pub struct WaitCause {
     pub job: String,
 }
 
-/// Key that separates causes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CauseKey {
     kind: WaitCauseKind,
@@ -82,7 +79,6 @@ struct CauseKey {
     reason: String,
 }
 
-/// The jobs of one cause.
 #[derive(Default)]
 struct CauseSum {
     waits: Vec<f64>,
@@ -138,7 +134,6 @@ impl CauseSum {
     }
 }
 
-/// Returns the names of the licences that a job asks for.
 fn asked_licences(job: &SiteJob<'_>) -> String {
     licences_of(&job.asks).map(|(name, _)| name).collect::<Vec<_>>().join(", ")
 }

@@ -84,7 +84,6 @@ impl FreeOverTime {
     }
 }
 
-/// Returns the free units and GPUs after each change.
 pub(super) fn free_steps(mut changes: Vec<(i64, i64, i64)>, (mut units, mut gpus): (i64, i64)) -> Vec<FreeStep> {
     changes.sort_unstable();
     let mut steps = vec![FreeStep { at: i64::MIN, units, gpus }];

@@ -9,7 +9,6 @@ const DEEPEST: usize = 32;
 /// Result of a profile.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::log) struct ProfileRun {
-    /// Seconds.
     pub(in crate::log) seconds: f64,
     /// Processor-seconds that are divided among the processors, beyond these.
     pub(in crate::log) spread: f64,
@@ -144,7 +143,6 @@ impl<'a> Profiles<'a> {
     }
 }
 
-/// A value in a message.
 pub(super) fn format_value(value: Option<&Value>) -> String {
     value.map_or_else(|| "nothing".to_string(), |value| format!("`{value}`"))
 }

@@ -20,20 +20,11 @@ pub struct OptionError {
 /// An enum of named choices with one text form for the command line, for files and for people.
 macro_rules! choices {
     ($(#[$doc:meta])* $type:ident, $option:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub enum $type { $($(#[$vdoc])* $variant,)+ }
-
-        impl $type {
-            /// Every choice, in the order of the documentation.
-            pub const ALL: &'static [$type] = &[$($type::$variant,)+];
-
-            /// Its text form.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $($type::$variant => $text,)+ }
-            }
+        drystone_core::word_enum! {
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+            #[serde(try_from = "String", into = "String")]
+            pub enum $type { $($(#[$vdoc])* $variant = $text,)+ }
         }
 
         impl fmt::Display for $type {

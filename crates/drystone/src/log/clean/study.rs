@@ -7,60 +7,38 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A published study. Its options say how it turned records into jobs, as established by comparing
-/// two independent implementations with the published tables. Its name is also that of its policy
-/// variant: `easy@tsafrir2007`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum CleaningStudy {
-    /// Tsafrir, Etsion, Feitelson: "Backfilling Using System-Generated Predictions" (TPDS 2007).
-    Tsafrir2007,
-    /// Gaussier, Glesser, Reis, Trystram: "Improving Backfilling by Using Machine Learning to
-    /// Predict Running Times" (SC 2015).
-    Gaussier2015,
-    /// Kettimuthu, Subramani, Srinivasan, Gopalsamy, Panda, Sadayappan: "Selective Preemption
-    /// Strategies" (2005).
-    Kettimuthu2005,
-    /// Lawson, Smirni, Puiu: "Self-Adapting Backfilling Scheduling for Parallel Systems" (ICPP
-    /// 2002).
-    Lawson2002,
-    /// Talby, Feitelson: "Supporting Priorities and Improving Utilization of the IBM SP Scheduler
-    /// Using Slack-Based Backfilling" (1999).
-    Talby1999,
-    /// Chiang, Vasupongayya: "Design and Potential Performance of Goal-Oriented Job Scheduling
-    /// Policies" (TPDS 2008).
-    Chiang2008,
-    /// Zhang, Dai, He, Bao, Xie: "RLScheduler: An Automated HPC Batch Job Scheduler Using
-    /// Reinforcement Learning" (SC 2020).
-    RlScheduler2020,
+drystone_core::word_enum! {
+    /// A published study. Its options say how it turned records into jobs, as established by
+    /// comparing two independent implementations with the published tables. Its name is also that
+    /// of its policy variant: `easy@tsafrir2007`.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+    #[serde(try_from = "String", into = "String")]
+    pub enum CleaningStudy {
+        /// Tsafrir, Etsion, Feitelson: "Backfilling Using System-Generated Predictions" (TPDS
+        /// 2007).
+        Tsafrir2007 = "tsafrir2007",
+        /// Gaussier, Glesser, Reis, Trystram: "Improving Backfilling by Using Machine Learning to
+        /// Predict Running Times" (SC 2015).
+        Gaussier2015 = "gaussier2015",
+        /// Kettimuthu, Subramani, Srinivasan, Gopalsamy, Panda, Sadayappan: "Selective Preemption
+        /// Strategies" (2005).
+        Kettimuthu2005 = "kettimuthu2005",
+        /// Lawson, Smirni, Puiu: "Self-Adapting Backfilling Scheduling for Parallel Systems" (ICPP
+        /// 2002).
+        Lawson2002 = "lawson2002",
+        /// Talby, Feitelson: "Supporting Priorities and Improving Utilization of the IBM SP
+        /// Scheduler Using Slack-Based Backfilling" (1999).
+        Talby1999 = "talby1999",
+        /// Chiang, Vasupongayya: "Design and Potential Performance of Goal-Oriented Job Scheduling
+        /// Policies" (TPDS 2008).
+        Chiang2008 = "chiang2008",
+        /// Zhang, Dai, He, Bao, Xie: "RLScheduler: An Automated HPC Batch Job Scheduler Using
+        /// Reinforcement Learning" (SC 2020).
+        RlScheduler2020 = "rlscheduler2020",
+    }
 }
 
 impl CleaningStudy {
-    /// Every study, in the order of the documentation.
-    pub const ALL: &'static [CleaningStudy] = &[
-        CleaningStudy::Tsafrir2007,
-        CleaningStudy::Gaussier2015,
-        CleaningStudy::Kettimuthu2005,
-        CleaningStudy::Lawson2002,
-        CleaningStudy::Talby1999,
-        CleaningStudy::Chiang2008,
-        CleaningStudy::RlScheduler2020,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            CleaningStudy::Tsafrir2007 => "tsafrir2007",
-            CleaningStudy::Gaussier2015 => "gaussier2015",
-            CleaningStudy::Kettimuthu2005 => "kettimuthu2005",
-            CleaningStudy::Lawson2002 => "lawson2002",
-            CleaningStudy::Talby1999 => "talby1999",
-            CleaningStudy::Chiang2008 => "chiang2008",
-            CleaningStudy::RlScheduler2020 => "rlscheduler2020",
-        }
-    }
-
     /// The machine it simulated, for logs where that is not what the header says. The log is
     /// recognised by its header.
     #[must_use]

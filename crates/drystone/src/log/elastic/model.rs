@@ -20,7 +20,6 @@ pub(super) struct ModelRun<'a> {
 /// Parts that take no time here, counted.
 pub(super) type LeftOutParts = BTreeMap<&'static str, u64>;
 
-/// Adds one to what is left out.
 pub(super) fn leave_out(left_out: &mut LeftOutParts, what: &'static str) {
     *left_out.entry(what).or_insert(0) += 1;
 }

@@ -195,7 +195,6 @@ pub fn overrun_of(workload: &Workload) -> Overrun {
     value.unwrap_or_default()
 }
 
-/// The sizes of a line.
 struct SizesOfRow {
     set: SizeSet,
     preferred: Procs,

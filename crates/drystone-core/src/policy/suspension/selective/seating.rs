@@ -10,7 +10,6 @@ use crate::model::{ProcSet, Time};
 use crate::policy::suspension::amounts::LackedAmounts;
 
 impl SelectivePolicy {
-    /// Returns whether jobs are placed on nodes.
     #[inline]
     fn has_nodes(&self) -> bool {
         self.amounts.nodes.is_some()

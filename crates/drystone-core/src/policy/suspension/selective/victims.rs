@@ -9,7 +9,6 @@ use crate::policy::suspension::task::SuspensionTask;
 use crate::policy::{Actions, StartReason};
 
 impl SelectivePolicy {
-    /// Returns the largest width of a victim.
     #[inline]
     pub(super) fn widest_victim(&self, task: &SuspensionTask, relieved: bool) -> Procs {
         let width = self.settings.width.filter(|_| !relieved);

@@ -12,7 +12,6 @@ use crate::policy::{CapacityLoss, Drain, Outlook, PolicyEvent};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A loss that has begun.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BegunLoss {
     loss: CapacityLoss,
@@ -33,7 +32,6 @@ impl Session {
         self.s.capacity.get_or_insert_default().alike = Some(Vec::new());
     }
 
-    /// Returns whether losses are counted.
     pub(crate) fn counts_losses(&self) -> bool {
         self.s.capacity.as_ref().is_some_and(|capacity| capacity.alike.is_some())
     }
