@@ -406,8 +406,8 @@ impl Backfill {
         };
         while let Some(job) = self.next_candidate(None, view) {
             if !start(self, &job) {
-                // It lacks something else, and heads every search by processors. What is passed over
-                // does not fit later in the pass: less and less is free.
+                // It lacks something else, and heads every search by processors. What is passed
+                // over does not fit later in the pass: less and less is free.
                 let queue = self.candidates.as_ref().unwrap_or(&self.queue);
                 let sorted_jobs = queue.sorted_jobs(self.backfill_order(), view);
                 sorted_jobs.iter().for_each(|job| _ = start(self, job));
@@ -487,10 +487,10 @@ impl Policy for Backfill {
             }
         }
         let has_ended_jobs = std::mem::take(&mut self.ended);
-        // One rule, and two kinds of pass. The usual one keeps the reservation between passes and then
-        // tries newcomers alone. A plan (`plan_ahead`) is filled from all running jobs at each pass,
-        // counts all ends at the shadow time and lets an overdue job end now, so it cannot stand for
-        // `extra=first` and `overdue=stale`.
+        // One rule, and two kinds of pass. The usual one keeps the reservation between passes and
+        // then tries newcomers alone. A plan (`plan_ahead`) is filled from all running jobs at each
+        // pass, counts all ends at the shadow time and lets an overdue job end now, so it cannot
+        // stand for `extra=first` and `overdue=stale`.
         if let Some(outlook) = view.outlook()
             && self.decide_around(outlook, has_ended_jobs, view, actions)
         {

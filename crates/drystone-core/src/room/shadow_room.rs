@@ -3,13 +3,13 @@
 //!
 //! The rule of EASY holds for everything that is counted. A job starts if all that it asks for is
 //! free. The shadow time of the job that blocks the queue is the first at which all that it asks
-//! for is predicted to be free, and each resource has its extra amount then. A job that is predicted
-//! to end by the shadow time passes; another one passes if it takes no more than the extra amount
-//! of anything.
+//! for is predicted to be free, and each resource has its extra amount then. A job that is
+//! predicted to end by the shadow time passes; another one passes if it takes no more than the
+//! extra amount of anything.
 //!
-//! Where jobs are placed on nodes, the reservation is of the nodes that the head would be given at
-//! the shadow time, and what it leaves over is counted node by node. Its nodes are chosen again
-//! where a job has taken from what it leaves over: then another choice may be tighter.
+//! On nodes the reservation is of the nodes that the head would be given at the shadow time, and
+//! what it leaves over is counted node by node. Its nodes are chosen again where a job has taken
+//! from what it leaves over: then another choice may be tighter.
 
 use super::node_mirror::NodeMirror;
 use super::node_outlook::core_returns;
@@ -180,8 +180,8 @@ impl ShadowRoom {
         self.counted.fit
     }
 
-    /// Extra processors of a reservation that asks for nothing else: changed ends may adjust them. 0
-    /// for any other.
+    /// Extra processors of a reservation that asks for nothing else: changed ends may adjust them.
+    /// 0 for any other.
     #[inline]
     pub(crate) fn adjustable_extra(&self) -> Procs {
         if self.has_further { 0 } else { self.counted.fit.extra }
@@ -348,8 +348,8 @@ impl ShadowRoom {
     }
 
     /// Starts every job of a queue, in its order, that fits beside the reservation and is not the
-    /// head, and takes it out. Returns how many processors may be free for the jobs that are left to
-    /// stay.
+    /// head, and takes it out. Returns how many processors may be free for the jobs that are left
+    /// to stay.
     #[inline]
     pub(crate) fn start_all(
         &mut self,
@@ -377,8 +377,8 @@ impl ShadowRoom {
     }
 
     /// Ends a pass after which the reservation stays as it is. Returns whether jobs may start now
-    /// that could not before, for the nodes of the reservation are others; `None` where it has to be
-    /// made anew.
+    /// that could not before, for the nodes of the reservation are others; `None` where the
+    /// reservation cannot be kept.
     #[inline]
     pub(crate) fn end_pass(&mut self, view: &View<'_>) -> Option<bool> {
         match (&mut self.nodes, view.nodes()) {
