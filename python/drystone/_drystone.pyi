@@ -268,6 +268,9 @@ class View:
     @property
     def suspended(self) -> _Ints:
         """Ids of the suspended jobs in the order of their arrival."""
+    def fits_now(self, /, job: int | np.integer[Any]) -> bool:
+        """Returns whether all that a job asks for is free beside the starts of this call: processors, memory, devices and licences, on
+        nodes that it may have."""
     def job(self, /, job: int | np.integer[Any]) -> Job:
         """Returns the known facts of a job."""
     def prediction(self, /, job: int | np.integer[Any], procs: int | np.integer[Any] | None = None) -> int:

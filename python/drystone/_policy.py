@@ -45,6 +45,8 @@ class Policy(Protocol):
     - ``next_wake()`` returns the next wake-up time if nothing happens before, or ``None``;
     - ``name`` is what results call it, else the name of the class;
     - ``suspends = True`` where it suspends jobs;
+    - ``places = True`` where it asks ``view.fits_now(job)`` before it starts a job: then it also runs where jobs ask for memory, devices,
+      licences or nodes, which without it is refused. Not beside ``suspends``;
     - ``hears = True`` where ``observe`` knows what to do with events that only a real machine has (outages, jobs that are held or
       started by others). Without it such a policy is refused where there are any; a policy without ``observe`` hears unless it
       says ``hears = False``.

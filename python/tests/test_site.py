@@ -8,7 +8,7 @@ from pathlib import Path
 import drystone as ds
 import numpy as np
 import pytest
-from conftest import run
+from conftest import run, shared
 
 HEADER = "JobIDRaw|User|Partition|Submit|Start|End|State|AllocCPUS|ReqCPUS|TimelimitRaw"
 # Two pools that share no node.
@@ -225,6 +225,33 @@ def test_a_policy_of_python_schedules_each_pool(site: ds.Site) -> None:
             assert view.free <= view.procs and event.kind != "other"
 
     assert (ds.simulate(log, Hears()).jobs["start"] == whole.jobs["start"]).all()
+
+
+class Greedy:
+    """Every job that fits starts, in the order of arrival."""
+
+    places = True
+
+    def decide(self, view: ds.View, actions: ds.Actions) -> None:
+        for job in view.waiting.id:
+            if view.fits_now(job):
+                actions.start(job)
+
+
+def test_a_policy_of_python_places_jobs_on_nodes(site: ds.Site, tmp_path: Path) -> None:
+    case = shared("cases/slurm/gpu-site")
+    gpus = ds.import_accounting(case / "jobs.psv", out=tmp_path / "gpus", machine=case / "slurm.conf")
+    # Nodes with memory and two kinds of GPUs; two pools of nodes, one of which is down for a while.
+    for log in (gpus.read(), site.read(), site.read("gpu")):
+        mine, native = ds.simulate(log, Greedy()), ds.simulate(log, "greedy")
+        assert (mine.jobs["start"] == native.jobs["start"]).all()
+
+    class Blind(Head):
+        places = True
+
+    # The count of free processors is not the whole question.
+    with pytest.raises(ds.ContractViolation):
+        ds.simulate(gpus.read(), Blind())
 
 
 def test_changes_are_the_commands(site: ds.Site, command: list[str]) -> None:

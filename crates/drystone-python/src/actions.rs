@@ -1,7 +1,7 @@
 //! Requests of a policy written in Python, with the lines that made them.
 
 use crate::error;
-use crate::view::job_id;
+use crate::job_numbers::job_id;
 use drystone::model::{JobId, Span, Time};
 use drystone::policy::{Action, Placement, StartReason};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -56,6 +56,11 @@ impl PyActions {
         let mut list = self.lock_list();
         list.open = false;
         list.actions.clone()
+    }
+
+    /// Returns the requests behind the first `count`, if any.
+    pub(crate) fn requests_behind(&self, count: usize) -> Vec<Action> {
+        self.lock_list().actions.get(count..).unwrap_or_default().to_vec()
     }
 
     /// Notes the line that calls, for the requests that follow.

@@ -5,7 +5,7 @@ use crate::objects::{HeldObject, copy_object, pickle_object, unpickle_object};
 use crate::view::{JobEvent, PyView, ViewCall};
 use crate::waiting::PyWaiting;
 use drystone::model::Time;
-use drystone::policy::{Abilities, Action, Actions, Policy, PolicyEvent, Snapshot, SnapshotError, View};
+use drystone::policy::{Abilities, Action, Actions, Policy, PolicyEvent, Snapshot, SnapshotError, StartRoom, View};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ struct ClassTraits {
     wakes: bool,
     suspends: bool,
     hears: bool,
+    places: bool,
 }
 
 /// An object at work.
@@ -31,7 +32,8 @@ impl LiveObject {
     fn new(py: Python<'_>, held: &HeldObject, object: Py<PyAny>) -> PyResult<LiveObject> {
         let actions = Py::new(py, PyActions::default())?;
         held.record_requests(actions.clone_ref(py));
-        Ok(LiveObject { object, view: Py::new(py, PyView::new(py)?)?, actions })
+        let view = Py::new(py, PyView::new(py, actions.clone_ref(py))?)?;
+        Ok(LiveObject { object, view, actions })
     }
 }
 
@@ -56,7 +58,10 @@ impl PyPolicy {
             // What looks at nothing but the view sees what the machine has become, whatever made it
             // so.
             let hears = if object.hasattr("hears")? { is("hears")? } else { !observes };
-            Ok(ClassTraits { observes, wakes: object.hasattr("next_wake")?, suspends: is("suspends")?, hears })
+            let (suspends, places) = (is("suspends")?, is("places")?);
+            // Where a suspended job may resume it does not know.
+            let places = places && !suspends;
+            Ok(ClassTraits { observes, wakes: object.hasattr("next_wake")?, suspends, hears, places })
         });
         let traits = traits.unwrap_or_else(|error| {
             held.note_failure(error);
@@ -106,11 +111,21 @@ impl PyPolicy {
             });
             let requested_actions = live.actions.get().close();
             call_result?;
+            let mut room = (self.traits.places && view.resources().is_some()).then(|| StartRoom::of_now(view));
             for action in requested_actions {
                 if let Action::Start { job, .. } | Action::StartWith { job, .. } = action {
                     self.waiting.remove(job);
                 }
-                actions.push(action);
+                // What does not fit is for the session to refuse, in its words.
+                let has_started = match (&mut room, &action) {
+                    (Some(room), &Action::Start { job, why, .. }) if view.is_known(job) => {
+                        room.start_job(job, why, view, actions)
+                    }
+                    _ => false,
+                };
+                if !has_started {
+                    actions.push(action);
+                }
             }
             if self.traits.wakes {
                 let wake = live.object.call_method0(py, intern!(py, "next_wake"))?;
@@ -163,6 +178,14 @@ impl Policy for PyPolicy {
 
     fn can_hear_news(&self) -> bool {
         self.traits.hears
+    }
+
+    fn counts_resources(&self) -> bool {
+        self.traits.places
+    }
+
+    fn places_on_nodes(&self) -> bool {
+        self.traits.places
     }
 
     fn needed_abilities(&self) -> Abilities {

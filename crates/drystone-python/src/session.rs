@@ -1,9 +1,9 @@
 //! A scheduler at work, told of events one by one: the engine's `Session`.
 
 use crate::error;
+use crate::job_numbers::job_id;
 use crate::objects::ObjectSlot;
 use crate::view::PyJob;
-use crate::view::job_id;
 use drystone::engine::{PolicyViolation, Session};
 use drystone::model::{Job, JobId, Machine, Span, Time};
 use drystone::policy::{Action, PolicySpec};

@@ -1,12 +1,14 @@
 //! View of a policy. Views hold nothing: they look into the engine for the time of one
 //! call, and raise afterwards.
 
+use crate::actions::PyActions;
+use crate::job_numbers::job_id;
 use crate::waiting::PyWaiting;
 use drystone::model::{Job, JobId, JobPace, JobShape, Span, Time};
 use drystone::parts::{ExtraRule, RunningJob};
-use drystone::policy::{Outlook, PolicyEvent, PolicyWorld, View};
+use drystone::policy::{Action, Actions, Outlook, PolicyEvent, PolicyWorld, StartRoom, View};
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +34,7 @@ pub(crate) struct ViewCall<'a> {
 impl ViewCall<'_> {
     /// Does something while this view shows what is lent.
     pub(crate) fn with_view<T>(&self, view: &PyView, work: impl FnOnce() -> T) -> T {
+        view.lock_room().take();
         let before = CALLED.replace(view.number);
         let work_result = WORLD.set(self.world, || WAITING.set(self.waiting, work));
         CALLED.set(before);
@@ -67,18 +70,28 @@ fn frozen_array<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyArray1<i64
 #[pyclass(frozen, name = "View", module = "drystone._drystone")]
 pub(crate) struct PyView {
     number: u64,
+    actions: Py<PyActions>,
+    /// Room of a call in which it was asked for, without the starts of the first requests, and
+    /// their number.
+    room: Mutex<Option<(StartRoom, usize)>>,
     waiting: Py<WaitingJobs>,
     running: Py<RunningJobs>,
 }
 
 impl PyView {
-    pub(crate) fn new(py: Python<'_>) -> PyResult<PyView> {
+    pub(crate) fn new(py: Python<'_>, actions: Py<PyActions>) -> PyResult<PyView> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(PyView {
             number,
+            actions,
+            room: Mutex::default(),
             waiting: Py::new(py, WaitingJobs { number, kept: Mutex::default() })?,
             running: Py::new(py, RunningJobs { number })?,
         })
+    }
+
+    fn lock_room(&self) -> MutexGuard<'_, Option<(StartRoom, usize)>> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -126,6 +139,28 @@ impl PyView {
         let ids: Vec<i64> =
             look_into(self.number, |view, _| view.suspended_jobs().map(|id| i64::from(id.0)).collect())?;
         Ok(frozen_array(py, &ids))
+    }
+
+    /// Returns whether all that a job asks for is free beside the starts of this call: processors,
+    /// memory, devices and licences, on nodes that it may have.
+    fn fits_now(&self, job: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = job_id(job)?;
+        look_into(self.number, |view, _| {
+            let id = known_job(view, id)?;
+            let mut held_room = self.lock_room();
+            let (room, count) = held_room.get_or_insert_with(|| (StartRoom::of_now(view), 0));
+            for request in self.actions.get().requests_behind(*count) {
+                *count += 1;
+                match request {
+                    Action::Start { job, why, .. } if view.is_known(job) => {
+                        room.start_job(job, why, view, &mut Actions::default());
+                    }
+                    Action::StartWith { procs, .. } => room.take_procs(procs),
+                    _ => {}
+                }
+            }
+            Ok(room.fits_job(id, view))
+        })?
     }
 
     /// Returns the known facts of a job.
@@ -543,12 +578,4 @@ impl JobEvent {
             None => format!("<Event {}>", self.kind),
         }
     }
-}
-
-/// A job by its number, from Python.
-pub(crate) fn job_id(job: &Bound<'_, PyAny>) -> PyResult<JobId> {
-    job.extract::<u32>().map(JobId).map_err(|_| {
-        let shown_job = job.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
-        PyTypeError::new_err(format!("{shown_job} is no job; expected the id of a job, such as view.waiting.id[0]"))
-    })
 }

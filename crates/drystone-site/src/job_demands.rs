@@ -625,6 +625,11 @@ pub(crate) fn record_shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape 
     shape
 }
 
+/// Returns the name of a licence among the resources.
+pub(crate) fn licence_resource(name: &str) -> String {
+    format!("license:{}", plain_name(name))
+}
+
 /// Returns the licences that a job asks for, with how many of each.
 pub(crate) fn licences_of(asks: &str) -> impl Iterator<Item = (&str, u32)> {
     asks.split_ascii_whitespace().filter_map(|word| {

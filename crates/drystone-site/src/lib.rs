@@ -16,6 +16,7 @@ mod import;
 mod job_demands;
 mod job_partitions;
 mod jobs;
+mod licences_elsewhere;
 mod limits;
 mod machine;
 mod manifest;

@@ -15,6 +15,7 @@ use drystone::model::{
     Adopted, Circumstances, DemandId, How, Job, JobId, LogStatus, Machine, NodeShape, Outage, OutageError, OutageHit,
     Outages, ProcSet, Provenance, ResourceTable, Setting, SharedSort, Span, Time, Truth, Which, Withdrawal, Workload,
 };
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct PoolWorkload {
@@ -142,7 +143,8 @@ impl Site {
             job.demand = demand;
         }
         let seated_circumstances = self.seat_running(pools, circumstances, &mut jobs, demands.table.as_deref(), places);
-        Ok((Workload::with_resources(machine, demands.table, jobs, truth, provenance)?, seated_circumstances))
+        let table = demands.table.map(|table| self.leave_licences(&table, pools).map_or(table, Arc::new));
+        Ok((Workload::with_resources(machine, table, jobs, truth, provenance)?, seated_circumstances))
     }
 
     /// Gives jobs that run at the beginning the processors of the nodes that their records name. A

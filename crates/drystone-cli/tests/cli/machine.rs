@@ -45,6 +45,19 @@ fn outages_move_with_the_submits() {
     assert_eq!(waits, [500.0, 500.0, 250.0, 250.0].map(Some));
 }
 
+/// A table of outages with a fault is said before a policy that is missing.
+#[test]
+fn a_table_with_a_fault_is_said_without_a_policy() {
+    let folder = outages("begin,end,processors\n15,x,3\n");
+    for more in [&[][..], &["--policy", "easy"]] {
+        let refused = folder.run(&[&["run", "log.swf"], &OUTAGES[..], more].concat()).fails(2);
+        assert!(refused.contains("outages.csv:2: column 2 (end): `x` is no point in time"), "{refused}");
+    }
+    folder.write("outages.csv", "begin,end,processors\n15,200,3\n");
+    let refused = folder.run(&[&["run", "log.swf"], &OUTAGES[..]].concat()).fails(2);
+    assert!(refused.contains("--policy is missing"), "{refused}");
+}
+
 /// Processor 3 is out from 15 to 200, and nothing is known of its return. Job 2, which needs all
 /// four, holds back no other: jobs 3 and 4 start as soon as job 1 has ended. Of 1,000
 /// processor-seconds until 250 as many as 815 were up, and jobs ran for 630.

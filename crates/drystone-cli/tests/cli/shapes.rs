@@ -50,6 +50,32 @@ fn compare_knows_sizes_and_power() {
     assert!(refused.contains("--headroom does not go with --shapes"), "{refused}");
 }
 
+/// 500 W, and a job that draws 800 W at its preferred size and 400 W at four processors. Policies
+/// that start jobs at that size only leave it waiting for ever: unasked they are left out, each
+/// with a note. Asked for, or as baseline, such a policy is an error.
+#[test]
+fn compare_leaves_out_policies_under_which_a_job_waits_for_power_for_ever() {
+    let folder = folder();
+    folder.write("shapes.csv", "job,kind,min,max,watts\n1,moldable,2,8,100\n");
+    folder.write("caps.csv", "time,cap\n0,500\n");
+    let compare = |more: &[&str]| folder.run(&[&["compare"], &SHAPES[..], &["--power", "caps.csv"], more].concat());
+    let output = compare(&["--baseline", "easy-keep"]);
+    let left_out = |policy: &str| {
+        let start = "left out, since under it a job would wait for ever for power (job 1 for 800 W of 500 W)";
+        output.err.lines().any(|line| line.ends_with(&format!("{start}: {policy}")))
+    };
+    for policy in ["easy", "fcfs", "conservative", "easy++"] {
+        assert!(left_out(policy), "{policy}: {}", output.err);
+    }
+    let rows = |policy: &str| output.out.lines().filter(|line| line.starts_with(policy)).count();
+    assert!(!left_out("easy-keep") && rows("easy-keep (baseline)") == 1, "{}", output.out);
+    assert_eq!((rows("fcfs"), rows("conservative")), (0, 0), "{}", output.out);
+    for more in [&["--policy", "easy-keep", "--policy", "fcfs"][..], &[]] {
+        let refused = compare(more).fails(2);
+        assert!(refused.contains("job 1, submitted at 0 s, draws 800 W and waits for ever"), "{refused}");
+    }
+}
+
 #[test]
 fn a_page_shows_power_over_time() {
     let folder = folder();

@@ -14,7 +14,7 @@ pub use drystone_engine::parts::{
     BackfillFit, ExtraRule, FitStairs, JobNodeNeed, NodeFloor, NodeLevels, NodeProfile, NodeSeat, Profile, ProfileMark,
     QueuePlace, RunningJob, RunningSet, Shadow, WaitQueue, WaitingJob, more_expanded,
 };
-pub(crate) use drystone_engine::parts::{NeedWithSeat, NodeIndex, NodeNeedBook, by_user};
+pub(crate) use drystone_engine::parts::{NeedWithSeat, NodeIndex, by_user};
 pub use line::JobLine;
 pub use order::Order;
 pub use pool_profile::PoolProfile;

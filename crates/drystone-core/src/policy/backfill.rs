@@ -10,10 +10,8 @@ mod around;
 mod blocked;
 mod choices;
 mod kinds;
-mod placed;
 mod plain;
 mod planning;
-mod pooled;
 mod queue_news;
 mod queues;
 mod starvation;
@@ -22,12 +20,14 @@ pub use choices::{Arrive, BackfillChoices, OverdueRule, OvertakeGuard};
 pub(crate) use kinds::{EASY, FCFS, GREEDY};
 
 use super::shaped::{DropRule, ResizeRule, ShapeRule, ShapedEasy, SizeChoices};
-use super::{Abilities, Actions, Policy, PolicyEvent, Requirement, StartReason, View};
-use crate::model::{JobId, PowerTerm, Procs, SharedSort, Span, Time};
+use super::{Abilities, Actions, Policy, PolicyEvent, Requirement, View};
+use crate::model::{JobId, PowerTerm, Procs, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::ranking::{self, OrderRanking};
-use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, RunningJob, WaitingJob};
+use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, QueuePlace, RunningJob, WaitingJob};
 use crate::room::PlanRoom;
+use crate::room::node_outlook::FinalRoom;
+use crate::room::shadow_room::{ShadowEnds, ShadowRoom};
 use blocked::BlockedPass;
 use serde::{Deserialize, Serialize};
 use starvation::StarvationQueue;
@@ -74,15 +74,12 @@ pub struct Backfill {
     shares: Option<Shares>,
     #[serde(skip)]
     plan: Option<PlanRoom>,
-    /// State of passes with further resources.
+    /// Room of passes with one reservation at most.
     #[serde(skip)]
-    pooled: Option<pooled::PooledExtra>,
-    /// State of passes on nodes.
+    room: ShadowRoom,
+    /// Room that is there in the end; `None` before a pass asks.
     #[serde(skip)]
-    placed: Option<Box<placed::PlacedState>>,
-    /// Nodes that are there in the end; `None` before a pass asks.
-    #[serde(skip)]
-    nodes_left: Option<Box<planning::NodesLeft>>,
+    final_room: Option<Box<FinalRoom>>,
     /// Choices about sizes.
     sizes: SizeChoices,
     /// Makes the passes where jobs have several sizes, or power is limited.
@@ -112,9 +109,8 @@ impl Backfill {
             around: around::Around::default(),
             announced: None,
             plan: None,
-            pooled: None,
-            placed: None,
-            nodes_left: None,
+            room: ShadowRoom::default(),
+            final_room: None,
             sizes: SizeChoices::default(),
             shaped: None,
         }
@@ -152,12 +148,9 @@ impl Backfill {
             self.enqueue_fresh(view);
             return true;
         }
-        debug_assert_eq!(
-            (blocked_pass.shadow, blocked_pass.extra),
-            self.reservation_of(blocked_pass.head.id, self.free_processors(view), view),
-            "at {now}"
-        );
-        let mut fit = blocked_pass.backfill_fit(view.free_processors(), now);
+        debug_assert!(self.is_as_reserved(&blocked_pass, self.free_processors(view), view), "at {now}");
+        self.room.begin_backfill(blocked_pass.backfill_fit(view.free_processors(), now));
+        let fit = self.room.backfill_fit();
         if let [job] = self.fresh[..]
             && !fit.can_start(job.procs, job.prediction)
         {
@@ -175,24 +168,30 @@ impl Backfill {
         for at in 0..self.fresh.len() {
             let job = self.fresh[at];
             let longest = self.longest_run(&job, view);
-            if fit.can_start(job.procs, longest) {
+            if self.room.start_beside(&job, longest, view, actions) {
                 is_kept &= self.choices.keeps_reservation(&job, fit.window);
-                fit.account_start(job.procs, longest);
-                actions.start_job(job.id, StartReason::Backfilled);
             } else {
                 self.enqueue_job(job, view);
-                new_blocked_pass.room = new_blocked_pass.room_beside(&job, fit.free);
+                new_blocked_pass.room = new_blocked_pass.room_beside(&job, self.room.backfill_fit().free);
             }
         }
         self.fresh.clear();
-        self.blocked = is_kept.then_some(BlockedPass { extra: fit.extra, ..new_blocked_pass });
+        self.blocked = if is_kept { self.blocked_after(new_blocked_pass, view) } else { None };
         true
+    }
+
+    /// Returns the obstacle that a pass leaves behind which keeps the reservation as it is.
+    #[inline]
+    fn blocked_after(&mut self, blocked: BlockedPass, view: &View<'_>) -> Option<BlockedPass> {
+        let freed = self.room.end_pass(view)?;
+        Some(BlockedPass { extra: self.room.adjustable_extra(), freed, ..blocked })
     }
 
     /// Returns whether a pass over the queue would backfill no job, as far as predictions say so.
     fn none_fits(&self, fit: BackfillFit) -> bool {
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
-        self.choices.backfill.is_none() || self.choices.guard == OvertakeGuard::Estimate || !queue.any_fits(fit)
+        let by_more = self.choices.guard == OvertakeGuard::Estimate || !self.room.is_plain();
+        self.choices.backfill.is_none() || by_more || !queue.any_fits(fit)
     }
 
     /// Processors that count as free.
@@ -221,32 +220,31 @@ impl Backfill {
     fn start_heads(&mut self, view: &View<'_>, actions: &mut Actions) -> (Procs, Option<WaitingJob>) {
         let now = view.current_time();
         let mut free = self.free_processors(view);
-        if self.no_job_waits() && self.fresh.len() == 1 && self.fresh[0].procs <= free {
+        if self.no_job_waits()
+            && let [job] = self.fresh[..]
+            && self.room.start_head(&job, free, view, actions)
+        {
             // An idle machine: the job need not go through the queue.
-            if let Some(job) = self.fresh.pop() {
-                actions.start_job(job.id, StartReason::Head);
-                return (free - job.procs, None);
-            }
+            self.fresh.clear();
+            return (free - job.procs, None);
         }
         self.enqueue_fresh(view);
         self.rate_queues(view);
         loop {
-            match self.find_head(view) {
-                Some(head) if head.procs <= free => {
-                    match &mut self.line {
-                        Some(line) => line.remove_first(),
-                        None if self.choices.order.is_dynamic() || self.starvation.is_some() => {
-                            self.leave_queue(&head, view);
-                        }
-                        None => _ = self.queue.queue().take_first(),
-                    }
-                    self.leave_candidates(&head, view);
-                    actions.start_job(head.id, StartReason::Head);
-                    self.started.push(RunningJob { end: now + head.prediction, id: head.id, procs: head.procs });
-                    free -= head.procs;
-                }
-                head => return (free, head),
+            let Some(head) = self.find_head(view) else { return (free, None) };
+            if !self.room.start_head(&head, free, view, actions) {
+                return (free, Some(head));
             }
+            match &mut self.line {
+                Some(line) => line.remove_first(),
+                None if self.choices.order.is_dynamic() || self.starvation.is_some() => {
+                    self.leave_queue(&head, view);
+                }
+                None => _ = self.queue.queue().take_first(),
+            }
+            self.leave_candidates(&head, view);
+            self.started.push(RunningJob { end: now + head.prediction, id: head.id, procs: head.procs });
+            free -= head.procs;
         }
     }
 
@@ -270,13 +268,13 @@ impl Backfill {
                 }
             }
         };
-        let BlockedPass { shadow, extra, .. } = blocked_pass;
-        debug_assert_eq!((shadow, extra), self.reservation_of(blocked_pass.head.id, free, view), "at {now}");
-        let mut fit = blocked_pass.backfill_fit(free, now);
+        let (head, shadow) = (blocked_pass.head.id, blocked_pass.shadow);
+        debug_assert!(self.is_as_reserved(&blocked_pass, free, view), "at {now}");
+        self.room.begin_backfill(blocked_pass.backfill_fit(free, now));
         let (is_kept, room) = match &self.choices.backfill {
             None => (true, Procs::MAX),
-            Some(order) if order.is_dynamic() => (self.backfill_as_of_now(&mut fit, view, actions), fit.free),
-            Some(_) => self.backfill_in_order(&mut fit, view, actions),
+            Some(order) if order.is_dynamic() => self.backfill_as_of_now(head, view, actions),
+            Some(_) => self.backfill_in_order(head, view, actions),
         };
         let room = room.min(blocked_pass.procs - 1);
         // Where the order changes with time, or overdue jobs are clamped to the present, the result
@@ -287,7 +285,7 @@ impl Backfill {
             OverdueRule::Free => false,
         };
         let stays = timeless && is_kept && !self.choices.order.is_dynamic();
-        self.blocked = stays.then_some(BlockedPass { extra: fit.extra, room, freed: false, ..blocked_pass });
+        self.blocked = if stays { self.blocked_after(BlockedPass { room, ..blocked_pass }, view) } else { None };
     }
 
     /// Starts jobs from the head of the queue, and answers what is free then and the reservation of
@@ -306,7 +304,7 @@ impl Backfill {
         {
             return Some((free, known));
         }
-        let (shadow, extra) = self.compute_reservation(head.procs, free, view);
+        let (shadow, extra) = self.compute_reservation(head.id, free, view);
         if self.is_in_the_way(&head, shadow, view.current_time()) {
             self.plan_ahead(view, actions);
             return None;
@@ -324,99 +322,99 @@ impl Backfill {
     /// Shadow time and extra processors of the job that blocks the queue; [`Time::MAX`] where it
     /// has no reservation.
     #[inline]
-    fn compute_reservation(&mut self, procs: Procs, free: Procs, view: &View<'_>) -> (Time, Procs) {
+    fn compute_reservation(&mut self, head: JobId, free: Procs, view: &View<'_>) -> (Time, Procs) {
         if self.choices.backfill.is_none() || self.choices.reservations == 0 {
+            self.room.clear_reservation(head, view);
             return (Time::MAX, 0);
         }
-        let (now, running_jobs, extra) = (view.current_time(), view.running_jobs(), self.choices.extra);
+        let (now, running, extra) = (view.current_time(), view.running_jobs(), self.choices.extra);
         let floor = if self.choices.overdue == OverdueRule::Now { now } else { Time::MIN };
         let already = match self.choices.overdue {
             OverdueRule::Free => {
                 let started_procs =
                     self.started.iter().filter(|job| job.end <= now).map(|job| job.procs).sum::<Procs>();
-                running_jobs.ending_by(now) + started_procs
+                running.ending_by(now) + started_procs
             }
             OverdueRule::Now | OverdueRule::Stale => 0,
         };
-        let missing = procs + already - free;
-        let shadow = if let Some(outlook) = view.outlook().filter(|outlook| !outlook.is_settled()) {
-            running_jobs.shadow_with(&self.started_and_returns(outlook, now), missing, extra, floor)
-        } else if self.started.is_empty() {
-            running_jobs.find_shadow(missing, extra, floor)
-        } else {
-            self.started.sort_shared_by_key(|job| (job.end, job.id));
-            running_jobs.shadow_with(&self.started, missing, extra, floor)
-        };
-        match shadow {
-            Some(shadow) => (shadow.time, shadow.extra),
-            // Not even all of the machine suffices, which a pass within an instant may find:
-            // nothing that runs now can be in the way of the head.
-            None => (Time::MAX, 0),
-        }
+        let mut ends = ShadowEnds { running, started: &mut self.started, extra, floor, already };
+        let shadow = self.room.reserve_head((head, view.job(head).procs), free, &mut ends, view);
+        shadow.map_or((Time::MAX, 0), |shadow| (shadow.time, shadow.extra))
     }
 
-    /// Recomputes the reservation of a job that heads the queue.
-    fn reservation_of(&mut self, head: JobId, free: Procs, view: &View<'_>) -> (Time, Procs) {
-        self.compute_reservation(view.job(head).procs, free, view)
+    /// Returns whether the reservation of a job that heads the queue would be made as it is, as far
+    /// as it can be made twice.
+    fn is_as_reserved(&mut self, blocked: &BlockedPass, free: Procs, view: &View<'_>) -> bool {
+        !self.room.is_plain()
+            || (blocked.shadow, blocked.extra) == self.compute_reservation(blocked.head.id, free, view)
     }
 
     /// Returns whether the reservation is then as it was, see
     /// [`BackfillChoices::keeps_reservation`], and how many processors may be free for all that are
     /// left to stay.
-    fn backfill_in_order(&mut self, fit: &mut BackfillFit, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
+    fn backfill_in_order(&mut self, head: JobId, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
         if self.choices.guard == OvertakeGuard::Estimate {
-            return (self.backfill_guarded(fit, view, actions), fit.free);
+            return (self.backfill_guarded(head, view, actions), self.room.free_bound());
         }
-        let Backfill { choices, queue, candidates, line, .. } = self;
-        let (window, mut is_kept) = (fit.window, true);
-        let mut starts = |job: &WaitingJob| {
-            is_kept &= choices.keeps_reservation(job, window);
-            actions.start_job(job.id, StartReason::Backfilled);
-        };
-        let room = match candidates {
-            None => queue.queue().take_all(fit, starts),
-            Some(candidates) => candidates.queue().take_all(fit, |job| {
+        let Backfill { choices, queue, candidates, line, room, .. } = self;
+        let (window, mut is_kept) = (room.backfill_fit().window, true);
+        let bound = match candidates {
+            None => room.start_all(queue.queue(), head, view, actions, |job| {
+                is_kept &= choices.keeps_reservation(job, window);
+            }),
+            Some(candidates) => room.start_all(candidates.queue(), head, view, actions, |job| {
                 if line.is_none() {
                     queue.remove(choices.queue_place(job, view));
                 }
-                starts(job);
+                is_kept &= choices.keeps_reservation(job, window);
             }),
         };
-        (is_kept, room)
+        (is_kept, bound)
     }
 
     /// [`Backfill::backfill_in_order`] where jobs are tried by their predictions, but judged by
     /// their estimates as well.
-    fn backfill_guarded(&mut self, fit: &mut BackfillFit, view: &View<'_>, actions: &mut Actions) -> bool {
+    fn backfill_guarded(&mut self, head: JobId, view: &View<'_>, actions: &mut Actions) -> bool {
         let (mut after, mut is_kept) = (None, true);
-        while let Some(job) =
-            self.candidates.as_ref().unwrap_or(&self.queue).next_fit(after, *fit, self.backfill_order(), view)
-        {
+        while let Some(job) = self.next_candidate(after, view) {
             after = Some(job.queue_place());
             let longest = self.longest_run(&job, view);
-            if fit.can_start(job.procs, longest) {
+            if job.id != head && self.room.start_beside(&job, longest, view, actions) {
                 self.dequeue_job(&job, view);
-                is_kept &= self.choices.keeps_reservation(&job, fit.window);
-                fit.account_start(job.procs, longest);
-                actions.start_job(job.id, StartReason::Backfilled);
+                is_kept &= self.choices.keeps_reservation(&job, self.room.backfill_fit().window);
             }
         }
         is_kept
     }
 
+    /// Returns the first job behind `after` that may start as far as processors are concerned.
+    fn next_candidate(&self, after: Option<QueuePlace>, view: &View<'_>) -> Option<WaitingJob> {
+        let queue = self.candidates.as_ref().unwrap_or(&self.queue);
+        queue.next_fit(after, self.room.backfill_fit(), self.backfill_order(), view)
+    }
+
     /// [`Backfill::backfill_in_order`] where the order changes with time.
-    fn backfill_as_of_now(&mut self, fit: &mut BackfillFit, view: &View<'_>, actions: &mut Actions) -> bool {
-        let mut is_kept = true;
-        loop {
-            let queue = self.candidates.as_ref().unwrap_or(&self.queue);
-            let Some(job) = queue.next_fit(None, *fit, self.backfill_order(), view) else {
-                return is_kept;
-            };
-            self.dequeue_job(&job, view);
-            is_kept &= self.choices.keeps_reservation(&job, fit.window);
-            fit.account_start(job.procs, job.prediction);
-            actions.start_job(job.id, StartReason::Backfilled);
+    fn backfill_as_of_now(&mut self, head: JobId, view: &View<'_>, actions: &mut Actions) -> (bool, Procs) {
+        let (window, mut is_kept) = (self.room.backfill_fit().window, true);
+        let mut start = |policy: &mut Backfill, job: &WaitingJob| {
+            let starts = job.id != head && policy.room.start_beside(job, job.prediction, view, actions);
+            if starts {
+                policy.dequeue_job(job, view);
+                is_kept &= policy.choices.keeps_reservation(job, window);
+            }
+            starts
+        };
+        while let Some(job) = self.next_candidate(None, view) {
+            if !start(self, &job) {
+                // It lacks something else, and heads every search by processors. What is passed
+                // over does not fit later in the pass: less and less is free.
+                let queue = self.candidates.as_ref().unwrap_or(&self.queue);
+                let sorted_jobs = queue.sorted_jobs(self.backfill_order(), view);
+                sorted_jobs.iter().for_each(|job| _ = start(self, job));
+                break;
+            }
         }
+        (is_kept, self.room.free_bound())
     }
 
     fn announce_reservation(&mut self, job: JobId, shadow: Time, actions: &mut Actions) {
@@ -489,20 +487,10 @@ impl Policy for Backfill {
             }
         }
         let has_ended_jobs = std::mem::take(&mut self.ended);
-        // One rule, and a pass for each kind of shadow time: a walk over ends for counts
-        // (`full_pass`), one that also adds up amounts (`pooled_pass`), states of nodes
-        // (`placed_pass`), and a plan (`plan_ahead`). The first three keep the reservation between
-        // passes and then try newcomers alone. A plan is filled from all running jobs at each pass,
-        // counts all ends at the shadow time and lets an overdue job end now, so it cannot stand
-        // for `extra=first` and `overdue=stale`.
-        if let Some(resources) = view.resources()
-            && let Some(nodes) = resources.nodes()
-        {
-            if !self.placed_ahead(nodes, has_ended_jobs, view, actions) {
-                self.placed_pass(resources, nodes, view, actions);
-            }
-            return;
-        }
+        // One rule, and two kinds of pass. The usual one keeps the reservation between passes and
+        // then tries newcomers alone. A plan (`plan_ahead`) is filled from all running jobs at each
+        // pass, counts all ends at the shadow time and lets an overdue job end now, so it cannot
+        // stand for `extra=first` and `overdue=stale`.
         if let Some(outlook) = view.outlook()
             && self.decide_around(outlook, has_ended_jobs, view, actions)
         {
@@ -511,10 +499,12 @@ impl Policy for Backfill {
         if self.choices.reservations > 1 {
             self.enqueue_fresh(view);
             self.rate_queues(view);
-            self.plan_ahead(view, actions);
-        } else if let Some(resources) = view.resources() {
-            self.pooled_pass(resources, view, actions);
-        } else if !self.start_newcomers(view, actions) {
+            return self.plan_ahead(view, actions);
+        }
+        if !self.room.begin_pass(view) {
+            self.blocked = None;
+        }
+        if !self.start_newcomers(view, actions) {
             self.full_pass(view, actions);
         }
     }

@@ -15,6 +15,7 @@ mod spec;
 pub mod suspension;
 
 pub use crate::room::planned::{Horizon, Notice};
+pub use crate::room::start_room::StartRoom;
 pub use backfill::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 pub use conservative::Conservative;
 pub use drystone_engine::policy::{

@@ -11,6 +11,8 @@ pub(crate) mod pass_pools;
 pub(crate) mod planned;
 pub(crate) mod pool_plan;
 pub(crate) mod search_nodes;
+pub(crate) mod shadow_room;
+pub(crate) mod start_room;
 
 use crate::model::{DemandId, JobId, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::{

@@ -6,9 +6,9 @@
 //! the second from it on the nodes where they differ, or copies it where these are many; the third
 //! is made on the nodes that have changed when a job asks for it.
 
-use crate::model::{Job, JobId, ProcSet, Procs, ResourceTable};
-use crate::parts::{JobNodeNeed, NodeFloor, NodeIndex, NodeNeedBook, NodeSeat};
-use drystone_engine::policy::{Actions, FreeNodes, StartReason, View};
+use crate::model::{JobId, ProcSet, Procs};
+use crate::parts::{JobNodeNeed, NodeFloor, NodeIndex, NodeSeat};
+use drystone_engine::policy::{Actions, FreeNodes, SeatWish, StartReason, View};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,7 +27,6 @@ pub(crate) struct NodeMirror {
     both_is_stale: NodeMarks,
     /// Processors that no job has, in words of 64.
     idle: Vec<u64>,
-    needs: NodeNeedBook,
     /// Jobs that this pass has started.
     started: BTreeMap<JobId, (Arc<JobNodeNeed>, NodeSeat)>,
     /// Changes of the session that are known here; `None` before there are any.
@@ -129,11 +128,6 @@ impl NodeMirror {
         self.both_is_stale.mark_node(node);
     }
 
-    /// Returns what a job asks of the nodes; `None` for a job that no machine like this can run.
-    pub(crate) fn job_need(&mut self, job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Option<Arc<JobNodeNeed>> {
-        self.needs.need_of(job, table, floor).ok()
-    }
-
     pub(crate) fn find_seat(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
         self.now.find_seat(need, floor)
     }
@@ -162,17 +156,16 @@ impl NodeMirror {
     /// reservation leaves over.
     pub(crate) fn start_job(
         &mut self,
-        (id, why): (JobId, StartReason),
-        need: Arc<JobNodeNeed>,
+        (wish, why): (SeatWish<'_>, StartReason),
         seat: NodeSeat,
         outlasts: bool,
-        floor: &NodeFloor,
         actions: &mut Actions,
     ) {
+        let SeatWish { id, need, floor, .. } = wish;
         actions.start_on(id, why, seat.name_processors(floor, &mut self.idle, &ProcSet::new()));
-        self.now.change_seat(&need, &seat, floor, -1);
+        self.now.change_seat(need, &seat, floor, -1);
         if outlasts {
-            self.later.change_seat(&need, &seat, floor, -1);
+            self.later.change_seat(need, &seat, floor, -1);
         }
         for &(node, _) in &seat.on {
             if !outlasts {
@@ -180,7 +173,7 @@ impl NodeMirror {
             }
             self.both_is_stale.mark_node(node);
         }
-        self.started.insert(id, (need, seat));
+        self.started.insert(id, (Arc::clone(need), seat));
     }
 
     /// The state at the shadow time becomes that of now, without a reservation.

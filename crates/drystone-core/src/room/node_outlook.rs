@@ -1,6 +1,6 @@
 //! Nodes that are out or will be, as plans on nodes take them into account.
 
-use crate::model::{JobId, Procs, SharedSort, Span, Time};
+use crate::model::{DemandId, JobId, Procs, SharedSort, Span, Time};
 use crate::parts::{NodeFloor, NodeLevels};
 use drystone_engine::policy::{FreeNodes, Outlook, View};
 use std::collections::BTreeMap;
@@ -139,9 +139,36 @@ fn node_losses(own: &[NodeSpell], now: Time, losses: &mut Vec<CoreLoss>) {
     losses.extend(sums.into_iter().map(|((from, until), cores)| CoreLoss { node, cores, from, until }));
 }
 
+/// The machine without what is out and not expected back, and which jobs fit on it. All of it
+/// follows from the session, until processors go or come back.
+pub(crate) struct FinalRoom {
+    /// `None` where no node is out for good, or none is known.
+    levels: Option<NodeLevels>,
+    fits: BTreeMap<(DemandId, Procs), bool>,
+}
+
+impl FinalRoom {
+    pub(crate) fn from_outlook(outlook: &Outlook, view: &View<'_>) -> Box<FinalRoom> {
+        let levels = view.nodes().and_then(|nodes| left_in_the_end(nodes.floor(), outlook));
+        Box::new(FinalRoom { levels, fits: BTreeMap::new() })
+    }
+
+    /// Returns whether a job fits on what is there in the end.
+    pub(crate) fn fits_job(&mut self, id: JobId, outlook: &Outlook, view: &View<'_>) -> bool {
+        let FinalRoom { levels, fits } = self;
+        let job = view.job(id);
+        if job.procs > outlook.left_of(view.machine().procs) {
+            return false;
+        }
+        let (Some(levels), Some(wish)) = (levels, view.job_need(id).on) else { return true };
+        let fits_nodes = || wish.floor.find_seat(wish.need, levels).is_some();
+        *fits.entry((job.demand, job.procs)).or_insert_with(fits_nodes)
+    }
+}
+
 /// Returns the nodes without jobs and without what is out and not expected back; `None` where there
 /// is no such thing.
-pub(crate) fn left_in_the_end(floor: &NodeFloor, outlook: &Outlook) -> Option<NodeLevels> {
+fn left_in_the_end(floor: &NodeFloor, outlook: &Outlook) -> Option<NodeLevels> {
     let gone_processors = outlook.gone_set();
     if gone_processors.is_empty() {
         return None;

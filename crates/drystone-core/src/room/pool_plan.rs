@@ -1,7 +1,7 @@
 //! Further resources in the plans of policies: what is left now, and what will be.
 
 use crate::model::{JobId, Procs, ResourceId, Span, Time};
-use crate::parts::{ExtraRule, PoolProfile, Profile, RunningJob};
+use crate::parts::{ExtraRule, PoolProfile, Profile, RunningJob, Shadow};
 use drystone_engine::policy::free_resources::{covers_totals, deduct_totals};
 use drystone_engine::policy::{Outlook, View};
 
@@ -37,13 +37,6 @@ pub(crate) fn earliest_start(
     }
 }
 
-/// Start of the first blocked job of a queue as far as every resource is concerned, and the amounts
-/// left over then.
-pub(crate) struct PooledShadow {
-    pub(crate) time: Time,
-    pub(crate) extra: Procs,
-}
-
 /// Need of a job that heads its queue.
 pub(crate) struct PooledNeed<'a> {
     /// Processors, below 1 where further resources are what it lacks.
@@ -62,7 +55,7 @@ pub(crate) fn pooled_shadow(
     left: &mut [i64],
     (extra, floor): (ExtraRule, Time),
     view: &View<'_>,
-) -> Option<PooledShadow> {
+) -> Option<Shadow> {
     let table = view.resources()?.table();
     let give_back = |job: &RunningJob, left: &mut [i64]| {
         // Processors that come back are no job.
@@ -88,5 +81,5 @@ pub(crate) fn pooled_shadow(
         }
     }
     deduct_totals(left, need.totals);
-    Some(PooledShadow { time, extra: (procs - need.procs).clamp(0, i64::from(Procs::MAX)) as Procs })
+    Some(Shadow { time, extra: (procs - need.procs).clamp(0, i64::from(Procs::MAX)) as Procs })
 }

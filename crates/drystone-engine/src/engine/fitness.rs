@@ -19,7 +19,8 @@ pub enum Unfit {
     /// Jobs are placed on nodes, and the policy places none.
     #[error(
         "the workload's jobs are placed on nodes, and this policy counts amounts in all only; take another policy, such as easy \
-         or conservative, or leave the nodes out (`--on-nodes none`; in Python `read(…, on_nodes=\"none\")`)"
+         or conservative, or leave the nodes out (`--on-nodes none`; in Python `read(…, on_nodes=\"none\")`, or a policy that asks \
+         `view.fits_now` and says `places = True`)"
     )]
     Unplaced,
     /// Jobs have several sizes or draw power, and the machine has resources beyond processors.

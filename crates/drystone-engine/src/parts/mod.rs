@@ -10,7 +10,7 @@ mod running;
 mod tree;
 mod wait_queue;
 
-pub use nodes::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeIndex, NodeLevels, NodeNeedBook, NodeProfile, NodeSeat};
+pub use nodes::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeIndex, NodeLevels, NodeProfile, NodeSeat};
 pub use profile::{Profile, ProfileMark};
 pub use running::{ExtraRule, RunningJob, RunningSet, Shadow};
 pub use wait_queue::{BackfillFit, FitStairs, QueuePlace, WaitQueue, WaitingJob, more_expanded};

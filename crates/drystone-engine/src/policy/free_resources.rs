@@ -76,19 +76,25 @@ impl FreeResources {
         self.nodes.as_deref_mut().map(|nodes| (nodes, &*self.table))
     }
 
-    /// Takes a table of the same resources, of which there may be more in all, with the same
-    /// demands and more behind them. Returns whether it is one. The present amounts stay.
+    /// Takes a table of the same resources, of which there may be more in all, and of others behind
+    /// them, with the same demands and more behind them. Returns whether it is one. The present
+    /// amounts stay; all of a new resource is free.
     pub(crate) fn extend_table(&mut self, table: Arc<ResourceTable>) -> bool {
         let (new, own) = (table.resources(), self.table.resources());
         let is_like = |(new, own): (&Resource, &Resource)| {
             (&new.name, new.unit) == (&own.name, own.unit) && new.total >= own.total
         };
-        let has_all = new.len() == own.len() && new.iter().zip(own).all(is_like);
+        let has_all = new.len() >= own.len() && new.iter().zip(own).all(is_like);
         let same = has_all && table.demands().starts_with(self.table.demands());
         if same {
-            if self.supply.is_empty() && new != own {
+            let (known, added) = new.split_at(own.len());
+            if self.supply.is_empty() && known != own {
                 self.supply = own.iter().map(|resource| resource.total).collect();
             }
+            if !self.supply.is_empty() {
+                self.supply.extend(added.iter().map(|resource| resource.total));
+            }
+            self.levels.extend(added.iter().map(|resource| resource.total as i64));
             self.table = table;
         }
         same

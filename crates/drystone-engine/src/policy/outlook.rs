@@ -202,7 +202,9 @@ impl Outlook {
     }
 
     /// Every change of free processors ahead, in ascending order of time: from when, and how many
-    /// more or, below 0, fewer. `ends` says when a running job is believed to end.
+    /// more or, below 0, fewer. `ends` says when a running job gives its processors back in the
+    /// plan; what goes with the job, or is shared with another, is taken away then. The past counts
+    /// as the present.
     pub fn capacity_changes(&self, now: Time, ends: impl Fn(JobId) -> Time, all: &mut Vec<(Time, i64)>) {
         all.clear();
         all.extend(self.changes_ahead(now));
@@ -215,8 +217,7 @@ impl Outlook {
             }
         };
         for drain in &self.drains {
-            // An overdue job ends in the next second, as far as a plan can know.
-            let end = ends(drain.job).max(now + Span(1));
+            let end = ends(drain.job).max(now);
             add(end, -i64::from(drain.procs));
             add(drain.until.max(end), i64::from(drain.procs));
         }
@@ -224,7 +225,7 @@ impl Outlook {
         sharing.sort_shared_by_key(|&(end, id, _)| std::cmp::Reverse((end, id)));
         let mut kept_procs = ProcSet::new();
         for (end, _, set) in sharing {
-            add(end.max(now + Span(1)), -i64::from(set.intersection(&kept_procs).len()));
+            add(end.max(now), -i64::from(set.intersection(&kept_procs).len()));
             kept_procs = kept_procs.union(set);
         }
         all.sort_shared_by_key(|change| change.0);

@@ -13,6 +13,7 @@ use crate::journal::{Begin, JournalError, JournalRecord, SegmentWriter};
 use crate::state::{LedgerLine, write_whole};
 use crate::tracker::{DaemonMode, Delta, HookMessage, WakePosition};
 use drystone::policy::Action;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -150,7 +151,9 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         messages: &[(WakePosition, HookMessage)],
     ) -> Result<Option<DaemonEnd>, LiveError> {
         let (stamp, core) = (self.current_stamp(at), &self.desks[at].core);
-        let delta = core.tracker().mirror().diff_snapshot(&seen_by(&self.config.sets, at, snapshot));
+        let mut own_snapshot = seen_by(&self.config.sets, at, snapshot);
+        self.deduct_ordered_licences(at, &mut own_snapshot);
+        let delta = core.tracker().mirror().diff_snapshot(&own_snapshot);
         let tracker = core.tracker();
         let is_due = core.next_deadline().is_some_and(|due| due <= stamp.session_time());
         let is_due = is_due || tracker.is_waiting() || tracker.is_undecided() || !tracker.has_begun();
@@ -170,6 +173,18 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         self.watch_for_a_stall(at)?;
         self.note_hopeless(at)?;
         Ok(end)
+    }
+
+    /// Takes from the free licences that one set sees those that jobs of other sets have been
+    /// ordered to start with: sets that decide on one look do not both give the last one away.
+    fn deduct_ordered_licences(&self, at: usize, snapshot: &mut Cow<'_, ClusterSnapshot>) {
+        let others = self.desks.iter().enumerate().filter(|&(other, _)| other != at);
+        for (name, count) in others.flat_map(|(_, desk)| desk.core.tracker().ordered_licences()) {
+            let mut licences = snapshot.to_mut().licences.iter_mut();
+            if let Some(licence) = licences.find(|licence| licence.name == name) {
+                licence.free = licence.free.saturating_sub(count);
+            }
+        }
     }
 
     /// No job may wait for no reason: an alarm after a minute in which released jobs did not start

@@ -96,6 +96,15 @@ impl Demands {
             .filter_map(|(id, resource)| resource.name.strip_prefix(LICENCE).map(|name| (id, name, resource.total)))
     }
 
+    /// Counts a licence that has come to be, behind the other resources. A name that is none is not
+    /// counted.
+    pub(super) fn add_licence(&mut self, name: &str, total: u64) {
+        let mut builder = ResourceTableBuilder::from(&self.table);
+        if builder.add_resource(Resource::new(format!("{LICENCE}{name}"), ResourceUnit::Count, total)).is_ok() {
+            (self.table, self.has_grown) = (builder.table().clone(), true);
+        }
+    }
+
     pub(super) fn raise_total(&mut self, id: ResourceId, total: u64) {
         let is_more = self.table.find_resource(id).is_some_and(|resource| resource.total < total);
         let step = SupplyStep { resource: id, from: Time::MIN, amount: total, announced: None };

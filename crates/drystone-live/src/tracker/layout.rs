@@ -52,12 +52,11 @@ impl NodeLayout {
         NodeLayout { licences, ..self }
     }
 
-    /// Takes in how many licences there are, where that is more than before.
+    /// Takes in how many licences there are, where that is more than before, and new ones.
     pub(crate) fn raise_licences<'a>(&mut self, licences: impl Iterator<Item = &'a LicenceFact>) {
         for licence in licences {
-            if let Some(most) = self.licences.get_mut(&licence.name) {
-                *most = licence.total.max(*most);
-            }
+            let most = self.licences.entry(licence.name.clone()).or_default();
+            *most = licence.total.max(*most);
         }
     }
 
@@ -66,10 +65,10 @@ impl NodeLayout {
         &self.licences
     }
 
-    /// Returns whether another layout has the same nodes and the same names of licences.
-    pub fn is_like(&self, other: &NodeLayout) -> bool {
+    /// Returns whether a later layout has the same nodes, and no licence of this one is missing.
+    pub fn is_like(&self, later: &NodeLayout) -> bool {
         let of = |layout: &NodeLayout| NodeLayout { licences: BTreeMap::new(), ..layout.clone() };
-        self.licences.keys().eq(other.licences.keys()) && of(self) == of(other)
+        self.licences.keys().all(|name| later.licences.contains_key(name)) && of(self) == of(later)
     }
 
     /// Memory of all nodes in MB; `None` where memory is not counted.

@@ -302,6 +302,9 @@ impl Tracker {
         };
         let nodes_came = delta.nodes.iter().any(is_back);
         let mut keys = self.mirror.apply(delta);
+        if delta.licences.is_some() {
+            self.meet_licences();
+        }
         self.note_throttles(&keys);
         keys.extend(self.flying.iter().copied());
         keys.extend(self.take_due_jobs());

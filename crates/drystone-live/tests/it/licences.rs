@@ -100,6 +100,40 @@ fn licences_of_others_and_another_number_are_news() {
     }
 }
 
+/// A licence that the cluster does not know when the daemon begins: there are two of it from some
+/// time on, of which others have one. The first job takes the other for 40 s, the second waits for
+/// it, and a daemon that is killed meanwhile goes on. Neither is released in vain.
+#[test]
+fn a_licence_that_comes_to_be_is_counted() {
+    for policy in ["easy", "conservative", "slack", "multiqueue(bounds=none)", "easy by count"] {
+        for known_at_first in [true, false] {
+            let at_first = if known_at_first { cluster(3, 0) } else { FakeCluster::new(2, 4) };
+            let mut site = Site::new(at_first, policy, DaemonMode::Drive);
+            let mut daemon = site.begin();
+            let waits = site.submit(8, 5, 10);
+            site.work(&mut daemon, 10);
+            site.cluster.borrow_mut().set_licence("flow", 2, 1);
+            let jobs = [40, 5].map(|run| {
+                let asked = FakeRequest { licences: vec![("flow".into(), 1)], ..FakeRequest::new(1, run, 60) };
+                let number = site.cluster.borrow_mut().submit(asked);
+                site.work(&mut daemon, 10);
+                number
+            });
+            assert_ne!(state(&site, waits), JobState::Pending, "{policy}");
+            let states = jobs.map(|number| state(&site, number));
+            assert_eq!(states, [JobState::Running, JobState::Pending], "{policy}, {known_at_first}");
+            assert!(site.cluster.borrow().is_held(jobs[1]), "{policy}: it is the policy's to start");
+            drop(daemon);
+            daemon = site.begin();
+            site.finish(&mut daemon);
+            for number in jobs {
+                assert_eq!(releases(&site.cluster.borrow(), number), 1, "{policy}: job {number}");
+            }
+            stop(daemon, &site);
+        }
+    }
+}
+
 /// Looks give the same orders again, over restarts too; a licence that is not counted, and any
 /// under a policy that counts processors only, is the cluster's.
 #[test]

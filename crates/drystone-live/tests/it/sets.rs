@@ -2,7 +2,7 @@
 
 use super::daemon_site::Site;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest};
-use drystone_live::cluster::{DrivenSet, JobState};
+use drystone_live::cluster::{ClusterOrder, DrivenSet, JobState};
 use drystone_live::daemon::DaemonEnd;
 use drystone_live::hand_back::HandBackOptions;
 use drystone_live::journal;
@@ -26,6 +26,32 @@ fn submit(site: &Site, partition: &str, procs: u32, run: i64) -> u64 {
 
 fn state(site: &Site, job: u64) -> Option<JobState> {
     site.cluster.borrow().job_state(job)
+}
+
+/// One licence, and a job of each set that asks for it, both seen at one look first: one starts,
+/// and the other is not released before that one has ended.
+#[test]
+fn sets_that_decide_on_one_look_share_the_licences() {
+    for policy in ["easy", "conservative", "multiqueue(bounds=none)"] {
+        let mut site = site(policy);
+        site.cluster.borrow_mut().set_licence("cad", 1, 0);
+        let mut daemon = site.begin();
+        let jobs = ["main", "side"].map(|partition| {
+            let licences = vec![("cad".to_string(), 1)];
+            let request = FakeRequest { licences, partition: partition.into(), ..FakeRequest::new(1, 20, 60) };
+            site.cluster.borrow_mut().submit(request)
+        });
+        site.work(&mut daemon, 10);
+        let states = jobs.map(|job| state(&site, job));
+        assert_eq!(states, [Some(JobState::Running), Some(JobState::Pending)], "{policy}");
+        site.finish(&mut daemon);
+        for job in jobs {
+            let cluster = site.cluster.borrow();
+            let is_release = |order: &&ClusterOrder| matches!(order, ClusterOrder::Release(key) if key.id == job);
+            let release_count = cluster.event_record().orders.iter().filter(is_release).count();
+            assert_eq!(release_count, 1, "{policy}: job {job}");
+        }
+    }
 }
 
 /// Each set has a stream of jobs; the daemon is killed again and again. Nothing is lost or started

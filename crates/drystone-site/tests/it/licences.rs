@@ -81,6 +81,27 @@ fn licences_of_a_site_are_there_once_for_its_pools() {
     }
 }
 
+/// A pool alone has the licences that jobs of the other one left as they ran: one of four until 600
+/// in the second, so that job 2 waits for two until then, and job 3 does not. In the first all that
+/// job 1 asks for is there.
+#[test]
+fn a_pool_alone_has_the_licences_that_others_leave() {
+    let folder = Folder::new();
+    let mut site = licensed_site(&folder);
+    assert!(site.take_nodes(), "its nodes are described");
+    site.place_jobs(NodeFill::Pack);
+    for (pool, expected) in [(0, [0, 30]), (1, [600, 20])] {
+        let alone = site.pool_workload(pool).expect("a pool");
+        for policy in ["easy", "conservative", "slack", "ss"] {
+            let spec: PolicySpec = policy.parse().expect("a policy");
+            let mut schedule = Schedule::default();
+            Experiment::new(&spec, &alone.workload).run(&mut schedule).expect("simulated");
+            let starts: Vec<Option<i64>> = schedule.spans.iter().map(|span| span.map(|span| span.0.0)).collect();
+            assert_eq!(starts, expected.map(Some), "{policy}, {}", alone.name);
+        }
+    }
+}
+
 /// Job 2 waited 600 s as recorded, in the first 590 of which one licence was left at most.
 #[test]
 fn waits_for_licences_name_them() {

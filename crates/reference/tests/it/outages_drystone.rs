@@ -263,3 +263,25 @@ fn jobs_that_are_hit_together_come_in_the_order_of_their_numbers() {
         compare(policy, NaiveRule::Conservative, &workload, &lost);
     }
 }
+
+/// 8 processors; two are out until 1, and two others go at 1 without notice, for a second: two of
+/// the three of job 3, which should have ended at 1 and runs until 2. They do not come free when it
+/// ends.
+///
+/// Expected back never: at 1 six processors are all that a plan has, of which five are free and one
+/// is what job 3 gives back. Job 4 needs the six and is planned now; nothing is left over for job
+/// 5. At 2 all are there, and jobs 0, 2 and 4 with 5 follow each other. Expected back at 3: job 0
+/// needs seven and is planned at 3. Job 5 ends by then and starts at 1, job 4 at 2.
+#[test]
+fn processors_that_go_with_an_overdue_job_are_not_free_when_it_ends() {
+    let jobs = [(7, 1, 1), (1, 1, 1), (7, 1, 1), (3, 1, 2), (6, 1, 1), (2, 2, 2)];
+    let rows: Vec<Row> = jobs.map(|(procs, estimate, _)| (0, procs, estimate, 1.0)).to_vec();
+    let workload = workload_of(&rows, &jobs.map(|job| Some(job.2)));
+    for (expect, expected_starts) in [(0, [2, 0, 3, 0, 4, 4]), (3, [3, 0, 4, 0, 2, 1])] {
+        let losses = [(0, 2, 0, 1, 0, 0, 0), (0, 2, 1, 1, 0, expect, 0)];
+        let run = seen("easy(overdue=now)", &workload, &possible(&losses).0, None).expect("to its end");
+        let starts: Vec<i64> = run.outcomes.iter().flatten().map(|outcome| outcome.start).collect();
+        assert_eq!(starts, expected_starts);
+        compare("easy(overdue=now)", NaiveRule::Easy, &workload, &losses);
+    }
+}

@@ -123,7 +123,12 @@ pub(crate) fn run_policy(
 ) -> Result<Option<RunOutcome>, CommandFailure> {
     let common = &args.common;
     let mut experiment = input.experiment_meta(common);
-    let spec = input.localised_policy(&input::in_study(&asked_policy(args)?, common.log.study)?)?;
+    let asked_spec = asked_policy(args).or_else(|missing| {
+        // A fault of the table is said first: with a policy it would be the next error.
+        input.find_outages(&common.real, &mut experiment)?;
+        Err(missing)
+    })?;
+    let spec = input.localised_policy(&input::in_study(&asked_spec, common.log.study)?)?;
     input.check_fit([&spec])?;
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
     let PolicyFiles { priorities, platform, outages, .. } =

@@ -7,10 +7,12 @@
 //! (`extra=all`), and an overdue job ends now (`overdue=now`).
 
 use super::{Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
-use crate::model::{JobId, Procs, SharedSort, Span, Time};
+use crate::model::{JobId, Span, Time};
 use crate::parts::ranking;
-use crate::parts::{ExtraRule, QueuePlace, RunningJob, WaitingJob};
-use crate::policy::{Actions, FreeResources, Outlook, View};
+use crate::parts::{ExtraRule, QueuePlace, WaitingJob};
+use crate::policy::{Actions, Outlook, View};
+use crate::room::node_outlook::FinalRoom;
+use crate::room::shadow_room::can_plan_midway;
 use serde::{Deserialize, Serialize};
 
 /// State of passes around windows.
@@ -49,10 +51,7 @@ impl Backfill {
         view: &View<'_>,
         actions: &mut Actions,
     ) -> bool {
-        let procs_left = outlook.left_of(view.machine().procs);
-        if self.fresh.iter().any(|job| job.procs > procs_left) {
-            self.set_aside_fresh(procs_left);
-        }
+        self.set_aside_fresh(outlook, view);
         if self.no_job_waits() {
             self.around.is_empty();
         }
@@ -89,6 +88,7 @@ impl Backfill {
         window.is_some_and(|window| view.current_time().saturating_add(self.around.longest_waiting) <= window.from)
             && (*extra, *overdue) == (ExtraRule::All, OverdueRule::Now)
             && backfill.is_some()
+            && can_plan_midway(view)
             && outlook.drains.is_empty()
             && outlook.shared.is_empty()
             // What goes for good may leave too little for a job, which then is in no job's way.
@@ -142,12 +142,11 @@ impl Backfill {
     /// Processors have gone or come back.
     #[cold]
     pub(super) fn capacity_changed(&mut self, view: &View<'_>) {
-        (self.blocked, self.ended, self.around.head, self.nodes_left) = (None, true, None, None);
+        (self.blocked, self.ended, self.around.head, self.final_room) = (None, true, None, None);
         for id in std::mem::take(&mut self.aside) {
             self.note_arrival(id, view);
         }
         let Some(outlook) = view.outlook() else { return };
-        let most = outlook.left_of(view.machine().procs);
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
         let queued_jobs = queue.sorted_jobs(self.backfill_order(), view);
         if outlook.first_change().is_some() {
@@ -158,30 +157,23 @@ impl Backfill {
             self.around.longest_waiting = among_waiting;
             self.around.longest = longest(&mut view.running_jobs().iter().map(|job| job.id)).max(among_waiting);
         }
-        for id in queued_jobs.iter().filter(|job| job.procs > most).map(|job| job.id) {
-            self.dequeue_job(&ranking::waiting_job(&self.choices.order, id, view.prediction(id), view), view);
-            self.aside.push(id);
+        let mut final_room = FinalRoom::from_outlook(outlook, view);
+        for id in queued_jobs.iter().map(|job| job.id) {
+            if !final_room.fits_job(id, outlook, view) {
+                self.dequeue_job(&ranking::waiting_job(&self.choices.order, id, view.prediction(id), view), view);
+                self.aside.push(id);
+            }
         }
-        self.set_aside_fresh(most);
-        if let Some(nodes) = view.resources().and_then(FreeResources::nodes) {
-            self.nodes_changed(&queued_jobs, nodes, view);
-        }
+        self.final_room = Some(final_room);
+        self.set_aside_fresh(outlook, view);
     }
 
-    /// Jobs that are wider than what is there in the end wait without a reservation, and are in no
+    /// Jobs that do not fit on what is there in the end wait without a reservation, and are in no
     /// job's way.
-    fn set_aside_fresh(&mut self, most: Procs) {
-        self.aside.extend(self.fresh.extract_if(.., |job| job.procs > most).map(|job| job.id));
-    }
-
-    /// The jobs that this pass has started, and processors that come back, in order of time.
-    pub(super) fn started_and_returns(&self, outlook: &Outlook, now: Time) -> Vec<RunningJob> {
-        let returns = outlook.expected_returns().iter().filter(|back| back.0 < Time::MAX);
-        let returns =
-            returns.map(|&(end, procs)| RunningJob { end: end.max(now + Span(1)), id: JobId(u32::MAX), procs });
-        let mut future_ends: Vec<RunningJob> = self.started.iter().copied().chain(returns).collect();
-        future_ends.sort_shared_by_key(|job| (job.end, job.id));
-        future_ends
+    fn set_aside_fresh(&mut self, outlook: &Outlook, view: &View<'_>) {
+        let Backfill { fresh, aside, final_room, .. } = self;
+        let final_room = final_room.get_or_insert_with(|| FinalRoom::from_outlook(outlook, view));
+        aside.extend(fresh.extract_if(.., |job| !final_room.fits_job(job.id, outlook, view)).map(|job| job.id));
     }
 
     /// Takes the job out of the queues that is their head.

@@ -4,7 +4,6 @@
 //! made and jobs admitted while predictions order the queue, by which run times a reservation is
 //! announced, and when an early end is noticed. Each pass is made afresh from books of its own.
 
-use super::pooled::PooledFit;
 use super::{BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::formula::Shares;
@@ -13,6 +12,7 @@ use crate::parts::{BackfillFit, NodeSeat, Order, QueuePlace, RunningJob, Running
 use crate::policy::free_resources::{covers_totals, deduct_totals};
 use crate::policy::{Actions, Notice, Phase, Policy, PolicyEvent, StartReason, View};
 use crate::room::pool_plan::{PooledNeed, pooled_shadow};
+use crate::room::shadow_room::CountedFit;
 use crate::room::{OpenRoom, PlanRoom, SeatNamer, hangs_on_ends};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -271,8 +271,7 @@ impl PlainBackfill {
         if !hangs_on_ends(view) {
             return self.pass_around(rated_heads, rated_candidates, view, actions);
         }
-        let table = view.resources().map(|resources| &**resources.table());
-        let totals = |id: JobId| table.map_or(&[][..], |table| table.demand_totals(view.job(id).demand));
+        let totals = |id: JobId| view.demanded_amounts(id);
         let mut free_levels = view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec());
         let mut start_count = 0;
         let head = loop {
@@ -299,14 +298,13 @@ impl PlainBackfill {
             self.announce_start(head, shadow.time, actions);
         }
         let (window, extra) = shadow.map_or((Span::MAX, 0), |shadow| (shadow.time - now, shadow.extra));
-        let mut fit =
-            PooledFit { table, fit: BackfillFit { free, window, extra }, left: free_levels, extra: extra_left };
+        let mut fit = CountedFit { fit: BackfillFit { free, window, extra }, left: free_levels, extra: extra_left };
         match rated_candidates {
             Some(tried) => {
                 for id in tried {
                     let (procs, longest) = (view.job(id).procs, self.longest_run(id, view));
                     let waits = id != head && self.waiting.contains(&id);
-                    if waits && fit.take_if_fits(procs, longest, view.job(id).demand) {
+                    if waits && fit.take_if_fits(procs, longest, totals(id)) {
                         self.start_job(id, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
                     }
                 }
@@ -315,7 +313,7 @@ impl PlainBackfill {
                 let mut after = None;
                 while let Some(job) = self.candidates.placed.as_ref().and_then(|queue| queue.next_fit(after, fit.fit)) {
                     after = Some(job.queue_place());
-                    if job.id != head && fit.take_if_fits(job.procs, job.prediction, view.job(job.id).demand) {
+                    if job.id != head && fit.take_if_fits(job.procs, job.prediction, totals(job.id)) {
                         self.start_job(job.id, (StartReason::Backfilled, &NodeSeat::default()), view, actions);
                     }
                 }
@@ -330,8 +328,7 @@ impl PlainBackfill {
         if view.resources().is_none() {
             return book.set.find_shadow(need.procs as Procs, self.choices.extra, floor);
         }
-        let shadow = pooled_shadow(book.set.iter().copied(), need, left, (self.choices.extra, floor), view)?;
-        Some(Shadow { time: shadow.time, extra: shadow.extra })
+        pooled_shadow(book.set.iter().copied(), need, left, (self.choices.extra, floor), view)
     }
 
     /// The pass on nodes, and while processors are out or will be: a plan of the future with one

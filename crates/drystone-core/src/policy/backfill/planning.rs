@@ -6,23 +6,12 @@
 //! for a start.
 
 use super::Backfill;
-use crate::model::{DemandId, JobId, Procs, Span, Time};
+use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::ranking;
-use crate::parts::{FitStairs, NodeLevels, RunningJob, WaitingJob};
-use crate::policy::{Actions, FreeNodes, Outlook, StartReason, View};
-use crate::room::node_outlook::left_in_the_end;
+use crate::parts::{FitStairs, RunningJob, WaitingJob};
+use crate::policy::{Actions, StartReason, View};
 use crate::room::planned::PlannedJob;
 use crate::room::{OpenRoom, PlanRoom, SeatNamer};
-use std::collections::BTreeMap;
-
-/// The machine without nodes that are not expected back, and which jobs fit on it. All of it
-/// follows from the session.
-#[derive(Default)]
-pub(super) struct NodesLeft {
-    /// `None` where no such node is out.
-    levels: Option<NodeLevels>,
-    fits: BTreeMap<(DemandId, Procs), bool>,
-}
 
 /// A pass that plans.
 struct PlanningPass<'a> {
@@ -72,46 +61,6 @@ impl PlanningPass<'_> {
 }
 
 impl Backfill {
-    /// Makes the pass on nodes where it is a plan of the future. Returns whether it has. `changed`
-    /// says whether anything but an arrival has happened since the last one.
-    pub(super) fn placed_ahead(
-        &mut self,
-        nodes: &FreeNodes,
-        changed: bool,
-        view: &View<'_>,
-        actions: &mut Actions,
-    ) -> bool {
-        if let Some(outlook) = view.outlook() {
-            let mut fresh = std::mem::take(&mut self.fresh);
-            let final_nodes = self.nodes_left.get_or_insert_with(|| NodesLeft::from_outlook(nodes, outlook));
-            self.aside.extend(
-                fresh.extract_if(.., |job| !final_nodes.fits_final_nodes(job.id, nodes, view)).map(|job| job.id),
-            );
-            self.fresh = fresh;
-            if self.no_job_waits() {
-                self.around.is_empty();
-            }
-            for at in 0..self.fresh.len() {
-                let job = &self.fresh[at];
-                self.note_longer_prediction(job.prediction.max(view.job(job.id).estimate));
-            }
-            if self.choices.reservations <= 1 && (outlook.only_returns() || self.is_far(outlook, view)) {
-                return false;
-            }
-            if self.choices.reservations <= 1 && !changed && self.cannot_start_any(view) {
-                self.enqueue_fresh(view);
-                return true;
-            }
-        } else if self.choices.reservations <= 1 {
-            return false;
-        }
-        self.blocked = None;
-        self.enqueue_fresh(view);
-        self.rate_queues(view);
-        self.plan_ahead(view, actions);
-        true
-    }
-
     /// Makes a plan of the future beside the running jobs and those that this pass has started.
     pub(super) fn plan_ahead(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut plan = self.plan.take().unwrap_or_else(PlanRoom::new_empty);
@@ -224,36 +173,6 @@ impl Backfill {
             attempt(self, &job, pass);
             pass.plan.climb_stairs(&mut stairs, view.current_time(), pass.free);
         }
-    }
-
-    /// Nodes have gone or come back: jobs that fit on no nodes that are expected back wait without
-    /// a reservation, and are in no job's way.
-    pub(super) fn nodes_changed(&mut self, waiting: &[WaitingJob], nodes: &FreeNodes, view: &View<'_>) {
-        let Some(outlook) = view.outlook() else { return };
-        let mut final_nodes = NodesLeft::from_outlook(nodes, outlook);
-        for id in waiting.iter().map(|job| job.id) {
-            if !self.aside.contains(&id) && !final_nodes.fits_final_nodes(id, nodes, view) {
-                self.dequeue_job(&ranking::waiting_job(&self.choices.order, id, view.prediction(id), view), view);
-                self.aside.push(id);
-            }
-        }
-        self.nodes_left = Some(final_nodes);
-    }
-}
-
-impl NodesLeft {
-    fn from_outlook(nodes: &FreeNodes, outlook: &Outlook) -> Box<NodesLeft> {
-        Box::new(NodesLeft { levels: left_in_the_end(nodes.floor(), outlook), ..NodesLeft::default() })
-    }
-
-    /// Returns whether a job fits on nodes that are there in the end.
-    fn fits_final_nodes(&mut self, id: JobId, nodes: &FreeNodes, view: &View<'_>) -> bool {
-        let NodesLeft { levels, fits } = self;
-        let Some(levels) = levels else { return true };
-        let job = view.job(id);
-        *fits
-            .entry((job.demand, job.procs))
-            .or_insert_with(|| nodes.floor().find_seat(nodes.need_of(job), levels).is_some())
     }
 }
 

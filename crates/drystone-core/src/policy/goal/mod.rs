@@ -103,7 +103,7 @@ impl GoalPolicy {
         task.nodes = GoalNodes::beside_running(&self.running, &self.queue, view);
         task.changes.clear();
         let running_jobs = &self.running;
-        let believed_end = |id| running_jobs.end_of(id, view);
+        let believed_end = |id| running_jobs.end_of(id, view).max(view.current_time() + Span(1));
         if let Some(outlook) = view.outlook() {
             outlook.capacity_changes(view.current_time(), believed_end, &mut task.changes);
             task.supply.extend_from_slice(outlook.supply_changes());

@@ -59,7 +59,9 @@ impl MultiQueue {
 
     /// Before a pass while processors are out or announced to be.
     pub(super) fn look_ahead(&mut self, outlook: &Outlook, view: &View<'_>) {
-        outlook.capacity_changes(view.current_time(), |id| view.predicted_end(id), &mut self.scratch.changes);
+        let now = view.current_time();
+        let end = |id| view.predicted_end(id).max(now + Span(1));
+        outlook.capacity_changes(now, end, &mut self.scratch.changes);
         self.set_aside_fresh(outlook.left_of(view.machine().procs));
         // An overdue job on processors that go with it puts off what was promised behind it from
         // second to second.

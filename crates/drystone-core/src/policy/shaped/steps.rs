@@ -1,6 +1,6 @@
 //! Free processors and free power over time, as a list of steps.
 
-use crate::model::{Procs, SizeSet, Time, UNLIMITED};
+use crate::model::{Procs, SizeSet, Span, Time, UNLIMITED};
 use crate::policy::{HeldSpan, View};
 
 /// Free processors and watts from now on; each step holds until the next.
@@ -38,7 +38,7 @@ impl RoomSteps {
         }
         if let Some(outlook) = view.outlook() {
             let mut changes = Vec::new();
-            outlook.capacity_changes(now, |id| view.predicted_end(id), &mut changes);
+            outlook.capacity_changes(now, |id| view.predicted_end(id).max(now + Span(1)), &mut changes);
             // Processors that come back draw power though no job holds them.
             let idle = power.map_or(0, |power| power.idle.min(UNLIMITED.unsigned_abs()) as i64);
             deltas.extend(changes.into_iter().map(|(time, procs)| (time, procs, procs.saturating_mul(-idle))));

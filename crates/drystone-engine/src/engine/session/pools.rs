@@ -3,7 +3,7 @@
 
 use super::{PolicyViolation, Session};
 use crate::model::{Job, JobId, ProcSet, ResourceTable};
-use crate::policy::{FreeResources, PassRule, Portion};
+use crate::policy::{FreeResources, PassRule, PolicyEvent, Portion};
 use std::sync::Arc;
 
 impl Session {
@@ -20,12 +20,24 @@ impl Session {
         self.s.world.resources = Some(Box::new(resources));
     }
 
-    /// Gives a machine that counts resources a table with further demands: its resources stay those
-    /// of [`Session::set_resources`], and each demand keeps its number. Returns whether the table
-    /// was taken. The total of a resource may be larger than before: how much there is of it then
-    /// is for [`Session::set_supply`] to say.
+    /// Gives the machine a table with further demands, or with further resources behind those of
+    /// [`Session::set_resources`]: these stay, and each demand keeps its number. Returns whether
+    /// the table was taken. The total of a resource may be larger than before: how much there is of
+    /// it then is for [`Session::set_supply`] to say. All of a new resource is free.
     pub fn extend_demands(&mut self, table: Arc<ResourceTable>) -> bool {
-        self.s.world.resources.as_mut().is_some_and(|resources| resources.extend_table(table))
+        let Some(resources) = &mut self.s.world.resources else {
+            // No job that is here asks for any.
+            self.set_resources(table);
+            self.notify_policy(PolicyEvent::Capacity);
+            return true;
+        };
+        let count = table.resources().len();
+        let has_more = count > resources.levels().len();
+        let is_taken = resources.extend_table(table);
+        if is_taken && has_more {
+            self.notify_policy(PolicyEvent::Capacity);
+        }
+        is_taken
     }
 
     /// Returns the reason why a job is impossible on this machine; `None` if it is possible.

@@ -12,7 +12,7 @@ mod need;
 mod placing;
 mod profile;
 
-pub use book::{NeedWithSeat, NodeNeedBook};
+pub use book::NeedWithSeat;
 pub use floor::NodeFloor;
 pub use index::NodeIndex;
 pub use levels::{NodeLevels, NodeSeat};
