@@ -516,7 +516,10 @@ impl BackfillPass {
             }
             let alloc = match ranked_start.filter(|ranked| ranked.at.max(from) > now) {
                 Some(ranked) => self.table.place_ranked(job, ranked.ends, free),
-                None => soonest.alloc_at_start(cluster, job, free, scratch),
+                None => {
+                    self.table.eligible.clear();
+                    soonest.alloc_at_start(cluster, job, free, scratch)
+                }
             };
             match self.settle_plan(cluster, params, job, (now, start, limit), alloc, licences) {
                 Some(verdict) => return JobResult::Verdict(verdict),

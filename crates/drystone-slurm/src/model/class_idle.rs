@@ -74,6 +74,22 @@ impl ClassIdle {
         steps.step_at(cluster, time)
     }
 
+    /// Returns the step behind all ends up to a time, which is no less than that of the step
+    /// `before`.
+    pub(super) fn next_step(
+        &self,
+        cluster: &ModelCluster,
+        steps: &IdleSteps,
+        time: i64,
+        before: Option<usize>,
+    ) -> usize {
+        let Some(before) = before.filter(|_| self.is_ranked && time < i64::MAX) else {
+            return self.step_at(cluster, steps, time);
+        };
+        let behind = &cluster.end_order()[before..];
+        before + behind.iter().take_while(|&&(end, ..)| end <= time).count()
+    }
+
     /// Returns the processors that are idle on some classes in a step.
     pub(super) fn count_idle(
         &mut self,

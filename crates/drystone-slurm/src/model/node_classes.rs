@@ -100,21 +100,26 @@ impl NodeClasses {
     /// Parts classes that have some of these nodes and others. Returns the parted classes, and the
     /// set of classes that make up the nodes.
     pub(super) fn part_by(&mut self, nodes: &NodeSet) -> (Vec<PartedClass>, Vec<u64>) {
+        self.part_among(0..self.sizes.len(), nodes)
+    }
+
+    /// As [`NodeClasses::part_by`], where all of these nodes are in some of the classes.
+    pub(super) fn part_among(
+        &mut self,
+        classes: impl Iterator<Item = usize>,
+        nodes: &NodeSet,
+    ) -> (Vec<PartedClass>, Vec<u64>) {
         let (trace_of_nodes, nodes, mut split_classes) = (trace_of(nodes), nodes.words(), Vec::new());
         let mut inner = vec![0; self.width];
-        for class in 0..self.sizes.len() {
+        for class in classes {
             if self.traces[class] & trace_of_nodes == 0 {
                 continue;
             }
-            let (mut inside, mut outside) = (0, 0);
-            for &(at, word) in &self.words[class] {
-                inside |= word & nodes[at as usize];
-                outside |= word & !nodes[at as usize];
-            }
-            if inside != 0 && outside == 0 {
+            let (inside, outside) = self.compare_class(class, trace_of_nodes, nodes);
+            if inside && !outside {
                 inner[class / 64] |= 1 << (class % 64);
             }
-            if inside == 0 || outside == 0 {
+            if !inside || !outside {
                 continue;
             }
             self.add_class();
@@ -138,6 +143,30 @@ impl NodeClasses {
         }
         copy_members(&mut self.parts, self.width, &split_classes);
         (split_classes, inner)
+    }
+
+    /// Returns whether a class has some of these nodes, and whether it has others.
+    fn compare_class(&self, class: usize, trace_of_nodes: u64, nodes: &[u64]) -> (bool, bool) {
+        let (words, trace) = (&self.words[class], self.traces[class]);
+        let (mut inside, mut outside) = (0, 0);
+        if nodes.len() > 64 {
+            for &(at, word) in words {
+                inside |= word & nodes[at as usize];
+                outside |= word & !nodes[at as usize];
+            }
+            return (inside != 0, outside != 0);
+        }
+        // Each bit of a trace is one word: only words that both have are looked at.
+        let has_more = trace & !trace_of_nodes != 0;
+        let mut common = trace & trace_of_nodes;
+        while common != 0 && (inside == 0 || (outside == 0 && !has_more)) {
+            let bit = common & common.wrapping_neg();
+            common ^= bit;
+            let (at, word) = words[(trace & (bit - 1)).count_ones() as usize];
+            inside |= word & nodes[at as usize];
+            outside |= word & !nodes[at as usize];
+        }
+        (inside != 0, outside != 0 || has_more)
     }
 
     /// Sets `into` to the nodes of some classes.

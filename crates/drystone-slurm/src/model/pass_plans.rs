@@ -125,7 +125,8 @@ impl BackfillPass {
             let begin = begin.max(self.table.begin_time());
             let until = end.max(begin + params.bf_resolution);
             if compared {
-                self.table.add_fitting(begin, until, licences);
+                let is_exact = until == end && self.table.is_ranked();
+                self.table.add_fitting(begin, until, licences, if is_exact { start } else { i64::MAX });
             } else {
                 self.table.add_plan(begin, until, &alloc.nodes, licences);
             }

@@ -4,7 +4,7 @@ use super::NodeSet;
 use super::bounds::StartProof;
 use super::class_idle::ClassIdle;
 use super::first_plans::FirstPlans;
-use super::node_classes::{NodeClasses, copy_members, widen_sets};
+use super::node_classes::{NodeClasses, copy_members, set_members, widen_sets};
 use super::sliding_and::SlidingAnd;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,12 @@ pub(crate) struct PlanTable {
     /// Classes of the nodes that were compared with the table last.
     #[serde(skip)]
     fitting: Vec<u64>,
+    /// Classes that have all nodes of the place that was chosen last; empty: any may have some.
+    #[serde(skip)]
+    pub(super) eligible: Vec<u64>,
+    /// Number of nodes of the last plan in each partition.
+    #[serde(skip)]
+    plan_sizes: Vec<u32>,
 }
 
 /// Facts about the nodes of a partition in a record, worked out when they are asked for.
@@ -62,14 +68,28 @@ pub(crate) struct PlanTable {
 pub(super) struct PartFact {
     /// Number of its nodes without a plan, and one; 0: not known.
     free: u32,
-    /// Number of its nodes that have a plan in the record before, and none in this one.
-    gains: Option<u32>,
+    /// True if some of its nodes have a plan in the record before, and none in this one.
+    gains: Option<bool>,
     /// A time, and the processors of these nodes that are idle by it; [`i64::MIN`]: not known.
     pub(super) idle: (i64, u64),
 }
 
 /// Nothing is known.
 const UNKNOWN: PartFact = PartFact { free: 0, gains: None, idle: (i64::MIN, 0) };
+
+impl PartFact {
+    /// Returns what is left to be known once so many nodes have a plan that had none. Each of them
+    /// has one processor, and is idle from `idle_from` on.
+    fn without_planned(self, size: u32, idle_from: i64) -> PartFact {
+        if idle_from == i64::MAX {
+            return UNKNOWN;
+        }
+        let (moment, count) = self.idle;
+        let idle = if moment < idle_from { UNKNOWN.idle } else { (moment, count.saturating_sub(u64::from(size))) };
+        let free = if self.free == 0 { 0 } else { self.free - size };
+        PartFact { free, gains: self.gains, idle }
+    }
+}
 
 /// Licences by kind, and how many.
 pub(crate) type Licences<'a> = &'a [(u16, u32)];
@@ -250,18 +270,12 @@ impl PlanTable {
     /// Returns whether a record has a node of a partition that the one before lacks.
     #[inline]
     pub(super) fn gains_nodes(&mut self, index: usize, number: usize) -> bool {
-        self.count_gains(index, number) > 0
-    }
-
-    /// Number of nodes of a partition that a record has and the one before lacks.
-    #[inline]
-    pub(super) fn count_gains(&mut self, index: usize, number: usize) -> u32 {
         if let Some(gains) = self.part_fact(index, number).gains {
             return gains;
         }
-        let words =
+        let mut words =
             self.free_classes(index - 1).iter().zip(self.free_classes(index)).zip(self.classes.part_classes(number));
-        let gains = self.classes.count_nodes(words.map(|((before, set), part)| part & set & !before));
+        let gains = words.any(|((before, set), part)| part & set & !before != 0);
         self.part_fact(index, number).gains = Some(gains);
         gains
     }
@@ -290,7 +304,13 @@ impl PlanTable {
         if !nodes.is_subset(&self.nodes) {
             return true;
         }
-        self.fitting = self.tell_apart(nodes);
+        let mut eligible = std::mem::take(&mut self.eligible);
+        self.fitting = match eligible.is_empty() {
+            true => self.tell_apart(nodes),
+            false => self.tell_among(set_members(eligible.iter().copied()), nodes),
+        };
+        eligible.clear();
+        self.eligible = eligible;
         let first = self.records.partition_point(|record| record.end <= start);
         let behind = self.records.partition_point(|record| record.begin < end);
         (first..behind).any(|index| {
@@ -324,11 +344,13 @@ impl PlanTable {
     /// [`PlanTable::search_nodes`].
     pub(crate) fn add_plan(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) {
         self.fitting = self.tell_apart(nodes);
-        self.add_fitting(start, end, licences);
+        self.add_fitting(start, end, licences, i64::MAX);
     }
 
     /// Plans the nodes of which [`PlanTable::has_overlap`] has last shown that they are free.
-    pub(crate) fn add_fitting(&mut self, start: i64, end: i64, licences: Licences<'_>) {
+    ///
+    /// `idle_from`: the time from which they are known to be idle as well; [`i64::MAX`]: it is not.
+    pub(crate) fn add_fitting(&mut self, start: i64, end: i64, licences: Licences<'_>, idle_from: i64) {
         let mut plan_classes = std::mem::take(&mut self.fitting);
         plan_classes.resize(self.width, 0);
         if start == self.begin_time() && !std::mem::replace(&mut self.front, true) {
@@ -338,13 +360,21 @@ impl PlanTable {
         let Some(first) = self.cut_at(start) else { return };
         self.first_plans.add_plan(self.records[first].begin, &plan_classes, &self.classes);
         let last = self.cut_at(end).unwrap_or(self.records.len());
-        if let Some(behind) = self.records.get(last) {
-            let at = behind.set as usize * self.parts;
+        self.plan_sizes.clear();
+        for number in 0..self.parts {
+            let planned = plan_classes.iter().zip(self.classes.part_classes(number)).map(|(own, part)| own & part);
+            self.plan_sizes.push(self.classes.count_nodes(planned));
+        }
+        // Within the plan the nodes that a record gains stay the same.
+        for edge in [first, last].into_iter().filter_map(|index| self.records.get(index)) {
+            let at = edge.set as usize * self.parts;
             self.facts[at..at + self.parts].iter_mut().for_each(|fact| fact.gains = None);
         }
         for index in first..last {
             let at = self.records[index].set as usize;
-            self.facts[at * self.parts..(at + 1) * self.parts].fill(UNKNOWN);
+            for (fact, &size) in self.facts[at * self.parts..].iter_mut().zip(&self.plan_sizes) {
+                *fact = fact.without_planned(size, idle_from);
+            }
             let set = &mut self.words[at * self.width..(at + 1) * self.width];
             set.iter_mut().zip(&plan_classes).for_each(|(set, planned)| *set &= !planned);
             let free = &mut self.free_licences[at * self.licences..(at + 1) * self.licences];
@@ -376,7 +406,19 @@ impl PlanTable {
 
     /// Parts classes so that these nodes make up whole classes, and returns the set of those.
     pub(super) fn tell_apart(&mut self, nodes: &NodeSet) -> Vec<u64> {
-        let (split_classes, planned_classes) = self.classes.part_by(nodes);
+        self.tell_among(0..self.classes.class_count(), nodes)
+    }
+
+    /// Parts classes by sets of nodes that have none in common.
+    pub(super) fn tell_all_apart<'a>(&mut self, sets: impl Iterator<Item = &'a NodeSet>) {
+        // What is parted for one set has no node of another.
+        let count = self.classes.class_count();
+        sets.for_each(|nodes| drop(self.tell_among(0..count, nodes)));
+    }
+
+    /// As [`PlanTable::tell_apart`], where all of the nodes are in some of the classes.
+    fn tell_among(&mut self, classes: impl Iterator<Item = usize>, nodes: &NodeSet) -> Vec<u64> {
+        let (split_classes, planned_classes) = self.classes.part_among(classes, nodes);
         let width = self.classes.width();
         if width > self.width {
             self.words = widen_sets(&self.words, self.width, width);
@@ -389,6 +431,11 @@ impl PlanTable {
             self.idle.forget_parted(&split_classes, &self.classes);
         }
         planned_classes
+    }
+
+    /// Returns whether every node has one processor, and is idle or held by one job.
+    pub(super) fn is_ranked(&self) -> bool {
+        self.idle.is_ranked()
     }
 
     /// Sees to it that a record begins at `at`, and answers which; `None` behind the end.
@@ -405,7 +452,7 @@ impl PlanTable {
         copy_set(&mut self.free_licences, self.licences, record.set, set);
         copy_set(&mut self.facts, self.parts, record.set, set);
         let facts = set as usize * self.parts;
-        self.facts[facts..facts + self.parts].iter_mut().for_each(|fact| fact.gains = Some(0));
+        self.facts[facts..facts + self.parts].iter_mut().for_each(|fact| fact.gains = Some(false));
         self.records[index].end = at;
         self.records.insert(index + 1, PlanRecord { begin: at, end: record.end, set });
         self.made += 1;

@@ -59,8 +59,8 @@ impl PlanTable {
             return;
         }
         if ClassRanks::can_describe(idle.cluster) {
-            drop(self.tell_apart(idle.cluster.idle.usable_nodes(false)));
-            idle.cluster.running_jobs().for_each(|running| drop(self.tell_apart(&running.alloc.nodes)));
+            let held = idle.cluster.running_jobs().map(|running| &running.alloc.nodes);
+            self.tell_all_apart(std::iter::once(idle.cluster.idle.usable_nodes(false)).chain(held));
         }
         self.idle.renew_counts(idle.cluster, idle.steps, &self.classes);
         self.forget_idle();
@@ -94,9 +94,11 @@ impl PlanTable {
 
     /// Returns the place of a job on the nodes of the last try that are idle after so many ends.
     /// There are enough.
-    pub(super) fn place_ranked(&self, job: &Pending, ends: usize, room: &mut NodeSet) -> Alloc {
+    pub(super) fn place_ranked(&mut self, job: &Pending, ends: usize, room: &mut NodeSet) -> Alloc {
         let try_set = set_in_part(self.window.free_classes(), self.classes.part_classes(usize::from(job.part)));
-        self.classes.spread_into(self.idle.ranks.idle_of(try_set, ends), room);
+        self.eligible.clear();
+        self.eligible.extend(self.idle.ranks.idle_of(try_set, ends));
+        self.classes.spread_into(self.eligible.iter().copied(), room);
         room.place_in_runs(job.cpus.max(job.min_nodes) as usize)
     }
 
@@ -115,16 +117,15 @@ impl PlanTable {
         }
         let mut has_skipped = false;
         let single = idle.cluster.idle.is_single();
+        // Ends of running jobs up to the time of a try, which only moves on.
+        let mut step = None;
         // Ranks tell the start as well.
         let uses_ranks = self.idle.is_ranked() && search.is_exact;
-        // Nodes that the window has gained since they were tallied; `None` where they were not.
-        let mut window_gain = None;
         loop {
             let opens = std::mem::take(&mut search.opens);
             if search.counted && !opens && !std::mem::replace(&mut has_skipped, true) {
                 from = self.skip_tries(number, from, limit, search.earliest);
                 (at, stop) = self.record_span(from, limit);
-                window_gain = None;
             }
             let until = from.saturating_add(limit);
             while self.records.get(stop).is_some_and(|record| record.begin <= until) {
@@ -134,33 +135,20 @@ impl PlanTable {
             let most = (stop + 1).min(self.records.len() - 1);
             let next = (at + 1..=most).find(|&index| self.gains_nodes(index, number));
             let later = next.map_or(0, |next| self.records[next].begin);
-            if let Some(next) = next {
-                let gains = u64::from(self.count_gains(next, number));
-                if search.counted && !opens {
-                    let few = window_gain.is_some_and(|gained| {
-                        let step = self.idle.step_at(idle.cluster, idle.steps, later);
-                        self.idle.ranks.tallied_idle(step) + gained < cpus
-                    });
-                    let sure = if few {
-                        Some(proof.goes_on(from) && self.begins_none(proof.bound_end(from, limit), until))
-                    } else if self.idle_in(at, number, later, idle) < cpus {
-                        Some(self.records[at].begin < proof.bound_end(from, limit))
-                    } else {
-                        None
-                    };
-                    if let Some(sure) = sure {
-                        proof.note_failure(from, later, sure);
-                        window_gain = window_gain.map(|gained| gained + gains);
-                        (from, at) = (later, next);
-                        continue;
-                    }
-                }
-                window_gain = uses_ranks.then_some(gains);
+            if let Some(next) = next.filter(|_| search.counted && !opens)
+                && let Some(short) = self.last_short(number, (at, stop.max(at + 1)), cpus, idle)
+            {
+                let sure = self.records[short].begin < proof.bound_end(from, limit);
+                at = self.gain_behind(number, short, (next, stop), limit);
+                let later = self.records[at].begin;
+                proof.note_failure(from, later, sure);
+                from = later;
+                continue;
             }
             window.slide_to(|index| self.free_classes(index), at, stop.max(at + 1));
             let free = set_in_part(window.free_classes(), self.classes.part_classes(number));
             let time = next.map_or(i64::MAX, |_| later);
-            let step = self.idle.step_at(idle.cluster, idle.steps, time);
+            let step = *step.insert(self.idle.next_step(idle.cluster, idle.steps, time, step));
             let (counts, room) = if uses_ranks {
                 let (total_count, room) = self.idle.ranks.tally_set(free, step);
                 (total_count >= u64::from(search.nodes_needed()), room)
@@ -201,7 +189,6 @@ impl PlanTable {
                 if next_from > from {
                     from = next_from;
                     (at, stop) = self.record_span(from, limit);
-                    window_gain = None;
                     continue;
                 }
             }
@@ -209,6 +196,43 @@ impl PlanTable {
             proof.note_failure(from, later, sure);
             (from, at) = (later, next);
         }
+    }
+
+    /// Returns the last of some records that has too few nodes of a partition that are free and, by
+    /// the time at which the next try there would begin, idle.
+    fn last_short(
+        &mut self,
+        number: usize,
+        (at, stop): (usize, usize),
+        cpus: u64,
+        idle: &mut RunningEnds<'_>,
+    ) -> Option<usize> {
+        let behind = (stop..self.records.len()).find(|&index| self.gains_nodes(index, number));
+        let mut later = behind.map_or(i64::MAX, |index| self.records[index].begin);
+        for index in (at..stop).rev() {
+            if self.idle_in(index, number, later, idle) < cpus {
+                return Some(index);
+            }
+            if index > at && self.gains_nodes(index, number) {
+                later = self.records[index].begin;
+            }
+        }
+        None
+    }
+
+    /// Returns the record at which a search goes on whose tries up to the record `short` fail: the
+    /// next one with a gain behind that, as far as the last of these tries comes to it, else the
+    /// last of them.
+    ///
+    /// `next` is the record of the second try, and `stop` the first one behind the first try.
+    fn gain_behind(&mut self, number: usize, short: usize, (next, mut stop): (usize, usize), limit: i64) -> usize {
+        let Some(last) = (next..=short).rev().find(|&index| self.gains_nodes(index, number)) else { return next };
+        let until = self.records[last].begin.saturating_add(limit);
+        while self.records.get(stop).is_some_and(|record| record.begin <= until) {
+            stop += 1;
+        }
+        let most = (stop + 1).min(self.records.len() - 1);
+        (last + 1..=most).find(|&index| self.gains_nodes(index, number)).unwrap_or(last)
     }
 
     /// Returns the classes of a partition that have no plan in some records, in spare memory.
@@ -257,6 +281,9 @@ impl PlanTable {
         let behind = self.records.partition_point(|record| record.begin < end);
         if first >= behind {
             return false;
+        }
+        if time <= self.records[first].end && self.last_short(number, (first, behind), cpus, &mut idle).is_some() {
+            return true;
         }
         let spare = self.free_in_all(number, first..behind);
         let step = self.idle.step_at(idle.cluster, idle.steps, time);

@@ -340,7 +340,7 @@ impl Policy for SlurmPolicy {
     }
 
     fn layout(&self) -> u32 {
-        11
+        12
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
